@@ -101,7 +101,7 @@ function decodeParams(
   });
 }
 
-/** What goes with any command is none of its fields. Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
+/** `sessionId` goes with any command and is left out here. Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
 function withoutNulls(
   fields: Record<string, unknown>,
   schema: ReturnType<Command["params"]>,
