@@ -1,11 +1,13 @@
-import { createStream, listProviders, loadModels } from "@tau-agent/ai";
+import { createStream } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { firstSink, functionSink } from "../host-requests/function-sink.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
+import { McpPool } from "../mcp/connection/mcp-pool.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
+import { builtInCatalog } from "../models/catalog.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -77,7 +79,8 @@ interface Surroundings {
 
 /** Creates a session; see `createAgentSession`. */
 export async function createSession(asked: CreateAgentSessionOptions): Promise<CreatedSession> {
-  const options = await withScriptedModel(asked);
+  // Subagents in this process get the options of their caller.
+  const options = await withScriptedModel({ mcpPool: new McpPool(), ...asked });
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);
@@ -351,11 +354,10 @@ function createRegistry(
   { agentDirectory }: Places,
   shared: Pick<Surroundings, "fetch" | "processes">,
 ): ModelRegistry {
-  const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const registry = createModelRegistry({
     agentDirectory,
     environment: options.environment ?? {},
-    catalog: { providers: () => providers, models: loadModels },
+    catalog: builtInCatalog(),
     ...shared,
   });
   for (const provider of options.providers ?? []) registry.addProvider(provider);

@@ -2,6 +2,7 @@ import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Approve, RaiseBudget } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { McpPool } from "../mcp/connection/mcp-pool.ts";
 import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { CommandRunner, FileAccess } from "../processes/environment.ts";
@@ -99,6 +100,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
         readonly only?: readonly string[] | undefined;
       }
     | undefined;
+  /**
+   * Sessions with the same one share the MCP servers whose entries say `stateless`. By default a session
+   * shares them with its subagents only.
+   */
+  readonly mcpPool?: McpPool | undefined;
   /** The mode and rules to begin with, besides those of settings files. */
   readonly permissions?: PermissionChange | undefined;
   /**

@@ -3,6 +3,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { readJsonFile } from "../base/files/read-json.ts";
 import type { ProviderKeyEntry } from "./auth/key-resolver.ts";
+import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { Credential, OAuthCredential } from "./auth/store.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 
@@ -50,7 +51,12 @@ export async function loadCustomModels(agentDirectory: string): Promise<CustomMo
   const { providers, problems } = parseModelsFile(file.value);
   const entries = Object.entries(providers);
   return {
-    providers: new Map(entries.map(([id, entry]) => [id, createCustomProvider(id, entry)])),
+    providers: new Map(
+      entries.map(([name, entry]) => {
+        const id = canonicalProvider(name);
+        return [id, createCustomProvider(id, providers[id] ?? entry)];
+      }),
+    ),
     diagnostics: problems.map(({ subject, reason }) => {
       return { severity: "warning", message: `${path}: ${subject} is left out: ${reason}`, path };
     }),

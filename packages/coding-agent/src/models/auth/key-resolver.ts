@@ -1,10 +1,23 @@
 import { SessionError } from "../../base/errors.ts";
+import {
+  cloudHint,
+  isCloud,
+  mayHaveCloudCredentials,
+  namesCloudCredentials,
+} from "./cloud-credentials.ts";
 import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
 import { type Environment, environmentKeys } from "./environment-keys.ts";
 import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
 /** Where a key came from. */
-type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
+type KeySource =
+  | "runtime"
+  | "auth_file"
+  | "login"
+  | "models_file"
+  | "environment"
+  | "cloud"
+  | "none";
 
 /** The key for a request; absent if the provider needs none, such as a server on this machine. */
 export interface ResolvedKey {
@@ -131,8 +144,35 @@ export class KeyResolver {
     if (found !== undefined) return found;
     this.#blameAuthFile(provider);
     const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
+    const cloud = cloudHint(provider);
+    if (cloud !== undefined) throw new SessionError("no_key", { provider, hint: cloud });
     const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
     throw new SessionError("no_key", { provider, hint });
+  }
+
+  /**
+   * The variables for requests to a provider: those of the host, and above them those beside its key in
+   * auth.json.
+   * @throws {SessionError} `key_unresolved` when one of them cannot be read.
+   */
+  async environmentOf(provider: string): Promise<Environment> {
+    const { environment, auth } = this.#options;
+    const stored = await auth.get(provider);
+    if (stored?.type !== "api_key" || stored.env === undefined) return environment;
+    const owner = { provider, path: auth.path };
+    const own = Object.entries(stored.env).map(
+      async ([name, raw]) => [name, await this.resolveValue(String(raw), owner)] as const,
+    );
+    return { ...environment, ...Object.fromEntries(await Promise.all(own)) };
+  }
+
+  /** Whether a provider has nothing but credentials that may be meant for something else. */
+  async hasOnlyCloudCredentials(provider: string): Promise<boolean> {
+    const { environment, auth, customProviders } = this.#options;
+    if (!isCloud(provider) || this.#runtimeKeys.has(provider)) return false;
+    const isNamed = this.variablesOf(provider).some((name) => (environment[name] ?? "") !== "");
+    if (isNamed || (await auth.get(provider)) !== undefined) return false;
+    return (await customProviders?.())?.has(provider) !== true;
   }
 
   /** Whether the provider's key, when last resolved, came from a login. */
@@ -180,6 +220,8 @@ export class KeyResolver {
       provider: string,
     ) => {
       if (credential?.type === "oauth") return true;
+      if (isCloud(provider) && (credential !== undefined || entry !== undefined)) return true;
+      if (namesCloudCredentials(provider, environment)) return true;
       const configured = credential?.key ?? entry?.apiKey;
       if (configured !== undefined) return mayResolve(configured, environment);
       return entry?.isKeyless === true || this.variablesOf(provider).some(isSet);
@@ -228,9 +270,13 @@ export class KeyResolver {
       const owner = { provider, path: "models.json" };
       return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
     }
+    const environment = await this.environmentOf(provider);
     for (const name of this.variablesOf(provider)) {
-      const key = this.#options.environment[name]?.trim();
+      const key = environment[name]?.trim();
       if (key !== undefined && key !== "") return { key, source: "environment" };
+    }
+    if (isCloud(provider) && mayHaveCloudCredentials(provider, environment)) {
+      return { key: undefined, source: "cloud" };
     }
     return entry?.isKeyless === true ? { key: undefined, source: "none" } : undefined;
   }
@@ -259,6 +305,7 @@ export class KeyResolver {
     if (credential === undefined) return undefined;
     const owner = { provider, path: auth.path };
     if (credential.type === "api_key") {
+      if (credential.key === "" && credential.env !== undefined) return undefined;
       return { key: await this.resolveValue(credential.key, owner), source: "auth_file" };
     }
     const login = (await this.#options.customProviders?.())?.get(provider)?.login;

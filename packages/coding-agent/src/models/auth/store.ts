@@ -4,11 +4,15 @@ import type { Diagnostic } from "../../base/diagnostic.ts";
 import { SessionError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject, readJsonFile } from "../../base/files/read-json.ts";
 import { withFileLock, writeFileAtomic } from "../../base/files/write-file.ts";
+import { canonicalProvider } from "./provider-aliases.ts";
 
 /** A key as auth.json holds it; `key` may be a template or a command. */
 interface ApiKeyCredential {
   readonly type: "api_key";
+  /** Empty where the variables beside it are all there is. */
   readonly key: string;
+  /** Variables for the provider's requests, stronger than those of the host; resolved like keys. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Tokens of a login; a vendor's own members stay as they are. */
@@ -39,6 +43,13 @@ function isCredential(value: unknown): value is Credential {
   return (
     value.type === "oauth" && typeof value.access === "string" && typeof value.expires === "number"
   );
+}
+
+/** An entry of variables alone has an empty key. */
+function withKey(value: unknown): unknown {
+  const hasOnlyVariables =
+    isJsonObject(value) && value.key === undefined && isJsonObject(value.env);
+  return hasOnlyVariables ? { ...value, key: "" } : value;
 }
 
 /** The user's stored credentials: `auth.json`, mode 0600, read once when first needed. */
@@ -122,7 +133,11 @@ export class AuthStore {
     const credentials = new Map<string, Credential>();
     if (file.kind !== "object") return credentials;
     for (const [provider, value] of Object.entries(file.value)) {
-      if (isCredential(value)) credentials.set(provider, value);
+      const id = canonicalProvider(provider);
+      const isOlder = id !== provider && file.value[id] !== undefined;
+      const credential = withKey(value);
+      if (isOlder) continue;
+      if (isCredential(credential)) credentials.set(id, credential);
       else {
         const message = `The entry ${provider} of ${this.path} is neither an api_key nor an oauth credential; it is ignored`;
         this.#diagnostics.push({ severity: "warning", message, path: this.path });
