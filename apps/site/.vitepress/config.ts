@@ -10,6 +10,15 @@ function titleOf(page: string): string {
   return /^# (.+)$/m.exec(readFileSync(join(pages, `${page}.md`), "utf8"))?.[1] ?? page;
 }
 
+/** The id of a heading, as GitHub makes it: the same links work in the repository. */
+function headingId(title: string): string {
+  return title
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+    .replaceAll(" ", "-");
+}
+
 const apiSidebar = join(pages, "api/typedoc-sidebar.json");
 
 export default defineConfig({
@@ -20,12 +29,16 @@ export default defineConfig({
   cleanUrls: true,
   lastUpdated: false,
   // Pages name <placeholders>, which are no elements.
-  markdown: { html: false },
+  markdown: {
+    html: false,
+    languageAlias: { transcript: "json" },
+    anchor: { slugify: headingId },
+  },
   themeConfig: {
     search: { provider: "local" },
     outline: [2, 3],
     nav: [
-      { text: "Quickstart", link: "/quickstart" },
+      { text: "Guide", link: "/embedding" },
       { text: "Protocol", link: "/protocol-reference" },
       { text: "API", link: "/api/" },
     ],

@@ -15,7 +15,9 @@ function rewritten(text: string, file = "docs/protocol.md", sourceAddress?: stri
 describe("a link", () => {
   it("to a page keeps its fragment, wherever the page is", () => {
     expect(rewritten("[x](decisions/0001-a.md#why)")).toBe("[x](./decisions/0001-a.md#why)");
-    expect(rewritten("[x](../protocol.md)", "docs/decisions/0001-a.md")).toBe("[x](../protocol.md)");
+    expect(rewritten("[x](../protocol.md)", "docs/decisions/0001-a.md")).toBe(
+      "[x](../protocol.md)",
+    );
     expect(rewritten("[x](docs/protocol.md)", "packages/rpc-client/README.md")).toBe("x");
     expect(rewritten("[x](../../docs/protocol.md)", "packages/rpc-client/README.md")).toBe(
       "[x](../protocol.md)",

@@ -27,7 +27,9 @@ export function rewriteLinks(text: string, options: RewriteOptions): string {
         open = open === undefined ? mark : undefined;
         return line;
       }
-      return open === undefined ? line.replaceAll(link, (...found) => rewrite(found, options)) : line;
+      return open === undefined
+        ? line.replaceAll(link, (...found) => rewrite(found, options))
+        : line;
     })
     .join("\n");
 }

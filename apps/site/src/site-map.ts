@@ -6,17 +6,12 @@ export interface Section {
 
 /** Every page of `docs/`, in the order in which the sidebar shows them. */
 export const sections: readonly Section[] = [
-  { title: "Start", pages: ["quickstart", "choosing", "examples", "troubleshooting"] },
   {
     title: "Build",
     pages: [
       "embedding",
       "writing-a-client",
       "web-chat",
-      "many-users",
-      "ci-job",
-      "bot",
-      "docker",
       "editors",
       "many-sessions",
       "session-stores",
@@ -43,10 +38,6 @@ export const sections: readonly Section[] = [
     ],
   },
   {
-    title: "Coming from",
-    pages: ["from-pi", "from-oh-my-pi", "from-claude-agent-sdk", "from-codex"],
-  },
-  {
     title: "Reference",
     pages: [
       "protocol",
@@ -54,7 +45,6 @@ export const sections: readonly Section[] = [
       "host-requests",
       "errors",
       "settings",
-      "environment",
       "conformance",
       "performance",
     ],

@@ -62,7 +62,10 @@ function pagesOf(root: string): Map<string, string> {
     ]),
     ...find("docs/examples/*.{ts,mjs,py,html}")
       .filter((file) => !/\.test\.ts$|run-program/.test(file))
-      .map((file): [string, string] => [file, `examples/${basename(file)}.md`]),
+      .map((file): [string, string] => [
+        file,
+        `examples/${basename(file).replaceAll(".", "-")}.md`,
+      ]),
   ]);
 }
 
