@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 
 // Sources, not builds: `@tau-agent/source` is the condition every package exports first.
 // `import` and `default` always hold; named here, they would also hold for `require` in packages.
-const conditions = ["@tau-agent/source", "node", "module"];
+const conditions = ["@tau-agent/source", "node"];
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
 // Every frame of a run is recorded, and held against the published schema at its end.
