@@ -35,6 +35,7 @@ export const sections: readonly Section[] = [
       "export",
       "extensions",
       "running-safely",
+      "traces",
     ],
   },
   {
