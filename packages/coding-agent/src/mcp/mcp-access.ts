@@ -27,10 +27,15 @@ export class McpAccess {
   readonly #options: McpAccessOptions;
   #servers: Promise<McpServers | undefined> | undefined;
   #loaded: McpServers | undefined;
+  /** What this session added; from then on that counts, and not what it was made with. */
+  #added: Readonly<Record<string, unknown>>;
+  /** Those of the files were stopped. */
+  #isStopped = false;
   #isEnded = false;
 
   constructor(options: McpAccessOptions) {
     this.#options = options;
+    this.#added = options.given;
     void options.startAfter.then(() => this.#start());
   }
 
@@ -58,7 +63,22 @@ export class McpAccess {
   async set(servers: Readonly<Record<string, unknown>>): Promise<McpServerList> {
     const isNeeded = Object.keys(servers).length > 0;
     const loaded = await (isNeeded ? this.#load() : this.#start());
-    return (await loaded?.set(servers)) ?? { servers: [], errors: [] };
+    const list = (await loaded?.set(servers)) ?? { servers: [], errors: [] };
+    this.#added = servers;
+    this.#isStopped ||= !isNeeded;
+    return list;
+  }
+
+  /** The servers that a subagent uses of those it names: its session reads the files itself. */
+  forSubagent(names: readonly string[]): {
+    readonly only: readonly string[];
+    readonly added: Readonly<Record<string, unknown>>;
+  } {
+    const { isOff } = this.#options;
+    const named = Object.entries(this.#added).filter(([name]) => names.includes(name));
+    const added = Object.fromEntries(named);
+    const hasFiles = !isOff && !this.#isStopped;
+    return { only: hasFiles ? names : Object.keys(added), added };
   }
 
   /**

@@ -106,6 +106,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         if (!allowsAll(permissions)) throw error;
       });
       if (Object.keys(budget).length > 0) await host.setBudget(budget);
+      const { added } = request.mcpServers;
+      if (Object.keys(added).length > 0) await started.setMcpServers?.(added);
     } catch (error) {
       await host.stop();
       throw error;
@@ -136,7 +138,7 @@ function hostArguments(request: SubagentRequest): string[] {
   if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
-  const { mcpServers = [] } = agent;
-  args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
+  const { only } = request.mcpServers;
+  args.push(...(only.length > 0 ? ["--mcp-servers", only.join(",")] : ["--no-mcp"]));
   return args;
 }
