@@ -31,6 +31,8 @@ export class McpAccess {
   #added: Readonly<Record<string, unknown>>;
   /** Those of the files were stopped. */
   #isStopped = false;
+  /** Of extensions, by name. */
+  #registered: Readonly<Record<string, unknown>> = {};
   #isEnded = false;
 
   constructor(options: McpAccessOptions) {
@@ -67,6 +69,19 @@ export class McpAccess {
     this.#added = servers;
     this.#isStopped ||= !isNeeded;
     return list;
+  }
+
+  /** Replaces the servers of extensions; the files' take precedence over them. */
+  register(servers: readonly { readonly name: string; readonly config: unknown }[]): void {
+    const isChange = servers.length > 0 || Object.keys(this.#registered).length > 0;
+    this.#registered = Object.fromEntries(servers.map(({ name, config }) => [name, config]));
+    const { isOff, startAfter, onFailure } = this.#options;
+    if (!isChange || isOff) return;
+    const update = async () => {
+      const loaded = await (this.#isConfigured() ? this.#load() : this.#servers);
+      if (!this.#isEnded) await loaded?.register(this.#registered);
+    };
+    void startAfter.then(update).catch(onFailure);
   }
 
   /** The servers that a subagent uses of those it names: its session reads the files itself. */
@@ -146,14 +161,17 @@ export class McpAccess {
     this.#loaded = servers;
     const places = this.#options.places();
     const { given, isOff, onFailure } = this.#options;
-    if (!isOff && !this.#isEnded) await servers.start(places, given).catch(onFailure);
+    if (!isOff && !this.#isEnded) {
+      const sources = { given, registered: this.#registered };
+      await servers.start(places, sources).catch(onFailure);
+    }
     return servers;
   }
 
   #isConfigured(): boolean {
     const { isOff, given, places } = this.#options;
     if (isOff || this.#isEnded) return false;
-    if (Object.keys(given).length > 0) return true;
+    if (Object.keys({ ...given, ...this.#registered }).length > 0) return true;
     const { agentDirectory, cwd, isProjectTrusted } = places();
     const files = [userFile(agentDirectory), ...(isProjectTrusted ? projectFiles(cwd) : [])];
     return files.some((path) => existsSync(path));
