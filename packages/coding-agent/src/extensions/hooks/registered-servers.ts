@@ -3,7 +3,7 @@ import type { ExtensionRunner } from "./runner.ts";
 
 type Listener = (servers: readonly RegisteredMcpServer[]) => void;
 
-/** The MCP servers that extensions register, for whoever connects to them. */
+/** The MCP servers that extensions register, for the code that connects to them. */
 export class RegisteredServers {
   readonly #runner: () => ExtensionRunner;
   #listener: Listener = () => {};
