@@ -19,15 +19,15 @@ export const budgetCommands = {
     summary:
       "Sets limits for the session and its subagents; limits that are absent do not change, and `clear` removes limits. A session whose budget is used up continues once the limit is raised.",
     params: () =>
-      // A misspelt limit would be no limit at all.
-      z.strictObject({
-        ...BudgetLimits.shape,
+      z.extend(BudgetLimits, {
         /** Limits to remove. */
         clear: z.optional(z.array(z.keyof(BudgetLimits))),
         /** What happens when a limit is used up: the work stops, or the client is asked (`budget`). */
         onExceeded: z.optional(OnExceeded),
       }),
     result: budget,
+    // A misspelt limit would be no limit at all.
+    refusesUnknown: true,
     // None: a client method takes all of them by name.
     positional: [],
   }),

@@ -84,12 +84,20 @@ function decodeParams(
   id: RequestId | undefined,
   fields: Record<string, unknown>,
 ): ClientFrame | FrameError {
-  const { params, hasFields, data, awaitsSessionChange } = commands[name];
+  const { params, hasFields, data, awaitsSessionChange, refusesUnknown } = commands[name];
   // Whatever else is sent is left out (row "`get_state` idle").
   if (!hasFields) {
     return { kind: "command", id, name, params: {}, data, awaitsSessionChange } as CommandFrame;
   }
   const schema = params();
+  const known = Object.keys(schema.shape);
+  const unknown = refusesUnknown
+    ? Object.keys(fields).find((key) => key !== "sessionId" && !known.includes(key))
+    : undefined;
+  if (unknown !== undefined) {
+    const reason = `is unknown; known are ${known.join(", ")}`;
+    return refuse(id, name, "invalid_params", { command: name, field: unknown, reason });
+  }
   const parsed = schema.safeParse(withoutNulls(fields, schema));
   if (parsed.success) {
     const frame = { kind: "command", id, name, params: parsed.data, data, awaitsSessionChange };
@@ -97,11 +105,11 @@ function decodeParams(
   }
   return refuse(id, name, "invalid_params", {
     command: name,
-    ...explain(parsed.error.issues, fields, Object.keys(schema.shape)),
+    ...explain(parsed.error.issues, fields),
   });
 }
 
-/** `sessionId` goes with any command and is left out here. Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
+/** Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
 function withoutNulls(
   fields: Record<string, unknown>,
   schema: ReturnType<Command["params"]>,
@@ -111,10 +119,7 @@ function withoutNulls(
   const isMeant = (name: string): boolean =>
     Object.hasOwn(shape, name) && shape[name]?.safeParse(null).success === true;
   return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => {
-      if (name === "sessionId" && !Object.hasOwn(shape, name)) return false;
-      return value !== null || isMeant(name);
-    }),
+    Object.entries(fields).filter(([name, value]) => value !== null || isMeant(name)),
   );
 }
 
@@ -155,13 +160,8 @@ function refuse(
 function explain(
   issues: readonly $ZodIssue[],
   fields: Record<string, unknown>,
-  known: readonly string[],
 ): { field: string; reason: string } {
   const issue = deepest(issues[0]);
-  if (issue?.code === "unrecognized_keys") {
-    const [field = "?"] = issue.keys;
-    return { field, reason: `is unknown; known are ${known.join(", ")}` };
-  }
   if (issue === undefined) return { field: "?", reason: "is not valid" };
   const got = typeName(valueAt(fields, issue.path));
   return { field: fieldPath(issue.path), reason: expectation(issue, got) };
