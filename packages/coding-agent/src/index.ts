@@ -74,6 +74,7 @@ export type {
   RunnableHostTool,
 } from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
+export { McpPool } from "./mcp/connection/mcp-pool.ts";
 export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
@@ -104,6 +105,7 @@ export type { SessionStart } from "./session-log/open-session.ts";
 export {
   deleteSession,
   findSavedSession,
+  listSessionPage,
   listSessions,
   type SavedSessionsOptions,
 } from "./session-log/saved-sessions.ts";

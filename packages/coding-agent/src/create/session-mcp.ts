@@ -1,3 +1,4 @@
+import { McpPool } from "../mcp/connection/mcp-pool.ts";
 import { McpAccess } from "../mcp/mcp-access.ts";
 import type { McpServers } from "../mcp/session/mcp-servers.ts";
 import type { SampledContext } from "../mcp/session/sampling.ts";
@@ -19,7 +20,12 @@ export interface McpSurroundings {
 
 /** Prepares the MCP servers of a session; their code is loaded where one is configured. */
 export function createMcp(
-  { mcp = {}, mcpServers = {}, clientReady }: CreateAgentSessionOptions,
+  {
+    mcp = {},
+    mcpServers = {},
+    mcpPool: pool = new McpPool(),
+    clientReady,
+  }: CreateAgentSessionOptions,
   surroundings: McpSurroundings,
 ): McpAccess {
   const { places, environment, isProjectTrusted, parts } = surroundings;
@@ -35,13 +41,13 @@ export function createMcp(
     isOff: mcp.isOff ?? false,
     // Not before the session is complete: its parts are needed.
     startAfter: clientReady ?? new Promise((resolve) => setImmediate(resolve)),
-    create: () => createServers(mcp.only, surroundings),
+    create: () => createServers({ only: mcp.only, pool }, surroundings),
     onFailure: (error) => parts().problems.add(error),
   });
 }
 
 async function createServers(
-  only: readonly string[] | undefined,
+  { only, pool }: { readonly only: readonly string[] | undefined; readonly pool: McpPool },
   { places: { agentDirectory }, environment, fetch, tools, parts }: McpSurroundings,
 ): Promise<McpServers> {
   const [{ McpServers }, { McpLogins }, { answerSampling }, { keepPrivately }] = await Promise.all([
@@ -75,6 +81,7 @@ async function createServers(
       openContext: {
         environment,
         fetch,
+        pool,
         identity: { name: "tau", title: "Tau", version: "0.1.0" },
         runCommand: createCommandRunner({ processes: environment.processes }),
       },

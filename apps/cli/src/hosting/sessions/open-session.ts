@@ -4,6 +4,7 @@ import {
   type AgentSession,
   type CreateAgentSessionOptions,
   createAgentSession,
+  type McpPool,
   type SessionStart,
   SettingsStore,
 } from "@tau-agent/coding-agent";
@@ -24,6 +25,8 @@ export interface SessionDefaults {
   readonly logger: Logger;
   /** Called before the first extension is loaded. */
   readonly beforeExtensions: () => Promise<void>;
+  /** The MCP servers that sessions share. */
+  readonly mcpPool: McpPool;
 }
 
 /**
@@ -36,7 +39,7 @@ export async function openHostedSession(
   defaults: SessionDefaults,
   seams: SessionSeams,
 ): Promise<AgentSession> {
-  const { logger, beforeExtensions, environment: environmentOfHost } = defaults;
+  const { logger, beforeExtensions, mcpPool, environment: environmentOfHost } = defaults;
   const { store = environmentOfHost.store } = defaults.options;
   checkPaths(given, store !== undefined);
   // A yes is for a folder that the client knows, which is here the one in the session file.
@@ -46,7 +49,11 @@ export async function openHostedSession(
   await refuseBrokenSettings(environment, asked.cwd);
   const options = optionsOf(asked, defaults);
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
-  const session = await createAgentSession({ ...created, ...placesOf(asked, defaults, created) });
+  const session = await createAgentSession({
+    ...created,
+    ...placesOf(asked, defaults, created),
+    mcpPool,
+  });
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;

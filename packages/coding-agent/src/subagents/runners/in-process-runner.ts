@@ -25,6 +25,7 @@ interface SubagentSessionOptions {
   readonly session: { readonly kind: "new" } | { readonly kind: "memory" };
   readonly sessionDirectory: string | undefined;
   readonly name: string;
+  readonly agentName: string;
   readonly tools: {
     readonly only: readonly string[] | undefined;
     readonly exclude: readonly string[];
@@ -50,6 +51,7 @@ interface SubagentSession {
   subscribe(listener: (event: SessionEvent) => void | Promise<void>): () => void;
   prompt(
     text: string,
+    options: { readonly traceparent: string | undefined },
   ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;
   setSubagentLevel(level: SubagentLevel): Promise<void>;
   dispose(): Promise<void>;
@@ -68,7 +70,7 @@ export function createInProcessRunner(create: CreateSubagentSession): SubagentRu
     session.permissions.set(request.permissions);
     session.budget.setLimits(request.budget);
     session.subscribe((event) => request.onEvent(event));
-    return subagentOf(session);
+    return subagentOf(session, request);
   };
 }
 
@@ -82,6 +84,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     session: { kind: sessionDirectory === undefined ? "memory" : "new" },
     sessionDirectory,
     name: `${agent.name}: ${request.id}`,
+    agentName: agent.name,
     tools: { only: agent.tools, exclude: excludedFor(request) },
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
@@ -94,13 +97,16 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
   };
 }
 
-function subagentOf(session: SubagentSession): Subagent {
+function subagentOf(
+  session: SubagentSession,
+  { traceparent }: Pick<SubagentRequest, "traceparent">,
+): Subagent {
   return {
     get sessionFile() {
       return session.log.path;
     },
     prompt: async (text) => {
-      const { status, error } = await session.prompt(text);
+      const { status, error } = await session.prompt(text, { traceparent });
       const answer = session.lastAssistantText ?? "";
       return { status: status === "handled" ? "completed" : status, text: answer, error };
     },

@@ -19,6 +19,8 @@ export interface SubagentHostRequest {
   readonly cwd: string;
   /** To be added to its environment. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The span that its prompts belong to. */
+  readonly traceparent: string | undefined;
   /** The sandbox of its tools, as in settings. */
   readonly sandbox: Readonly<Record<string, unknown>> | undefined;
   /** Ends the host, even one that does not start up. */
@@ -55,7 +57,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
     const words = own.length === 0 ? undefined : own.map((word) => word.replaceAll("{cwd}", cwd));
     const args = hostArguments(request);
     const planned = environment.processes.prepareHost(environment.environment);
-    const { variables } = planned;
+    const { traceparent } = request;
+    const variables = withTrace(planned.variables, traceparent);
     const sandbox = environment.sandbox?.inherited;
     const started = await options
       .startHost({
@@ -63,6 +66,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         args,
         cwd,
         variables,
+        traceparent,
         sandbox,
         signal,
         onEvent,
@@ -118,6 +122,14 @@ function allowsAll({ mode, rules = [] }: PermissionChange): boolean {
   return mode === "all" && rules.every(({ action }) => action === "allow");
 }
 
+/** For hosts that know no prompts with a traceparent. */
+function withTrace(
+  variables: Readonly<Record<string, string>>,
+  traceparent: string | undefined,
+): Readonly<Record<string, string>> {
+  return traceparent === undefined ? variables : { ...variables, TRACEPARENT: traceparent };
+}
+
 function hostArguments(request: SubagentRequest): string[] {
   const { agent, model, modelPattern, sessionDirectory } = request;
   const { spawns, tools } = agent;
@@ -136,6 +148,8 @@ function hostArguments(request: SubagentRequest): string[] {
   if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
+  // Only its spans name it.
+  if (request.traceparent !== undefined) args.push("--agent-name", agent.name);
   const { mcpServers = [] } = agent;
   args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
   return args;

@@ -31,6 +31,8 @@ export interface SubagentRequest {
   readonly onEvent: (event: SessionEvent) => void | Promise<void>;
   /** The caller's permissions, which the subagent gets before it does anything. */
   readonly permissions: PermissionChange;
+  /** The span of the call that starts it; undefined without telemetry. */
+  readonly traceparent: string | undefined;
   /** Asks the caller's client. */
   readonly approve: Approve;
   /** Decides about limits that the subagent has used up. */
