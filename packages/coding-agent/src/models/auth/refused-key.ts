@@ -27,7 +27,7 @@ const keyPages: Readonly<Record<string, string>> = {
 };
 
 /** The page where a provider hands out keys; undefined if it is not known. */
-export function keyPage(provider: string): string | undefined {
+function keyPage(provider: string): string | undefined {
   return Object.hasOwn(keyPages, provider) ? keyPages[provider] : undefined;
 }
 
