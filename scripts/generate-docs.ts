@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { keepFieldTexts } from "./docs/field-texts.ts";
 
 keepFieldTexts();
+const { environmentPage } = await import("./docs/environment-page.ts");
 const { errorsPage } = await import("./docs/errors-page.ts");
 const { protocolReference } = await import("./docs/protocol-reference.ts");
 const { protocolSchema } = await import("./docs/protocol-schema.ts");
@@ -18,6 +19,7 @@ const { pythonCommands, pythonProtocol } = await import(
 
 const pages = {
   "docs/protocol-reference.md": protocolReference,
+  "docs/environment.md": environmentPage,
   "docs/errors.md": errorsPage,
   "docs/settings.md": settingsPage,
   "packages/rpc-protocol/generated/schema.json": protocolSchema,

@@ -7,7 +7,7 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
-    `tau needs Node.js 22.19 or newer; this is ${process.versions.node}. Install a newer Node.js and try again.\n`,
+    `tau: error: Node.js 22.19 or newer is needed; this is ${process.versions.node}. Install a newer Node.js and try again.\n`,
   );
   process.exitCode = 1;
 } else {

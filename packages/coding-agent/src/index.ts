@@ -77,6 +77,7 @@ export { readToolResult } from "./host-tools/tool-result.ts";
 export { McpPool } from "./mcp/connection/mcp-pool.ts";
 export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
+export { environmentKeys } from "./models/auth/environment-keys.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {
@@ -88,6 +89,12 @@ export {
 export type { ModelSelection } from "./models/model-selection.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";
+export {
+  type InstallPlace,
+  type ListedPackage,
+  PackageInstaller,
+} from "./package-installs/package-installer.ts";
+export { programRunner, type RunProgram } from "./package-installs/run-program.ts";
 export { type PermissionChange, permissionProblem } from "./permissions/permission-settings.ts";
 export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
 export type { CommandRunner, FileAccess, ForeignCommand } from "./processes/environment.ts";
@@ -112,6 +119,7 @@ export {
 export { SessionLog } from "./session-log/session-log.ts";
 export type { SessionLogView } from "./session-log/session-log-view.ts";
 export { SessionTree } from "./session-log/session-tree.ts";
+export { isSettingKey, settingKeys } from "./settings/schema.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";

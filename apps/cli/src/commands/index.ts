@@ -1,23 +1,24 @@
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { acp } from "./acp.ts";
+import { completion } from "./completion.ts";
+import { config } from "./config.ts";
 import { conformance } from "./conformance.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
+import { packageCommands } from "./packages.ts";
 import { rewind } from "./rewind.ts";
 
 /** Every subcommand, as `tau --help` shows them. */
-export const subcommands: readonly Subcommand[] = [acp, mcp, rewind, conformance, help];
+export const subcommands: readonly Subcommand[] = [
+  ...packageCommands,
+  config,
+  mcp,
+  acp,
+  rewind,
+  completion,
+  conformance,
+  help,
+];
 
 /** Names of pi's commands that do not exist here yet; never prompts. */
-export const reserved: readonly string[] = [
-  "install",
-  "remove",
-  "uninstall",
-  "update",
-  "list",
-  "config",
-  "auth",
-  "models",
-  "record",
-  "completion",
-];
+export const reserved: readonly string[] = ["auth", "models", "record"];

@@ -122,6 +122,14 @@ describe("tau help", () => {
     for (const { name } of subcommands) expect(printed.join("")).toContain(`  ${name} `);
   });
 
+  it.each(["options", "models", "environment"])("explains %s", async (topic) => {
+    printed.length = 0;
+    expect(await refusal("help", topic)).toBe("ran: 0");
+    const lines = printed.join("").split("\n");
+    expect(lines.length).toBeGreaterThan(10);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
   it("names the nearest topic", async () => {
     expect(await refusal("help", "optoins")).toContain("the nearest is options");
     expect(await refusal("help", "rewnd")).toContain("the nearest is rewind");

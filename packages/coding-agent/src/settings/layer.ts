@@ -1,7 +1,13 @@
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { isJsonObject, type JsonObject } from "../base/files/read-json.ts";
 import { nearestHint } from "../base/nearest.ts";
-import { foreignKeys, isSettingKey, type SettingKey, settingsTable } from "./schema.ts";
+import {
+  foreignKeys,
+  isSettingKey,
+  type SettingKey,
+  settingKeys,
+  settingsTable,
+} from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
 /** The settings of one file or of the running session: valid values, by key. */
@@ -79,7 +85,7 @@ export function readLayer(
 
 /** What is wrong with a key that no setting has. */
 export function unknownSetting(key: string): string {
-  return `Unknown setting ${key}${nearestHint(key, Object.keys(settingsTable))}`;
+  return `Unknown setting ${key}${nearestHint(key, settingKeys)}`;
 }
 
 function mergeDeep(below: JsonObject, above: JsonObject): JsonObject {

@@ -341,6 +341,9 @@ export const foreignKeys: ReadonlySet<string> = new Set(
   fullscreenScrollbar fullscreenCopyOnSelect fullscreenWheelScrollLines`.split(/\s+/),
 );
 
+/** The names of all settings. */
+export const settingKeys: readonly string[] = Object.keys(settingsTable);
+
 /** Whether `key` names a setting. */
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(settingsTable, key);

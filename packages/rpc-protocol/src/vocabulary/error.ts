@@ -110,6 +110,11 @@ export const errorTable = {
     message: "Could not read the skill {name} at {path}: {reason}",
     retryable: false,
   },
+  package_failed: { message: "{program} failed: {reason}", retryable: true },
+  package_not_found: {
+    message: "There is no package {source} in the settings. tau list shows those there are.",
+    retryable: false,
+  },
   extension_unusable: { message: "{reason}", retryable: false },
   command_not_queueable: {
     message:

@@ -9,6 +9,12 @@ export interface PackageOrigin {
   readonly path: string;
   /** A command that installs it; undefined for what is used where it lies. */
   readonly installCommand: string | undefined;
+  /** Whether the source names a version. */
+  readonly isPinned: boolean;
+  /** The address of a repository. */
+  readonly url?: string;
+  /** The branch, tag or commit of a repository. */
+  readonly ref?: string | undefined;
 }
 
 /** Where packages of one scope are installed and where relative paths start. */
@@ -35,17 +41,21 @@ export function parsePackageSource(source: string, folders: PackageFolders): Pac
       identity: `npm:${name}`,
       path: join(root, "npm", "node_modules", ...name.split("/")),
       // Scripts of packages would run with the user's keys before anybody has looked at them.
+      isPinned: spec.length > name.length,
       installCommand: `npm install --ignore-scripts --prefix ${quoted(join(root, "npm"))} -- ${quoted(spec)}`,
     };
   }
   if (isInstalledSource(text)) return repositoryOf(text, root);
   const path = absolutePath(text, baseDirectory, homeDirectory);
-  return { identity: path, path, installCommand: undefined };
+  return { identity: path, path, installCommand: undefined, isPinned: true };
 }
 
 function repositoryOf(source: string, root: string): PackageOrigin {
   const address = source.replace(/^git:(?!\/\/)/, "").trim();
-  const bare = address.replace(/^[a-z]+:\/\//, "").replace(/^[^@/]+@(?=[^/]*[/:])/, "");
+  const bare = address
+    .replace(/^file:\/\//, "localhost")
+    .replace(/^[a-z]+:\/\//, "")
+    .replace(/^[^@/]+@(?=[^/]*[/:])/, "");
   const [, host = "", rest = ""] = /^([^/:]+)[/:](?:\d+\/)?(.*)$/.exec(bare) ?? [];
   const [, repository = rest, ref = ""] = /^([^@#]+)(?:[@#](.*))?$/.exec(rest) ?? [];
   const name = repository.replace(/\.git$|\/+$/g, "");
@@ -59,6 +69,9 @@ function repositoryOf(source: string, root: string): PackageOrigin {
   return {
     identity: `git:${host}/${name}`,
     path,
+    isPinned: ref !== "",
+    url,
+    ref: ref === "" ? undefined : ref,
     installCommand: `git clone ${branch}-- ${quoted(url)} ${quoted(path)}`,
   };
 }

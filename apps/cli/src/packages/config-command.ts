@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { isSettingKey, nearestHint, SettingsStore, settingKeys } from "@tau-agent/coding-agent";
+import type { CommandContext } from "../command-line/subcommand.ts";
+import { refuse } from "../command-line/values.ts";
+
+/** What `tau config` was asked for. */
+export interface ConfigRequest {
+  readonly action: string;
+  readonly words: readonly string[];
+  readonly isLocal: boolean;
+}
+
+/** Shows or changes settings; returns the exit code. */
+export async function configCommand(
+  { action, words: [key, text], isLocal }: ConfigRequest,
+  { environment, print }: CommandContext,
+): Promise<number> {
+  const { agentDirectory, cwd } = environment;
+  const settings = await SettingsStore.load({ agentDirectory, cwd, isProjectTrusted: true });
+  const path = join(isLocal ? join(cwd, ".pi") : agentDirectory, "settings.json");
+  if (action === "show") {
+    if (key !== undefined) refuse(key, "tau config show takes no setting; use tau config get");
+    const set = settingKeys.filter(isSettingKey).filter((name) => settings.has(name));
+    const lines = set.map((name) => `${name} = ${JSON.stringify(settings.get(name))}`);
+    print(`${[path, ...lines].join("\n")}\n`);
+    return 0;
+  }
+  if (key === undefined) return refuse(`tau config ${action}`, "name a setting");
+  if (!isSettingKey(key)) {
+    const hint = nearestHint(key, settingKeys) || "; docs/settings.md lists them";
+    return refuse(key, `there is no such setting${hint}`);
+  }
+  if (action === "get") {
+    print(`${JSON.stringify(settings.get(key)) ?? "null"}\n`);
+    return 0;
+  }
+  if (action === "set" && text === undefined) refuse(`tau config set ${key}`, "name a value");
+  if (action === "unset" && text !== undefined) refuse(text, "it is one word too many");
+  const value = action === "set" ? parsed(text ?? "") : undefined;
+  await settings.save(isLocal ? "project" : "user", { [key]: value });
+  print(action === "set" ? `Set ${key} in ${path}\n` : `Removed ${key} from ${path}\n`);
+  return 0;
+}
+
+/** A value as JSON, or the text itself: nobody puts a model's name in two kinds of quotes. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

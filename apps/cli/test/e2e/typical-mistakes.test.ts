@@ -1,0 +1,116 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { makePlace } from "../support/place.ts";
+import { binPath, runHost } from "../support/start-host.ts";
+
+/** A vendor that refuses every key. */
+async function refusingVendor() {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    request.resume().on("end", () => {
+      const error = { type: "authentication_error", message: "invalid x-api-key" };
+      response.writeHead(401, { "content-type": "application/json" });
+      response.end(JSON.stringify({ type: "error", error }));
+    });
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const providers = { anthropic: { baseUrl: `http://127.0.0.1:${port}` } };
+  return {
+    files: { "agent/models.json": JSON.stringify({ providers }) },
+    requests: () => requests,
+  };
+}
+
+it("a wrong key is named with its place and the page for another, after one request", async () => {
+  const vendor = await refusingVendor();
+  const argv = ["-p", "--provider", "anthropic", "--api-key", "sk-wrong-key-wrong-key", "hi"];
+  const { code, stdout, stderr } = await runHost({ arguments: argv, files: vendor.files });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain("anthropic at http://127.0.0.1:");
+  expect(stderr).toContain("The key from --api-key was refused");
+  expect(stderr).toContain("https://platform.claude.com/settings/keys");
+  expect(stderr).not.toContain("sk-wrong");
+  expect(vendor.requests()).toBe(1);
+});
+
+const closed = {
+  baseUrl: "http://127.0.0.1:9/v1",
+  api: "openai-completions",
+  models: [{ id: "m" }],
+};
+const mistakes: readonly (readonly [string, readonly string[], string, Record<string, string>?])[] =
+  [
+    ["no key", ["-p", "--provider", "anthropic", "hi"], "Set ANTHROPIC_API_KEY"],
+    [
+      "no server",
+      ["-p", "--model", "house/m", "hi"],
+      "Is the server running?",
+      {
+        "agent/models.json": JSON.stringify({ providers: { house: closed } }),
+        "agent/settings.json": JSON.stringify({ "retry.enabled": false }),
+      },
+    ],
+    [
+      "a typo in a model",
+      ["-p", "--model", "claude-sonet-4-5", "hi"],
+      "Did you mean claude-sonnet-4-5?",
+    ],
+    ["a typo in an option", ["-p", "--modle", "x", "hi"], "the nearest is --model"],
+    ["a typo in a provider", ["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
+    ["a typo in a subcommand", ["instal", "npm:x"], "the nearest is install"],
+    [
+      "a bad setting",
+      ["-p", "hi"],
+      "settings.json:1: retry.maxRetries must be",
+      { "agent/settings.json": '{"retry": {"maxRetries": "x"}}' },
+    ],
+    [
+      "a models.json without providers",
+      ["-p", "hi"],
+      'write the providers as {"providers"',
+      { "agent/models.json": '{"ollama": {}}' },
+    ],
+  ];
+
+it.each(mistakes)(
+  "%s is one clear sentence, and the exit code is 1",
+  async (_, argv, text, files = {}) => {
+    const place = makePlace({ files });
+    onTestFinished(place.remove);
+    const run = spawnSync(process.execPath, [binPath, ...argv], {
+      cwd: place.cwd,
+      env: { ...place.variables, ANTHROPIC_API_KEY: "" },
+      input: "",
+      encoding: "utf8",
+    });
+    expect({ code: run.status, stdout: run.stdout }).toEqual({ code: 1, stdout: "" });
+    expect(run.stderr).toContain(text);
+    expect(run.stderr).toMatch(/^tau: error: /);
+    expect(run.stderr).not.toMatch(/^\s+at /m);
+    expect(run.stderr.trim().split("\n").length).toBeLessThanOrEqual(4);
+  },
+);
+
+it("an old Node is told which one is needed", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tau-old-node-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  // The real program, in a Node that says it is old.
+  const program = join(folder, "bin/tau.mjs");
+  mkdirSync(dirname(program));
+  const pretend = 'Object.defineProperty(process.versions, "node", { value: "20.11.0" });';
+  writeFileSync(join(folder, "old.cjs"), pretend);
+  writeFileSync(program, readFileSync(binPath));
+  const run = spawnSync(process.execPath, ["-r", join(folder, "old.cjs"), program, "--version"], {
+    encoding: "utf8",
+  });
+  expect({ code: run.status, stdout: run.stdout }).toEqual({ code: 1, stdout: "" });
+  expect(run.stderr).toMatch(/^tau: error: .*22\.19.*20\.11\.0/);
+});

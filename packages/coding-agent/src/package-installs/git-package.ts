@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { SessionError } from "../base/errors.ts";
+import { randomHex } from "../base/random.ts";
+import type { PackageOrigin } from "../resources/packages/package-source.ts";
+import type { RunProgram } from "./run-program.ts";
+
+/** Hooks and filters of the user's git would run for a repository that nobody has looked at. */
+const careful = ["-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"];
+
+/**
+ * Clones a repository with what it depends on. It is made beside its place and moved there when it is
+ * whole, so that half of one is never used.
+ *
+ * @throws {SessionError} `invalid_option` for an address that is none; `package_failed`
+ */
+export async function cloneRepository(
+  source: string,
+  { path, url = "", ref }: PackageOrigin,
+  { run }: { readonly run: RunProgram },
+): Promise<void> {
+  if (url === "" || url.startsWith("-") || ref?.startsWith("-")) {
+    const reason = "expected git:<host>/<owner>/<repository>[@<branch, tag or commit>]";
+    throw new SessionError("invalid_option", { option: source, reason });
+  }
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const made = `${path}.${randomHex(6)}.tmp`;
+  try {
+    await run("git", [...careful, "clone", "--quiet", "--", url, made]);
+    if (ref !== undefined) {
+      await run("git", [...careful, "checkout", "--quiet", "--detach", ref, "--"], { cwd: made });
+    }
+    if (existsSync(join(made, "package.json"))) {
+      const words = [
+        "--ignore-scripts",
+        "--omit=dev",
+        "--legacy-peer-deps",
+        "--no-audit",
+        "--no-fund",
+      ];
+      await run("npm", ["install", ...words, "--no-package-lock", "--loglevel=error"], {
+        cwd: made,
+      });
+    }
+    const old = `${path}.${randomHex(6)}.tmp`;
+    if (existsSync(path)) await rename(path, old);
+    await rename(made, path);
+    await rm(old, { recursive: true, force: true });
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+}
+
+/** The commit that is checked out. */
+export async function headOf(path: string, run: RunProgram): Promise<string | undefined> {
+  if (!existsSync(join(path, ".git"))) return undefined;
+  const text = await run("git", ["rev-parse", "HEAD"], { cwd: path }).catch(() => "");
+  return text.trim().slice(0, 12) || undefined;
+}
+
+/** Removes an installed repository. */
+export async function dropFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}

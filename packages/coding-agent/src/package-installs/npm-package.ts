@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SessionError } from "../base/errors.ts";
+import type { RunProgram } from "./run-program.ts";
+
+/** What installs, and below which folder. */
+export interface NpmTools {
+  readonly root: string;
+  readonly run: RunProgram;
+}
+
+const quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--no-update-notifier"];
+
+// The host brings pi's packages; scripts would run with the user's keys before anybody looked at them.
+const careful = ["--ignore-scripts", "--legacy-peer-deps", "--save-exact"];
+
+/**
+ * The name and the version of `npm:name@version`.
+ *
+ * @throws {SessionError} `invalid_option` for what is no name of the registry
+ */
+export function readNpmSpec(source: string): { name: string; version: string | undefined } {
+  const spec = source.slice("npm:".length).trim();
+  const at = spec.indexOf("@", 1);
+  const name = at === -1 ? spec : spec.slice(0, at);
+  const version = at === -1 ? undefined : spec.slice(at + 1);
+  const isName = /^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*$/i.test(name);
+  const isVersion = version === undefined || /^[\w~^<>=*][\w.~^<>=*+|\s-]*$/.test(version);
+  if (isName && isVersion && name !== "node_modules") return { name, version };
+  const reason = "expected npm:<name> or npm:<name>@<version>, as in a registry";
+  throw new SessionError("invalid_option", { option: source, reason });
+}
+
+/** Installs one package beside the others; its exact version is written to their package.json. */
+export async function installFromNpm(
+  source: string,
+  which: "as named" | "newest",
+  { root, run }: NpmTools,
+): Promise<void> {
+  const { name, version } = readNpmSpec(source);
+  const prefix = await prefixOf(root);
+  const spec =
+    version === undefined ? (which === "newest" ? `${name}@latest` : name) : `${name}@${version}`;
+  await run("npm", ["install", ...careful, ...quiet, "--prefix", prefix, "--", spec], {
+    cwd: prefix,
+  });
+}
+
+/** Removes one package, and what only it needed. */
+export async function dropFromNpm(source: string, { root, run }: NpmTools): Promise<void> {
+  const { name } = readNpmSpec(source);
+  const prefix = await prefixOf(root);
+  await run("npm", ["uninstall", ...careful, ...quiet, "--prefix", prefix, "--", name], {
+    cwd: prefix,
+  });
+}
+
+/** A folder of its own: npm would look for the package.json of a folder above. */
+async function prefixOf(root: string): Promise<string> {
+  const prefix = join(root, "npm");
+  const manifest = join(prefix, "package.json");
+  await mkdir(prefix, { recursive: true, mode: 0o700 });
+  if (!existsSync(manifest)) await writeFile(manifest, '{ "private": true }\n');
+  return prefix;
+}

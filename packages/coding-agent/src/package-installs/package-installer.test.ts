@@ -1,0 +1,240 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { SettingsStore } from "../settings/store.ts";
+import { PackageInstaller } from "./package-installer.ts";
+import { programRunner } from "./run-program.ts";
+
+const TIMEOUT_MS = 120_000;
+const versions = ["1.0.0", "1.1.0"];
+const tarballs = new Map<string, Buffer>();
+let latest = "1.0.0";
+let requests: string[] = [];
+let registry: Server;
+let address = "";
+let made = "";
+
+beforeAll(async () => {
+  made = mkdtempSync(join(tmpdir(), "tau-registry-"));
+  for (const version of versions) tarballs.set(version, pack("pi-thing", version));
+  registry = createServer(({ url = "" }, response) => {
+    requests.push(url);
+    const [, version = ""] = /-\/pi-thing-(.*)\.tgz$/.exec(url) ?? [];
+    const tarball = tarballs.get(version);
+    if (tarball !== undefined) response.end(tarball);
+    else if (url === "/pi-thing") response.end(JSON.stringify(packument()));
+    else response.writeHead(404).end("{}");
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => registry.once("listening", resolve));
+  address = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+}, TIMEOUT_MS);
+afterAll(() => {
+  registry.close();
+  rmSync(made, { recursive: true });
+});
+
+function pack(name: string, version: string): Buffer {
+  const folder = join(made, version, "package");
+  mkdirSync(join(folder, "extensions"), { recursive: true });
+  const scripts = { install: `touch '${join(made, "script-ran")}'` };
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version, scripts }));
+  writeFileSync(join(folder, "extensions/one.ts"), "export default () => {};");
+  const file = join(made, `${version}.tgz`);
+  execFileSync("tar", ["-czf", file, "-C", join(made, version), "package"]);
+  return readFileSync(file);
+}
+
+function packument() {
+  const all = versions.map((version) => {
+    const integrity = `sha512-${createHash("sha512")
+      .update(tarballs.get(version) ?? "")
+      .digest("base64")}`;
+    const dist = { tarball: `${address}/pi-thing/-/pi-thing-${version}.tgz`, integrity };
+    return [version, { name: "pi-thing", version, dist, hasInstallScript: true }] as const;
+  });
+  return { name: "pi-thing", "dist-tags": { latest }, versions: Object.fromEntries(all) };
+}
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "tau-packages-"));
+  mkdirSync(join(home, "agent"));
+  mkdirSync(join(home, "project"));
+  latest = "1.0.0";
+  requests = [];
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const settingsOf = (folder = "agent") =>
+  JSON.parse(readFileSync(join(home, folder, "settings.json"), "utf8")).packages;
+
+async function installer(scope: "user" | "project" = "user", PATH = process.env.PATH) {
+  const agentDirectory = join(home, "agent");
+  const cwd = join(home, "project");
+  const settings = await SettingsStore.load({ agentDirectory, cwd, isProjectTrusted: true });
+  const variables = {
+    PATH,
+    HOME: home,
+    npm_config_registry: address,
+    npm_config_cache: join(made, "cache"),
+    GIT_CONFIG_NOSYSTEM: "1",
+  };
+  const place = { agentDirectory, cwd, homeDirectory: home, scope };
+  return new PackageInstaller(settings, place, programRunner(variables));
+}
+
+describe("a package of a registry", { timeout: TIMEOUT_MS }, () => {
+  it("is installed without its scripts, pinned, listed, updated and removed", async () => {
+    const installed = await (await installer()).install("npm:pi-thing");
+    expect(installed).toMatchObject({ source: "npm:pi-thing", pin: "1.0.0", isInstalled: true });
+    expect(existsSync(join(installed.path, "extensions/one.ts"))).toBe(true);
+    expect(existsSync(join(made, "script-ran"))).toBe(false);
+    expect(settingsOf()).toEqual(["npm:pi-thing"]);
+    const manifest = readFileSync(join(home, "agent/npm/package.json"), "utf8");
+    expect(JSON.parse(manifest).dependencies).toEqual({ "pi-thing": "1.0.0" });
+
+    latest = "1.1.0";
+    expect(await (await installer()).list()).toMatchObject([{ pin: "1.0.0" }]);
+    expect(await (await installer()).update()).toMatchObject([{ pin: "1.1.0" }]);
+
+    await (await installer()).remove("npm:pi-thing");
+    expect(settingsOf()).toEqual([]);
+    expect(existsSync(installed.path)).toBe(false);
+  });
+
+  it("stays at the version that its source names", async () => {
+    latest = "1.1.0";
+    await (await installer("project")).install("npm:pi-thing@1.0.0");
+    expect(await (await installer("project")).update()).toMatchObject([{ pin: "1.0.0" }]);
+    expect(settingsOf("project/.pi")).toEqual(["npm:pi-thing@1.0.0"]);
+    expect(existsSync(join(home, "agent/settings.json"))).toBe(false);
+  });
+
+  it("is listed only when it is there", async () => {
+    await expect((await installer()).install("npm:pi-nothing")).rejects.toMatchObject({
+      code: "package_failed",
+      message: expect.stringContaining("404"),
+    });
+    expect(existsSync(join(home, "agent/settings.json"))).toBe(false);
+    await expect((await installer("user", "/nowhere")).install("npm:pi-thing")).rejects.toThrow(
+      "npm is not installed",
+    );
+  });
+
+  it("is listed once by two processes that install it at once", async () => {
+    const both = [await installer(), await installer()];
+    await Promise.all(both.map((one) => one.install("npm:pi-thing")));
+    expect(settingsOf()).toEqual(["npm:pi-thing"]);
+  });
+});
+
+describe("a package of a repository", { timeout: TIMEOUT_MS }, () => {
+  let repository: string;
+  const git = (...words: string[]) => {
+    const own = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
+    return execFileSync("git", [...own, ...words], { cwd: repository, encoding: "utf8" });
+  };
+  const commit = (text: string) => {
+    writeFileSync(join(repository, "extensions/one.ts"), text);
+    git("add", "-A");
+    git("commit", "-qm", text);
+    return git("rev-parse", "HEAD").slice(0, 12);
+  };
+
+  beforeEach(() => {
+    repository = join(home, "owner/repository");
+    mkdirSync(join(repository, "extensions"), { recursive: true });
+    git("init", "-q", "-b", "main");
+  });
+
+  it("stays at its commit until it is updated, unless the source names one", async () => {
+    const first = commit("one");
+    git("tag", "v1");
+    const source = `git:file://${repository}`;
+    const { path, pin } = await (await installer()).install(source);
+    expect(pin).toBe(first);
+    await (await installer("project")).install(`${source}@v1`);
+
+    const second = commit("two");
+    expect(await (await installer()).update(source)).toMatchObject([{ pin: second }]);
+    expect(readFileSync(join(path, "extensions/one.ts"), "utf8")).toBe("two");
+    expect(await (await installer("project")).update()).toMatchObject([{ pin: first }]);
+
+    await (await installer()).remove(source);
+    expect(existsSync(path)).toBe(false);
+    expect(settingsOf()).toEqual([]);
+  });
+
+  it("leaves nothing behind when it cannot be cloned whole", async () => {
+    commit("one");
+    await expect(
+      (await installer()).install(`git:file://${repository}@gone`),
+    ).rejects.toMatchObject({
+      code: "package_failed",
+    });
+    const left = readdirSync(join(home, "agent"), { recursive: true }).map(String);
+    expect(left.filter((name) => /repository/.test(name))).toEqual([]);
+    expect(existsSync(join(home, "agent/settings.json"))).toBe(false);
+  });
+});
+
+describe("a path", () => {
+  it("is used where it lies, and its files stay when it is removed", async () => {
+    const folder = join(home, "project/own");
+    mkdirSync(folder);
+    await (await installer()).install("./own");
+    await (await installer("project")).install("./own");
+    expect(settingsOf()).toEqual([folder]);
+    expect(settingsOf("project/.pi")).toEqual(["../own"]);
+    await (await installer("project")).remove("./own");
+    expect(settingsOf("project/.pi")).toEqual([]);
+    expect(existsSync(folder)).toBe(true);
+  });
+});
+
+describe("hostile sources", () => {
+  it.each([
+    "npm:../../x",
+    "npm:--global",
+    "npm:x@file:../../y",
+    "npm:x@--registry=http://evil",
+    "npm:node_modules",
+    "git:../../x",
+    "git:host.org",
+    "git:ext::sh -c id",
+    "git:host.org/../..",
+    "git:-u/x/y",
+    "nowhere",
+    "",
+  ])("%j is refused before anything runs", async (source) => {
+    const one = await installer("user", "/nowhere");
+    await expect(one.install(source)).rejects.toMatchObject({ code: "invalid_option" });
+    expect(readdirSync(join(home, "agent")).filter((name) => !name.endsWith(".lock"))).toEqual([]);
+  });
+
+  it("in the settings of a project remove nothing outside", async () => {
+    mkdirSync(join(home, "project/.pi"));
+    const packages = ["git:../../..", "npm:../../../victim"];
+    writeFileSync(join(home, "project/.pi/settings.json"), JSON.stringify({ packages }));
+    mkdirSync(join(home, "project/victim"));
+    for (const source of packages) {
+      await expect((await installer("project")).remove(source)).rejects.toMatchObject({
+        code: "invalid_option",
+      });
+    }
+    expect(existsSync(join(home, "project/victim"))).toBe(true);
+  });
+});

@@ -1,0 +1,219 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join, relative } from "node:path";
+import { SessionError } from "../base/errors.ts";
+import { readJsonFile } from "../base/files/read-json.ts";
+import { withFileLock } from "../base/files/write-file.ts";
+import { type PackageOrigin, parsePackageSource } from "../resources/packages/package-source.ts";
+import type { SettingsScope, SettingsStore } from "../settings/store.ts";
+import { cloneRepository, dropFolder, headOf } from "./git-package.ts";
+import { dropFromNpm, installFromNpm, readNpmSpec } from "./npm-package.ts";
+import type { RunProgram } from "./run-program.ts";
+
+/** Where packages are installed, and whose they are. */
+export interface InstallPlace {
+  readonly agentDirectory: string;
+  readonly homeDirectory: string;
+  readonly cwd: string;
+  readonly scope: SettingsScope;
+}
+
+/** A package of the settings. */
+export interface ListedPackage {
+  readonly source: string;
+  /** Where it lies; not there when it has not been installed. */
+  readonly path: string;
+  readonly isInstalled: boolean;
+  /** The version or the commit that is installed. */
+  readonly pin?: string | undefined;
+}
+
+/** A repository below the folder of all: a host, and names that are neither `..` nor options. */
+const repositoryPath = /^[a-z0-9][\w.-]*(?:\/(?!-|\.{1,2}(?:\/|$))[^/:]+)+$/i;
+
+/** Another process may be installing; so long is waited for it. */
+const LOCK_TRIES = 40;
+
+/**
+ * Installs packages and lists them in the settings. What is installed stays as it is until it is
+ * updated; scripts of packages do not run.
+ */
+export class PackageInstaller {
+  readonly #settings: SettingsStore;
+  readonly #place: InstallPlace;
+  readonly #run: RunProgram;
+
+  /** @param settings - with the project's, if they are the place's */
+  constructor(settings: SettingsStore, place: InstallPlace, run: RunProgram) {
+    this.#settings = settings;
+    this.#place = place;
+    this.#run = run;
+  }
+
+  /**
+   * Installs a package, and lists it in the settings once it is there.
+   *
+   * @throws {SessionError} `invalid_option` for a source that is none; `package_failed`
+   */
+  async install(given: string): Promise<ListedPackage> {
+    const source = this.#checked(given);
+    return this.#locked(async () => {
+      await this.#fetch(source, "as named");
+      await this.#settings.reload();
+      const listed = this.#entries().find(
+        ({ identity }) => identity === this.#origin(source).identity,
+      );
+      if (listed === undefined) await this.#append(source);
+      else if (listed.source !== source) await this.#replace(listed.source, source);
+      return this.#describe(source);
+    });
+  }
+
+  /**
+   * Takes a package out of the settings and removes its files.
+   *
+   * @throws {SessionError} `package_not_found`
+   */
+  async remove(given: string): Promise<ListedPackage> {
+    return this.#locked(async () => {
+      const listed = this.#listed(given);
+      const found = await this.#describe(listed.source);
+      await this.#replace(listed.source, undefined);
+      const { path } = listed;
+      if (listed.source.startsWith("npm:")) {
+        await dropFromNpm(listed.source, { root: this.#root, run: this.#run });
+      } else if (isInstalled(listed)) await dropFolder(path);
+      return found;
+    });
+  }
+
+  /**
+   * Moves a package, or all, to the newest; those whose source names a version stay.
+   *
+   * @returns the packages that were asked for, as they are now
+   */
+  async update(given?: string): Promise<ListedPackage[]> {
+    return this.#locked(async () => {
+      const asked = given === undefined ? this.#entries() : [this.#listed(given)];
+      for (const entry of asked) {
+        if (isInstalled(entry) && !entry.isPinned) await this.#fetch(entry.source, "newest");
+      }
+      return Promise.all(asked.map(({ source }) => this.#describe(source)));
+    });
+  }
+
+  /** The packages of the settings. */
+  list(): Promise<ListedPackage[]> {
+    return Promise.all(this.#entries().map(({ source }) => this.#describe(source)));
+  }
+
+  /** The folder under which packages of this place are installed. */
+  get #root(): string {
+    const { scope, agentDirectory, cwd } = this.#place;
+    return scope === "user" ? agentDirectory : join(cwd, ".pi");
+  }
+
+  #origin(source: string): PackageOrigin {
+    const { homeDirectory } = this.#place;
+    const folders = { root: this.#root, baseDirectory: this.#root, homeDirectory };
+    const origin = parsePackageSource(source, folders);
+    // The settings of a project may hold anything; what is removed has to be ours.
+    const isInside = repositoryPath.test(relative(join(this.#root, "git"), origin.path));
+    if (origin.url === undefined || isInside) return origin;
+    const reason = "expected git:<host>/<owner>/<repository>[@<branch, tag or commit>]";
+    throw new SessionError("invalid_option", { option: source, reason });
+  }
+
+  #entries() {
+    return this.#settings.packages
+      .filter(({ scope }) => scope === this.#place.scope)
+      .map(({ entry }) => {
+        const source = typeof entry === "string" ? entry : entry.source;
+        return { entry, source, ...this.#origin(source) };
+      });
+  }
+
+  #listed(given: string) {
+    const wanted = this.#origin(this.#fromHere(given)).identity;
+    const found = this.#entries().find(({ identity, source }) =>
+      [identity, source].some((name) => name === wanted || name === given),
+    );
+    if (found !== undefined) return found;
+    throw new SessionError("package_not_found", { source: given });
+  }
+
+  /** A source that can be installed, with a path as the settings name it. */
+  #checked(given: string): string {
+    const source = this.#fromHere(given.trim());
+    if (source.startsWith("npm:")) readNpmSpec(source);
+    const { path, installCommand } = this.#origin(source);
+    if (given.trim() === "" || (installCommand === undefined && !existsSync(path))) {
+      throw new SessionError("invalid_option", {
+        option: given,
+        reason: `there is no file ${path}; a package is npm:<name>, git:<address> or a path`,
+      });
+    }
+    return source;
+  }
+
+  /** Paths are typed from the working folder, and stand in the settings from the folder of the file. */
+  #fromHere(given: string): string {
+    if (/^(?:npm|git):|^[a-z]+:\/\//.test(given) || isAbsolute(given) || given.startsWith("~")) {
+      return given;
+    }
+    const path = join(this.#place.cwd, given);
+    return this.#place.scope === "user" ? path : relative(this.#root, path) || ".";
+  }
+
+  async #fetch(source: string, which: "as named" | "newest"): Promise<void> {
+    const tools = { root: this.#root, run: this.#run };
+    if (source.startsWith("npm:")) return installFromNpm(source, which, tools);
+    const origin = this.#origin(source);
+    if (isInstalled(origin)) await cloneRepository(source, origin, tools);
+  }
+
+  async #append(source: string): Promise<void> {
+    await this.#settings.append(this.#place.scope, "packages", source);
+  }
+
+  /** Puts another source in the place of one, with what else its entry says; undefined removes it. */
+  async #replace(old: string, source: string | undefined): Promise<void> {
+    await this.#settings.reload();
+    const packages = this.#entries().flatMap((listed) => {
+      if (listed.source !== old) return [listed.entry];
+      if (source === undefined) return [];
+      return [typeof listed.entry === "string" ? source : { ...listed.entry, source }];
+    });
+    await this.#settings.save(this.#place.scope, { packages });
+  }
+
+  async #describe(source: string): Promise<ListedPackage> {
+    const origin = this.#origin(source);
+    const { path } = origin;
+    const described = { source, path, isInstalled: existsSync(path) };
+    if (!described.isInstalled) return described;
+    if (source.startsWith("npm:")) {
+      const file = await readJsonFile(join(path, "package.json"));
+      const version = file.kind === "object" ? file.value.version : undefined;
+      return { ...described, pin: typeof version === "string" ? version : undefined };
+    }
+    return { ...described, pin: isInstalled(origin) ? await headOf(path, this.#run) : undefined };
+  }
+
+  /** Runs alone among all processes that install in the same place. */
+  async #locked<Result>(work: () => Promise<Result>): Promise<Result> {
+    const path = join(this.#root, "packages");
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await withFileLock(path, work);
+      } catch (error) {
+        const isBusy = error instanceof SessionError && error.code === "file_locked";
+        if (!isBusy || tries === LOCK_TRIES) throw error;
+      }
+    }
+  }
+}
+
+/** Whether a package is copied to where it is used, and not used where it lies. */
+function isInstalled({ installCommand }: PackageOrigin): boolean {
+  return installCommand !== undefined;
+}

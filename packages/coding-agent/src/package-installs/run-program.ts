@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { SessionError } from "../base/errors.ts";
+
+/** Runs a program without a shell; returns what it printed. */
+export type RunProgram = (
+  program: string,
+  words: readonly string[],
+  options?: { readonly cwd?: string },
+) => Promise<string>;
+
+/** So much of what a program complains about is shown. */
+const MAX_LINES = 2;
+
+/**
+ * Runs programs with these variables.
+ *
+ * @throws {SessionError} `package_failed` with the program's last words
+ */
+export function programRunner(variables: Readonly<Record<string, string | undefined>>): RunProgram {
+  return (program, words, { cwd } = {}) =>
+    new Promise((resolve, reject) => {
+      const fail = (reason: string) =>
+        reject(new SessionError("package_failed", { program, reason }));
+      const env = {
+        ...variables,
+        GIT_TERMINAL_PROMPT: "0",
+        GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
+      };
+      const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+      let stdout = "";
+      let stderr = "";
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        stdout += text;
+      });
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        stderr = (stderr + text).slice(-10_000);
+      });
+      child.on("error", (error: NodeJS.ErrnoException) => {
+        fail(error.code === "ENOENT" ? `${program} is not installed` : error.message);
+      });
+      child.on("close", (code, signal) => {
+        if (code === 0) resolve(stdout);
+        else fail(lastWords(stderr) || `it ended with ${signal ?? `exit code ${code}`}`);
+      });
+    });
+}
+
+function lastWords(text: string): string {
+  const lines = text
+    .split("\n")
+    .map((line) => line.replace(/^npm (?:error|ERR!)\s*/, "").trim())
+    .filter((line) => line !== "" && !/complete log|^code |^\/|^npm warn/i.test(line));
+  return lines.slice(0, MAX_LINES).join(" ");
+}
