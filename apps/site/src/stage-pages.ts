@@ -45,7 +45,7 @@ export function stagePages({ root, folder, sourceAddress }: StageOptions): void 
   }
 }
 
-/** The page of each file that has one. */
+/** The page of each file that has one. No folder has the name of a page: static servers serve either. */
 function pagesOf(root: string): Map<string, string> {
   const find = (pattern: string) =>
     globSync(pattern, { cwd: root, exclude: (path) => path.includes("node_modules") }).toSorted();
@@ -64,7 +64,7 @@ function pagesOf(root: string): Map<string, string> {
       .filter((file) => !/\.test\.ts$|run-program/.test(file))
       .map((file): [string, string] => [
         file,
-        `examples/${basename(file).replaceAll(".", "-")}.md`,
+        `example/${basename(file).replaceAll(".", "-")}.md`,
       ]),
   ]);
 }
