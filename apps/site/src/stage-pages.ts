@@ -62,10 +62,7 @@ function pagesOf(root: string): Map<string, string> {
     ]),
     ...find("docs/examples/*.{ts,mjs,py,html}")
       .filter((file) => !/\.test\.ts$|run-program/.test(file))
-      .map((file): [string, string] => [
-        file,
-        `example/${basename(file).replaceAll(".", "-")}.md`,
-      ]),
+      .map((file): [string, string] => [file, `example/${basename(file).replaceAll(".", "-")}.md`]),
   ]);
 }
 
