@@ -1,4 +1,4 @@
-import { createStream } from "@tau-agent/ai";
+import { createStream, type StreamFunction } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { firstSink, functionSink } from "../host-requests/function-sink.ts";
@@ -26,12 +26,14 @@ import type { SessionLog } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { createTools } from "../tools/index.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createJobs } from "./create-jobs.ts";
 import { createRewind } from "./create-rewind.ts";
+import { createTelemetry } from "./create-telemetry.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
@@ -39,6 +41,7 @@ import { likeSession } from "./like-session.ts";
 import { packageDiagnostics } from "./package-diagnostics.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
 import { type Places, resolvePlaces } from "./places.ts";
+import { refuseBrokenFiles, toolDiagnostics } from "./refuse-mistakes.ts";
 import { type CreatedSandbox, createSandbox } from "./sandbox.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
@@ -110,6 +113,7 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   await extensions?.loadOwn();
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
   diagnostics.push(...(stored?.diagnostics ?? []));
+  if (options.refusesMistakes) await refuseBrokenFiles(settings, registry);
   await extensions?.loadProject();
   const permissions = createPermissions(settings, options.permissions);
   diagnostics.push(...permissions.diagnostics);
@@ -159,14 +163,13 @@ async function assemble(
     packageDiagnostics(settings, places),
   ]);
   diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
-  const keySources: KeySources = {
-    environment: options.environment ?? {},
-    known: new KnownKeys(places.agentDirectory),
-    used: () => registry.keys.secrets,
-  };
+  const keySources = keySourcesOf(options, surroundings);
+  const maskKeys = createKeyMask(keySources);
+  const telemetry = await createTelemetry(options, { settings, maskKeys, parts: () => parts });
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
+    telemetry,
     ...toolOptions(options),
     keySources,
     askToLeave: (...question) => parts.gate.askToLeave(...question),
@@ -195,7 +198,7 @@ async function assemble(
     search: createToolSearch(() => ({ tools, conversation: parts.conversation })),
   });
   if (opened !== undefined) tools.offer("extension", opened.tools, opened.inactiveTools);
-  diagnostics.push(...tools.diagnose());
+  diagnostics.push(...toolDiagnostics(tools, options, opened !== undefined));
   const mcp = createMcp(options, {
     ...surroundings,
     environment: toolEnvironment,
@@ -208,7 +211,7 @@ async function assemble(
     ...surroundings,
     model: chosen.model,
     thinkingLevel,
-    stream: opened?.system.stream ?? options.stream ?? createStream(),
+    stream: streamOf(opened?.system.stream ?? options.stream ?? createStream(), telemetry),
     tools,
     hostTools: new HostTools(surroundings.requests, (given) => tools.offer("host", given)),
     toolExecution: options.toolExecution,
@@ -218,7 +221,7 @@ async function assemble(
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
-    maskKeys: createKeyMask(keySources),
+    ...{ maskKeys, telemetry },
     mcp,
     toolsReady: () => mcp.ready(),
     toolEnvironment,
@@ -238,6 +241,19 @@ async function assemble(
 
 function nameSession(log: SessionLog, name: string | undefined): void {
   if (name && name !== log.name) log.append({ type: "session_info", name });
+}
+
+function streamOf(stream: StreamFunction, telemetry: SessionTelemetry | undefined): StreamFunction {
+  return telemetry?.traceRequests(stream) ?? stream;
+}
+
+/** Where the keys are known from that no tool and no span may show. */
+function keySourcesOf(
+  { environment = {} }: CreateAgentSessionOptions,
+  { places, registry }: Surroundings,
+): KeySources {
+  const known = new KnownKeys(places.agentDirectory);
+  return { environment, known, used: () => registry.keys.secrets };
 }
 
 function savesRules(

@@ -13,6 +13,7 @@ import type { SessionStart } from "../session-log/open-session.ts";
 import type { SessionStore } from "../session-log/store/session-store.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { TaskOptions } from "../subagents/session-tasks.ts";
+import type { TelemetryOptions } from "../telemetry/session-telemetry.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";
 import type { ExtensionOptions } from "./session-extensions.ts";
 
@@ -124,6 +125,15 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly clientReady?: Promise<void> | undefined;
   /** Whether and how files are recorded before a prompt changes them; as the settings say by default. */
   readonly rewind?: RewindOptions | undefined;
+  /**
+   * Whether mistakes end the start that are diagnostics by default: a settings.json, auth.json or
+   * models.json that is broken, and an unknown tool in `tools.only`.
+   */
+  readonly refusesMistakes?: boolean | undefined;
+  /** Whether the session makes OpenTelemetry spans; as the settings say by default. */
+  readonly telemetry?: TelemetryOptions | undefined;
+  /** The agent as spans name it; `tau` by default. */
+  readonly agentName?: string | undefined;
   /** Trusts the project or not, regardless of saved decisions. */
   readonly trustProject?: boolean | undefined;
 }
