@@ -63,6 +63,8 @@ export async function sessionOptions(
     },
     permissions: { mode: options.permissionMode },
     clientReady,
+    // A subagent's host has the command line of another one, which has been checked.
+    refusesMistakes: options.taskDepth === undefined,
     mcp: { isOff: options.noMcp, only: list(options.mcpServers) },
     trustProject: options.approve ? true : options.noApprove ? false : undefined,
     tools: {

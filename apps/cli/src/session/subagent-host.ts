@@ -82,6 +82,9 @@ export async function startSubagentHost(
     setPermissions: async ({ mode, rules, onTimeout, timeoutMs }) => {
       await client.setPermissions({ mode, rules: rules && [...rules], onTimeout, timeoutMs });
     },
+    setMcpServers: async (servers) => {
+      await client.setMcpServers({ ...servers });
+    },
     setHostTools: async (tools) => {
       await client.setHostTools(tools.map(hostToolOf));
     },

@@ -6,6 +6,7 @@ import { createCommandRunner } from "../models/auth/run-command.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SessionParts } from "../session/build-session.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
+import type { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 
 /** What the MCP servers of a session are made from. */
@@ -15,6 +16,7 @@ export interface McpSurroundings {
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
   readonly tools: ToolSet;
   readonly isProjectTrusted: () => boolean;
+  readonly extensions?: SessionExtensions | undefined;
   readonly parts: () => SessionParts;
 }
 
@@ -28,9 +30,9 @@ export function createMcp(
   }: CreateAgentSessionOptions,
   surroundings: McpSurroundings,
 ): McpAccess {
-  const { places, environment, isProjectTrusted, parts } = surroundings;
+  const { places, environment, extensions, isProjectTrusted, parts } = surroundings;
   const { agentDirectory } = places;
-  return new McpAccess({
+  const access = new McpAccess({
     places: () => ({
       agentDirectory,
       cwd: environment.cwd,
@@ -44,6 +46,8 @@ export function createMcp(
     create: () => createServers({ only: mcp.only, pool }, surroundings),
     onFailure: (error) => parts().problems.add(error),
   });
+  extensions?.opened?.system.mcpServers.listen((servers) => access.register(servers));
+  return access;
 }
 
 async function createServers(

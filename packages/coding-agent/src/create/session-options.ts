@@ -130,6 +130,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly clientReady?: Promise<void> | undefined;
   /** Whether and how files are recorded before a prompt changes them; as the settings say by default. */
   readonly rewind?: RewindOptions | undefined;
+  /**
+   * Whether mistakes end the start that are diagnostics by default: a settings.json, auth.json or
+   * models.json that is broken, and an unknown tool in `tools.only`.
+   */
+  readonly refusesMistakes?: boolean | undefined;
   /** Whether the session makes OpenTelemetry spans; as the settings say by default. */
   readonly telemetry?: TelemetryOptions | undefined;
   /** The agent as spans name it; `tau` by default. */

@@ -34,6 +34,7 @@ interface SubagentSessionOptions {
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
   readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
+  readonly mcpServers: Readonly<Record<string, unknown>>;
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
   /** They are set as the caller's change, so none are given at the start. */
@@ -75,7 +76,7 @@ export function createInProcessRunner(create: CreateSubagentSession): SubagentRu
 }
 
 function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
-  const { agent, sessionDirectory } = request;
+  const { agent, sessionDirectory, mcpServers } = request;
   return {
     cwd: request.cwd,
     provider: undefined,
@@ -89,7 +90,8 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
-    mcp: { isOff: agent.mcpServers === undefined, only: agent.mcpServers ?? [] },
+    mcp: { isOff: mcpServers.only.length === 0, only: mcpServers.only },
+    mcpServers: mcpServers.added,
     approve: request.approve,
     raiseBudget: request.raiseBudget,
     permissions: undefined,

@@ -110,6 +110,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         if (!allowsAll(permissions)) throw error;
       });
       if (Object.keys(budget).length > 0) await host.setBudget(budget);
+      const { added } = request.mcpServers;
+      if (Object.keys(added).length > 0) await started.setMcpServers?.(added);
     } catch (error) {
       await host.stop();
       throw error;
@@ -150,7 +152,7 @@ function hostArguments(request: SubagentRequest): string[] {
   args.push("--task-depth", String(request.depth));
   // Only its spans name it.
   if (request.traceparent !== undefined) args.push("--agent-name", agent.name);
-  const { mcpServers = [] } = agent;
-  args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
+  const { only } = request.mcpServers;
+  args.push(...(only.length > 0 ? ["--mcp-servers", only.join(",")] : ["--no-mcp"]));
   return args;
 }

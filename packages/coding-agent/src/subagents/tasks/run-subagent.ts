@@ -175,6 +175,7 @@ async function startSubagent(
     excludedTools: services.excludedTools(task.agent),
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
     isProjectTrusted: session.isProjectTrusted,
+    mcpServers: session.mcpServers(task.agent.mcpServers ?? []),
     budget: context.share.limits,
     permissions: context.permissions.change,
     traceparent: environment.traceparentOf?.(run.toolCallId),
