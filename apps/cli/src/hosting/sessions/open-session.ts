@@ -37,14 +37,15 @@ export async function openHostedSession(
   seams: SessionSeams,
 ): Promise<AgentSession> {
   const { logger, beforeExtensions, environment: environmentOfHost } = defaults;
-  const { store = environmentOfHost.store } = defaults.options;
-  checkPaths(given, store !== undefined);
+  checkPaths(given);
   // A yes is for a folder that the client knows, which is here the one in the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
   const environment = environmentOf(asked, environmentOfHost);
-  await refuseBrokenSettings(environment, asked.cwd);
+  const settings = await settingsOf(environment, asked.cwd);
   const options = optionsOf(asked, defaults);
+  const { store = environmentOfHost.store } = options;
+  checkStore(asked, store !== undefined || settings.has("session.store"));
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
   const session = await createAgentSession({ ...created, ...placesOf(asked, defaults, created) });
   logger.diagnostics(session.diagnostics);
@@ -53,32 +54,37 @@ export async function openHostedSession(
 }
 
 /** A session must not begin without what its user's settings say; those of a project wait for trust. */
-async function refuseBrokenSettings(
+async function settingsOf(
   { agentDirectory, cwd }: ProcessEnvironment,
   folder: string = cwd,
-): Promise<void> {
-  const { diagnostics } = await SettingsStore.load({ agentDirectory, cwd: folder });
-  const broken = diagnostics.find(({ severity }) => severity === "error");
-  if (broken === undefined) return;
+): Promise<SettingsStore> {
+  const settings = await SettingsStore.load({ agentDirectory, cwd: folder });
+  const broken = settings.diagnostics.find(({ severity }) => severity === "error");
+  if (broken === undefined) return settings;
   const { path = agentDirectory, message: reason } = broken;
   throw new ProtocolError("invalid_settings", { path, reason });
 }
 
-function checkPaths(
-  { cwd, sessionPath, durableSessionId, projectKey }: Asked,
-  hasStore: boolean,
-): void {
+function checkPaths({ cwd, sessionPath, durableSessionId }: Asked): void {
   if (cwd !== undefined) checkFolder("cwd", cwd, cwd);
   if (sessionPath !== undefined) checkFolder("sessionPath", sessionPath, dirname(sessionPath));
-  const refuse = (field: string, reason: string): never => {
-    throw new ProtocolError("invalid_params", { command: "open_session", field, reason });
-  };
   if (sessionPath !== undefined && durableSessionId !== undefined) {
     refuse("durableSessionId", "sessionPath already says which session");
+  }
+}
+
+/** What names a session in files does not in a store, and the other way round. */
+function checkStore({ sessionPath, projectKey }: Asked, hasStore: boolean): void {
+  if (hasStore && sessionPath !== undefined) {
+    refuse("sessionPath", "sessions are in a store here; name one by its durableSessionId");
   }
   if (projectKey !== undefined && !hasStore && !/^(?!\.{1,2}$)[^/\\\0]+$/.test(projectKey)) {
     refuse("projectKey", "in files, it is the name of a folder");
   }
+}
+
+function refuse(field: string, reason: string): never {
+  throw new ProtocolError("invalid_params", { command: "open_session", field, reason });
 }
 
 function checkFolder(field: string, path: string, folder: string): void {
