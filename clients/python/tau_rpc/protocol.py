@@ -3772,6 +3772,10 @@ class PromptCommand(_PromptCommand, total=False):
     """
     outputSchema: Any
     """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
+    traceparent: str
+    """The span that the run belongs to, as in W3C Trace Context, where spans are made; a
+    malformed one is ignored.
+    """
 
 
 class _PromptCommandInfo(TypedDict):

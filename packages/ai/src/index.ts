@@ -33,6 +33,7 @@ export {
   listProviders,
   loadModels,
   type ProviderInfo,
+  whyNotOffered,
 } from "./models/catalog.ts";
 export { computeCost, serviceTierFactor } from "./models/cost.ts";
 export {

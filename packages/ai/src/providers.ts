@@ -14,6 +14,8 @@ export const builtInProviders: ProviderTable = {
     (await import("./anthropic-messages/index.ts")).createAnthropicMessages(),
   "azure-openai-responses": async () =>
     (await import("./azure-openai-responses/index.ts")).createAzureOpenaiResponses(),
+  "bedrock-converse-stream": async () =>
+    (await import("./bedrock-converse-stream/index.ts")).createBedrockConverseStream(),
   "google-generative-ai": async () =>
     (await import("./google-generative-ai/index.ts")).createGoogleGenerativeAi(),
   "openai-completions": async () =>

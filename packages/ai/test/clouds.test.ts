@@ -26,6 +26,12 @@ interface Cloud {
 
 const azure = { api: "azure-openai-responses", credentials: { key: "azure-key" } } as const;
 
+const bedrock = {
+  api: "bedrock-converse-stream",
+  model: { id: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", provider: "amazon-bedrock" },
+  place: "/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
+} as const;
+
 const clouds: readonly Cloud[] = [
   {
     ...azure,
@@ -51,6 +57,41 @@ const clouds: readonly Cloud[] = [
     }),
     place: "/openai/responses?api-version=2025-04-01-preview",
     wrong: { apiKey: "" },
+  },
+  {
+    ...bedrock,
+    title: "Bedrock, with a key",
+    options: () => ({ apiKey: "bedrock-key" }),
+    credentials: { key: "bedrock-key" },
+    wrong: { apiKey: "another" },
+  },
+  {
+    ...bedrock,
+    title: "Bedrock, signed",
+    options: () => ({
+      environment: {
+        AWS_ACCESS_KEY_ID: "AKIATEST",
+        AWS_SECRET_ACCESS_KEY: "secret/+=",
+        AWS_SESSION_TOKEN: "session",
+        AWS_REGION: "eu-west-3",
+      },
+    }),
+    credentials: {
+      aws: {
+        accessKeyId: "AKIATEST",
+        secretAccessKey: "secret/+=",
+        sessionToken: "session",
+        region: "eu-west-3",
+      },
+    },
+    wrong: {
+      environment: {
+        AWS_ACCESS_KEY_ID: "AKIATEST",
+        AWS_SECRET_ACCESS_KEY: "another",
+        AWS_SESSION_TOKEN: "session",
+        AWS_REGION: "eu-west-3",
+      },
+    },
   },
 ];
 

@@ -1,14 +1,25 @@
+import type { Environment } from "../src/index.ts";
+import type { LoopbackApi } from "../src/testing/index.ts";
+
 /** What the contract tests need to know of a wire format. */
 export interface Wire {
-  readonly api: string;
+  readonly api: LoopbackApi;
   /** The bytes of a short reply, event by event. */
   readonly events: readonly string[];
   readonly overflow: string;
   readonly keyHeader: string;
+  /** What says only that the connection is open; default a comment. */
+  readonly signOfLife?: string;
+  /** The member of a payload that names the model; default `model`. */
+  readonly modelMember?: string;
+  /** Variables that lead to this endpoint without a key. */
+  readonly environment?: Environment;
   /** An error within the stream. */
   errorEvent(code: string, text: string): string;
 }
 
+const converse = (event: string, members: object): string =>
+  `event: ${event}\ndata: ${JSON.stringify(members)}\n\n`;
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const named = (value: { type: string; [field: string]: unknown }): string =>
   `event: ${value.type}\n${data(value)}`;
@@ -105,6 +116,26 @@ export const wires: readonly Wire[] = [
       "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
     keyHeader: "authorization",
     errorEvent: (code, text) => data({ error: { code, message: text } }),
+  },
+  {
+    api: "bedrock-converse-stream",
+    events: [
+      converse("messageStart", { role: "assistant" }),
+      converse("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "Hello" } }),
+      converse("contentBlockStop", { contentBlockIndex: 0 }),
+      converse("messageStop", { stopReason: "end_turn" }),
+      converse("metadata", { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
+    ],
+    overflow: "Input is too long for requested model.",
+    keyHeader: "authorization",
+    modelMember: "modelId",
+    signOfLife: converse("unheardOf", {}),
+    environment: { AWS_BEDROCK_SKIP_AUTH: "1" },
+    errorEvent: (code, text) =>
+      converse(
+        code === "RESOURCE_EXHAUSTED" ? "throttlingException" : "serviceQuotaExceededException",
+        { message: text },
+      ),
   },
   { api: "openai-responses", ...responses },
   { api: "azure-openai-responses", ...responses, keyHeader: "api-key" },

@@ -48,6 +48,7 @@ export type { Diagnostic } from "./base/diagnostic.ts";
 export { SessionError } from "./base/errors.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
+export { nearest, nearestHint } from "./base/nearest.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
 export { addMcpServer, type McpFilePlace, removeMcpServer } from "./create/mcp-file.ts";
@@ -73,6 +74,7 @@ export type {
   RunnableHostTool,
 } from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
+export { McpPool } from "./mcp/connection/mcp-pool.ts";
 export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
@@ -103,6 +105,7 @@ export type { SessionStart } from "./session-log/open-session.ts";
 export {
   deleteSession,
   findSavedSession,
+  listSessionPage,
   listSessions,
   type SavedSessionsOptions,
 } from "./session-log/saved-sessions.ts";

@@ -1,8 +1,14 @@
 import { resolve } from "node:path";
 import { type SessionOrder, serveAcp } from "@tau-agent/acp";
-import { type AgentSession, createAgentSession, SettingsStore } from "@tau-agent/coding-agent";
+import {
+  type AgentSession,
+  createAgentSession,
+  McpPool,
+  SettingsStore,
+} from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import type { CliOptions } from "../command-line/args.ts";
+import type { CliOptions } from "../command-line/cli-options.ts";
+import { foreignToEditors } from "../command-line/foreign-to-editors.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import type { Logger } from "../process/logger.ts";
 import type { FrameOutput } from "../process/output.ts";
@@ -22,27 +28,18 @@ export interface AcpProcess {
   readonly beforeExtensions: () => Promise<void>;
 }
 
-/** Options that say which conversation to begin with, or how to show it; the client decides both. */
-const foreign = [
-  "mode",
-  "print",
-  "session",
-  "continue",
-  "resume",
-  "fork",
-  "sessionId",
-  "noSession",
-  "name",
-  "protocol",
-  "outputSchema",
-] as const satisfies readonly (keyof CliOptions)[];
+interface AcpHost extends AcpProcess {
+  /** The MCP servers that sessions share. */
+  readonly mcpPool: McpPool;
+}
 
 /**
  * Serves an editor until it leaves.
  *
  * @throws {ProtocolError} `invalid_option`
  */
-export function runAcp(host: AcpProcess): void {
+export function runAcp(given: AcpProcess): void {
+  const host = { ...given, mcpPool: new McpPool() };
   const { options, environment, input, output, shutdown } = host;
   refuseForeign(options);
   const { agentDirectory, cwd } = environment;
@@ -70,15 +67,17 @@ export function runAcp(host: AcpProcess): void {
 
 function refuseForeign(options: CliOptions): void {
   const [word = options.files[0]] = options.messages;
-  const given = foreign.find((key) => options[key] !== undefined && options[key] !== false);
+  const given = [...foreignToEditors].find(
+    (key) => options[key] !== undefined && options[key] !== false,
+  );
   if (word === undefined && given === undefined) return;
   const option = word ?? `--${(given ?? "").replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
   const reason = "with acp, the editor says which session there is and what it is asked";
   throw new ProtocolError("invalid_option", { option, reason });
 }
 
-async function openSession(host: AcpProcess, order: SessionOrder): Promise<AgentSession> {
-  const { environment, logger, shutdown, beforeExtensions } = host;
+async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSession> {
+  const { environment, logger, shutdown, beforeExtensions, mcpPool } = host;
   const { cwd, session: start, sendUiRequest, ...given } = order;
   const seams: ExtensionSeams = {
     sendUiRequest,
@@ -90,6 +89,7 @@ async function openSession(host: AcpProcess, order: SessionOrder): Promise<Agent
   const session = await createAgentSession({
     ...(await sessionOptions({ ...options, mode: "rpc" }, { ...environment, cwd }, seams)),
     baseDirectory: environment.cwd,
+    mcpPool,
     session: start,
     ...given,
   });

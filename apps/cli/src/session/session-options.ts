@@ -5,8 +5,12 @@ import type {
   SessionStart,
 } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import { type CliOptions, returnWords } from "../command-line/args.ts";
+import type { CliOptions } from "../command-line/cli-options.ts";
+import { settleUnknown } from "../command-line/settle-unknown.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
+
+/** How long the end of a host waits for the export of its spans; it has 5 seconds in all. */
+const TRACE_FLUSH_MS = 2000;
 
 /** What extensions reach of the process they run in. */
 export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown"> & {
@@ -42,6 +46,14 @@ export async function sessionOptions(
     secretFiles:
       options.tokenFile === undefined ? [] : [resolve(environment.cwd, options.tokenFile)],
     sandbox: environment.subagentSandbox as CreateAgentSessionOptions["sandbox"],
+    telemetry: {
+      register: async () => {
+        const { exportTraces } = await import("./export-traces.ts");
+        await exportTraces(environment.variables);
+      },
+      // A host ends soon after its session, and with it what has not been exported.
+      flushMs: TRACE_FLUSH_MS,
+    },
     permissions: { mode: options.permissionMode },
     clientReady,
     mcp: { isOff: options.noMcp, only: list(options.mcpServers) },
@@ -54,6 +66,7 @@ export async function sessionOptions(
     },
     taskDepth: depth(options.taskDepth),
     taskAgents: list(options.taskAgents),
+    agentName: options.agentName,
     startSubagentHost: async (request) => {
       const { startSubagentHost } = await import("./subagent-host.ts");
       return startSubagentHost(request, { options, environment });
@@ -71,7 +84,7 @@ export async function sessionOptions(
       paths: options.extension,
       onlyNamed: options.noExtensions ?? false,
       flagValues: options.unknown,
-      onSwitches: (names) => returnWords(options, names),
+      onFlags: (flags) => settleUnknown(options, flags),
       mode: options.mode === "rpc" || options.mode === "json" ? options.mode : "print",
       sendUiRequest,
       onShutdown,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { RunnableHostTool, SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
 import { type DefinedTool, RpcClient, RpcError } from "@tau-agent/rpc-client";
-import type { CliOptions } from "../command-line/args.ts";
+import type { CliOptions } from "../command-line/cli-options.ts";
 import { type ProcessEnvironment, SUBAGENT_KEY, SUBAGENT_SANDBOX } from "../process/environment.ts";
 
 /** A subagent's host has this long for an orderly end; then it is killed. */
@@ -18,6 +18,7 @@ export async function startSubagentHost(
     args,
     cwd,
     variables,
+    traceparent,
     sandbox,
     signal,
     onEvent,
@@ -58,7 +59,7 @@ export async function startSubagentHost(
     },
     prompt: async (text) => {
       try {
-        const result = await client.promptAndWait(text);
+        const result = await client.promptAndWait(text, { traceparent });
         const status = result.status === "aborted" ? "aborted" : "completed";
         return { status, text: result.text };
       } catch (error) {
@@ -73,6 +74,9 @@ export async function startSubagentHost(
     },
     setPermissions: async ({ mode, rules, onTimeout, timeoutMs }) => {
       await client.setPermissions({ mode, rules: rules && [...rules], onTimeout, timeoutMs });
+    },
+    setMcpServers: async (servers) => {
+      await client.setMcpServers({ ...servers });
     },
     setHostTools: async (tools) => {
       await client.setHostTools(tools.map(hostToolOf));

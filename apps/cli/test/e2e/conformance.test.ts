@@ -1,5 +1,6 @@
 import { playTranscript, readTranscripts, spawnHost } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import { needsProcess } from "../support/hosts.ts";
 import { SchemaCheck } from "../support/schema-check.ts";
 import { binPath } from "../support/start-host.ts";
@@ -9,7 +10,7 @@ const argv = [process.execPath, binPath];
 const withProcess = readTranscripts().filter(needsProcess);
 
 describe("transcripts with subagents and many sessions against the built host, each frame held against the schema", () => {
-  it.each(withProcess)("$name", async (transcript) => {
+  it.each(slice(withProcess, 4))("$name", async (transcript) => {
     await using host = await spawnHost(transcript, {
       argv,
       api: "anthropic-messages",

@@ -25,6 +25,11 @@ const rules: Readonly<Record<string, ToolRules>> = {
     refusedAtRoot: ["anyOf", "oneOf", "allOf"],
   },
   "azure-openai-responses": openai,
+  "bedrock-converse-stream": {
+    name: plain,
+    propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
+    refusedAtRoot: ["anyOf", "oneOf", "allOf"],
+  },
   "openai-completions": openai,
   "openai-responses": openai,
   "google-generative-ai": {

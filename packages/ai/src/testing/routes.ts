@@ -1,5 +1,6 @@
 import type { LoopbackApi } from "./loopback-api.ts";
 import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
+import { bedrockConverseStreamWire } from "./wire/bedrock-converse-stream.ts";
 import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
 import { openaiCompletionsWire } from "./wire/openai-completions.ts";
 import { openaiResponsesWire } from "./wire/openai-responses.ts";
@@ -20,6 +21,12 @@ const routes: readonly Route[] = [
     api: "azure-openai-responses",
     path: /\/openai(?:\/v1)?\/responses$/,
     format: openaiResponsesWire,
+    base: "",
+  },
+  {
+    api: "bedrock-converse-stream",
+    path: /\/model\/[^/]+\/converse-stream$/,
+    format: bedrockConverseStreamWire,
     base: "",
   },
   { api: "anthropic-messages", path: /\/messages$/, format: anthropicMessagesWire, base: "" },

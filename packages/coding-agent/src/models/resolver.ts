@@ -23,7 +23,10 @@ export interface ModelPattern {
   readonly preferredProvider?: string | undefined;
 }
 
-type Registry = Pick<ModelRegistry, "providers" | "availableProviders" | "models" | "diagnostics">;
+type Registry = Pick<
+  ModelRegistry,
+  "providers" | "availableProviders" | "models" | "diagnostics" | "whyNotOffered"
+>;
 
 /** `provider/id` of a model. */
 export function modelName(model: Pick<Model, "provider" | "id">): string {
@@ -188,6 +191,9 @@ async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<s
   const { model, provider } = wanted;
   const providers = await registry.providers();
   const shown = provider === undefined ? model : `${provider}/${model}`;
+  const [named = "", ...rest] = shown.split("/");
+  const reason = await registry.whyNotOffered(named, rest.join("/"));
+  if (reason !== undefined) return `${shown}. It is known, but cannot be used: ${reason}.`;
   if (provider !== undefined && !providers.includes(provider)) {
     const near = nearMatches(provider, providers);
     const known = near.length > 0 ? near : providers.slice(0, 8);

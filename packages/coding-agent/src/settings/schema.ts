@@ -294,6 +294,14 @@ export const settingsTable = {
     "Most bytes to record of folders that git ignores; outside git, of everything.",
   ),
   "rewind.keep": count(100, "Most checkpoints to keep per session."),
+  "telemetry.enabled": flag(
+    false,
+    "Whether runs, requests to models and calls of tools become OpenTelemetry spans.",
+  ),
+  "telemetry.contents": flag(
+    false,
+    "Whether spans contain messages, and the arguments and results of tools.",
+  ),
   "todoCompletion.enabled": flag(
     false,
     "Whether the agent is reminded of open todos when it stops.",
@@ -322,7 +330,7 @@ export type ResourceKey = "extensions" | "skills" | "prompts";
 export const foreignKeys: ReadonlySet<string> = new Set(
   `$schema theme themes hideThinkingBlock quietStartup lastChangelogVersion collapseChangelog
   doubleEscapeAction treeFilterMode editorPaddingX autocompleteMaxVisible showHardwareCursor terminal
-  markdown keybindings npmCommand websocketConnectTimeoutMs enableInstallTelemetry telemetry
+  markdown keybindings npmCommand websocketConnectTimeoutMs enableInstallTelemetry
   externalEditor statusLine symbolPreset colorBlindMode setupVersion extensionChangelogVersions
   sessionShareDestination showCacheMissNotices selfUpdateCommand enableAnalytics trackingId deviceId
   outputPad warnings codemode cacheWarming tuiMode websockets fullscreenExitOutput

@@ -4,11 +4,12 @@ import {
   type AgentSession,
   type CreateAgentSessionOptions,
   createAgentSession,
+  type McpPool,
   type SessionStart,
   SettingsStore,
 } from "@tau-agent/coding-agent";
 import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
-import type { CliOptions } from "../../command-line/args.ts";
+import type { CliOptions } from "../../command-line/cli-options.ts";
 import { environmentFrom, type ProcessEnvironment } from "../../process/environment.ts";
 import type { Logger } from "../../process/logger.ts";
 import { sessionOptions } from "../../session/session-options.ts";
@@ -24,6 +25,8 @@ export interface SessionDefaults {
   readonly logger: Logger;
   /** Called before the first extension is loaded. */
   readonly beforeExtensions: () => Promise<void>;
+  /** The MCP servers that sessions share. */
+  readonly mcpPool: McpPool;
 }
 
 /**
@@ -36,7 +39,7 @@ export async function openHostedSession(
   defaults: SessionDefaults,
   seams: SessionSeams,
 ): Promise<AgentSession> {
-  const { logger, beforeExtensions, environment: environmentOfHost } = defaults;
+  const { logger, beforeExtensions, mcpPool, environment: environmentOfHost } = defaults;
   checkPaths(given);
   // A yes is for a folder that the client knows, which is here the one in the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
@@ -47,7 +50,11 @@ export async function openHostedSession(
   const { store = environmentOfHost.store } = options;
   checkStore(asked, store !== undefined || settings.has("session.store"));
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
-  const session = await createAgentSession({ ...created, ...placesOf(asked, defaults, created) });
+  const session = await createAgentSession({
+    ...created,
+    ...placesOf(asked, defaults, created),
+    mcpPool,
+  });
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;

@@ -31,3 +31,65 @@ describe("the rules of Azure", () => {
     expect(refusal).toMatchObject({ api, rule: "required" });
   });
 });
+
+describe("the rules of Bedrock", () => {
+  const api = "bedrock-converse-stream";
+  const path = "/model/anthropic.claude-sonnet-4-6/converse-stream";
+  const say = (role: string, ...content: object[]) => ({ role, content });
+  const use = (toolUseId = "a", input: unknown = {}) => ({
+    toolUse: { toolUseId, name: "read", input },
+  });
+  const result = (toolUseId = "a") => ({ toolResult: { toolUseId, content: [{ text: "x" }] } });
+  const tool = (name = "read", more: object = {}) => ({
+    toolSpec: { name, inputSchema: { json: { type: "object" } }, ...more },
+  });
+  const hi = say("user", { text: "Hi" });
+  const point = { cachePoint: { type: "default" } };
+  const valid = {
+    messages: [hi, say("assistant", { text: "Hm" }, use()), say("user", result(), point)],
+    system: [{ text: "Be brief." }, point],
+    toolConfig: { tools: [tool(), point] },
+    inferenceConfig: { maxTokens: 5 },
+  };
+
+  it("take a valid request", () => {
+    expect(refusalOf({ api, path, body: valid })).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ["required", { extra: 1 }],
+    ["required", { messages: [] }],
+    ["roles", { messages: [say("assistant", { text: "x" }), hi] }],
+    ["roles", { messages: [hi, hi] }],
+    ["roles", { messages: [hi, say("assistant", { text: "x" })] }],
+    ["content", { messages: [say("user")] }],
+    ["content", { messages: [say("user", { text: " " })] }],
+    ["content", { messages: [say("user", { toolUse: {} })] }],
+    ["content", { messages: [say("user", { image: { format: "tiff", source: { bytes: "x" } } })] }],
+    ["content", { system: [{ text: "" }] }],
+    ["calls", { messages: [hi, say("assistant", use("a|b")), say("user", result("a|b"))] }],
+    ["calls", { messages: [hi, say("assistant", use("a", [])), say("user", result())] }],
+    ["calls", { messages: [hi, say("assistant", use("a", { "": 1 })), say("user", result())] }],
+    ["pairs", { messages: [hi, say("assistant", use()), hi] }],
+    ["pairs", { messages: [say("user", result())] }],
+    ["pairs", { messages: [hi, say("assistant", use()), say("user", { text: "x" }, result())] }],
+    ["tools", { toolConfig: undefined }],
+    ["tools", { toolConfig: { tools: [] } }],
+    ["tools", { toolConfig: { tools: [tool("a b")] } }],
+    ["tools", { toolConfig: { tools: [tool(), tool()] } }],
+    ["tools", { toolConfig: { tools: [tool("read", { description: "" })] } }],
+    ["cache-points", { system: [{ text: "x" }, point, point, point] }],
+    [
+      "thinking",
+      { additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 5 } } },
+    ],
+    ["limits", { inferenceConfig: { maxTokens: 0 } }],
+  ])("refuse by the rule %s: %j", (rule, change) => {
+    expect(refusalOf({ api, path, body: { ...valid, ...change } })).toMatchObject({ api, rule });
+  });
+
+  it("have cache points for models that take them only", () => {
+    const llama = "/model/meta.llama4/converse-stream";
+    expect(refusalOf({ api, path: llama, body: valid })).toMatchObject({ rule: "cache-points" });
+  });
+});

@@ -1,6 +1,7 @@
 import type { LoopbackApi } from "../loopback-api.ts";
 import { anthropicRules } from "./anthropic-messages.ts";
 import { azureRules } from "./azure-openai-responses.ts";
+import { bedrockRules } from "./bedrock-converse-stream.ts";
 import { googleRules } from "./google-generative-ai.ts";
 import { limitRules } from "./limits.ts";
 import { completionsRules } from "./openai-completions.ts";
@@ -12,6 +13,7 @@ const rules: readonly Rule[] = [
   ...anthropicRules,
   ...completionsRules,
   ...responsesRules,
+  ...bedrockRules,
   ...googleRules,
   ...limitRules,
 ];

@@ -1,0 +1,83 @@
+import { ProtocolError } from "@tau-agent/rpc-protocol";
+import type { OptionRow } from "./option-row.ts";
+
+/** What the command line says of sessions and connections. */
+export interface HostingOptions {
+  /** Many sessions in this process, none at the start. */
+  sessions?: boolean;
+  /** Addresses to listen at instead of reading stdin. */
+  listen: string[];
+  tokenFile?: string;
+  allowOrigin: string[];
+  allowRemote?: boolean;
+  sessionIdleMs?: string;
+  drainTimeoutMs?: string;
+  isolate?: "process";
+}
+
+type HostingOptionTable = Readonly<
+  Record<string, OptionRow & { readonly key: keyof HostingOptions }>
+>;
+
+/** The options of hosts with several sessions or connections, by their long names. */
+export const hostingOptions: HostingOptionTable = {
+  sessions: {
+    key: "sessions",
+    kind: "switch",
+    help: "With --mode rpc: many sessions in one host, opened with open_session",
+  },
+  listen: {
+    key: "listen",
+    kind: "list",
+    value: "address",
+    help: "With --mode rpc: unix:<path> or <host>:<port> instead of stdin; repeatable",
+  },
+  "token-file": {
+    key: "tokenFile",
+    kind: "value",
+    value: "file",
+    isPath: true,
+    help: "File with the token for TCP; by default rpc-token in the agent directory",
+  },
+  "allow-origin": {
+    key: "allowOrigin",
+    kind: "list",
+    value: "origin",
+    help: "Web page that may connect, such as https://example.org; repeatable",
+  },
+  "allow-remote": {
+    key: "allowRemote",
+    kind: "switch",
+    help: "Listen at addresses that other machines can reach",
+  },
+  "session-idle-ms": {
+    key: "sessionIdleMs",
+    kind: "value",
+    value: "ms",
+    help: "Close a session without connection and work after this time (1800000)",
+  },
+  "drain-timeout-ms": {
+    key: "drainTimeoutMs",
+    kind: "value",
+    value: "ms",
+    help: "How long running prompts may take when the host drains (25000)",
+  },
+  isolate: {
+    key: "isolate",
+    kind: "value",
+    choices: ["process"],
+    help: "With --sessions: run each session in a process of its own",
+  },
+};
+
+/**
+ * The value of an option that is a time.
+ *
+ * @throws {ProtocolError} `invalid_option`
+ */
+export function milliseconds(option: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const reason = `${JSON.stringify(value)} is not a number of milliseconds`;
+  throw new ProtocolError("invalid_option", { option, reason });
+}

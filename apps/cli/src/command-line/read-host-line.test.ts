@@ -1,0 +1,163 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { optionsHelp } from "./help.ts";
+import { hostOptions } from "./host-options.ts";
+import { readHostLine } from "./read-host-line.ts";
+import { settleUnknown } from "./settle-unknown.ts";
+
+const refused = (...argv: string[]): string => {
+  try {
+    readHostLine(argv);
+    return "";
+  } catch (error) {
+    return `${(error as { code?: string }).code}: ${(error as Error).message}`;
+  }
+};
+
+describe("readHostLine", () => {
+  it("reads values after a space or an equals sign", () => {
+    expect(readHostLine(["--mode", "rpc", "--model=a/b:high", "-n", "My name"])).toMatchObject({
+      mode: "rpc",
+      model: "a/b:high",
+      name: "My name",
+    });
+    expect(readHostLine(["--model="])).toMatchObject({ model: "" });
+  });
+
+  it("takes the next word as a value even when it looks like a flag", () => {
+    expect(readHostLine(["--api-key", "-secret-"]).apiKey).toBe("-secret-");
+  });
+
+  it("collects repeated flags, files and messages in order", () => {
+    const { skill, files, messages } = readHostLine([
+      "--skill",
+      "a",
+      "@one.ts",
+      "first",
+      "--skill=b",
+      "@two.ts",
+      "second",
+    ]);
+    expect({ skill, files, messages }).toEqual({
+      skill: ["a", "b"],
+      files: ["one.ts", "two.ts"],
+      messages: ["first", "second"],
+    });
+  });
+
+  it("takes the older name of --extension", () => {
+    expect(readHostLine(["--hook", "a.ts", "-e", "b.ts"]).extension).toEqual(["a.ts", "b.ts"]);
+  });
+
+  it("takes everything after -- as messages", () => {
+    expect(readHostLine(["-p", "--", "--mode", "-x", "@file"])).toMatchObject({
+      print: true,
+      messages: ["--mode", "-x", "@file"],
+      files: [],
+    });
+  });
+
+  it("takes a prompt that begins with dashes as a prompt", () => {
+    expect(readHostLine(["---\ntitle: x\n---\nDo it"]).messages).toEqual([
+      "---\ntitle: x\n---\nDo it",
+    ]);
+    expect(readHostLine(["- one\n- two"]).messages).toEqual(["- one\n- two"]);
+    expect(readHostLine(["-"]).messages).toEqual(["-"]);
+  });
+
+  it("keeps unknown long flags for extensions, with their values", () => {
+    const { unknown, messages } = readHostLine(["--plan", "deep", "--fast", "--level=3", "--end"]);
+    expect([...unknown]).toEqual([
+      ["plan", "deep"],
+      ["fast", true],
+      ["level", "3"],
+      ["end", true],
+    ]);
+    expect(messages).toEqual([]);
+  });
+
+  it("gives words back to the prompt, in their place, when a flag turns out to be a switch", () => {
+    const line = ["one", "--plan", "two", "--level", "3", "three", "--fast", "false", "--plan"];
+    const options = readHostLine(line);
+    const level = ["level", "string"] as const;
+    settleUnknown(options, new Map([level, ["plan", "string"], ["fast", "string"]]));
+    expect(options.messages).toEqual(["one", "three"]);
+    settleUnknown(options, new Map([level, ["plan", "boolean"], ["fast", "boolean"]]));
+    settleUnknown(options, new Map([level, ["plan", "boolean"], ["fast", "boolean"]]));
+    expect(options.messages).toEqual(["one", "two", "three"]);
+    expect([...options.unknown]).toEqual([
+      ["plan", true],
+      ["level", "3"],
+      ["fast", "false"],
+    ]);
+  });
+
+  it("takes a search after --list-models, but no flag and no file", () => {
+    expect(readHostLine(["--list-models", "sonnet"]).listModels).toBe("sonnet");
+    expect(readHostLine(["--list-models", "--offline"])).toMatchObject({
+      listModels: "",
+      offline: true,
+    });
+    expect(readHostLine(["--list-models"]).listModels).toBe("");
+  });
+
+  it("refuses by the flag's name what makes no sense", () => {
+    expect(refused("--mode")).toBe("invalid_option: Invalid option --mode: it needs a value");
+    expect(refused("--mode", "tui")).toContain('"tui" is not one of text, json, rpc');
+    expect(refused("--thinking", "hard")).toContain("--thinking");
+    expect(refused("--protocol", "klingon")).toContain("--protocol");
+    expect(refused("-q")).toContain("-q");
+  });
+
+  it("knows no flag from the prototype", () => {
+    expect([...readHostLine(["--constructor", "--toString"]).unknown.keys()]).toEqual([
+      "constructor",
+      "toString",
+    ]);
+  });
+
+  it("never fails in another way than by refusing an option, and loses no word", () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        ...Object.keys(hostOptions).map((name) => `--${name}`),
+        "--",
+        "-p",
+        "@x",
+        "rpc",
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(word), (argv) => {
+        try {
+          readHostLine(argv);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "invalid_option" });
+        }
+        expect(readHostLine(["--", ...argv]).messages).toEqual(argv);
+      }),
+    );
+  });
+});
+
+describe("a flag with a value behind an equals sign", () => {
+  it.each(["--continue", "--resume"])("%s=FILE names the session", (flag) => {
+    const options = readHostLine([`${flag}=a.jsonl`]);
+    expect(options.session).toBe("a.jsonl");
+    expect(options[flag === "--continue" ? "continue" : "resume"]).toBeUndefined();
+    expect(readHostLine([flag]).session).toBeUndefined();
+    expect(refused(`${flag}=`)).toContain("it needs a file");
+  });
+
+  it("is refused for a switch that has no value", () => {
+    expect(refused("--approve=false")).toBe(
+      "invalid_option: Invalid option --approve: it takes no value",
+    );
+  });
+});
+
+describe("the help", () => {
+  it("shows every flag", () => {
+    for (const name of Object.keys(hostOptions)) expect(optionsHelp()).toContain(`--${name}`);
+  });
+});
