@@ -45,9 +45,9 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** The route of a request, undefined if nothing is served at its path. */
-export function routeOf(path: string): Route | undefined {
-  return routes.find((route) => route.path.test(path));
+/** The route of a request, among those of `api` if given; undefined if nothing is served at its path. */
+export function routeOf(path: string, api?: LoopbackApi): Route | undefined {
+  return routes.find((route) => (api ?? route.api) === route.api && route.path.test(path));
 }
 
 /** Base URL by wire format, as models carry it. */

@@ -55,6 +55,11 @@ export const settingsTable = {
     true,
     "Whether a reply cut by the output limit is continued by itself, once per prompt.",
   ),
+  cacheRetention: choice(
+    ["short", "long", "none"],
+    "short",
+    "How long prompt caches are asked to live, where the vendor lets one ask; the variable PI_CACHE_RETENTION overrides it.",
+  ),
   transport: choice(
     ["auto", "sse", "websocket", "websocket-cached"],
     "auto",
