@@ -3,13 +3,12 @@ import { join } from "node:path";
 import { execPath } from "node:process";
 import { toolCall } from "@tau-agent/ai/testing";
 import { RpcClient } from "@tau-agent/rpc-client";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import { makePlace } from "../support/place.ts";
 import { call, hostsOf, repositoryPlace, worker } from "../support/repository-place.ts";
-import { hasSsh, sshIsMissing, startSshServer } from "../support/ssh-server.ts";
+import { sshIsMissing, startSshServer } from "../support/ssh-server.ts";
 import { binPath, startHost } from "../support/start-host.ts";
-
-it.runIf(!hasSsh)(`hosts over ssh were not tested: ${sshIsMissing}`, () => {});
 
 /** The remote end of a command: where its host works, and with which environment. */
 function remoteCommand(cwd: string, variables: Readonly<Record<string, string | undefined>>) {
@@ -20,7 +19,7 @@ function remoteCommand(cwd: string, variables: Readonly<Record<string, string | 
   return `cd '${cwd}' && exec env ${words.join(" ")} '${execPath}' '${binPath}'`;
 }
 
-describe.runIf(hasSsh)("a host over ssh", () => {
+describeWith(sshIsMissing)("a host over ssh", () => {
   it("works in the other machine's folder, with words as they were given", async () => {
     const ssh = await startSshServer();
     const place = makePlace({

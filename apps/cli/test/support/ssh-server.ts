@@ -9,12 +9,11 @@ import { freePort } from "../../../../packages/store-redis/test/free-port.ts";
 /** `sshd` has to be started by its whole path. */
 const sshd = ["/usr/sbin/sshd", "/usr/bin/sshd"].find((path) => existsSync(path));
 
-/** Whether the machine has both ends of OpenSSH. */
-export const hasSsh = sshd !== undefined && spawnSync("ssh", ["-V"]).status === 0;
-
-/** What tests that need it say when the machine has none. */
+/** Why tests that need it do not run; undefined when the machine has both ends of OpenSSH. */
 export const sshIsMissing =
-  "OpenSSH is not installed; scripts/install-sshd.sh installs it where apt-get can";
+  sshd !== undefined && spawnSync("ssh", ["-V"]).status === 0
+    ? undefined
+    : "OpenSSH is not installed; scripts/install-sshd.sh installs it where apt-get can";
 
 /**
  * A server of a test's own on a port of this machine, with keys and a configuration that end with the test.
