@@ -64,9 +64,9 @@ it("has statistics and a page of a session without a file", async () => {
 it.each(["session.leaseMs", "session.storeTimeoutMs"])(
   "%s has to be a time that passes",
   async (name) => {
-    const { host, ask } = start([], { [name]: 0 });
-    await ask({ type: "get_state" });
-    await host.finish();
-    expect(host.stderr).toContain(`Setting ${name} must be whole number from 1`);
+    const { host } = start([], { [name]: 0 });
+    const { code } = await host.ended;
+    expect(code).toBe(1);
+    expect(host.stderr).toContain(`${name} must be whole number from 1`);
   },
 );

@@ -90,6 +90,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly sandbox?: SandboxChange | undefined;
   /** Files that nothing in the sandbox reads, such as the token of a server that embeds the session. */
   readonly secretFiles?: readonly string[] | undefined;
+  /**
+   * Processes that are the same host as this one, such as the one that has started it: nothing in the sandbox
+   * reaches the ports and sockets at which they listen.
+   */
+  readonly hostProcesses?: readonly number[] | undefined;
   /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
   readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
   /** Which configured MCP servers are used. */
@@ -125,6 +130,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly clientReady?: Promise<void> | undefined;
   /** Whether and how files are recorded before a prompt changes them; as the settings say by default. */
   readonly rewind?: RewindOptions | undefined;
+  /**
+   * Whether mistakes end the start that are diagnostics by default: a settings.json, auth.json or
+   * models.json that is broken, and an unknown tool in `tools.only`.
+   */
+  readonly refusesMistakes?: boolean | undefined;
   /** Whether the session makes OpenTelemetry spans; as the settings say by default. */
   readonly telemetry?: TelemetryOptions | undefined;
   /** The agent as spans name it; `tau` by default. */

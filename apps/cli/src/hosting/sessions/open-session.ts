@@ -45,10 +45,10 @@ export async function openHostedSession(
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
   const environment = environmentOf(asked, environmentOfHost);
-  const settings = await settingsOf(environment, asked.cwd);
   const options = optionsOf(asked, defaults);
-  const { store = environmentOfHost.store } = options;
-  checkStore(asked, store !== undefined || settings.has("session.store"));
+  if (asked.sessionPath !== undefined || asked.projectKey !== undefined) {
+    checkStore(asked, await hasStore(defaults, environment, asked.cwd));
+  }
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
   const session = await createAgentSession({
     ...created,
@@ -60,16 +60,14 @@ export async function openHostedSession(
   return session;
 }
 
-/** A session must not begin without what its user's settings say; those of a project wait for trust. */
-async function settingsOf(
+/** Whether sessions of a folder live in a store, as the command line or settings say. */
+async function hasStore(
+  { options, environment }: SessionDefaults,
   { agentDirectory, cwd }: ProcessEnvironment,
   folder: string = cwd,
-): Promise<SettingsStore> {
-  const settings = await SettingsStore.load({ agentDirectory, cwd: folder });
-  const broken = settings.diagnostics.find(({ severity }) => severity === "error");
-  if (broken === undefined) return settings;
-  const { path = agentDirectory, message: reason } = broken;
-  throw new ProtocolError("invalid_settings", { path, reason });
+): Promise<boolean> {
+  if ((options.store ?? environment.store) !== undefined) return true;
+  return (await SettingsStore.load({ agentDirectory, cwd: folder })).has("session.store");
 }
 
 function checkPaths({ cwd, sessionPath, durableSessionId }: Asked): void {
@@ -81,11 +79,11 @@ function checkPaths({ cwd, sessionPath, durableSessionId }: Asked): void {
 }
 
 /** What names a session in files does not in a store, and the other way round. */
-function checkStore({ sessionPath, projectKey }: Asked, hasStore: boolean): void {
-  if (hasStore && sessionPath !== undefined) {
+function checkStore({ sessionPath, projectKey }: Asked, isStored: boolean): void {
+  if (isStored && sessionPath !== undefined) {
     refuse("sessionPath", "sessions are in a store here; name one by its durableSessionId");
   }
-  if (projectKey !== undefined && !hasStore && !/^(?!\.{1,2}$)[^/\\\0]+$/.test(projectKey)) {
+  if (projectKey !== undefined && !isStored && !/^(?!\.{1,2}$)[^/\\\0]+$/.test(projectKey)) {
     refuse("projectKey", "in files, it is the name of a folder");
   }
 }
