@@ -15,6 +15,7 @@ import type {
   SessionEvent,
 } from "@tau-agent/coding-agent";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { ResourceReference } from "@tau-agent/rpc-protocol/messages";
 import type { ApprovalRequest } from "../client/client-requests.ts";
 import { ClientRequests } from "../client/client-requests.ts";
 import { commandsUpdate } from "../mapping/commands.ts";
@@ -22,7 +23,7 @@ import { configOptions, modelValue, modeState, modeWithId } from "../mapping/con
 import { invalidParams, requestError } from "../mapping/errors.ts";
 import { EventUpdates, said } from "../mapping/event-updates.ts";
 import { planUpdate } from "../mapping/plan.ts";
-import { promptInput, type SessionPrompt } from "../mapping/prompt-input.ts";
+import { linkedAddresses, promptInput, type SessionPrompt } from "../mapping/prompt-input.ts";
 import { replay, userMessage } from "../mapping/replay.ts";
 import { turnEnd } from "../mapping/stop-reason.ts";
 import { usageUpdate } from "../mapping/usage.ts";
@@ -43,6 +44,9 @@ export interface AcpSessionOptions {
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities | undefined;
 }
+
+/** A prompt, and the addresses that it links to. */
+type AskedPrompt = SessionPrompt & { readonly links: readonly string[] };
 
 const cancelled: PromptResponse = { stopReason: "cancelled" };
 
@@ -86,7 +90,7 @@ export class AcpSession {
 
   /** Answers a prompt; a second one waits for the first. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    const input = promptInput(blocks);
+    const input = { ...promptInput(blocks), links: linkedAddresses(blocks) };
     return this.#prompts.run((ticket) => this.#turn(input, ticket), { signal, cancelled });
   }
 
@@ -189,16 +193,30 @@ export class AcpSession {
     void this.#line.add(() => this.#updates.notice(severity, text));
   }
 
-  async #turn({ text, ...input }: SessionPrompt, ticket: Ticket): Promise<PromptResponse> {
+  async #turn({ text, links, ...input }: AskedPrompt, ticket: Ticket): Promise<PromptResponse> {
     const promptId = randomUUID();
     this.#promptId = promptId;
+    const { promise: stopped, resolve: onStop } = Promise.withResolvers<[]>();
+    ticket.onCancel(() => onStop([]));
+    const resources = await Promise.race([this.#resourcesOf(links), stopped]);
+    if (ticket.isCancelled) return this.#conclude(undefined);
+    const options = { ...input, resources, promptId, streamingBehavior: "followUp" as const };
     const outcome = await stopTurn(this.session, ticket, () =>
-      this.session.submit(text, { ...input, promptId, streamingBehavior: "followUp" }),
+      this.session.submit(text, options),
     ).catch((error: unknown) => {
       if (ticket.isCancelled) return undefined;
       throw requestError(error);
     });
     return this.#conclude(ticket.isCancelled ? undefined : outcome);
+  }
+
+  /** The links that name resources of MCP servers. */
+  async #resourcesOf(links: readonly string[]): Promise<ResourceReference[]> {
+    const { mcp } = this.session;
+    const found = links.map(async (uri) => ({ uri, server: await mcp.serverOf(uri) }));
+    return (await Promise.all(found)).flatMap(({ uri, server }) =>
+      server === undefined ? [] : [{ server, uri }],
+    );
   }
 
   /** Nothing of a turn is sent after its answer. */
