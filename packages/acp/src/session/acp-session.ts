@@ -20,6 +20,7 @@ import type { ApprovalRequest } from "../client/client-requests.ts";
 import { ClientRequests } from "../client/client-requests.ts";
 import { commandsUpdate } from "../mapping/commands.ts";
 import { configOptions, modelValue, modeState, modeWithId } from "../mapping/config.ts";
+import { ofMessage } from "../mapping/content.ts";
 import { invalidParams, requestError } from "../mapping/errors.ts";
 import { EventUpdates, said } from "../mapping/event-updates.ts";
 import { planUpdate } from "../mapping/plan.ts";
@@ -67,7 +68,11 @@ export class AcpSession {
     this.sessionId = sessionId;
     this.session = session;
     this.#line = new UpdateLine((update) => client.notify("session/update", { sessionId, update }));
-    this.#updates = new EventUpdates({ cwd: () => session.cwd, client: capabilities });
+    this.#updates = new EventUpdates({
+      cwd: () => session.cwd,
+      client: capabilities,
+      newId: randomUUID,
+    });
     this.#restoreMode();
     for (const id of callIds(session.messages)) this.#updates.calls.noteUsed(id);
     this.#said = this.#choices;
@@ -226,7 +231,10 @@ export class AcpSession {
     try {
       if (outcome === undefined) return cancelled;
       const { stopReason, text } = turnEnd(outcome);
-      if (text !== undefined) void this.#line.add(() => said("agent_message_chunk", text));
+      if (text !== undefined) {
+        const chunks = said("agent_message_chunk", text);
+        void this.#line.add(() => [...ofMessage(randomUUID(), chunks)]);
+      }
       return { stopReason };
     } finally {
       this.#tellChanges();
@@ -246,7 +254,8 @@ export class AcpSession {
     if (event.type === "turn_start" || event.type === "thinking_level_changed") this.#tellChanges();
     // The client shows its own prompts itself.
     const isOwn = promptId !== undefined && promptId === this.#promptId;
-    const asked = event.type === "message_end" && !isOwn ? userMessage(event.message) : [];
+    const heard = event.type === "message_end" && !isOwn ? userMessage(event.message) : [];
+    const asked = ofMessage(randomUUID(), heard);
     return this.#line.add(() => [...asked, ...this.#updates.map(event), ...this.#following(event)]);
   }
 
