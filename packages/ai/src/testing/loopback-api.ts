@@ -5,6 +5,9 @@ export const loopbackApis = [
   "openai-responses",
   "google-generative-ai",
   "azure-openai-responses",
+  "bedrock-converse-stream",
+  "google-vertex",
+  "anthropic-vertex",
 ] as const;
 
 /** A wire format a loopback server speaks. */

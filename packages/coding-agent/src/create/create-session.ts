@@ -41,6 +41,7 @@ import { likeSession } from "./like-session.ts";
 import { packageDiagnostics } from "./package-diagnostics.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
 import { type Places, resolvePlaces } from "./places.ts";
+import { refuseBrokenFiles, toolDiagnostics } from "./refuse-mistakes.ts";
 import { type CreatedSandbox, createSandbox } from "./sandbox.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
@@ -99,8 +100,11 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const workingFolder = new WorkingFolder(places.cwd);
   const requests = new HostRequests();
   const environment = options.environment ?? {};
-  const { secretFiles } = options;
-  const isolation = { places, settings, workingFolder, environment, secretFiles };
+  const { secretFiles, hostProcesses } = options;
+  const isolation = {
+    ...{ places, settings, workingFolder, environment },
+    ...{ secretFiles, hostProcesses },
+  };
   const sandboxed = await createSandbox(options.sandbox, isolation);
   const { sandbox } = sandboxed;
   diagnostics.push(...sandboxed.diagnostics);
@@ -112,6 +116,7 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   await extensions?.loadOwn();
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
   diagnostics.push(...(stored?.diagnostics ?? []));
+  if (options.refusesMistakes) await refuseBrokenFiles(settings, registry);
   await extensions?.loadProject();
   const permissions = createPermissions(settings, options.permissions);
   diagnostics.push(...permissions.diagnostics);
@@ -196,7 +201,7 @@ async function assemble(
     search: createToolSearch(() => ({ tools, conversation: parts.conversation })),
   });
   if (opened !== undefined) tools.offer("extension", opened.tools, opened.inactiveTools);
-  diagnostics.push(...tools.diagnose());
+  diagnostics.push(...toolDiagnostics(tools, options, opened !== undefined));
   const mcp = createMcp(options, {
     ...surroundings,
     environment: toolEnvironment,

@@ -6,7 +6,6 @@ import {
   createAgentSession,
   type McpPool,
   type SessionStart,
-  SettingsStore,
 } from "@tau-agent/coding-agent";
 import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../../command-line/cli-options.ts";
@@ -46,7 +45,6 @@ export async function openHostedSession(
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
   const environment = environmentOf(asked, environmentOfHost);
-  await refuseBrokenSettings(environment, asked.cwd);
   const options = optionsOf(asked, defaults);
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
   const session = await createAgentSession({
@@ -57,18 +55,6 @@ export async function openHostedSession(
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;
-}
-
-/** A session must not begin without what its user's settings say; those of a project wait for trust. */
-async function refuseBrokenSettings(
-  { agentDirectory, cwd }: ProcessEnvironment,
-  folder: string = cwd,
-): Promise<void> {
-  const { diagnostics } = await SettingsStore.load({ agentDirectory, cwd: folder });
-  const broken = diagnostics.find(({ severity }) => severity === "error");
-  if (broken === undefined) return;
-  const { path = agentDirectory, message: reason } = broken;
-  throw new ProtocolError("invalid_settings", { path, reason });
 }
 
 function checkPaths(

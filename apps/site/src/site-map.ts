@@ -1,0 +1,63 @@
+/** A group of pages in the sidebar, by the names of their files in `docs/`, without `.md`. */
+export interface Section {
+  readonly title: string;
+  readonly pages: readonly string[];
+}
+
+/** Every page of `docs/`, in the order in which the sidebar shows them. */
+export const sections: readonly Section[] = [
+  { title: "Start", pages: ["quickstart", "choosing", "examples", "troubleshooting"] },
+  {
+    title: "Build",
+    pages: [
+      "embedding",
+      "writing-a-client",
+      "web-chat",
+      "bot",
+      "ci-job",
+      "many-users",
+      "docker",
+      "editors",
+      "many-sessions",
+      "session-stores",
+      "fleet",
+    ],
+  },
+  {
+    title: "Features",
+    pages: [
+      "providers",
+      "approvals",
+      "your-own-tools",
+      "structured-output",
+      "tasks",
+      "jobs",
+      "rewind",
+      "todos",
+      "rules",
+      "mcp",
+      "sessions",
+      "export",
+      "extensions",
+      "running-safely",
+      "traces",
+    ],
+  },
+  {
+    title: "Coming from",
+    pages: ["from-pi", "from-oh-my-pi", "from-claude-agent-sdk", "from-codex"],
+  },
+  {
+    title: "Reference",
+    pages: [
+      "protocol",
+      "protocol-reference",
+      "host-requests",
+      "errors",
+      "settings",
+      "conformance",
+      "performance",
+    ],
+  },
+  { title: "Inside Tau", pages: ["architecture", "state-machine", "isolation"] },
+];
