@@ -1,9 +1,9 @@
-import { environmentKeys } from "@tau-agent/coding-agent";
 import {
   type EnvironmentVariable,
   environmentVariables,
   variablesOfCommands,
 } from "../../apps/cli/src/command-line/environment-variables.ts";
+import { environmentKeys } from "../../packages/coding-agent/src/models/auth/environment-keys.ts";
 
 /** `docs/environment.md`: the variables that the host reads and sets. */
 export function environmentPage(): string {

@@ -51,6 +51,7 @@ export { findHomeDirectory } from "./base/home-directory.ts";
 export { nearest, nearestHint } from "./base/nearest.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
+export { describeSandboxOf } from "./create/describe-sandbox-of.ts";
 export { addMcpServer, type McpFilePlace, removeMcpServer } from "./create/mcp-file.ts";
 export type { ExtensionOptions } from "./create/session-extensions.ts";
 export type {
@@ -80,12 +81,8 @@ export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/en
 export { environmentKeys } from "./models/auth/environment-keys.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
-export {
-  type FoundServer,
-  type LocalServer,
-  type ProbeOptions,
-  probeLocalServers,
-} from "./models/local-servers.ts";
+export type { ServerKind } from "./models/local/server-kinds.ts";
+export { type FindOptions, type FoundServer, findLocalServers } from "./models/local-servers.ts";
 export type { ModelSelection } from "./models/model-selection.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";

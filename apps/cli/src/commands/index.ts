@@ -6,6 +6,7 @@ import { conformance } from "./conformance.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
 import { packageCommands } from "./packages.ts";
+import { record } from "./record.ts";
 import { rewind } from "./rewind.ts";
 
 /** Every subcommand, as `tau --help` shows them. */
@@ -14,6 +15,7 @@ export const subcommands: readonly Subcommand[] = [
   config,
   mcp,
   acp,
+  record,
   rewind,
   completion,
   conformance,
@@ -21,4 +23,4 @@ export const subcommands: readonly Subcommand[] = [
 ];
 
 /** Names of pi's commands that do not exist here yet; never prompts. */
-export const reserved: readonly string[] = ["auth", "models", "record"];
+export const reserved: readonly string[] = ["auth", "models"];

@@ -34,7 +34,7 @@ function packageCommandOf(
   });
 }
 
-/** `tau install` and its like. */
+/** `tau install` and the like. */
 export const packageCommands: readonly Subcommand[] = [
   packageCommandOf("install", "install", "Install a package of extensions", "[-l] <source>"),
   packageCommandOf("remove", "remove", "Remove a package", "[-l] <source>"),

@@ -7,7 +7,7 @@ import {
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 
-/** What `tau install` and its like were asked for. */
+/** What `tau install` and the like were asked for. */
 export interface PackageRequest {
   readonly action: "install" | "remove" | "update" | "list";
   readonly source: string | undefined;

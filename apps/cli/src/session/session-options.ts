@@ -8,6 +8,12 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { settleUnknown } from "../command-line/settle-unknown.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
+import { hostsAbove } from "../process/host-processes.ts";
+
+/** Whether another host has started this one. */
+function isBelowHost({ sessionHandle, subagentSandbox }: ProcessEnvironment): boolean {
+  return sessionHandle !== undefined || subagentSandbox !== undefined;
+}
 
 /** How long the end of a host waits for the export of its spans; it has 5 seconds in all. */
 const TRACE_FLUSH_MS = 2000;
@@ -32,6 +38,7 @@ export async function sessionOptions(
     temporaryDirectory: environment.temporaryDirectory,
     provider: options.provider,
     model: options.model,
+    findLocalServers: options.listModels === undefined ? true : "always",
     models: list(options.models),
     thinkingLevel: options.thinking,
     toolExecution: options.toolExecution,
@@ -45,6 +52,7 @@ export async function sessionOptions(
     // Checked where it is read, as what settings say.
     secretFiles:
       options.tokenFile === undefined ? [] : [resolve(environment.cwd, options.tokenFile)],
+    hostProcesses: isBelowHost(environment) ? hostsAbove(environment.program) : undefined,
     sandbox: environment.subagentSandbox as CreateAgentSessionOptions["sandbox"],
     telemetry: {
       register: async () => {

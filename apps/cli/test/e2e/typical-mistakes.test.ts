@@ -99,7 +99,7 @@ it.each(mistakes)(
   },
 );
 
-it("an old Node is told which one is needed", () => {
+it("an old Node gets a sentence with the version needed", () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-old-node-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   // The real program, in a Node that says it is old.

@@ -6,6 +6,8 @@ export const loopbackApis = [
   "google-generative-ai",
   "azure-openai-responses",
   "bedrock-converse-stream",
+  "google-vertex",
+  "anthropic-vertex",
 ] as const;
 
 /** A wire format a loopback server speaks. */

@@ -1,5 +1,6 @@
 import type { LoopbackApi } from "./loopback-api.ts";
 import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
+import { anthropicVertexWire } from "./wire/anthropic-vertex.ts";
 import { bedrockConverseStreamWire } from "./wire/bedrock-converse-stream.ts";
 import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
 import { openaiCompletionsWire } from "./wire/openai-completions.ts";
@@ -27,6 +28,18 @@ const routes: readonly Route[] = [
     api: "bedrock-converse-stream",
     path: /\/model\/[^/]+\/converse-stream$/,
     format: bedrockConverseStreamWire,
+    base: "",
+  },
+  {
+    api: "google-vertex",
+    path: /\/publishers\/google\/models\/[^/]+:streamGenerateContent$/,
+    format: googleGenerativeAiWire,
+    base: "",
+  },
+  {
+    api: "anthropic-vertex",
+    path: /\/publishers\/anthropic\/models\/[^/]+:streamRawPredict$/,
+    format: anthropicVertexWire,
     base: "",
   },
   { api: "anthropic-messages", path: /\/messages$/, format: anthropicMessagesWire, base: "" },

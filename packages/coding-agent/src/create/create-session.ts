@@ -100,8 +100,11 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const workingFolder = new WorkingFolder(places.cwd);
   const requests = new HostRequests();
   const environment = options.environment ?? {};
-  const { secretFiles } = options;
-  const isolation = { places, settings, workingFolder, environment, secretFiles };
+  const { secretFiles, hostProcesses } = options;
+  const isolation = {
+    ...{ places, settings, workingFolder, environment },
+    ...{ secretFiles, hostProcesses },
+  };
   const sandboxed = await createSandbox(options.sandbox, isolation);
   const { sandbox } = sandboxed;
   diagnostics.push(...sandboxed.diagnostics);

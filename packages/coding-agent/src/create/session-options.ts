@@ -48,6 +48,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** Patterns of the models to cycle through. */
   readonly models?: readonly string[] | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
+  /**
+   * Whether model servers on this machine are asked when no model with a key is named, or always.
+   * Default never.
+   */
+  readonly findLocalServers?: boolean | "always" | undefined;
   /** A key for the chosen provider, for this session only. */
   readonly apiKey?: string | undefined;
   readonly session?: SessionStart | undefined;
@@ -90,6 +95,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly sandbox?: SandboxChange | undefined;
   /** Files that nothing in the sandbox reads, such as the token of a server that embeds the session. */
   readonly secretFiles?: readonly string[] | undefined;
+  /**
+   * Processes that are the same host as this one, such as the one that has started it: nothing in the sandbox
+   * reaches the ports and sockets at which they listen.
+   */
+  readonly hostProcesses?: readonly number[] | undefined;
   /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
   readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
   /** Which configured MCP servers are used. */

@@ -13,7 +13,7 @@ const careful = ["-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=fa
  * Clones a repository with what it depends on. It is made beside its place and moved there when it is
  * whole, so that half of one is never used.
  *
- * @throws {SessionError} `invalid_option` for an address that is none; `package_failed`
+ * @throws {SessionError} `invalid_option` for an address that names no repository; `package_failed`
  */
 export async function cloneRepository(
   source: string,

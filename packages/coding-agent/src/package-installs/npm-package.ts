@@ -18,7 +18,7 @@ const careful = ["--ignore-scripts", "--legacy-peer-deps", "--save-exact"];
 /**
  * The name and the version of `npm:name@version`.
  *
- * @throws {SessionError} `invalid_option` for what is no name of the registry
+ * @throws {SessionError} `invalid_option` for what a registry would not take as a name
  */
 export function readNpmSpec(source: string): { name: string; version: string | undefined } {
   const spec = source.slice("npm:".length).trim();

@@ -52,7 +52,7 @@ export class PackageInstaller {
   /**
    * Installs a package, and lists it in the settings once it is there.
    *
-   * @throws {SessionError} `invalid_option` for a source that is none; `package_failed`
+   * @throws {SessionError} `invalid_option` for a source that cannot be installed; `package_failed`
    */
   async install(given: string): Promise<ListedPackage> {
     const source = this.#checked(given);
@@ -155,7 +155,7 @@ export class PackageInstaller {
     return source;
   }
 
-  /** Paths are typed from the working folder, and stand in the settings from the folder of the file. */
+  /** Paths are typed from the working folder, and are relative to the file in the settings. */
   #fromHere(given: string): string {
     if (/^(?:npm|git):|^[a-z]+:\/\//.test(given) || isAbsolute(given) || given.startsWith("~")) {
       return given;
@@ -175,7 +175,7 @@ export class PackageInstaller {
     await this.#settings.append(this.#place.scope, "packages", source);
   }
 
-  /** Puts another source in the place of one, with what else its entry says; undefined removes it. */
+  /** Replaces a source and keeps what else its entry says; undefined removes the entry. */
   async #replace(old: string, source: string | undefined): Promise<void> {
     await this.#settings.reload();
     const packages = this.#entries().flatMap((listed) => {

@@ -126,6 +126,14 @@ require("http").get({ host: proxy.hostname, port: proxy.port, path: process.env.
 }).on("error", (e) => console.log(e.message));'`;
 
 describeWith(bubblewrapIsMissing)("the network in the sandbox", () => {
+  it("keeps its options for Node from the program in front of it", async () => {
+    await using place = new SandboxedPlace();
+    place.environment.NODE_OPTIONS = "--import=/nowhere/tracing.mjs";
+    await place.enter({ network: ["example.com"] });
+    const line = "echo $NODE_OPTIONS; env | grep -c INSIDE";
+    expect((await place.run(line)).output).toBe("--import=/nowhere/tracing.mjs\n0\n");
+  });
+
   it("reaches the domains of a list, and says of the rest that the sandbox refused it", async () => {
     const { port, end } = await serveElsewhere();
     await using place = await new SandboxedPlace().enter({ network: ["localhost"] });

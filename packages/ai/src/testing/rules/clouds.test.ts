@@ -93,3 +93,46 @@ describe("the rules of Bedrock", () => {
     expect(refusalOf({ api, path: llama, body: valid })).toMatchObject({ rule: "cache-points" });
   });
 });
+
+describe("the rules of Vertex AI", () => {
+  const gemini = {
+    api: "google-vertex",
+    path: "/v1/projects/p/locations/l/publishers/google/models/m:streamGenerateContent",
+  } as const;
+  const claude = {
+    api: "anthropic-vertex",
+    path: "/v1/publishers/anthropic/models/claude:streamRawPredict",
+  } as const;
+  const call = (more: object, part: object = {}) => ({
+    contents: [
+      { role: "user", parts: [{ text: "Hi" }] },
+      { role: "model", parts: [{ functionCall: { name: "read", args: {}, ...more }, ...part }] },
+      { role: "user", parts: [{ functionResponse: { name: "read", response: {}, ...more } }] },
+    ],
+  });
+  const message = { max_tokens: 5, messages: [{ role: "user", content: "Hi" }] };
+  const vertexMessage = { ...message, anthropic_version: "vertex-2023-10-16" };
+
+  it("take valid requests", () => {
+    expect(refusalOf({ ...gemini, body: call({}) })).toBeUndefined();
+    expect(refusalOf({ ...claude, body: vertexMessage })).toBeUndefined();
+  });
+
+  it("refuse what Google and Anthropic themselves take", () => {
+    expect(refusalOf({ ...gemini, body: call({ id: "a" }) })).toMatchObject({ rule: "parts" });
+    const word = { thoughtSignature: "skip_thought_signature_validator" };
+    expect(refusalOf({ ...gemini, body: call({}, word) })).toMatchObject({ rule: "parts" });
+    expect(refusalOf({ ...claude, body: message })).toMatchObject({ rule: "version" });
+    const named = { ...vertexMessage, model: "claude" };
+    expect(refusalOf({ ...claude, body: named })).toMatchObject({ rule: "version" });
+  });
+
+  it("are those of Google and Anthropic besides", () => {
+    expect(refusalOf({ ...gemini, body: { contents: [] } })).toMatchObject({ rule: "required" });
+    const empty = { ...vertexMessage, messages: [] };
+    expect(refusalOf({ ...claude, body: empty })).toMatchObject({
+      api: "anthropic-vertex",
+      rule: "required",
+    });
+  });
+});

@@ -54,10 +54,9 @@ export class EntryColumns {
 
   /** @param expected - about how many entries there will be; saves moving them to larger columns */
   constructor(expected = 0) {
-    const rows = Math.max(FIRST_ROWS, expected);
-    this.#roles = new Uint8Array(rows);
-    this.#numbers = new Float64Array(rows * WIDTH);
-    this.#counts = new Uint32Array(rows * COUNTS);
+    this.#roles = new Uint8Array(expected);
+    this.#numbers = new Float64Array(expected * WIDTH);
+    this.#counts = new Uint32Array(expected * COUNTS);
   }
 
   /** The role of a scanned entry; undefined for one that is in memory. */
@@ -147,7 +146,7 @@ export class EntryColumns {
 
   #reserve(position: number): void {
     if (position < this.#roles.length) return;
-    const rows = Math.max(this.#roles.length * 2, position + 1);
+    const rows = Math.max(FIRST_ROWS, this.#roles.length * 2, position + 1);
     this.#roles = grown(this.#roles, new Uint8Array(rows));
     this.#numbers = grown(this.#numbers, new Float64Array(rows * WIDTH));
     this.#counts = grown(this.#counts, new Uint32Array(rows * COUNTS));
