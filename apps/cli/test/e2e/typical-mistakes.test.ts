@@ -46,43 +46,48 @@ const closed = {
   api: "openai-completions",
   models: [{ id: "m" }],
 };
-const mistakes: readonly (readonly [string, readonly string[], string, Record<string, string>?])[] =
+type Mistake = readonly [
+  name: string,
+  argv: readonly string[],
+  text: string,
+  files?: Readonly<Record<string, string>>,
+];
+const mistakes: readonly Mistake[] = [
+  ["no key", ["-p", "--provider", "anthropic", "hi"], "Set ANTHROPIC_API_KEY"],
   [
-    ["no key", ["-p", "--provider", "anthropic", "hi"], "Set ANTHROPIC_API_KEY"],
-    [
-      "no server",
-      ["-p", "--model", "house/m", "hi"],
-      "Is the server running?",
-      {
-        "agent/models.json": JSON.stringify({ providers: { house: closed } }),
-        "agent/settings.json": JSON.stringify({ "retry.enabled": false }),
-      },
-    ],
-    [
-      "a typo in a model",
-      ["-p", "--model", "claude-sonet-4-5", "hi"],
-      "Did you mean claude-sonnet-4-5?",
-    ],
-    ["a typo in an option", ["-p", "--modle", "x", "hi"], "the nearest is --model"],
-    ["a typo in a provider", ["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
-    ["a typo in a subcommand", ["instal", "npm:x"], "the nearest is install"],
-    [
-      "a bad setting",
-      ["-p", "hi"],
-      "settings.json:1: retry.maxRetries must be",
-      { "agent/settings.json": '{"retry": {"maxRetries": "x"}}' },
-    ],
-    [
-      "a models.json without providers",
-      ["-p", "hi"],
-      'write the providers as {"providers"',
-      { "agent/models.json": '{"ollama": {}}' },
-    ],
-  ];
+    "no server",
+    ["-p", "--model", "house/m", "hi"],
+    "Is the server running?",
+    {
+      "agent/models.json": JSON.stringify({ providers: { house: closed } }),
+      "agent/settings.json": JSON.stringify({ "retry.enabled": false }),
+    },
+  ],
+  [
+    "a typo in a model",
+    ["-p", "--model", "claude-sonet-4-5", "hi"],
+    "Did you mean claude-sonnet-4-5?",
+  ],
+  ["a typo in an option", ["-p", "--modle", "x", "hi"], "the nearest is --model"],
+  ["a typo in a provider", ["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
+  ["a typo in a subcommand", ["instal", "npm:x"], "the nearest is install"],
+  [
+    "a bad setting",
+    ["-p", "hi"],
+    "settings.json:1: retry.maxRetries must be",
+    { "agent/settings.json": '{"retry": {"maxRetries": "x"}}' },
+  ],
+  [
+    "a models.json without providers",
+    ["-p", "hi"],
+    'write the providers as {"providers"',
+    { "agent/models.json": '{"ollama": {}}' },
+  ],
+];
 
-it.each(mistakes)(
-  "%s is one clear sentence, and the exit code is 1",
-  async (_, argv, text, files = {}) => {
+it.each(mistakes.map(([name, argv, text, files = {}]) => ({ name, argv, text, files })))(
+  "$name is one clear sentence, and the exit code is 1",
+  ({ argv, text, files }) => {
     const place = makePlace({ files });
     onTestFinished(place.remove);
     const run = spawnSync(process.execPath, [binPath, ...argv], {
