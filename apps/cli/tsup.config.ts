@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
 import { builtinsOnDemand } from "./bundling/builtins-on-demand.ts";
-import { leanSdks } from "./bundling/lean-sdks.ts";
-import { licences } from "./bundling/licences.ts";
+import { leanSdks } from "../../packages/ai/bundling/lean-sdks.ts";
+import { licences } from "../../packages/ai/bundling/licences.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
