@@ -50,6 +50,7 @@ from .protocol import (
     PermissionRule,
     PromptDisposition,
     QueueMode,
+    ResourceReference,
     RewindData,
     SessionState,
     SessionStats,
@@ -165,6 +166,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
         resume: bool | None = None,
@@ -179,6 +181,7 @@ class CommandMethods:
           skill.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         `streaming_behavior`: How to queue the message during a run. Without it, a prompt is
           refused during a run.
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
@@ -196,6 +199,7 @@ class CommandMethods:
                 message=message,
                 images=images,
                 attachments=attachments,
+                resources=resources,
                 streamingBehavior=streaming_behavior,
                 promptId=prompt_id,
                 resume=resume,
@@ -212,6 +216,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message that interrupts the run after the current tool; the remaining tool
@@ -220,10 +225,11 @@ class CommandMethods:
         `message`: The user's text.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         """
         data: PromptDisposition | None = await self.request(
             "steer",
-            _given(message=message, images=images, attachments=attachments),
+            _given(message=message, images=images, attachments=attachments, resources=resources),
             timeout=timeout,
         )
         return data
@@ -234,6 +240,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message for when the agent has nothing left to do.
@@ -241,10 +248,11 @@ class CommandMethods:
         `message`: The user's text.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         """
         data: PromptDisposition | None = await self.request(
             "follow_up",
-            _given(message=message, images=images, attachments=attachments),
+            _given(message=message, images=images, attachments=attachments, resources=resources),
             timeout=timeout,
         )
         return data
@@ -255,6 +263,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message for the next turn of the current or the next run, without starting a
@@ -263,10 +272,11 @@ class CommandMethods:
         `message`: The user's text.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         """
         data: PromptDisposition | None = await self.request(
             "queue_message",
-            _given(message=message, images=images, attachments=attachments),
+            _given(message=message, images=images, attachments=attachments, resources=resources),
             timeout=timeout,
         )
         return data
@@ -277,6 +287,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Stops what the agent is doing and sends a prompt, ahead of all queued messages.
@@ -284,10 +295,11 @@ class CommandMethods:
         `message`: The user's text.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         """
         data: PromptDisposition | None = await self.request(
             "abort_and_prompt",
-            _given(message=message, images=images, attachments=attachments),
+            _given(message=message, images=images, attachments=attachments, resources=resources),
             timeout=timeout,
         )
         return data

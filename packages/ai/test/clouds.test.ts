@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { AssistantMessage, LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Context, createStream, type StreamOptions, type StreamResult } from "../src/index.ts";
 import {
   type LoopbackApi,
@@ -17,7 +20,7 @@ interface Cloud {
   readonly title: string;
   readonly api: LoopbackApi;
   readonly model: Partial<Model>;
-  readonly options: (server: LoopbackServer) => StreamOptions;
+  readonly options: (server: LoopbackServer) => StreamOptions | Promise<StreamOptions>;
   readonly credentials: LoopbackCredentials;
   /** Where the first request went. */
   readonly place: string;
@@ -31,6 +34,39 @@ const bedrock = {
   model: { id: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", provider: "amazon-bedrock" },
   place: "/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
 } as const;
+
+const vertex = {
+  ...{ GOOGLE_CLOUD_PROJECT: "my-project", GOOGLE_CLOUD_LOCATION: "europe-west1" },
+  HOME: "/nonexistent",
+};
+const inProject = "/v1/projects/my-project/locations/europe-west1/publishers";
+const gemini = {
+  api: "google-vertex",
+  model: { id: "gemini-3.1-pro-preview", provider: "google-vertex" },
+} as const;
+const claudeOnVertex = {
+  api: "anthropic-vertex",
+  model: { id: "claude-sonnet-4-6@20260101", provider: "google-vertex" },
+} as const;
+
+/** A user's credentials, and a service that makes a token of them. */
+async function loggedIn(): Promise<StreamOptions> {
+  const folder = await mkdtemp(join(tmpdir(), "tau-google-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "credentials.json");
+  const login = { client_id: "id", client_secret: "s", refresh_token: "refresh-me" };
+  await writeFile(path, JSON.stringify({ type: "authorized_user", ...login }));
+  return {
+    environment: { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: path },
+    // Tokens are renewed on the way that requests take, too.
+    fetch: async (url, init) => {
+      if (!String(url).startsWith("https://oauth2.googleapis.com/token")) return fetch(url, init);
+      const isRight = String(init?.body).includes("refresh-me");
+      const body = isRight ? { access_token: "google-token", expires_in: 3600 } : { error: "no" };
+      return Response.json(body, { status: isRight ? 200 : 400 });
+    },
+  };
+}
 
 const clouds: readonly Cloud[] = [
   {
@@ -93,6 +129,48 @@ const clouds: readonly Cloud[] = [
       },
     },
   },
+  {
+    ...gemini,
+    title: "Gemini on Vertex, with a key",
+    options: () => ({ apiKey: "vertex-key", environment: vertex }),
+    credentials: { key: "vertex-key" },
+    place: "/v1/publishers/google/models/gemini-3.1-pro-preview:streamGenerateContent?alt=sse",
+    wrong: { apiKey: "another" },
+  },
+  {
+    ...gemini,
+    title: "Gemini on Vertex, with application default credentials",
+    options: loggedIn,
+    credentials: { googleToken: "google-token" },
+    place: `${inProject}/google/models/gemini-3.1-pro-preview:streamGenerateContent?alt=sse`,
+    wrong: { apiKey: "key-instead" },
+  },
+  {
+    ...gemini,
+    model: { ...gemini.model, id: "gemini-2.5-flash" },
+    title: "Gemini 2.5 on Vertex",
+    options: loggedIn,
+    credentials: { googleToken: "google-token" },
+    place: `${inProject}/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse`,
+    wrong: { apiKey: "key-instead" },
+  },
+  {
+    ...claudeOnVertex,
+    title: "Claude on Vertex",
+    options: loggedIn,
+    credentials: { googleToken: "google-token" },
+    place: `${inProject}/anthropic/models/claude-sonnet-4-6%4020260101:streamRawPredict`,
+    wrong: { apiKey: "key-instead" },
+  },
+  {
+    api: "mistral-conversations",
+    title: "Mistral",
+    model: { id: "mistral-medium-latest", provider: "mistral" },
+    options: () => ({ apiKey: "mistral-key" }),
+    credentials: { key: "mistral-key" },
+    place: "/mistral/chat/completions",
+    wrong: { apiKey: "another" },
+  },
 ];
 
 const tools = [
@@ -153,7 +231,7 @@ describe.each(clouds)("$title", (cloud) => {
   it.each(["high", "off"] as const)("serves a whole tool turn, thinking %s", async (level) => {
     await using server = await serve(cloud);
     const model = modelOf(server, cloud);
-    const options = { ...cloud.options(server), thinkingLevel: level };
+    const options = { ...(await cloud.options(server)), thinkingLevel: level };
     const send = sender();
     const first = await send(model, [user("Look")], options);
     expect(first.error).toBeUndefined();
@@ -194,7 +272,7 @@ describe.each(clouds)("$title", (cloud) => {
       await using server = await serve(cloud);
       const history = [user("Look"), message, ...answers(message), user("And?")];
       const { error } = await sender()(modelOf(server, cloud), history, {
-        ...cloud.options(server),
+        ...(await cloud.options(server)),
         thinkingLevel: "high",
       });
       expect(error).toBeUndefined();
@@ -205,7 +283,7 @@ describe.each(clouds)("$title", (cloud) => {
   it("says which credentials are wrong, and sends nothing twice", async () => {
     await using server = await serve(cloud);
     const { error } = await sender()(modelOf(server, cloud), [user("Look")], {
-      ...cloud.options(server),
+      ...(await cloud.options(server)),
       ...cloud.wrong,
     });
     expect(error).toMatchObject({ code: "auth", isRetryable: false });

@@ -12,12 +12,16 @@ export interface Wire {
   readonly signOfLife?: string;
   /** The member of a payload that names the model; default `model`. */
   readonly modelMember?: string;
+  /** A base URL where no credentials are needed; default the usual one. */
+  readonly openBaseUrl?: string;
   /** Variables that lead to this endpoint without a key. */
   readonly environment?: Environment;
   /** An error within the stream. */
   errorEvent(code: string, text: string): string;
 }
 
+/** Without the credentials of the user who runs the tests. */
+const nobody = { HOME: "/nonexistent" };
 const converse = (event: string, members: object): string =>
   `event: ${event}\ndata: ${JSON.stringify(members)}\n\n`;
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
@@ -69,53 +73,73 @@ const responses: Omit<Wire, "api"> = {
     }),
 };
 
+const anthropic: Omit<Wire, "api"> = {
+  events: [
+    named({ type: "message_start", message: { ...message, usage: { input_tokens: 1 } } }),
+    named({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+    named({
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "text_delta", text: "Hello" },
+    }),
+    named({ type: "content_block_stop", index: 0 }),
+    named({
+      type: "message_delta",
+      delta: { stop_reason: "end_turn" },
+      usage: { output_tokens: 1 },
+    }),
+    named({ type: "message_stop" }),
+  ],
+  overflow: "prompt is too long: 210000 tokens > 200000 maximum",
+  keyHeader: "x-api-key",
+  errorEvent: (type, text) => named({ type: "error", error: { type, message: text } }),
+};
+
+const google: Omit<Wire, "api"> = {
+  events: [
+    data({ candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }),
+    data({ candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }] }),
+  ],
+  overflow:
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+  keyHeader: "x-goog-api-key",
+  errorEvent: (status, text) => data({ error: { code: 429, message: text, status } }),
+};
+
+const completions: Omit<Wire, "api"> = {
+  events: [
+    chunk({ role: "assistant", content: "" }),
+    chunk({ content: "Hello" }),
+    chunk({}, "stop"),
+    "data: [DONE]\n\n",
+  ],
+  overflow: "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
+  keyHeader: "authorization",
+  errorEvent: (code, text) => data({ error: { code, message: text } }),
+};
+
 /** Every wire format. */
 export const wires: readonly Wire[] = [
+  { api: "anthropic-messages", ...anthropic },
   {
-    api: "anthropic-messages",
-    events: [
-      named({ type: "message_start", message: { ...message, usage: { input_tokens: 1 } } }),
-      named({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
-      named({
-        type: "content_block_delta",
-        index: 0,
-        delta: { type: "text_delta", text: "Hello" },
-      }),
-      named({ type: "content_block_stop", index: 0 }),
-      named({
-        type: "message_delta",
-        delta: { stop_reason: "end_turn" },
-        usage: { output_tokens: 1 },
-      }),
-      named({ type: "message_stop" }),
-    ],
-    overflow: "prompt is too long: 210000 tokens > 200000 maximum",
-    keyHeader: "x-api-key",
-    errorEvent: (type, text) => named({ type: "error", error: { type, message: text } }),
-  },
-  {
-    api: "google-generative-ai",
-    events: [
-      data({ candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }),
-      data({ candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }] }),
-    ],
-    overflow:
-      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    ...anthropic,
+    api: "anthropic-vertex",
     keyHeader: "x-goog-api-key",
-    errorEvent: (status, text) => data({ error: { code: 429, message: text, status } }),
+    openBaseUrl: "http://localhost:9/v1",
+    environment: nobody,
   },
+  { api: "google-generative-ai", ...google },
   {
-    api: "openai-completions",
-    events: [
-      chunk({ role: "assistant", content: "" }),
-      chunk({ content: "Hello" }),
-      chunk({}, "stop"),
-      "data: [DONE]\n\n",
-    ],
-    overflow:
-      "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
-    keyHeader: "authorization",
-    errorEvent: (code, text) => data({ error: { code, message: text } }),
+    ...google,
+    api: "google-vertex",
+    openBaseUrl: "http://localhost:9/v1",
+    environment: nobody,
+  },
+  { api: "openai-completions", ...completions },
+  {
+    ...completions,
+    api: "mistral-conversations",
+    overflow: "Prompt contains 9 tokens, too large for model with 8 maximum context length",
   },
   {
     api: "bedrock-converse-stream",

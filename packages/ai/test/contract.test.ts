@@ -71,9 +71,9 @@ describe.each(wires)("$api", (wire) => {
 
   it("sends no key header without a key", async () => {
     const { fetch, sent } = answer(200, bytes(events.join("")));
-    const { error } = await finish(model, hello, { fetch, apiKey: "" });
+    const { error } = await finish(modelFor(api, wire.openBaseUrl), hello, { fetch, apiKey: "" });
     expect(error).toBeUndefined();
-    for (const name of [keyHeader, "authorization", "x-api-key", "api-key"]) {
+    for (const name of [keyHeader, "authorization", "x-api-key", "api-key", "x-goog-api-key"]) {
       expect(sent[0]?.headers.get(name)).toBeNull();
     }
   });

@@ -80,12 +80,8 @@ export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
-export {
-  type FoundServer,
-  type LocalServer,
-  type ProbeOptions,
-  probeLocalServers,
-} from "./models/local-servers.ts";
+export type { ServerKind } from "./models/local/server-kinds.ts";
+export { type FindOptions, type FoundServer, findLocalServers } from "./models/local-servers.ts";
 export type { ModelSelection } from "./models/model-selection.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";

@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { thinksAdaptively } from "../anthropic-messages/features.ts";
 
 /**
  * What is known of a model on Bedrock. The id may be that of an inference profile or an ARN, which has
@@ -13,8 +14,6 @@ export interface ModelFamily {
   readonly cachesLong: boolean;
 }
 
-const adaptive =
-  /claude-(?:opus|sonnet)-4[.-][6-9]|claude-(?:opus|sonnet|haiku)-[5-9]|claude-(?:fable|mythos)/;
 const longCache = /claude-(?:opus|sonnet|haiku)-(?:4[.-][5-9]|[5-9])|claude-(?:fable|mythos)/;
 
 /** Tells by id and name what a model is. */
@@ -23,7 +22,7 @@ export function familyOf({ id, name }: Pick<Model, "id" | "name">): ModelFamily 
   return {
     isClaude: text.includes("claude"),
     isNova: text.includes("nova"),
-    isAdaptive: adaptive.test(text),
+    isAdaptive: thinksAdaptively(text),
     cachesLong: longCache.test(text),
   };
 }

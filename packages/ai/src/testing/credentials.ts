@@ -5,6 +5,8 @@ import type { LoopbackApi } from "./loopback-api.ts";
 export interface LoopbackCredentials {
   /** The key, sent in the header that the vendor wants. */
   readonly key?: string | undefined;
+  /** An access token of Google's, sent as bearer to Vertex AI. */
+  readonly googleToken?: string | undefined;
   /** Keys of AWS, with which requests are signed. */
   readonly aws?: AwsKeys | undefined;
 }
@@ -43,6 +45,22 @@ const ways: Readonly<
     status: 403,
     message: "The security token included in the request is invalid.",
   },
+  "mistral-conversations": {
+    header: "authorization",
+    bearer: true,
+    status: 401,
+    message: "Unauthorized",
+  },
+  "google-vertex": {
+    header: "x-goog-api-key",
+    status: 401,
+    message: "Request had invalid authentication credentials.",
+  },
+  "anthropic-vertex": {
+    header: "x-goog-api-key",
+    status: 401,
+    message: "Request had invalid authentication credentials.",
+  },
   "azure-openai-responses": {
     header: "api-key",
     status: 401,
@@ -61,6 +79,10 @@ export function denialOf(
   if (api === "bedrock-converse-stream" && credentials.aws !== undefined) {
     const why = signatureFault(request, credentials.aws);
     return why === undefined ? undefined : { status: 403, message: why };
+  }
+  if (api.endsWith("-vertex") && credentials.googleToken !== undefined) {
+    const isRight = headers.authorization === `Bearer ${credentials.googleToken}`;
+    return isRight ? undefined : ways[api];
   }
   const { header, bearer, status, message } = ways[api];
   const { key } = credentials;

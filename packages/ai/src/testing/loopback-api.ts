@@ -6,6 +6,9 @@ export const loopbackApis = [
   "google-generative-ai",
   "azure-openai-responses",
   "bedrock-converse-stream",
+  "google-vertex",
+  "anthropic-vertex",
+  "mistral-conversations",
 ] as const;
 
 /** A wire format a loopback server speaks. */

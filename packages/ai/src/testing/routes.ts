@@ -1,7 +1,9 @@
 import type { LoopbackApi } from "./loopback-api.ts";
 import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
+import { anthropicVertexWire } from "./wire/anthropic-vertex.ts";
 import { bedrockConverseStreamWire } from "./wire/bedrock-converse-stream.ts";
 import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
+import { mistralConversationsWire } from "./wire/mistral-conversations.ts";
 import { openaiCompletionsWire } from "./wire/openai-completions.ts";
 import { openaiResponsesWire } from "./wire/openai-responses.ts";
 import type { WireFormat } from "./wire/wire-format.ts";
@@ -29,7 +31,26 @@ const routes: readonly Route[] = [
     format: bedrockConverseStreamWire,
     base: "",
   },
+  {
+    api: "google-vertex",
+    path: /\/publishers\/google\/models\/[^/]+:streamGenerateContent$/,
+    format: googleGenerativeAiWire,
+    base: "",
+  },
+  {
+    api: "anthropic-vertex",
+    path: /\/publishers\/anthropic\/models\/[^/]+:streamRawPredict$/,
+    format: anthropicVertexWire,
+    base: "",
+  },
   { api: "anthropic-messages", path: /\/messages$/, format: anthropicMessagesWire, base: "" },
+  {
+    // Behind a path of its own: Mistral's path is that of chat completions.
+    api: "mistral-conversations",
+    path: /\/mistral(?:\/v1)?\/chat\/completions$/,
+    format: mistralConversationsWire,
+    base: "/mistral",
+  },
   {
     api: "openai-completions",
     path: /\/chat\/completions$/,

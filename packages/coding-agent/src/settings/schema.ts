@@ -8,6 +8,7 @@ import {
   flag,
   list,
   packageSources,
+  period,
   ratio,
   raw,
   record,
@@ -44,6 +45,11 @@ export const settingsTable = {
     "token counts",
     isCount,
     "Thinking tokens per level (minimal, low, medium, high) for models that take a budget.",
+  ),
+  localServers: list(
+    undefined,
+    "Addresses of model servers to ask when no model with a key is named: Ollama, LM Studio, llama.cpp or vLLM. By default OLLAMA_HOST or port 11434, and 1234, 8080 and 8000, on 127.0.0.1; an empty list asks none.",
+    { scope: "user" },
   ),
   enabledModels: list(undefined, "Models to cycle through; patterns over their names."),
   maxOutputTokens: count(
@@ -165,11 +171,11 @@ export const settingsTable = {
     undefined,
     "Store for sessions instead of files: redis://…, postgres://…, or a module; as --store.",
   ),
-  "session.leaseMs": count(
+  "session.leaseMs": period(
     30_000,
     "How long a host may write a session in a store without renewing its lease, in ms.",
   ),
-  "session.storeTimeoutMs": count(
+  "session.storeTimeoutMs": period(
     30_000,
     "How long a write to a store may take before the prompt fails, in ms.",
   ),

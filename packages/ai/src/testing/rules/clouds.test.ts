@@ -93,3 +93,85 @@ describe("the rules of Bedrock", () => {
     expect(refusalOf({ api, path: llama, body: valid })).toMatchObject({ rule: "cache-points" });
   });
 });
+
+describe("the rules of Vertex AI", () => {
+  const gemini = {
+    api: "google-vertex",
+    path: "/v1/projects/p/locations/l/publishers/google/models/m:streamGenerateContent",
+  } as const;
+  const claude = {
+    api: "anthropic-vertex",
+    path: "/v1/publishers/anthropic/models/claude:streamRawPredict",
+  } as const;
+  const call = (more: object, part: object = {}) => ({
+    contents: [
+      { role: "user", parts: [{ text: "Hi" }] },
+      { role: "model", parts: [{ functionCall: { name: "read", args: {}, ...more }, ...part }] },
+      { role: "user", parts: [{ functionResponse: { name: "read", response: {}, ...more } }] },
+    ],
+  });
+  const message = { max_tokens: 5, messages: [{ role: "user", content: "Hi" }] };
+  const vertexMessage = { ...message, anthropic_version: "vertex-2023-10-16" };
+
+  it("take valid requests", () => {
+    expect(refusalOf({ ...gemini, body: call({}) })).toBeUndefined();
+    expect(refusalOf({ ...claude, body: vertexMessage })).toBeUndefined();
+  });
+
+  it("refuse what Google and Anthropic themselves take", () => {
+    expect(refusalOf({ ...gemini, body: call({ id: "a" }) })).toMatchObject({ rule: "parts" });
+    const word = { thoughtSignature: "skip_thought_signature_validator" };
+    expect(refusalOf({ ...gemini, body: call({}, word) })).toMatchObject({ rule: "parts" });
+    expect(refusalOf({ ...claude, body: message })).toMatchObject({ rule: "version" });
+    const named = { ...vertexMessage, model: "claude" };
+    expect(refusalOf({ ...claude, body: named })).toMatchObject({ rule: "version" });
+  });
+
+  it("are those of Google and Anthropic besides", () => {
+    expect(refusalOf({ ...gemini, body: { contents: [] } })).toMatchObject({ rule: "required" });
+    const empty = { ...vertexMessage, messages: [] };
+    expect(refusalOf({ ...claude, body: empty })).toMatchObject({
+      api: "anthropic-vertex",
+      rule: "required",
+    });
+  });
+});
+
+describe("the rules of Mistral", () => {
+  const request = { api: "mistral-conversations", path: "/mistral/chat/completions" } as const;
+  const user = { role: "user", content: "Hi" };
+  const call = (id: string) => ({
+    role: "assistant",
+    content: "",
+    tool_calls: [{ id, type: "function", function: { name: "read", arguments: "{}" } }],
+  });
+  const result = (id: string) => ({ role: "tool", tool_call_id: id, name: "read", content: "x" });
+  const think = { type: "thinking", thinking: [{ type: "text", text: "Hm" }] };
+  const say = (...content: object[]) => ({ role: "assistant", content });
+  const valid = {
+    model: "m",
+    messages: [
+      user,
+      say(think, { type: "text", text: "x" }),
+      call("abcDEF123"),
+      result("abcDEF123"),
+    ],
+  };
+
+  it("take a valid request", () => {
+    expect(refusalOf({ ...request, body: valid })).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ["required", { store: false }],
+    ["required", { stream_options: { include_usage: true } }],
+    ["ids", { messages: [user, call("call_1"), result("call_1")] }],
+    ["content", { messages: [user, { role: "assistant", content: "" }, user] }],
+    ["content", { messages: [user, say({ type: "text", text: "x" }, think), user] }],
+    ["content", { messages: [{ role: "user", content: Array(9).fill({ type: "image_url" }) }] }],
+    ["pairs", { messages: [user, call("abcDEF123"), user] }],
+  ])("refuse by the rule %s: %j", (rule, change) => {
+    const refusal = refusalOf({ ...request, body: { ...valid, ...change } });
+    expect(refusal).toMatchObject({ api: "mistral-conversations", rule });
+  });
+});

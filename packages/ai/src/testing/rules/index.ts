@@ -4,9 +4,11 @@ import { azureRules } from "./azure-openai-responses.ts";
 import { bedrockRules } from "./bedrock-converse-stream.ts";
 import { googleRules } from "./google-generative-ai.ts";
 import { limitRules } from "./limits.ts";
+import { mistralRules, toCompletions } from "./mistral-conversations.ts";
 import { completionsRules } from "./openai-completions.ts";
 import { responsesRules } from "./openai-responses.ts";
 import type { Refusal, Rule, RuleMemory, RuleRequest } from "./rule.ts";
+import { toAnthropic, vertexRules } from "./vertex.ts";
 
 /** Everything that the vendors refuse and a loopback server refuses too. A further rule is a further row. */
 const rules: readonly Rule[] = [
@@ -22,15 +24,24 @@ const rules: readonly Rule[] = [
 const clouds: readonly Rule[] = [
   ...azureRules,
   ...sameAs("openai-responses", "azure-openai-responses"),
+  ...mistralRules,
+  ...sameAs("openai-completions", "mistral-conversations", toCompletions),
+  ...vertexRules,
+  ...sameAs("google-generative-ai", "google-vertex"),
+  ...sameAs("anthropic-messages", "anthropic-vertex", toAnthropic),
 ];
 
-function sameAs(vendor: LoopbackApi, cloud: LoopbackApi): Rule[] {
+function sameAs(
+  vendor: LoopbackApi,
+  cloud: LoopbackApi,
+  translate: (request: RuleRequest) => RuleRequest = (request) => request,
+): Rule[] {
   return rules
     .filter(({ api }) => api === vendor)
     .map(({ rule, check }) => ({
       api: cloud,
       rule,
-      check: (request, memory) => check({ ...request, api: vendor }, memory),
+      check: (request, memory) => check({ ...translate(request), api: vendor }, memory),
     }));
 }
 
