@@ -21,6 +21,8 @@ export const builtInProviders: ProviderTable = {
   "google-generative-ai": async () =>
     (await import("./google-generative-ai/index.ts")).createGoogleGenerativeAi(),
   "google-vertex": async () => (await import("./google-vertex/index.ts")).createGoogleVertex(),
+  "mistral-conversations": async () =>
+    (await import("./mistral-conversations/index.ts")).createMistralConversations(),
   "openai-completions": async () =>
     (await import("./openai-completions/index.ts")).createOpenaiCompletions(),
   "openai-responses": async () =>

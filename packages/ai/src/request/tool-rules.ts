@@ -34,6 +34,7 @@ const rules: Readonly<Record<string, ToolRules>> = {
   "anthropic-vertex": anthropic,
   "azure-openai-responses": openai,
   "bedrock-converse-stream": anthropic,
+  "mistral-conversations": openai,
   "openai-completions": openai,
   "openai-responses": openai,
   "google-generative-ai": google,

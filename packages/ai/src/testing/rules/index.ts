@@ -4,6 +4,7 @@ import { azureRules } from "./azure-openai-responses.ts";
 import { bedrockRules } from "./bedrock-converse-stream.ts";
 import { googleRules } from "./google-generative-ai.ts";
 import { limitRules } from "./limits.ts";
+import { mistralRules, toCompletions } from "./mistral-conversations.ts";
 import { completionsRules } from "./openai-completions.ts";
 import { responsesRules } from "./openai-responses.ts";
 import type { Refusal, Rule, RuleMemory, RuleRequest } from "./rule.ts";
@@ -23,6 +24,8 @@ const rules: readonly Rule[] = [
 const clouds: readonly Rule[] = [
   ...azureRules,
   ...sameAs("openai-responses", "azure-openai-responses"),
+  ...mistralRules,
+  ...sameAs("openai-completions", "mistral-conversations", toCompletions),
   ...vertexRules,
   ...sameAs("google-generative-ai", "google-vertex"),
   ...sameAs("anthropic-messages", "anthropic-vertex", toAnthropic),
