@@ -84,6 +84,11 @@ export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-s
 export type { ServerKind } from "./models/local/server-kinds.ts";
 export { type FindOptions, type FoundServer, findLocalServers } from "./models/local-servers.ts";
 export type { ModelSelection } from "./models/model-selection.ts";
+export {
+  type RefreshedProvider,
+  type RefreshOptions,
+  refreshModels,
+} from "./models/refresh-models.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";
 export {

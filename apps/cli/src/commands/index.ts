@@ -5,6 +5,7 @@ import { config } from "./config.ts";
 import { conformance } from "./conformance.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
+import { models } from "./models.ts";
 import { packageCommands } from "./packages.ts";
 import { record } from "./record.ts";
 import { rewind } from "./rewind.ts";
@@ -14,6 +15,7 @@ export const subcommands: readonly Subcommand[] = [
   ...packageCommands,
   config,
   mcp,
+  models,
   acp,
   record,
   rewind,
@@ -23,4 +25,4 @@ export const subcommands: readonly Subcommand[] = [
 ];
 
 /** Names of pi's commands that do not exist here yet; never prompts. */
-export const reserved: readonly string[] = ["auth", "models"];
+export const reserved: readonly string[] = ["auth"];
