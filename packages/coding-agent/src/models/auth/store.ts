@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { SessionError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject, readJsonFile } from "../../base/files/read-json.ts";
-import { withFileLock, writeFileAtomic } from "../../base/files/write-file.ts";
+import { withFileLock } from "../../base/files/file-lock.ts";
+import { writeFileAtomic } from "../../base/files/write-file.ts";
 
 /** A key as auth.json holds it; `key` may be a template or a command. */
 interface ApiKeyCredential {
