@@ -83,6 +83,9 @@ export {
   type ProbeOptions,
   probeLocalServers,
 } from "./models/local-servers.ts";
+export { listLoginProviders } from "./models/login-providers.ts";
+export type { LoginPage } from "./models/logins/login-definition.ts";
+export type { LoginRequest, Logins } from "./models/logins/logins.ts";
 export type { ModelSelection } from "./models/model-selection.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";
@@ -97,6 +100,7 @@ export type { SessionHooks } from "./run/session-hooks.ts";
 export type { SandboxChange } from "./sandbox/policy/sandbox-settings.ts";
 export { AgentSession } from "./session/agent-session.ts";
 export { exportSession, exportSessionFile } from "./session/export-session.ts";
+export { logInBySession, loginProviders } from "./session/session-logins.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
 export type { SessionInfo } from "./session-log/list-sessions.ts";
 export type { SessionStart } from "./session-log/open-session.ts";

@@ -163,6 +163,7 @@ describe("models.json", () => {
     expect(JSON.stringify(model)).not.toContain("x-secret");
     expect(model && (await registry.requestAuth(model))).toEqual({
       apiKey: "k",
+      environment: { MY_KEY: "k", MY_SECRET: "hidden" },
       headers: { Authorization: "Bearer k", "x-team": "b", "x-secret": "hidden" },
     });
   });

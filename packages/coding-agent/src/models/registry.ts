@@ -1,8 +1,10 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Environment } from "./auth/environment-keys.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
+import type { Logins } from "./logins/logins.ts";
 
 /** What a request to a model carries besides its content. */
 export interface RequestAuth {
@@ -11,12 +13,18 @@ export interface RequestAuth {
   readonly headers: Readonly<Record<string, string | null>>;
   /** Goes through the user's proxy; not there when there is none. */
   readonly fetch?: typeof globalThis.fetch;
+  /** Where the request goes instead of the model's address, because a login says so. */
+  readonly baseUrl?: string;
+  /** The host's variables, under those beside the key. */
+  readonly environment: Environment;
 }
 
 /** What a {@link ModelRegistry} works with. */
 export interface ModelRegistryOptions {
   readonly catalog: ModelCatalog;
   readonly keys: KeyResolver;
+  /** The logins of vendors. */
+  readonly logins?: Logins | undefined;
   /** Asks for the `fetch` of requests; default the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
   /** Reads models.json; called once, when first needed. */
@@ -26,6 +34,8 @@ export interface ModelRegistryOptions {
 /** All models: the built-in ones and the user's own, loaded provider by provider when asked for. */
 export class ModelRegistry {
   readonly keys: KeyResolver;
+  /** The logins of vendors; undefined for a registry that is given without. */
+  readonly logins: Logins | undefined;
   readonly #catalog: ModelCatalog;
   readonly #loadCustomModels: () => Promise<CustomModels>;
   readonly #fetch: ModelRegistryOptions["fetch"];
@@ -36,6 +46,7 @@ export class ModelRegistry {
 
   constructor(options: ModelRegistryOptions) {
     this.keys = options.keys;
+    this.logins = options.logins;
     this.#catalog = options.catalog;
     this.#loadCustomModels = options.loadCustomModels;
     this.#fetch = options.fetch;
@@ -80,6 +91,11 @@ export class ModelRegistry {
   removeModel(provider: string, id: string): void {
     const at = this.#extra.findIndex((model) => model.provider === provider && model.id === id);
     if (at !== -1) this.#extra.splice(at, 1);
+    this.#models.delete(provider);
+  }
+
+  /** Asks for the models of a provider again: what a user has there may have changed. */
+  forgetModels(provider: string): void {
     this.#models.delete(provider);
   }
 
@@ -137,7 +153,7 @@ export class ModelRegistry {
    * @throws {SessionError} `no_key`, `key_unresolved`
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
-    const { key, headers } = await this.keys.require(model.provider);
+    const { key, headers, baseUrl, env } = await this.keys.require(model.provider);
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };
     const templates = Object.entries(custom?.headers(model.id) ?? {});
@@ -154,8 +170,17 @@ export class ModelRegistry {
     return {
       apiKey: key,
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
+      environment: { ...this.keys.environment, ...env },
       ...(fetch && { fetch }),
+      ...(baseUrl !== undefined && (await this.#isBuiltInAddress(model)) && { baseUrl }),
     };
+  }
+
+  /** Whether a model's address is the catalogue's; one of the user's own is stronger than a login's. */
+  async #isBuiltInAddress({ provider, id, baseUrl }: Model): Promise<boolean> {
+    if (!Object.hasOwn(this.#catalog.providers(), provider)) return false;
+    const models = await this.#catalog.models(provider);
+    return models.some((model) => model.id === id && model.baseUrl === baseUrl);
   }
 
   #readCustom(): Promise<CustomModels> {
@@ -184,9 +209,10 @@ export class ModelRegistry {
     const own = custom.get(provider);
     if (own?.loadModels !== undefined) return own.loadModels(await this.keys.stored(provider));
     const models = own?.models(builtIn) ?? builtIn;
-    if (own?.modelsOfLogin === undefined) return models;
     const login = await this.keys.login(provider);
-    return login === undefined ? models : own.modelsOfLogin(models, login);
+    if (login !== undefined && own?.modelsOfLogin) return own.modelsOfLogin(models, login);
+    const ids = await this.logins?.modelsOf(provider, login);
+    return ids === undefined ? models : models.filter(({ id }) => ids.includes(id));
   }
 }
 

@@ -1,7 +1,13 @@
 import { SessionError } from "../../base/errors.ts";
 import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
 import { type Environment, environmentKeys } from "./environment-keys.ts";
-import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
+import type {
+  ApiKeyCredential,
+  AuthStore,
+  Credential,
+  OAuthCredential,
+  OAuthRefresh,
+} from "./store.ts";
 
 /** Where a key came from. */
 type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
@@ -12,6 +18,10 @@ export interface ResolvedKey {
   readonly source: KeySource;
   /** Headers to send with the key. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Where a login says that its requests go. */
+  readonly baseUrl?: string | undefined;
+  /** Variables beside the key in auth.json. */
+  readonly env?: Environment | undefined;
 }
 
 /** The key and headers of a provider that finds its keys itself. */
@@ -21,11 +31,17 @@ export interface FoundAuth {
 }
 
 /** How the logins of a provider are used; each vendor differs. */
-interface ProviderLogin {
+export interface ProviderLogin {
   /** Trades the refresh token for new tokens. */
   readonly refresh: OAuthRefresh;
   /** What a request contains for the login. */
   readonly keyOf: (credential: OAuthCredential) => string;
+  /** Headers to send with it. */
+  readonly headersOf?:
+    | ((credential: OAuthCredential) => Readonly<Record<string, string>>)
+    | undefined;
+  /** Where requests go with it, unless the user's files say otherwise. */
+  readonly baseUrlOf?: ((credential: OAuthCredential) => string | undefined) | undefined;
 }
 
 /** The key settings of a provider in models.json or from an extension. */
@@ -54,6 +70,8 @@ export interface KeyResolverOptions {
   readonly variableNames?: (provider: string) => readonly string[] | undefined;
   /** Runs the commands of `!command` values. */
   readonly runCommand: CommandRunner;
+  /** The logins that Tau knows itself; those of {@link customProviders} come first. */
+  readonly logins?: ((provider: string) => Promise<ProviderLogin | undefined>) | undefined;
 }
 
 /** The access token of a key; undefined if the key is not from a login. */
@@ -100,6 +118,11 @@ export class KeyResolver {
   async login(provider: string): Promise<OAuthCredential | undefined> {
     const credential = await this.stored(provider);
     return credential?.type === "oauth" ? credential : undefined;
+  }
+
+  /** The host's variables. */
+  get environment(): Environment {
+    return this.#options.environment;
   }
 
   /** The credentials of auth.json. */
@@ -149,8 +172,8 @@ export class KeyResolver {
   async renewRefused(provider: string): Promise<boolean> {
     const refused = this.#tokens.get(provider);
     if (refused === undefined) return false;
-    const { auth, customProviders } = this.#options;
-    const login = (await customProviders?.())?.get(provider)?.login;
+    const { auth } = this.#options;
+    const login = await this.#loginOf(provider);
     auth.reload();
     const tokens =
       login === undefined
@@ -160,8 +183,12 @@ export class KeyResolver {
   }
 
   /** Resolves a value of models.json (a header) the way keys are resolved. */
-  async resolveValue(raw: string, owner: { provider: string; path: string }): Promise<string> {
-    const { environment } = this.#options;
+  async resolveValue(
+    raw: string,
+    owner: { provider: string; path: string },
+    env?: Environment,
+  ): Promise<string> {
+    const environment = { ...this.#options.environment, ...env };
     const result = await resolveConfigValue(raw, { environment, runCommand: this.#runCommand });
     if ("reason" in result) throw new SessionError("key_unresolved", { ...owner, ...result });
     // Do not redact a short literal, such as "My App" in a title header.
@@ -180,8 +207,10 @@ export class KeyResolver {
       provider: string,
     ) => {
       if (credential?.type === "oauth") return true;
+      if (credential !== undefined && credential.key === undefined) return true;
       const configured = credential?.key ?? entry?.apiKey;
-      if (configured !== undefined) return mayResolve(configured, environment);
+      const variables = { ...environment, ...credential?.env };
+      if (configured !== undefined) return mayResolve(configured, variables);
       return entry?.isKeyless === true || this.variablesOf(provider).some(isSet);
     };
     const available = new Set<string>();
@@ -235,6 +264,11 @@ export class KeyResolver {
     return entry?.isKeyless === true ? { key: undefined, source: "none" } : undefined;
   }
 
+  async #loginOf(provider: string): Promise<ProviderLogin | undefined> {
+    const { customProviders, logins } = this.#options;
+    return (await customProviders?.())?.get(provider)?.login ?? logins?.(provider);
+  }
+
   /** A credential from auth.json, ready to use. */
   async #storedFor(
     provider: string,
@@ -248,26 +282,43 @@ export class KeyResolver {
       used.token = tokens?.access;
       return tokens;
     }
-    if (credential?.type !== "api_key") return credential;
+    if (credential?.type !== "api_key" || credential.key === undefined) return credential;
     const owner = { provider, path: auth.path };
-    return { ...credential, key: await this.resolveValue(credential.key, owner) };
+    return { ...credential, key: await this.resolveValue(credential.key, owner, credential.env) };
   }
 
   async #findStored(provider: string, used: UsedLogin): Promise<ResolvedKey | undefined> {
     const { auth } = this.#options;
     const credential = await auth.get(provider);
     if (credential === undefined) return undefined;
-    const owner = { provider, path: auth.path };
-    if (credential.type === "api_key") {
-      return { key: await this.resolveValue(credential.key, owner), source: "auth_file" };
-    }
-    const login = (await this.#options.customProviders?.())?.get(provider)?.login;
+    if (credential.type === "api_key") return this.#findKey(provider, credential);
+    const login = await this.#loginOf(provider);
     const tokens = login === undefined ? credential : await this.#renew(provider, login.refresh);
     if (tokens !== undefined && tokens.expires > Date.now()) {
       used.token = tokens.access;
-      return { key: login?.keyOf(tokens) ?? tokens.access, source: "login" };
+      return {
+        key: login?.keyOf(tokens) ?? tokens.access,
+        source: "login",
+        ...(login?.headersOf && { headers: login.headersOf(tokens) }),
+        ...(login?.baseUrlOf && { baseUrl: login.baseUrlOf(tokens) }),
+      };
     }
-    throw new SessionError("key_unresolved", { ...owner, reason: "the login has expired" });
+    const reason = `the login has expired; ${wayOut(provider)}`;
+    throw new SessionError("key_unresolved", { provider, path: auth.path, reason });
+  }
+
+  /** A stored key; without one its variables may hold it, or name whose credentials a cloud takes. */
+  async #findKey(provider: string, { key, env }: ApiKeyCredential): Promise<ResolvedKey> {
+    const { auth, environment } = this.#options;
+    const more = env && { env };
+    if (key !== undefined) {
+      const owner = { provider, path: auth.path };
+      return { key: await this.resolveValue(key, owner, env), source: "auth_file", ...more };
+    }
+    const variables: Environment = { ...environment, ...env };
+    const name = this.variablesOf(provider).find((each) => (variables[each]?.trim() ?? "") !== "");
+    const found = name === undefined ? undefined : variables[name]?.trim();
+    return { key: found, source: "auth_file", ...more };
   }
 
   /** A login that cannot be renewed is valid until it expires. */
@@ -279,7 +330,7 @@ export class KeyResolver {
       const known = await auth.get(provider);
       if (known?.type === "oauth" && known.expires > Date.now()) return known;
       const cause = error instanceof Error ? error.message : String(error);
-      const reason = `the login has expired and could not be renewed: ${cause}`;
+      const reason = `the login has expired and could not be renewed: ${cause}; ${wayOut(provider)}`;
       throw new SessionError(
         "key_unresolved",
         { provider, path: auth.path, reason },
@@ -287,4 +338,11 @@ export class KeyResolver {
       );
     }
   }
+}
+
+/** What a user does about a login that is over. */
+function wayOut(provider: string): string {
+  return provider === "anthropic"
+    ? "Anthropic allows logins of Claude plans in its own tools only: run tau auth login anthropic --method key"
+    : `run tau auth login ${provider}`;
 }
