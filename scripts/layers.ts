@@ -129,10 +129,12 @@ export const layers: readonly Layers[] = [
   {
     root: "apps/cli/src",
     floors: [
-      ["process", "command-line"],
+      ["process"],
+      ["command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
       ["hosting", "acp", "mcp"],
+      ["commands"],
     ],
     looseFiles: ["cli.ts"],
   },

@@ -1,56 +1,52 @@
 // First of all: from here on nothing but frames reaches stdout.
 import "./process/output.ts";
-import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
+import { exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import { type CliOptions, parseArgs } from "./command-line/args.ts";
-import { milliseconds } from "./command-line/hosting-flags.ts";
-import { refuseSubcommand } from "./command-line/subcommands.ts";
-import { commandLineText } from "./process/command-line-words.ts";
-import { type ProcessEnvironment, readEnvironment } from "./process/environment.ts";
-import { createLogger, type Logger } from "./process/logger.ts";
+import type { CliOptions } from "./command-line/cli-options.ts";
+import { milliseconds } from "./command-line/hosting-options.ts";
+import { readHostLine } from "./command-line/read-host-line.ts";
+import { settleUnknown } from "./command-line/settle-unknown.ts";
+import { readEnvironment } from "./process/environment.ts";
+import { exit, fail, preparation, prepareProcess } from "./process/host-process.ts";
+import type { Logger } from "./process/logger.ts";
 import type { FrameOutput } from "./process/output.ts";
 import { isLibrary, output } from "./process/output.ts";
+import { shownVersion } from "./process/shown-version.ts";
 import { Shutdown } from "./process/shutdown.ts";
-import { PI_CLIENT_VERSION, PI_VERSION, VERSION } from "./process/version.ts";
 import { chooseDialect } from "./rpc/choose-dialect.ts";
 import { serve } from "./rpc/serve.ts";
 import { UiNotices } from "./rpc/ui-notices.ts";
-import { type ExtensionSeams, sessionOptions } from "./session/session-options.ts";
+import { openSession, settleBeforeSessions } from "./session/open-session.ts";
 
 if (!isLibrary) void main(output);
 
 async function main(output: FrameOutput): Promise<void> {
   try {
-    const words = process.argv.slice(2);
-    if (words[0] === "conformance") {
-      const { conformance } = await import("@tau-agent/conformance");
-      exit(await conformance(words.slice(1), output));
-    }
-    if (words[0] === "rewind") {
-      const { rewindCommand } = await import("./session/rewind-command.ts");
-      const { text, exitCode } = await rewindCommand(words.slice(1), readEnvironment());
-      output.write(text, () => exit(exitCode));
-      return;
-    }
-    if (words[0] === "mcp") {
-      const { mcpCommand } = await import("./mcp/mcp-command.ts");
-      exit(await mcpCommand(words.slice(1), output));
-    }
-    const isAcp = words[0] === "acp" && words[1] !== "auth";
+    const given = process.argv.slice(2);
     // A client runs its agent's command line with a login's words behind it.
-    const options = parseArgs(words[0] === "acp" ? words.slice(1) : words);
-    if (isAcp) await startAcp(options, output);
-    else {
-      refuseSubcommand(options);
-      await run(options, output);
+    const words = given[0] === "acp" && given[1] === "auth" ? given.slice(1) : given;
+    if (/^[^-@]/.test(words[0] ?? "") && (await hasRunSubcommand(words, output))) return;
+    const options = readHostLine(words);
+    if (options.firstWord !== undefined) {
+      const { refuseLateSubcommand } = await import("./commands/run-subcommand.ts");
+      refuseLateSubcommand(options);
     }
+    await run(options, output);
   } catch (error) {
-    const failure = error instanceof Error ? error : new Error(String(error), { cause: error });
-    const { message, stack } = failure;
-    const text = "code" in failure ? commandLineText(failure) : (stack ?? message);
-    process.stderr.write(`tau: error: ${text}\n`);
-    process.exit(1);
+    fail(error);
   }
+}
+
+/** Runs the subcommand that the first word names, if it names one. */
+async function hasRunSubcommand(words: readonly string[], output: FrameOutput): Promise<boolean> {
+  const { runSubcommand } = await import("./commands/run-subcommand.ts");
+  const print = (text: string): void => void output.write(text);
+  const context = { output, print, environment: readEnvironment() };
+  const outcome = await runSubcommand(words, context);
+  if (outcome.kind === "none") return false;
+  const { exitCode } = outcome;
+  if (exitCode !== undefined) output.write("", () => exit(exitCode));
+  return true;
 }
 
 async function run(options: CliOptions, output: FrameOutput): Promise<void> {
@@ -60,7 +56,11 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
     return;
   }
   const logger = prepareProcess(options);
-  if (options.export !== undefined) return printExport(options.export, options, output);
+  if (options.export !== undefined) {
+    // No extension is loaded that could declare one.
+    settleUnknown(options, new Map());
+    return printExport(options.export, options, output);
+  }
   if (options.listModels !== undefined) return printModels(options, output, logger);
   const mode = options.mode ?? (isHosting(options) ? "rpc" : "text");
   if (mode !== "rpc" && isHosting(options)) {
@@ -76,38 +76,25 @@ function isHosting({ sessions, listen }: CliOptions): boolean {
   return sessions === true || listen.length > 0;
 }
 
-/** What a host sets up before it opens sessions. */
-function prepareProcess(options: CliOptions): Logger {
-  const logger = createLogger({ file: options.logFile, isVerbose: options.verbose });
-  guard(logger);
-  process.env.PI_CODING_AGENT = "true";
-  process.env.AI_AGENT = "tau";
-  return logger;
-}
-
-/** Ends the process. If output could not be written, the exit code is not 0. */
-function exit(code: number): never {
-  if (output.failure === undefined || code !== 0) process.exit(code);
-  process.stderr.write(`tau: error: cannot write to stdout: ${output.failure.message}\n`);
-  process.exit(1);
-}
-
 /** What only shows something and ends. */
 async function informationText(options: CliOptions): Promise<string | undefined> {
-  if (options.version) return `${versionOf(process.argv[1] ?? "")}\n`;
+  if (options.version) return `${shownVersion(process.argv[1] ?? "")}\n`;
   const isBare =
     options.mode === undefined &&
     !isHosting(options) &&
     !options.print &&
     options.messages.length === 0 &&
-    options.borrowed.length === 0 &&
+    options.unknown.size === 0 &&
     options.listModels === undefined &&
     options.export === undefined;
   if (!options.help && !(isBare && options.files.length === 0 && process.stdin.isTTY)) {
     return undefined;
   }
-  const { helpText } = await import("./command-line/help.ts");
-  return helpText();
+  const [{ helpOn }, { subcommands }] = await Promise.all([
+    import("./commands/help-topics.ts"),
+    import("./commands/index.ts"),
+  ]);
+  return helpOn(subcommands);
 }
 
 async function printModels(
@@ -179,6 +166,9 @@ async function startHosting(
   const input = process.stdin;
   const beforeExtensions = preparation(shutdown, options.listen.length > 0 ? undefined : input);
   const environment = readEnvironment();
+  if (options.sessions) {
+    await settleBeforeSessions(options, { logger, environment, beforeExtensions });
+  }
   await serveHosted({
     options,
     environment,
@@ -191,19 +181,6 @@ async function startHosting(
     beforeExtensions,
     openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }, environment),
   });
-}
-
-/** An editor's agent: many sessions, which the editor opens. */
-async function startAcp(options: CliOptions, output: FrameOutput): Promise<void> {
-  if (options.help || options.version) return run(options, output);
-  const logger = prepareProcess(options);
-  const { runAcp } = await import("./acp/acp.ts");
-  const shutdown = new Shutdown(exit);
-  shutdown.listen();
-  const input = process.stdin;
-  const beforeExtensions = preparation(shutdown, input);
-  const environment = readEnvironment();
-  runAcp({ options, environment, input, output, shutdown, logger, beforeExtensions });
 }
 
 async function runOneShot(
@@ -234,42 +211,6 @@ async function runOneShot(
   await shutdown.begin(await running);
 }
 
-/** What has to be done once before code of others runs in this process. */
-function preparation(shutdown: Shutdown, input?: NodeJS.ReadableStream): () => Promise<void> {
-  let prepared: Promise<void> | undefined;
-  const prepare = async () => {
-    const { protectStdio } = await import("./process/child-stdio.ts");
-    protectStdio();
-    await shutdown.watch(input);
-  };
-  return () => {
-    prepared ??= prepare();
-    return prepared;
-  };
-}
-
-async function openSession(
-  options: CliOptions,
-  logger: Logger,
-  seams: ExtensionSeams = {},
-  environment: ProcessEnvironment = readEnvironment(),
-) {
-  const session = await createAgentSession(await sessionOptions(options, environment, seams));
-  if (/^[a-z]+:\/\/[^/?#]*:[^/?#]*@/i.test(options.store ?? "")) {
-    logger.warn("--store contains a password, which the list of processes shows; use TAU_STORE");
-  }
-  logger.diagnostics(session.diagnostics);
-  session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
-  return session;
-}
-
-/** The version as the caller reads it: a client of pi, an extension that starts pi, or a user. */
-function versionOf(program: string): string {
-  if (/(^|[/\\])pi(\.js)?$/.test(program)) return PI_CLIENT_VERSION;
-  if (/[/\\]pi-coding-agent[/\\]dist[/\\]cli\.js$/.test(program)) return PI_VERSION;
-  return VERSION;
-}
-
 /** After this time, a notice says that the host waits for the end of the piped input. */
 const PIPE_NOTICE_MS = 3000;
 
@@ -281,10 +222,4 @@ async function readAll(input: NodeJS.ReadableStream, logger: Logger): Promise<st
   for await (const piece of input) pieces.push(Buffer.from(piece));
   clearTimeout(notice);
   return Buffer.concat(pieces).toString("utf8");
-}
-
-/** A stray rejection is logged; it must neither end the host nor go unseen. */
-function guard(logger: Logger): void {
-  process.on("uncaughtException", (error) => logger.error("Uncaught exception", error));
-  process.on("unhandledRejection", (error) => logger.error("Unhandled rejection", error));
 }

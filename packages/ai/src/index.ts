@@ -33,6 +33,7 @@ export {
   listProviders,
   loadModels,
   type ProviderInfo,
+  whyNotOffered,
 } from "./models/catalog.ts";
 export { computeCost, serviceTierFactor } from "./models/cost.ts";
 export {
@@ -46,6 +47,7 @@ export type {
   CacheRetention,
   Context,
   Delta,
+  Environment,
   Provider,
   Reducer,
   RequestDiagnostic,

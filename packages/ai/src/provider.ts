@@ -27,6 +27,9 @@ export interface Context {
 /** Thinking tokens per level for models that take a budget. */
 export type ThinkingBudgets = Partial<Record<ThinkingLevel, number>>;
 
+/** Environment variables, as the host hands them in. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** How long a prompt cache entry is asked to live. */
 export type CacheRetention = "none" | "short" | "long";
 
@@ -52,6 +55,11 @@ export interface StreamOptions {
   readonly temperature?: number | undefined;
   /** Added last; `null` deletes a default header. */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /**
+   * Variables that say where a cloud's endpoint is and whose credentials it takes: the host's own, and
+   * those beside the provider's key. Nothing is read from the environment of the process itself.
+   */
+  readonly environment?: Environment | undefined;
   /** Stable per session: prompt cache keys and affinity headers derive from it. */
   readonly sessionId?: string | undefined;
   /** Default `short`. */
@@ -157,6 +165,8 @@ export interface Provider<Request = unknown, Chunk = unknown> {
    * know of it.
    */
   remember?(request: Request, reply: AssistantMessage): void;
+  /** Where the model's requests go, if its base URL does not say so by itself. */
+  address?(model: Model, options: StreamOptions): string | undefined;
   /** A reducer for one reply: vendor chunk → deltas. */
   reduce(model: Model): Reducer<Chunk>;
   /** What a thrown vendor error means. */

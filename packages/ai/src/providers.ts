@@ -12,6 +12,8 @@ export type ProviderTable = Readonly<Record<string, () => Promise<Provider>>>;
 export const builtInProviders: ProviderTable = {
   "anthropic-messages": async () =>
     (await import("./anthropic-messages/index.ts")).createAnthropicMessages(),
+  "azure-openai-responses": async () =>
+    (await import("./azure-openai-responses/index.ts")).createAzureOpenaiResponses(),
   "google-generative-ai": async () =>
     (await import("./google-generative-ai/index.ts")).createGoogleGenerativeAi(),
   "openai-completions": async () =>

@@ -75,7 +75,8 @@ async function* run(task: Run): AssistantStream {
     yield* events;
     return result;
   } catch (thrown) {
-    const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), model, request);
+    const place = { ...model, baseUrl: provider?.address?.(model, request) ?? model.baseUrl };
+    const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), place, request);
     guard.cancel();
     const { events, result } = assembler.fail(error);
     yield* events;

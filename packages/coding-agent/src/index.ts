@@ -48,6 +48,7 @@ export type { Diagnostic } from "./base/diagnostic.ts";
 export { SessionError } from "./base/errors.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
+export { nearest, nearestHint } from "./base/nearest.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
 export { addMcpServer, type McpFilePlace, removeMcpServer } from "./create/mcp-file.ts";

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -24,5 +25,17 @@ export async function loadCheckout(path: string | undefined, cwd: string): Promi
   if (typeof module.default !== "function") {
     throw new TypeError(`--checkout: the default export of ${path} must be a function`);
   }
-  return module.default as Checkout;
+  const checkout = module.default as Checkout;
+  return async (job) => {
+    const folder: unknown = await checkout(job);
+    if (isCheckedOut(folder)) return folder;
+    throw new TypeError(`--checkout: ${path} must return {cwd} with the path of a folder`);
+  };
+}
+
+function isCheckedOut(value: unknown): value is CheckedOut {
+  const { cwd } = (value ?? {}) as { readonly cwd?: unknown };
+  return (
+    typeof cwd === "string" && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true
+  );
 }

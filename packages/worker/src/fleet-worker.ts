@@ -1,20 +1,27 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { type Checkout, loadCheckout } from "./checkout.ts";
-import { ControlStream } from "./control-stream.ts";
-import { type Frame, FrameStream } from "./frame-stream.ts";
+import { refusalOf } from "./control-refusals.ts";
+import { liveOnce } from "./job-life.ts";
 import { type JobResult, type PromptJob, readJob } from "./prompt-job.ts";
-import { type Life, PromptRun } from "./run-prompt.ts";
+import type { Life } from "./run-prompt.ts";
+import { SessionTurns } from "./session-turns.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 /** The hash that says which project a session belongs to. */
 const PROJECTS = "tau:projects";
-/** How long a job waits for another host to leave its session. */
+/** How long a job waits for its turn, or for another host to leave its session. */
 const LOCKED_MS = 300;
 /** How long a job waits after its host ended. */
 const AGAIN_MS = 100;
-/** Commands that begin work, and are refused once the worker is to end. */
-const beginning = /^(prompt|steer|follow_up|queue_message|abort_and_prompt|bash|compact)$/;
+
+/** What is kept of a job from one host to the next. */
+interface Progress {
+  /** How many hosts in a row have ended without a new entry. */
+  readonly lives: number;
+  /** Why the last one ended. */
+  readonly reason?: string;
+}
 
 /** Takes prompts from a queue and runs each in a host of its own. */
 export class FleetWorker {
@@ -22,17 +29,30 @@ export class FleetWorker {
   readonly #redis: Redis;
   readonly #worker: Worker<PromptJob, JobResult>;
   readonly #checkout: Checkout;
-  /** Aborted when unfinished prompts have to go back. */
-  readonly #leaving = new AbortController();
+  readonly #turns: SessionTurns;
+  readonly #report: (line: string) => void;
+  /** Ends the hosts of jobs, by the ids of the jobs. */
+  readonly #running = new Map<string, AbortController>();
+  /** Unfinished prompts have to go back. */
+  #isLeaving = false;
   #isDraining = false;
 
-  private constructor(options: WorkerOptions, checkout: Checkout, redis: Redis) {
+  private constructor(
+    options: WorkerOptions,
+    parts: {
+      readonly checkout: Checkout;
+      readonly redis: Redis;
+      readonly report: (line: string) => void;
+    },
+  ) {
     this.#options = options;
-    this.#checkout = checkout;
-    this.#redis = redis;
+    this.#checkout = parts.checkout;
+    this.#redis = parts.redis;
+    this.#report = parts.report;
+    this.#turns = new SessionTurns(parts.redis);
     const { queue, concurrency, leaseMs } = options;
     this.#worker = new Worker<PromptJob, JobResult>(queue, (job, token) => this.#run(job, token), {
-      connection: redis,
+      connection: parts.redis,
       concurrency,
       lockDuration: leaseMs,
       stalledInterval: leaseMs,
@@ -41,18 +61,25 @@ export class FleetWorker {
     });
     // A lost connection is made again.
     this.#worker.on("error", () => undefined);
+    // This worker did not answer for a while: a host of it would keep the session from the next one.
+    this.#worker.on("lockRenewalFailed", (ids) => {
+      for (const id of ids) this.#running.get(id)?.abort("another worker has the job");
+    });
   }
 
   /**
    * Connects and takes the first job.
    *
+   * @param report - takes a line when a host ends before its prompt
    * @throws if the checkout module cannot be loaded, or Redis not be reached
    */
-  static async start(options: WorkerOptions): Promise<FleetWorker> {
+  static async start(
+    options: WorkerOptions,
+    report: (line: string) => void = () => undefined,
+  ): Promise<FleetWorker> {
     const checkout = await loadCheckout(options.checkout, options.cwd);
-    const redis = new Redis(options.redis, { maxRetriesPerRequest: null });
-    redis.on("error", () => undefined);
-    const worker = new FleetWorker(options, checkout, redis);
+    const redis = await connect(options.redis);
+    const worker = new FleetWorker(options, { checkout, redis, report });
     await worker.#worker.waitUntilReady();
     return worker;
   }
@@ -63,7 +90,10 @@ export class FleetWorker {
    */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    const timer = setTimeout(() => this.#leaving.abort(), this.#options.drainTimeoutMs);
+    const timer = setTimeout(() => {
+      this.#isLeaving = true;
+      for (const running of this.#running.values()) running.abort("the worker ends");
+    }, this.#options.drainTimeoutMs);
     await this.#worker.close();
     clearTimeout(timer);
     this.#redis.disconnect();
@@ -71,35 +101,78 @@ export class FleetWorker {
 
   async #run(job: Job<PromptJob, JobResult>, token: string | undefined): Promise<JobResult> {
     const data = checked(job);
+    const { sessionId } = data;
     await this.#bindProject(data);
-    const { lives = 0 } = (job.progress ?? {}) as { readonly lives?: number };
-    const { maxLives } = this.#options;
-    if (lives >= maxLives) {
-      throw new UnrecoverableError(`${maxLives} hosts in a row ended without a new entry`);
+    if (!(await this.#turns.isNext(job, sessionId))) return later(job, { token, ms: LOCKED_MS });
+    const { lives, reason: before } = progressOf(job);
+    if (lives >= this.#options.maxLives) {
+      await this.#turns.leave(job, sessionId);
+      const last = before ? `; the last one: ${before}` : "";
+      throw new UnrecoverableError(`${lives} hosts in a row ended without a new entry${last}`);
     }
-    await job.updateProgress({ lives: lives + 1 });
-    const life = await this.#live(job, data).catch((error: unknown): Life => {
-      return { kind: "ended", reason: error instanceof Error ? error.message : String(error) };
-    });
+    await job.updateProgress({ lives: lives + 1, reason: "its worker was killed" });
+    const life = await this.#live(job, data);
     switch (life.kind) {
       case "result":
+        await this.#turns.leave(job, sessionId);
         return life.result;
       case "refused":
+        await this.#turns.leave(job, sessionId);
         throw new UnrecoverableError(life.reason);
       case "locked":
         await job.updateProgress({ lives });
-        await job.moveToDelayed(Date.now() + LOCKED_MS, token);
-        throw new DelayedError();
+        return later(job, { token, ms: LOCKED_MS });
       default:
-        if (!this.#leaving.signal.aborted) {
-          await job.moveToDelayed(Date.now() + AGAIN_MS, token);
-          throw new DelayedError();
-        }
-        // Not its own fault.
-        await job.updateProgress({ lives });
-        await job.moveToWait(token);
-        throw new WaitingError();
+        return this.#again(job, { token, lives, reason: life.reason });
     }
+  }
+
+  async #live(job: Job<PromptJob, JobResult>, data: PromptJob): Promise<Life> {
+    const id = job.id ?? "";
+    const leaving = new AbortController();
+    if (this.#isLeaving) leaving.abort("the worker ends");
+    this.#running.set(id, leaving);
+    let hasEntry = false;
+    const onEntry = (): void => {
+      if (hasEntry) return;
+      hasEntry = true;
+      void job.updateProgress({ lives: 0 }).catch(() => undefined);
+    };
+    const { control } = this.#options;
+    try {
+      return await liveOnce({
+        job: data,
+        promptId: promptIdOf(job),
+        options: this.#options,
+        checkout: this.#checkout,
+        redis: this.#redis,
+        signal: leaving.signal,
+        refusal: (command) => refusalOf(command, { control, isDraining: this.#isDraining }),
+        onEntry,
+        report: (line) => this.#report(`job ${id}: ${line}`),
+      });
+    } catch (error) {
+      return { kind: "ended", reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  /** Hands a job to its next host. */
+  async #again(
+    job: Job<PromptJob, JobResult>,
+    { token, lives, reason }: Progress & { readonly token: string | undefined },
+  ): Promise<never> {
+    this.#report(`job ${job.id}: its host ended: ${reason}`);
+    if (!this.#isLeaving) {
+      const { lives: now } = progressOf(job);
+      await job.updateProgress({ lives: now, reason });
+      return later(job, { token, ms: AGAIN_MS });
+    }
+    // Not its own fault.
+    await job.updateProgress({ lives });
+    await job.moveToWait(token);
+    throw new WaitingError();
   }
 
   /** One session of two projects would be two sessions with one stream. */
@@ -110,85 +183,36 @@ export class FleetWorker {
     const shown = bound ? `project ${bound}` : "the default project";
     throw new UnrecoverableError(`session ${sessionId} belongs to ${shown}`);
   }
+}
 
-  async #live(job: Job<PromptJob, JobResult>, data: PromptJob): Promise<Life> {
-    const { signal } = this.#leaving;
-    const { sessionId, project } = data;
-    const folder = await this.#checkout({ sessionId, project, signal });
-    try {
-      const events = await FrameStream.open(this.#redis, sessionId);
-      const run = this.#start(job, data, { events, cwd: folder.cwd });
-      const control = new ControlStream(this.#redis.duplicate(), sessionId, (command) => {
-        const refusal = this.#refusal(command);
-        if (refusal === undefined) run.send(command);
-        else events.add(refusal);
-      });
-      try {
-        const left = new Promise<Life>((resolve) => {
-          const leave = (): void => resolve({ kind: "ended", reason: "the worker ends" });
-          if (signal.aborted) leave();
-          signal.addEventListener("abort", leave, { once: true });
-        });
-        return await Promise.race([run.life, left]);
-      } finally {
-        await control.stop();
-        await run.end();
-        await events.flushed();
-      }
-    } finally {
-      await folder.release?.();
-    }
+/** A connection that is made again when it is lost, but has to succeed once. */
+async function connect(url: string): Promise<Redis> {
+  const redis = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
+  let reason = "";
+  redis.on("error", (error) => {
+    reason = error.message;
+  });
+  try {
+    await redis.connect();
+    return redis;
+  } catch (error) {
+    redis.disconnect();
+    const why = reason || (error instanceof Error ? error.message : String(error));
+    throw new Error(`--redis: cannot connect: ${why}`);
   }
+}
 
-  #start(
-    job: Job<PromptJob, JobResult>,
-    data: PromptJob,
-    { events, cwd }: { readonly events: FrameStream; readonly cwd: string },
-  ): PromptRun {
-    const { store, variables } = this.#options;
-    let hasEntry = false;
-    const onEntry = (): void => {
-      if (hasEntry) return;
-      hasEntry = true;
-      void job.updateProgress({ lives: 0 }).catch(() => undefined);
-    };
-    return new PromptRun(
-      { job: data, promptId: promptIdOf(job) },
-      { cwd, words: this.#words(data), variables: { ...variables, TAU_STORE: store } },
-      { events, onEntry },
-    );
-  }
+async function later(
+  job: Job,
+  { token, ms }: { readonly token: string | undefined; readonly ms: number },
+): Promise<never> {
+  await job.moveToDelayed(Date.now() + ms, token);
+  throw new DelayedError();
+}
 
-  #words({ sessionId, projectKey, provider, modelId, thinkingLevel }: PromptJob): string[] {
-    const { host, leaseMs } = this.#options;
-    const given = Object.entries({
-      "--project-key": projectKey,
-      "--provider": provider,
-      "--model": modelId,
-      "--thinking": thinkingLevel,
-    });
-    const named = given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-    return ["--lease-ms", String(leaseMs), ...host, ...named, "--session-id", sessionId];
-  }
-
-  #refusal({ type, id }: Frame): Frame | undefined {
-    const { control } = this.#options;
-    const command = String(type);
-    const refuse = (code: string, error: string): Frame => ({
-      type: "response",
-      ...(id === undefined ? {} : { id }),
-      command,
-      success: false,
-      error,
-      code,
-    });
-    if (command === "parse") return refuse("parse", "Failed to parse command");
-    if (control !== undefined && !control.has(command)) {
-      return refuse("unknown_command", `This worker does not take ${command}; see --control`);
-    }
-    if (!this.#isDraining || !beginning.test(command)) return undefined;
-    return refuse("draining", "The worker is about to end");
-  }
+function progressOf(job: Job): Progress {
+  const { lives = 0, reason } = (job.progress ?? {}) as Partial<Progress>;
+  return { lives, ...(reason === undefined ? {} : { reason }) };
 }
 
 function promptIdOf(job: Job<PromptJob, JobResult>): string {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 
 /** A frame of a host. */
@@ -8,56 +9,99 @@ const MAX_FRAMES = 10_000;
 /** How far back a result is looked for. */
 const RECENT = 1_000;
 
-/** The events of a session in Redis, numbered over all workers. */
+/**
+ * stream, writer; id, seq of the last frame, limit, then the frames → nothing if another worker writes now.
+ * A batch that is sent again after a lost connection is added once.
+ */
+const append = `
+if redis.call("HGET", KEYS[2], "id") ~= ARGV[1] then return false end
+local seq = tonumber(redis.call("HGET", KEYS[2], "seq") or 0)
+if seq >= tonumber(ARGV[2]) then return 1 end
+for at = 4, #ARGV do
+  redis.call("XADD", KEYS[1], "MAXLEN", "~", ARGV[3], "*", "frame", ARGV[at])
+end
+redis.call("HSET", KEYS[2], "seq", ARGV[2])
+return 1
+`;
+
+/**
+ * The events of a session in Redis, numbered over all workers. The last one that began to write is the
+ * only one that can: a worker that was paused adds nothing after another took over.
+ */
 export class FrameStream {
   readonly #redis: Redis;
   readonly #sessionId: string;
-  #seq: number;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #id = randomUUID();
+  #seq: number | undefined;
+  #waiting: Frame[] = [];
+  #writing: Promise<void> | undefined;
+  #isLost = false;
 
-  private constructor(redis: Redis, sessionId: string, seq: number) {
+  constructor(redis: Redis, sessionId: string) {
     this.#redis = redis;
     this.#sessionId = sessionId;
-    this.#seq = seq;
   }
 
-  /** Goes on after the last frame of the stream. */
-  static async open(redis: Redis, sessionId: string): Promise<FrameStream> {
-    const [entry] = await redis.xrevrange(nameOf(sessionId), "+", "-", "COUNT", 1);
-    const { seq } = entry === undefined ? { seq: 0 } : frameOf(entry);
-    return new FrameStream(redis, sessionId, typeof seq === "number" ? seq : 0);
-  }
-
-  /** Adds a frame after those before it. */
+  /** Adds a frame after those before it. The first one makes this the writer of the stream. */
   add(frame: Frame): void {
-    this.#seq += 1;
-    const numbered = { ...frame, sessionId: this.#sessionId, seq: this.#seq };
-    const text = JSON.stringify(numbered);
-    this.#last = this.#last.then(() =>
-      this.#redis.xadd(nameOf(this.#sessionId), "MAXLEN", "~", MAX_FRAMES, "*", "frame", text),
-    );
+    this.#waiting.push(frame);
+    if (this.#writing !== undefined) return;
+    this.#writing = this.#write().finally(() => {
+      this.#writing = undefined;
+    });
     // Reported by `flushed`.
-    this.#last.catch(() => undefined);
+    this.#writing.catch(() => undefined);
   }
 
-  /** Fulfilled once all frames are in the stream. */
+  /**
+   * Fulfilled once all frames are in the stream.
+   *
+   * @throws if another worker writes now
+   */
   async flushed(): Promise<void> {
-    await this.#last;
+    await this.#writing;
+    if (this.#isLost) throw new Error("another worker has taken the session over");
   }
 
   /** Whether the result of a prompt is in the stream. */
   async hasResult(promptId: string): Promise<boolean> {
-    await this.#last;
-    const recent = await this.#redis.xrevrange(nameOf(this.#sessionId), "+", "-", "COUNT", RECENT);
+    await this.flushed();
+    const recent = await this.#redis.xrevrange(this.#name, "+", "-", "COUNT", RECENT);
     return recent.some((entry) => {
       const frame = frameOf(entry);
       return frame.type === "prompt_result" && frame.promptId === promptId;
     });
   }
-}
 
-function nameOf(sessionId: string): string {
-  return `tau:events:${sessionId}`;
+  get #name(): string {
+    return `tau:events:${this.#sessionId}`;
+  }
+
+  get #writer(): string {
+    return `tau:writer:${this.#sessionId}`;
+  }
+
+  async #write(): Promise<void> {
+    let seq = this.#seq ?? (await this.#begin());
+    while (this.#waiting.length > 0 && !this.#isLost) {
+      const texts = this.#waiting.splice(0).map((frame) => {
+        seq += 1;
+        return JSON.stringify({ ...frame, sessionId: this.#sessionId, seq });
+      });
+      this.#seq = seq;
+      const words = [this.#id, seq, MAX_FRAMES, ...texts];
+      const added = await this.#redis.eval(append, 2, this.#name, this.#writer, ...words);
+      this.#isLost = added === null;
+    }
+  }
+
+  /** Keeps earlier writers out, then goes on after what they have added. */
+  async #begin(): Promise<number> {
+    await this.#redis.hset(this.#writer, "id", this.#id);
+    const [entry] = await this.#redis.xrevrange(this.#name, "+", "-", "COUNT", 1);
+    const { seq } = entry === undefined ? { seq: 0 } : frameOf(entry);
+    return typeof seq === "number" ? seq : 0;
+  }
 }
 
 function frameOf([, fields]: [string, string[]]): Frame {

@@ -44,8 +44,14 @@ export class Host {
     });
     // It may have ended; that is reported below.
     child.stdin.on("error", () => undefined);
-    child.on("error", () => resolve());
-    child.on("close", () => resolve());
+    child.on("error", (error) => {
+      this.#stderr = error.message;
+      resolve();
+    });
+    child.on("close", (code, signal) => {
+      this.#stderr ||= `it ended with ${signal ?? `code ${code}`}`;
+      resolve();
+    });
   }
 
   /** What it said when something went wrong. */

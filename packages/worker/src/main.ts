@@ -14,7 +14,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     for (const option of shownPasswords(argv)) {
       say(`${option} contains a password, which the list of processes shows; use the variable`);
     }
-    const worker = await FleetWorker.start(options);
+    const worker = await FleetWorker.start(options, say);
     let isEnding = false;
     const end = (): void => {
       if (isEnding) process.exit(1);

@@ -12,6 +12,18 @@ export type Life =
   /** The host ended before the prompt did. */
   | { readonly kind: "ended"; readonly reason: string };
 
+/** What a host says when its store was away for too long. */
+const storeFailed = /Could not write the session to /;
+
+/** Where a {@link PromptRun} tells what happens. */
+export interface PromptRunReports {
+  readonly events: FrameStream;
+  /** Called with each entry. */
+  readonly onEntry: () => void;
+  /** Called once the host has the session. */
+  readonly onOpen: () => void;
+}
+
 /** A prompt in a host of its own. */
 export class PromptRun {
   readonly #job: PromptJob;
@@ -19,6 +31,7 @@ export class PromptRun {
   readonly #events: FrameStream;
   readonly #host: Host;
   readonly #onEntry: () => void;
+  readonly #onOpen: () => void;
   readonly #life = Promise.withResolvers<Life>();
   #outcome: Frame | undefined;
   /** What its host says of the prompt's end does not count any more. */
@@ -27,12 +40,13 @@ export class PromptRun {
   constructor(
     { job, promptId }: { readonly job: PromptJob; readonly promptId: string },
     start: Omit<HostStart, "onFrame">,
-    { events, onEntry }: { readonly events: FrameStream; readonly onEntry: () => void },
+    { events, onEntry, onOpen }: PromptRunReports,
   ) {
     this.#job = job;
     this.#promptId = promptId;
     this.#events = events;
     this.#onEntry = onEntry;
+    this.#onOpen = onOpen;
     this.#host = new Host({ ...start, onFrame: (frame) => this.#take(frame) });
     void this.#host.ended.then(() => this.#life.resolve(this.#ended()));
     const capabilities = { hostRequests: true };
@@ -67,6 +81,12 @@ export class PromptRun {
     }
     if (type === "prompt_result" && frame.promptId === this.#promptId) {
       if (this.#isLeft) return;
+      if (frame.status === "error" && storeFailed.test(String(frame.error))) {
+        // The prompt is not over: its next host goes on with what the store has.
+        this.#isLeft = true;
+        this.#life.resolve({ kind: "ended", reason: String(frame.error) });
+        return;
+      }
       this.#outcome = frame;
       this.#askForText();
       return;
@@ -80,6 +100,10 @@ export class PromptRun {
   }
 
   #answered({ id, success, error, code, data }: Frame): void {
+    if (id === "tau-worker:initialize") {
+      this.#onOpen();
+      return;
+    }
     if (id === "tau-worker:text") {
       this.#finish((data as { readonly text?: string | null } | undefined)?.text ?? "");
       return;
@@ -135,7 +159,7 @@ export class PromptRun {
   #ended(): Life {
     const reason = this.#host.complaint;
     if (/is in use by process/.test(reason)) return { kind: "locked" };
-    const isRefused = /^tau: error:/m.test(reason);
+    const isRefused = /^tau: error:/m.test(reason) && !storeFailed.test(reason);
     return isRefused ? { kind: "refused", reason } : { kind: "ended", reason };
   }
 }

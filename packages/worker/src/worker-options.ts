@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 /** What a worker is started with. */
@@ -58,12 +59,17 @@ export function readOptions(
   const own = split === -1 ? argv : argv.slice(0, split);
   const values = parsed(own);
   const { TAU_REDIS, TAU_STORE, ...rest } = variables;
+  const redis = required("--redis", values.redis ?? TAU_REDIS, "TAU_REDIS");
+  // Without the text: it may contain a password.
+  if (!/^rediss?:\/\//.test(redis)) {
+    throw new UsageError("--redis must begin with redis:// or rediss://");
+  }
   return {
-    redis: required("--redis", values.redis ?? TAU_REDIS, "TAU_REDIS"),
+    redis,
     queue: required("--queue", values.queue),
     store: required("--store", values.store ?? TAU_STORE, "TAU_STORE"),
     concurrency: count("--concurrency", values.concurrency, 1),
-    cwd: values.cwd ?? cwd,
+    cwd: folder("--cwd", values.cwd ?? cwd),
     checkout: values.checkout,
     leaseMs: count("--lease-ms", values["lease-ms"], 30_000),
     drainTimeoutMs: count("--drain-timeout-ms", values["drain-timeout-ms"], 25_000),
@@ -111,6 +117,11 @@ function required(option: string, value: string | undefined, variable?: string):
   throw new UsageError(
     `${option} is missing${variable === undefined ? "" : `; or set ${variable}`}`,
   );
+}
+
+function folder(option: string, path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw new UsageError(`${option}: ${path} is not a folder`);
 }
 
 function count(option: string, value: string | undefined, fallback: number): number {

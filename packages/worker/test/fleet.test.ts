@@ -1,16 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createRedisStore } from "@tau-agent/store-redis";
-import { Queue, QueueEvents } from "bullmq";
-import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { hasRedis, RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
+import { testFleet } from "./test-fleet.ts";
 
-const program = fileURLToPath(new URL("../bin/tau-worker.js", import.meta.url));
 /** A tool call first; once it has any result, the end. */
 const calling = (command: string) => [
   {
@@ -25,68 +20,14 @@ test.runIf(!hasRedis)(`workers were not tested: ${redisIsMissing}`, () => {});
 
 describe.runIf(hasRedis)("workers", () => {
   let server: RedisServer;
-  let redis: Redis;
-  let count = 0;
   beforeAll(async () => {
     server = await RedisServer.start();
-    redis = new Redis(server.url);
   });
   afterAll(async () => {
-    redis.disconnect();
     await server[Symbol.asyncDispose]();
   });
 
-  /** A queue of a test's own, and what workers of it need. */
-  function fleet(scenario: readonly unknown[]) {
-    const folder = mkdtempSync(join(tmpdir(), "tau-fleet-"));
-    const name = `queue-${count++}`;
-    const model = join(folder, "scenario.json");
-    writeFileSync(model, JSON.stringify(scenario));
-    mkdirSync(join(folder, "project"));
-    const connection = new Redis(server.url, { maxRetriesPerRequest: null });
-    const queue = new Queue(name, { connection });
-    const ends = new QueueEvents(name, { connection: connection.duplicate() });
-    const workers: ChildProcess[] = [];
-    onTestFinished(async () => {
-      for (const worker of workers) worker.kill("SIGKILL");
-      await queue.close();
-      await ends.close();
-      connection.disconnect();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-    });
-    const start = async (...more: string[]) => {
-      const place = ["--redis", server.url, "--queue", name, "--store", server.url];
-      const host = ["--", "--provider", "scripted", "--model", model];
-      const own = ["--cwd", join(folder, "project"), "--lease-ms", "1500"];
-      const worker = spawn(process.execPath, [program, ...place, ...own, ...more, ...host], {
-        env: { ...process.env, HOME: folder, PI_CODING_AGENT_DIR: join(folder, "agent") },
-        stdio: ["ignore", "ignore", "pipe"],
-      });
-      workers.push(worker);
-      let said = "";
-      worker.stderr?.on("data", (chunk: Buffer) => {
-        said += String(chunk);
-      });
-      while (!said.includes("takes prompts")) {
-        if (worker.exitCode !== null) throw new Error(said);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      return worker;
-    };
-    const add = (data: object, jobId: string) => queue.add("prompt", data, { jobId });
-    return { add, start, ends, project: join(folder, "project") };
-  }
-
-  async function eventsOf(sessionId: string): Promise<Record<string, unknown>[]> {
-    const entries = await redis.xrange(`tau:events:${sessionId}`, "-", "+");
-    return entries.map(([, [, text = "{}"]]) => JSON.parse(text) as Record<string, unknown>);
-  }
-
-  async function seen(sessionId: string, type: string): Promise<void> {
-    await expect
-      .poll(async () => (await eventsOf(sessionId)).map((frame) => frame.type), { timeout: 20_000 })
-      .toContain(type);
-  }
+  const fleet = (scenario: readonly unknown[]) => testFleet({ redisUrl: server.url, scenario });
 
   const stored = async (sessionId: string, projectKey = "p") => {
     const store = createRedisStore({ url: server.url });
@@ -94,11 +35,8 @@ describe.runIf(hasRedis)("workers", () => {
     return (await store.load({ projectKey, sessionId })) ?? [];
   };
 
-  const resultsOf = async (sessionId: string) =>
-    (await eventsOf(sessionId)).filter(({ type }) => type === "prompt_result");
-
   test("a job is a prompt, and its events are numbered", async () => {
-    const { add, start, ends } = fleet(["one", "two"]);
+    const { add, start, ends, framesOf, resultsOf } = fleet(["one", "two"]);
     await start();
     const bad = await add({ sessionId: "s1" }, "bad");
     await expect(bad.waitUntilFinished(ends)).rejects.toThrow("message must be a text");
@@ -108,7 +46,7 @@ describe.runIf(hasRedis)("workers", () => {
       text: "one",
       sessionId: "s1",
     });
-    const events = await eventsOf("s1");
+    const events = await framesOf("s1");
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(new Set(events.map(({ sessionId }) => sessionId))).toEqual(new Set(["s1"]));
     expect(await resultsOf("s1")).toMatchObject([{ promptId: "job-1", status: "completed" }]);
@@ -118,11 +56,13 @@ describe.runIf(hasRedis)("workers", () => {
   });
 
   test("another worker goes on after kill -9, and runs no tool again", async () => {
-    const { add, start, ends, project } = fleet(calling("echo ran >> ran.txt; sleep 30"));
+    const { add, start, ends, project, resultsOf } = fleet(
+      calling("echo ran >> ran.txt; sleep 30"),
+    );
     const first = await start();
     const job = await add({ sessionId: "s2", projectKey: "p", message: "go" }, "job-3");
     await expect.poll(() => readFileSync(join(project, "ran.txt"), "utf8")).toBe("ran\n");
-    first.kill("SIGKILL");
+    first.process.kill("SIGKILL");
     await start();
     expect(await job.waitUntilFinished(ends)).toMatchObject({ status: "completed" });
     const entries = await stored("s2");
@@ -133,20 +73,21 @@ describe.runIf(hasRedis)("workers", () => {
   });
 
   test("SIGTERM gives an unfinished prompt back, and the next worker ends it", async () => {
-    const { add, start, ends } = fleet(calling("sleep 20"));
-    const first = await start("--drain-timeout-ms", "300");
+    const own = fleet(calling("sleep 20"));
+    const { add, start, ends, resultsOf, framesOf, redis } = own;
+    const { process: first } = await start(["--drain-timeout-ms", "300"]);
     const job = await add({ sessionId: "s3", projectKey: "p", message: "go" }, "job-4");
-    await seen("s3", "tool_execution_start");
+    await own.seen("s3", "tool_execution_start");
     first.kill("SIGTERM");
     const [code] = await once(first, "exit");
     expect(code).toBe(0);
     expect(await resultsOf("s3")).toEqual([]);
     await start();
-    await redis.xadd("tau:control:s3", "*", "command", JSON.stringify({ type: "abort", id: "a" }));
+    await own.control("s3", { type: "abort", id: "a" });
     const { status } = (await job.waitUntilFinished(ends)) as { status: string };
     expect(["aborted", "completed"]).toContain(status);
     expect(await resultsOf("s3")).toHaveLength(1);
-    expect(await eventsOf("s3")).toContainEqual(
+    expect(await framesOf("s3")).toContainEqual(
       expect.objectContaining({ type: "response", id: "a", success: true }),
     );
     expect(await redis.xlen("tau:control:s3")).toBe(0);

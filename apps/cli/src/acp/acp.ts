@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { type SessionOrder, serveAcp } from "@tau-agent/acp";
 import { type AgentSession, createAgentSession, SettingsStore } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import type { CliOptions } from "../command-line/args.ts";
+import type { CliOptions } from "../command-line/cli-options.ts";
+import { foreignToEditors } from "../command-line/foreign-to-editors.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import type { Logger } from "../process/logger.ts";
 import type { FrameOutput } from "../process/output.ts";
@@ -21,21 +22,6 @@ export interface AcpProcess {
   /** Done once before the first extension is loaded. */
   readonly beforeExtensions: () => Promise<void>;
 }
-
-/** Options that say which conversation to begin with, or how to show it; the client decides both. */
-const foreign = [
-  "mode",
-  "print",
-  "session",
-  "continue",
-  "resume",
-  "fork",
-  "sessionId",
-  "noSession",
-  "name",
-  "protocol",
-  "outputSchema",
-] as const satisfies readonly (keyof CliOptions)[];
 
 /**
  * Serves an editor until it leaves.
@@ -70,7 +56,9 @@ export function runAcp(host: AcpProcess): void {
 
 function refuseForeign(options: CliOptions): void {
   const [word = options.files[0]] = options.messages;
-  const given = foreign.find((key) => options[key] !== undefined && options[key] !== false);
+  const given = [...foreignToEditors].find(
+    (key) => options[key] !== undefined && options[key] !== false,
+  );
   if (word === undefined && given === undefined) return;
   const option = word ?? `--${(given ?? "").replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
   const reason = "with acp, the editor says which session there is and what it is asked";

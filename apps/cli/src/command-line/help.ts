@@ -1,34 +1,100 @@
-import { flags } from "./args.ts";
+import { hostOptionGroups } from "./host-options.ts";
+import type { OptionRow, OptionTable } from "./option-row.ts";
+import type { Subcommand } from "./subcommand.ts";
 
-const values = { switch: "", value: " <value>", list: " <value>", optional: " [words]" } as const;
+/** The widest line of help. */
+const WIDTH = 100;
 
-/** What `--help` prints, and what a bare `tau` on a terminal shows. */
-export function helpText(): string {
-  const rows = Object.entries(flags).map(([name, { short, kind, help }]) => {
-    const left = `${short === undefined ? "" : `-${short}, `}--${name}${values[kind]}`;
-    return `  ${left.padEnd(36)}${help}`;
-  });
-  return `tau: a coding agent without a terminal interface, made to be embedded.
+/** Where the sentence about an option begins. */
+const INDENT = 34;
 
-Three ways in:
-  tau --mode rpc                       commands on stdin, events on stdout (any language)
-  import { RpcClient } from "@tau-agent/rpc-client"            the same, typed (Node)
-  import { createAgentSession } from "@tau-agent/coding-agent" in your own process
+/** The options of the host that `tau --help` shows; `tau help options` has all. */
+const shown: readonly (readonly [title: string, names: readonly string[]])[] = [
+  ["Model", ["provider", "model", "thinking", "api-key", "list-models"]],
+  ["Session", ["continue", "session", "no-session"]],
+  ["Tools and files", ["tools", "permission-mode", "approve", "extension", "system-prompt"]],
+];
 
-One shot:
-  tau -p "explain src/main.ts"         print the answer
-  tau --mode json "fix the tests"      print every event of the run
+/** What `tau --help` prints, and what a bare `tau` on a terminal shows. */
+export function helpText(commands: readonly Subcommand[], topics: readonly string[]): string {
+  const table: OptionTable = Object.assign({}, ...hostOptionGroups.map(({ options }) => options));
+  const groups = shown.flatMap(([title, names]) => [
+    `${title}:`,
+    ...names.map((name) => helpRow(name, table[name] as OptionRow)),
+  ]);
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
+  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
+  return `tau: a coding agent without a terminal interface, made to be embedded
 
-Editors:
-  tau acp                              an agent for Zed, JetBrains IDEs and others (Agent Client Protocol)
+  tau -p "explain src/main.ts"       print the answer
+  tau --mode json "fix the tests"    print every event of the run, a line of JSON each
+  tau --mode rpc                     commands on stdin, events on stdout, for any language
 
-Undo:
-  tau rewind --list | <entryId>        take back what prompts did to the files (--help)
-
-Other hosts:
-  tau conformance -- <host>            play the protocol's transcripts against any host (--help)
-
-Options:
+Commands (tau <command> --help):
 ${rows.join("\n")}
+
+${groups.join("\n")}
+
+tau help <topic> tells more of: ${topics.join(", ")}.
 `;
+}
+
+/** Every option of the host, in groups. */
+export function optionsHelp(): string {
+  const groups = hostOptionGroups.map(
+    ({ title, options }) => `${title}:\n${rowsOf(options).join("\n")}\n`,
+  );
+  return `Options of tau, and of tau acp as far as they fit:\n\n${groups.join("\n")}`;
+}
+
+/** What `tau <command> --help` prints. */
+export function commandHelp({
+  name,
+  summary,
+  usage,
+  actions = {},
+  options,
+  notes,
+}: Subcommand): string {
+  const width = Math.max(0, ...Object.keys(actions).map(({ length }) => length)) + 2;
+  const parts = [
+    `tau ${name}: ${summary}`,
+    usage.map((line) => `  tau ${name} ${line}`.trimEnd()).join("\n"),
+    Object.entries(actions)
+      .map(([action, help]) => `  ${action.padEnd(width)}${help}`)
+      .join("\n"),
+    `Options:\n${rowsOf(options).join("\n")}`,
+    notes ?? "",
+  ];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+function rowsOf(options: OptionTable): string[] {
+  return Object.entries(options).map(([name, row]) => helpRow(name, row));
+}
+
+function leftOf(name: string, { short, kind, value = "value" }: OptionRow): string {
+  const shortName = short === undefined ? "    " : `-${short}, `;
+  const values = { switch: "", value: ` <${value}>`, list: ` <${value}>`, optional: " [words]" };
+  return `  ${shortName}--${name}${values[kind]}`;
+}
+
+/** An option and its sentence, in as many lines as it needs. */
+function helpRow(name: string, row: OptionRow): string {
+  const left = leftOf(name, row);
+  const start = left.length < INDENT - 1 ? [left.padEnd(INDENT)] : [left, " ".repeat(INDENT)];
+  const lines = wrap(row.help, WIDTH - INDENT);
+  const [first = "", ...rest] = lines;
+  const last = `${start.pop() ?? ""}${first}`;
+  return [...start, last, ...rest.map((line) => " ".repeat(INDENT) + line)].join("\n");
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1) ?? "";
+    if (line !== "" && line.length + word.length + 1 > width) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines;
 }

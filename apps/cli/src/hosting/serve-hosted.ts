@@ -1,7 +1,7 @@
 import { SettingsStore } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import type { CliOptions } from "../command-line/args.ts";
-import { milliseconds } from "../command-line/hosting-flags.ts";
+import type { CliOptions } from "../command-line/cli-options.ts";
+import { milliseconds } from "../command-line/hosting-options.ts";
 import { DRAIN_TIMEOUT_MS } from "../rpc/serve.ts";
 import { UiNotices } from "../rpc/ui-notices.ts";
 import type { ClientSetup } from "./clients/client-options.ts";

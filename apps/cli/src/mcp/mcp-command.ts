@@ -7,9 +7,10 @@ import {
   removeMcpServer,
   SessionError,
 } from "@tau-agent/coding-agent";
-import { readEnvironment } from "../process/environment.ts";
-import type { FrameOutput } from "../process/output.ts";
-import { type McpRequest, readWords, usage } from "./read-words.ts";
+import type { OptionTable } from "../command-line/option-row.ts";
+import type { CommandContext, CommandLine } from "../command-line/subcommand.ts";
+import type { ProcessEnvironment } from "../process/environment.ts";
+import { type McpRequest, readRequest } from "./read-request.ts";
 import { reportOf } from "./server-report.ts";
 
 /**
@@ -17,14 +18,12 @@ import { reportOf } from "./server-report.ts";
  *
  * @returns the exit code
  */
-export async function mcpCommand(words: readonly string[], output: FrameOutput): Promise<number> {
-  const request = readWords(words);
-  const print = (text: string): void => void output.write(text);
-  if (request.isHelp) {
-    print(usage);
-    return 0;
-  }
-  const { agentDirectory, cwd } = readEnvironment();
+export async function mcpCommand(
+  line: CommandLine<OptionTable>,
+  { print, environment }: CommandContext,
+): Promise<number> {
+  const request = readRequest(line);
+  const { agentDirectory, cwd } = environment;
   const { action, name = "", isLocal } = request;
   const place = { agentDirectory, cwd, isLocal };
   if (action === "add") {
@@ -35,7 +34,7 @@ export async function mcpCommand(words: readonly string[], output: FrameOutput):
     print(`Removed ${name} from ${await removeMcpServer(place, name)}\n`);
     return 0;
   }
-  await using session = await openSession(request);
+  await using session = await openSession(request, environment);
   switch (action) {
     case "login":
       showPages(session, print);
@@ -74,8 +73,10 @@ function isWell({ status }: McpServerInfo): boolean {
 }
 
 /** A session for its servers alone. */
-async function openSession({ action, name }: McpRequest): Promise<AgentSession> {
-  const environment = readEnvironment();
+async function openSession(
+  { action, name }: McpRequest,
+  environment: ProcessEnvironment,
+): Promise<AgentSession> {
   const { agentDirectory, homeDirectory, temporaryDirectory, cwd, variables } = environment;
   // A login needs no other server, and must work with this one down.
   const isAlone = (action === "test" || action === "login" || action === "logout") && name;

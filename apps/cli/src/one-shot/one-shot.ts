@@ -4,7 +4,7 @@ import type { AgentSession, OutputSchema, PromptResult } from "@tau-agent/coding
 import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
-import type { CliOptions } from "../command-line/args.ts";
+import type { CliOptions } from "../command-line/cli-options.ts";
 import type { FrameOutput } from "../process/output.ts";
 import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.ts";
 import { EventEncoder } from "../rpc/connection/encode-event.ts";

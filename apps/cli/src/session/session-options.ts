@@ -5,7 +5,8 @@ import type {
   SessionStart,
 } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import { type CliOptions, returnWords } from "../command-line/args.ts";
+import type { CliOptions } from "../command-line/cli-options.ts";
+import { settleUnknown } from "../command-line/settle-unknown.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 
 /** What extensions reach of the process they run in. */
@@ -71,7 +72,7 @@ export async function sessionOptions(
       paths: options.extension,
       onlyNamed: options.noExtensions ?? false,
       flagValues: options.unknown,
-      onSwitches: (names) => returnWords(options, names),
+      onFlags: (flags) => settleUnknown(options, flags),
       mode: options.mode === "rpc" || options.mode === "json" ? options.mode : "print",
       sendUiRequest,
       onShutdown,

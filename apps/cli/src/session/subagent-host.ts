@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { RunnableHostTool, SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
 import { type DefinedTool, RpcClient, RpcError } from "@tau-agent/rpc-client";
-import type { CliOptions } from "../command-line/args.ts";
+import type { CliOptions } from "../command-line/cli-options.ts";
 import { type ProcessEnvironment, SUBAGENT_KEY, SUBAGENT_SANDBOX } from "../process/environment.ts";
 
 /** A subagent's host has this long for an orderly end; then it is killed. */

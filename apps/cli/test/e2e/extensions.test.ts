@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startHost } from "../support/start-host.ts";
+import { runHost, startHost } from "../support/start-host.ts";
 
 const extension = `
   import { writeFileSync } from "node:fs";
@@ -194,14 +194,31 @@ describe("the built host with an extension", () => {
     expect(readFileSync(join(host.place.cwd, "ended.txt"), "utf8")).toBe("quit");
   });
 
-  it("loads none of them when told so, and says which flag nobody knows", async () => {
-    const host = startHost({ files, arguments: ["--no-extensions", "--word", "ho"] });
+  it("loads none of them when told so", async () => {
+    const host = startHost({ files, arguments: ["--no-extensions"] });
     host.send({ id: "1", type: "get_commands" });
     expect(await host.until({ "...": true, id: "1" })).toMatchObject({ data: { commands: [] } });
-    expect(host.stderr).toContain("--word");
     host.child.stdin.end();
     await host.ended;
     expect(existsSync(join(host.place.cwd, "ended.txt"))).toBe(false);
+  });
+
+  it.each([
+    [["--mode", "rpc", "--no-extensions", "--word", "ho"], "--word: there is no such option"],
+    [["--mode", "rpc", "--wrod", "ho"], "--wrod: there is no such option; the nearest is --word"],
+    [["--mode", "rpc", "--modle", "x"], "--modle: there is no such option; the nearest is --model"],
+    [["--mode", "rpc", "--sessions", "--wrod"], "--wrod: there is no such option"],
+    [["-p", "--wrod", "hi"], "--wrod: there is no such option"],
+    [["--export", "x.jsonl", "--word"], "--word: there is no such option"],
+  ])("refuses %j, which no extension declares", async (argv, text) => {
+    const { code, stdout, stderr } = await runHost({ files, arguments: argv });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(`tau: error: Invalid option ${text}`);
+  });
+
+  it("takes what they declare in a host with many sessions", async () => {
+    const argv = ["--mode", "rpc", "--sessions", "--word", "ho"];
+    expect(await runHost({ files, arguments: argv })).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("leaves a project's extensions out until it is trusted", async () => {

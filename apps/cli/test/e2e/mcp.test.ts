@@ -125,11 +125,11 @@ describe("tau mcp", () => {
     [["mcp", "remove", "nothing"], /There is no MCP server nothing/],
     [["mcp", "test", "nothing"], /There is no MCP server nothing/],
     [["mcp", "login", "nothing"], /There is no MCP server nothing/],
-    [["mcp", "frobnicate"], /Invalid option frobnicate: expected one of add, list/],
+    [["mcp", "frobnicate"], /Invalid option frobnicate: expected add, list, /],
     [["mcp", "add", "x"], /a program behind -- or --url is missing/],
     [["mcp", "add", "x", "--url", "gopher://x"], /Invalid MCP server x: url/],
     [["mcp", "add", "x", "--env", "secret", "--", "y"], /expected NAME=VALUE/],
-    [["mcp", "list", "--jsn"], /Invalid option --jsn/],
+    [["mcp", "list", "--jsn"], /Invalid option --jsn: .*nearest is --json/],
     [["mcp", "add", "x", "y", "--", "z"], /Invalid option y: .*behind --/],
   ])("refuses %j", async (words, text) => {
     const { code, stdout, stderr } = await tau(...words);
@@ -141,6 +141,6 @@ describe("tau mcp", () => {
 
   it("shows how it is used", async () => {
     expect(await tau("mcp", "--help")).toMatchObject({ code: 0, stderr: "" });
-    expect((await tau("mcp")).stdout).toContain("tau mcp <command>");
+    expect((await tau("mcp")).stdout).toContain("tau mcp add [-l] <name>");
   });
 });

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { createAgentSession } from "@tau-agent/coding-agent";
 import { FrameQueue, type TestHost } from "@tau-agent/conformance";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
-import { parseArgs } from "../../src/command-line/args.ts";
+import { readHostLine } from "../../src/command-line/read-host-line.ts";
 import { Shutdown } from "../../src/process/shutdown.ts";
 import { chooseDialect } from "../../src/rpc/choose-dialect.ts";
 import { serve } from "../../src/rpc/serve.ts";
@@ -29,7 +29,7 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
   const notices = new UiNotices();
   const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
   const shutdown = new Shutdown(() => {});
-  const options = await sessionOptions(parseArgs(place.arguments), environment, {
+  const options = await sessionOptions(readHostLine(place.arguments), environment, {
     sendUiRequest: (request) => notices.send(request),
     onShutdown: () => void shutdown.begin(0),
     clientReady,
@@ -53,7 +53,7 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
     onClosed: () => {},
   };
   const logger = { warn() {}, error() {}, debug() {}, diagnostics() {} };
-  const dialect = await chooseDialect(parseArgs(place.arguments).protocol, place.variables);
+  const dialect = await chooseDialect(readHostLine(place.arguments).protocol, place.variables);
   serve({ session, dialect, notices, onFirstAnswer, input, output, shutdown, logger });
   return {
     folder: place.folder,

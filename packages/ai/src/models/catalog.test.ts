@@ -1,7 +1,7 @@
 import { Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
 import { builtInProviders } from "../providers.ts";
-import { catalogSource, findModel, listProviders, loadModels } from "./catalog.ts";
+import { catalogSource, findModel, listProviders, loadModels, whyNotOffered } from "./catalog.ts";
 
 describe("the model catalogue", () => {
   it("lists vendors with the variable of their key", () => {
@@ -28,5 +28,24 @@ describe("the model catalogue", () => {
     expect(await findModel("anthropic", "gpt-5")).toBeUndefined();
     expect(await findModel("nobody", "x")).toBeUndefined();
     expect(await loadModels("toString")).toEqual([]);
+  });
+
+  it("says why a model that its vendor has is not there", async () => {
+    expect(await findModel("openai", "gpt-4")).toBeUndefined();
+    expect(await whyNotOffered("openai", "gpt-4")).toMatch(/^its window of 8,192 tokens/);
+    expect(await whyNotOffered("google", "deep-research-preview-04-2026")).toMatch(
+      /API of its own/,
+    );
+    expect(await whyNotOffered("radius", "balanced")).toMatch(/wire format, pi-messages/);
+    expect(await whyNotOffered("openai", "gpt-5.4")).toBeUndefined();
+    expect(await whyNotOffered("toString", "*")).toBeUndefined();
+  });
+
+  it("asks no model for more than its window", async () => {
+    for (const { id } of listProviders()) {
+      for (const { contextWindow, maxTokens } of await loadModels(id)) {
+        expect(maxTokens).toBeLessThanOrEqual(contextWindow);
+      }
+    }
   });
 });

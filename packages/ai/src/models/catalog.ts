@@ -1,11 +1,16 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { source, vendors } from "./generated/index.ts";
+import { loadNotOffered, source, vendors } from "./generated/index.ts";
+import { keyHeaderOf } from "./key-header.ts";
 
 /** A vendor of the catalogue. */
 export interface ProviderInfo {
   readonly id: string;
   /** The environment variable that usually holds its key. */
   readonly apiKeyEnv?: string | undefined;
+  /** The environment variables that are parts of its address. */
+  readonly needs?: readonly string[] | undefined;
+  /** The header for its key, as a bearer, where it is not that of the wire format. */
+  readonly keyHeader?: string | undefined;
 }
 
 /** Where the catalogue's facts come from and when they were read. */
@@ -13,7 +18,15 @@ export const catalogSource: string = source;
 
 /** The vendors of the catalogue, sorted by id; loads no models. */
 export function listProviders(): ProviderInfo[] {
-  return Object.entries(vendors).map(([id, { apiKeyEnv }]) => ({ id, apiKeyEnv }));
+  return Object.entries(vendors).map(([id, { apiKeyEnv, needs }]) => {
+    const keyHeader = keyHeaderOf(id);
+    return {
+      id,
+      apiKeyEnv,
+      ...(needs && { needs }),
+      ...(keyHeader !== undefined && { keyHeader }),
+    };
+  });
 }
 
 /** Loads the models of one vendor; empty for a vendor that is not in the catalogue. */
@@ -25,6 +38,16 @@ export async function loadModels(provider: string): Promise<Model[]> {
 /** Loads one model of the catalogue by its vendor and exact id. */
 export async function findModel(provider: string, id: string): Promise<Model | undefined> {
   return (await loadModels(provider)).find((model) => model.id === id);
+}
+
+/** Why a model that a vendor has is not in the catalogue; undefined if that is not known. */
+export async function whyNotOffered(provider: string, id: string): Promise<string | undefined> {
+  const reasons: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
+    await loadNotOffered(),
+  );
+  const own = Object.hasOwn(reasons, provider) ? reasons[provider] : undefined;
+  const name = own !== undefined && Object.hasOwn(own, id) ? id : "*";
+  return own !== undefined && Object.hasOwn(own, name) ? own[name] : undefined;
 }
 
 /** The generator has checked every model against its schema. */

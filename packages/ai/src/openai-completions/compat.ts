@@ -210,6 +210,13 @@ const knownEndpoints: readonly KnownEndpoint[] = [
   { hosts: ["integrate.api.nvidia.com"], providers: ["nvidia"], compat: hosted },
   { hosts: ["huggingface.co"], providers: ["huggingface"], compat: hosted },
   { hosts: ["xiaomimimo.com"], providers: ["xiaomi"], compat: newTokensField },
+  // Workers AI ends a reply after 256 tokens unless told otherwise.
+  {
+    hosts: ["api.cloudflare.com", "gateway.ai.cloudflare.com"],
+    providers: ["cloudflare-workers-ai", "cloudflare-ai-gateway"],
+    compat: hosted,
+  },
+  { hosts: ["ant-ling.com"], providers: ["ant-ling"], compat: hosted },
   { hosts: ["chutes.ai"], providers: ["chutes"], compat: hosted },
   { hosts: ["opencode.ai"], providers: ["opencode"], compat: newTokensField },
 ];

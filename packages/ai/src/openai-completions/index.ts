@@ -1,3 +1,4 @@
+import { azureAddress, isAzure } from "../azure/azure-endpoint.ts";
 import { classifyOpenAiError } from "../openai/errors.ts";
 import type { Provider } from "../provider.ts";
 import { Prefixes } from "../request/prefixes.ts";
@@ -22,6 +23,8 @@ export function createOpenaiCompletions(): Provider<CompletionsRequest, Completi
       return options.onPayload ? structuredClone(request) : request;
     },
     open: (model, request, options) => openStream(model, request, options, memory),
+    address: (model, { environment = {} }) =>
+      isAzure(model) ? azureAddress(model, environment) : undefined,
     reduce: createReducer,
     classify: classifyOpenAiError,
     imageLimits: (model) => {

@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { azureEndpoint, isAzure } from "../azure/azure-endpoint.ts";
 import { affinityHeaders } from "../openai/affinity.ts";
 import { clientFor, postForEvents } from "../openai/client.ts";
 import type { StreamOptions } from "../provider.ts";
@@ -6,6 +7,8 @@ import { RequestMemory } from "../request/request-memory.ts";
 import type { CompletionsChunk } from "./chunk.ts";
 import { resolveCompletionsCompat } from "./compat.ts";
 import type { CompletionsRequest } from "./request.ts";
+
+const operation = "/chat/completions";
 
 /** Sends the request and returns the chunks of the reply. */
 export async function openStream(
@@ -15,9 +18,20 @@ export async function openStream(
   memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<CompletionsChunk>> {
   const compat = resolveCompletionsCompat(model);
-  const client = await clientFor(model, options, memory, affinityHeaders(compat, options));
+  const affinity = affinityHeaders(compat, options);
   const body = memory.body(request, "messages", options);
-  const chunks = await postForEvents<CompletionsChunk>(client, "/chat/completions", body, options);
+  const azure = isAzure(model) ? azureEndpoint(model, operation, options) : undefined;
+  const client =
+    azure === undefined
+      ? await clientFor(model, options, memory, affinity)
+      : await clientFor(
+          { ...model, baseUrl: azure.baseUrl },
+          { ...options, apiKey: undefined },
+          memory,
+          { ...affinity, ...azure.headers },
+        );
+  const path = azure?.path ?? operation;
+  const chunks = await postForEvents<CompletionsChunk>(client, path, body, options);
   return compat.supportsFinishReason ? chunks : withFinishReason(chunks);
 }
 

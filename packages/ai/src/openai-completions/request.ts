@@ -4,6 +4,7 @@ import type {
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
+import { deploymentOf, isAzure } from "../azure/azure-endpoint.ts";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { outputLimit } from "../request/output-limit.ts";
 import { OUTPUT_NAME, outputSchemaFor } from "../request/output-schema.ts";
@@ -43,7 +44,8 @@ export function encodeRequest(
   // The SDK does not know messages that add tools.
   const messages = arranged as ChatCompletionMessageParam[];
   if (setup.system !== "") messages.unshift({ role, content: setup.system });
-  const request: CompletionsRequest = { model: model.id, messages, stream: true };
+  const name = isAzure(model) ? deploymentOf(model, options.environment) : model.id;
+  const request: CompletionsRequest = { model: name, messages, stream: true };
   Object.assign(
     request,
     toolFields(setup.tools, context, compat),

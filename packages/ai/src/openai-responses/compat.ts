@@ -3,6 +3,8 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 /** Departures of an endpoint from OpenAI's Responses format. */
 export interface ResponsesCompat {
   readonly supportsDeveloperRole: boolean;
+  /** False: the model thinks as much as it likes. */
+  readonly supportsReasoningEffort: boolean;
   readonly supportsStrictMode: boolean;
   readonly supportsLongCacheRetention: boolean;
   readonly supportsMaxOutputTokens: boolean;
@@ -19,6 +21,7 @@ export interface ResponsesCompat {
 
 const standard: ResponsesCompat = {
   supportsDeveloperRole: true,
+  supportsReasoningEffort: true,
   supportsStrictMode: true,
   supportsLongCacheRetention: true,
   supportsMaxOutputTokens: true,

@@ -31,7 +31,7 @@ export function encodeRequest(
       system: context.systemPrompt ?? "",
       role,
       tools: (context.tools ?? []).map((tool) => encodeTool(tool, compat)),
-      effort: effortOf(model, options),
+      effort: compat.supportsReasoningEffort ? effortOf(model, options) : undefined,
     },
     turns: encodeInput(context.messages, model, memory.messages(options)),
     isContinued: false,

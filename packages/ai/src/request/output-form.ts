@@ -14,6 +14,8 @@ export function hasOutputForm(model: Model, hasTools: boolean): boolean {
     return supportsOutputSchema;
   }
   switch (api) {
+    case "azure-openai-responses":
+      return provider === "azure" && !olderOpenAi.test(id);
     case "openai-responses":
     case "openai-completions":
       return provider === "openai" && !olderOpenAi.test(id);

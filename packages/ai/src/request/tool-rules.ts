@@ -24,6 +24,7 @@ const rules: Readonly<Record<string, ToolRules>> = {
     propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
     refusedAtRoot: ["anyOf", "oneOf", "allOf"],
   },
+  "azure-openai-responses": openai,
   "openai-completions": openai,
   "openai-responses": openai,
   "google-generative-ai": {

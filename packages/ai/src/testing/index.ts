@@ -1,3 +1,4 @@
+export type { LoopbackCredentials } from "./credentials.ts";
 export { type Fault, overloaded, rateLimited } from "./fault.ts";
 export { loadScenario } from "./load-scenario.ts";
 export { type LoopbackApi, loopbackApis } from "./loopback-api.ts";

@@ -4,6 +4,7 @@ export const loopbackApis = [
   "openai-completions",
   "openai-responses",
   "google-generative-ai",
+  "azure-openai-responses",
 ] as const;
 
 /** A wire format a loopback server speaks. */

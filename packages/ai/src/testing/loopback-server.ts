@@ -1,20 +1,18 @@
 import { channel } from "node:diagnostics_channel";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { denialOf, type LoopbackCredentials } from "./credentials.ts";
 import type { Fault } from "./fault.ts";
 import type { LoopbackApi } from "./loopback-api.ts";
 import { refuse, sendError, sendReply } from "./loopback-reply.ts";
+import { baseUrls, routeOf } from "./routes.ts";
 import { findRefusal } from "./rules/index.ts";
 import type { ModelLimits, Refusal, RuleMemory, RuleRequest } from "./rules/rule.ts";
 import type { Scenario } from "./scenario.ts";
 import { ScenarioPlayer } from "./scenario-player.ts";
 import { scriptedModel } from "./scripted-provider.ts";
 import { signerFor } from "./signer.ts";
-import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
-import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
 import { objectOf } from "./wire/json.ts";
-import { openaiCompletionsWire } from "./wire/openai-completions.ts";
-import { openaiResponsesWire } from "./wire/openai-responses.ts";
 import type { WireFormat } from "./wire/wire-format.ts";
 
 /** What a loopback server serves. */
@@ -39,6 +37,11 @@ export interface LoopbackOptions {
   readonly rules?: boolean | undefined;
   /** Limits by model id, which requests must keep; those of {@link LoopbackServer.model} are known. */
   readonly limits?: Readonly<Record<string, ModelLimits>> | undefined;
+  /**
+   * What requests have to carry in the vendor's way; others are answered as the vendor does, with status
+   * 401 or 403. Default nothing.
+   */
+  readonly credentials?: LoopbackCredentials | undefined;
   /** Default any free one. */
   readonly port?: number | undefined;
 }
@@ -48,6 +51,8 @@ export interface RecordedRequest {
   readonly api: LoopbackApi;
   readonly method: string;
   readonly path: string;
+  /** The query with its `?`; empty without one. */
+  readonly search: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: unknown;
 }
@@ -71,18 +76,7 @@ export interface LoopbackServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const routes: readonly { path: RegExp; format: WireFormat; api: LoopbackApi }[] = [
-  { path: /\/messages$/, format: anthropicMessagesWire, api: "anthropic-messages" },
-  { path: /\/chat\/completions$/, format: openaiCompletionsWire, api: "openai-completions" },
-  { path: /\/responses$/, format: openaiResponsesWire, api: "openai-responses" },
-  {
-    path: /\/models\/[^/]+:streamGenerateContent$/,
-    format: googleGenerativeAiWire,
-    api: "google-generative-ai",
-  },
-];
-
-/** Serves scripted turns on 127.0.0.1 in the wire formats of all four vendors. */
+/** Serves scripted turns on 127.0.0.1 in the wire formats of all vendors. */
 export async function startLoopbackServer(options: LoopbackOptions): Promise<LoopbackServer> {
   const loopback = new Loopback(options);
   const server = createServer((request, response) => {
@@ -101,12 +95,7 @@ export async function startLoopbackServer(options: LoopbackOptions): Promise<Loo
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const url = `http://127.0.0.1:${port}`;
-  const urls = {
-    "anthropic-messages": url,
-    "openai-completions": `${url}/v1`,
-    "openai-responses": `${url}/v1`,
-    "google-generative-ai": `${url}/v1beta`,
-  };
+  const urls = baseUrls(url);
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -153,8 +142,8 @@ class Loopback {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = new URL(request.url ?? "/", "http://loopback").pathname;
-    const route = routes.find((candidate) => candidate.path.test(path));
+    const { pathname: path, search } = new URL(request.url ?? "/", "http://loopback");
+    const route = routeOf(path);
     const text = await readBody(request);
     if (request.method === "GET" && path.endsWith("/models")) return this.#listModels(response);
     if (route === undefined || request.method !== "POST") {
@@ -166,13 +155,18 @@ class Loopback {
     const index = this.requestCount++;
     const { method = "", headers } = request;
     if (this.#options.records !== false) {
-      this.requests.push({ api, method, path, headers, body });
+      this.requests.push({ api, method, path, search, headers, body });
+    }
+    const denial = denialOf({ api, method, path, search, headers, body: text }, this.#options);
+    if (denial !== undefined) {
+      sendError(response, denial.status, format.errorBody(denial.status, denial.message));
+      return;
     }
     if (body === undefined) {
       sendError(response, 400, format.errorBody(400, "The body is not JSON"));
       return;
     }
-    const asked: RuleRequest = { api, path, headers, body: objectOf(body) };
+    const asked: RuleRequest = { api, path, search, headers, body: objectOf(body) };
     const message = this.#refusal(asked);
     if (message !== undefined) {
       sendError(response, 400, format.errorBody(400, message));

@@ -1,11 +1,12 @@
 import type { AssistantMessage, LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { type Context, createStream, type StreamFunction } from "../../src/index.ts";
 import { type LoopbackApi, loopbackApis } from "../../src/testing/index.ts";
+import { wireFormats } from "../../src/testing/routes.ts";
 import { findRefusal } from "../../src/testing/rules/index.ts";
 import { objectOf } from "../../src/testing/wire/json.ts";
 import { mutate } from "./mutate.ts";
 import { Random } from "./random.ts";
-import { validReply, wires } from "./valid-reply.ts";
+import { validReply } from "./valid-reply.ts";
 
 const tools = ["read", "bash", "edit"].map((name) => ({
   name,
@@ -31,11 +32,11 @@ function modelOf(api: LoopbackApi): Model {
   };
 }
 
-/** Streams one broken reply and sends what came of it to all four vendors; says what went wrong. */
+/** Streams one broken reply and sends what came of it to all vendors; says what went wrong. */
 export async function runChaos(seed: number): Promise<string[]> {
   const random = new Random(seed);
   const api = loopbackApis[seed % loopbackApis.length] ?? "anthropic-messages";
-  const pieces = mutate(validReply(api, random), random, wires[api]);
+  const pieces = mutate(validReply(api, random), random, wireFormats[api]);
   const staysOpen = random.chance(0.02);
   const faults: string[] = [];
   const stream = createStream({ now: () => 0, createToolCallId: () => `call_own_${seed}` });
@@ -43,7 +44,7 @@ export async function runChaos(seed: number): Promise<string[]> {
   const ends = types.filter((type) => type === "done" || type === "error");
   if (ends.length !== 1 || types.at(-1) !== ends[0]) faults.push(`ends: ${types.slice(-5)}`);
   if (types[0] !== "start") faults.push(`begins with ${types[0]}`);
-  // A failed reply goes back to no vendor: that it leaves nothing behind is the same on all four.
+  // A failed reply goes back to no vendor: that it leaves nothing behind is the same on all.
   for (const to of ends[0] === "done" ? loopbackApis : [api]) {
     const refusal = await refusalOf(stream, to, [user("Go"), message, ...followUp(message)]);
     if (refusal !== undefined) faults.push(`${to} refuses: ${refusal.slice(0, 300)}`);
@@ -111,8 +112,8 @@ async function refusalOf(
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const body = objectOf(JSON.parse(String(init?.body)));
     const memory = { signed: new Map(), models: new Map() };
-    const path = new URL(String(url)).pathname;
-    refusal = findRefusal({ api, path, headers: {}, body }, memory)?.message;
+    const { pathname: path, search } = new URL(String(url));
+    refusal = findRefusal({ api, path, search, headers: {}, body }, memory)?.message;
     return new Response("{}", { status: 400 });
   };
   const reply = stream(modelOf(api), { ...context, messages }, { apiKey: "k", fetch });

@@ -1,28 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopbackApi, Turn } from "../../src/testing/index.ts";
-import { text, thinking, toolCall, turn } from "../../src/testing/index.ts";
+import { loopbackApis, text, thinking, toolCall, turn } from "../../src/testing/index.ts";
+import { wireFormats } from "../../src/testing/routes.ts";
 import { turnDeltas, usageOf } from "../../src/testing/turn-deltas.ts";
-import { anthropicMessagesWire } from "../../src/testing/wire/anthropic-messages.ts";
-import { googleGenerativeAiWire } from "../../src/testing/wire/google-generative-ai.ts";
-import { openaiCompletionsWire } from "../../src/testing/wire/openai-completions.ts";
-import { openaiResponsesWire } from "../../src/testing/wire/openai-responses.ts";
 import type { WireFormat } from "../../src/testing/wire/wire-format.ts";
 import type { Random } from "./random.ts";
-
-/** The server side of each wire format. */
-export const wires: Readonly<Record<LoopbackApi, WireFormat>> = {
-  "anthropic-messages": anthropicMessagesWire,
-  "openai-completions": openaiCompletionsWire,
-  "openai-responses": openaiResponsesWire,
-  "google-generative-ai": googleGenerativeAiWire,
-};
 
 /** The events of a reply as a vendor sends it: a scripted one, or one of the fixtures. */
 export function validReply(api: LoopbackApi, random: Random): string[] {
   const recorded = fixtures.get(api) ?? [];
   const chosen = recorded[random.below(recorded.length * 2)];
-  return splitEvents(chosen ?? scripted(wires[api], random));
+  return splitEvents(chosen ?? scripted(wireFormats[api], random));
 }
 
 function scripted(wire: WireFormat, random: Random): string {
@@ -65,7 +54,7 @@ export function splitEvents(bytes: string): string[] {
 const source = join(import.meta.dirname, "../../src");
 
 const fixtures = new Map(
-  Object.keys(wires).map((api) => {
+  loopbackApis.map((api) => {
     const folder = join(source, api, "__fixtures__");
     const streams = readdirSync(folder).map((name) =>
       readFileSync(join(folder, name, "stream.sse"), "utf8"),

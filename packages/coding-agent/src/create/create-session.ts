@@ -1,4 +1,4 @@
-import { createStream, listProviders, loadModels } from "@tau-agent/ai";
+import { createStream } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { firstSink, functionSink } from "../host-requests/function-sink.ts";
@@ -6,6 +6,7 @@ import { HostRequests, type RequestSink } from "../host-requests/host-requests.t
 import { HostTools } from "../host-tools/host-tools.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
+import { builtInCatalog } from "../models/catalog.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -351,11 +352,10 @@ function createRegistry(
   { agentDirectory }: Places,
   shared: Pick<Surroundings, "fetch" | "processes">,
 ): ModelRegistry {
-  const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const registry = createModelRegistry({
     agentDirectory,
     environment: options.environment ?? {},
-    catalog: { providers: () => providers, models: loadModels },
+    catalog: builtInCatalog(),
     ...shared,
   });
   for (const provider of options.providers ?? []) registry.addProvider(provider);

@@ -13,6 +13,9 @@ import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { Sandbox } from "../processes/sandbox.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
+/** A switch takes no value. */
+type FlagType = "boolean" | "string";
+
 /** Which extensions to load. */
 export interface ExtensionOptions {
   /** Files or folders, relative to the options' `cwd`; always loaded. */
@@ -25,8 +28,11 @@ export interface ExtensionOptions {
   readonly factories?: readonly (InlineFactory | ExtensionFactory)[] | undefined;
   /** Values for flags that extensions define, by name without dashes. */
   readonly flagValues?: ReadonlyMap<string, string | true> | undefined;
-  /** Called after each load with the extension flags that are switches and take no value. */
-  readonly onSwitches?: ((names: ReadonlySet<string>) => void) | undefined;
+  /**
+   * Called once the extensions of the start are loaded, with the flags they declare by name. What it
+   * throws ends the start.
+   */
+  readonly onFlags?: ((flags: ReadonlyMap<string, FlagType>) => void) | undefined;
   /** The mode that extensions see; default `rpc`. */
   readonly mode?: "rpc" | "json" | "print" | undefined;
   /** Sends dialogs and notices to a client; without it there is no user interface. */
@@ -107,6 +113,7 @@ export class SessionExtensions {
   async loadProject(): Promise<void> {
     if (this.#context.settings.isProjectTrusted) await this.#load("project");
     this.#stopAt(this.diagnostics.find(({ isFatal }) => isFatal !== undefined));
+    this.#context.options.onFlags?.(this.#opened?.system.runner.flagTypes ?? new Map());
   }
 
   #stopAt(fatal: Diagnostic | undefined): void {
@@ -132,7 +139,6 @@ export class SessionExtensions {
       this.#opened = await this.#open();
     }
     await this.#opened.system.load(part);
-    options.onSwitches?.(this.#opened.system.runner.switchNames);
   }
 
   /** The decision of the user's extensions about trusting the project. */

@@ -94,7 +94,7 @@ describe("loading", () => {
     symlinkSync(join(dir, "elsewhere/main.ts"), join(dir, "extensions/linked.ts"));
     const { system } = systemIn(dir);
     await system.load("own");
-    expect([...system.runner.flagNames]).toEqual(["from-dep"]);
+    expect([...system.runner.flagTypes.keys()]).toEqual(["from-dep"]);
   });
 
   it("waits for an asynchronous factory", async () => {

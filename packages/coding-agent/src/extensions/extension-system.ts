@@ -340,7 +340,7 @@ export class ExtensionSystem {
   }
 
   #unknownFlags(): Diagnostic[] {
-    const known = this.runner.flagNames;
+    const known = this.runner.flagTypes;
     return [...this.#options.flagValues.keys()]
       .filter((name) => !known.has(name))
       .map((name) => ({

@@ -1,13 +1,19 @@
+import { listProviders, loadModels, type ProviderInfo, whyNotOffered } from "@tau-agent/ai";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
 /** The facts about a provider besides its models. */
-interface CatalogProvider {
-  /** The variable that holds its key. */
-  readonly apiKeyEnv?: string | undefined;
-}
+type CatalogProvider = Omit<ProviderInfo, "id">;
 
 /** The built-in models, by provider; each provider's list is loaded separately, on demand. */
 export interface ModelCatalog {
   providers(): Readonly<Record<string, CatalogProvider>>;
   models(provider: string): Promise<readonly Model[]>;
+  /** Why a known model cannot be used; undefined if there is no such model. */
+  whyNotOffered?(provider: string, id: string): Promise<string | undefined>;
+}
+
+/** The catalogue of the package `ai`. */
+export function builtInCatalog(): ModelCatalog {
+  const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
+  return { providers: () => providers, models: loadModels, whyNotOffered };
 }

@@ -4,6 +4,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { readJsonFile } from "../base/files/read-json.ts";
 import { isLoopback } from "../base/is-loopback.ts";
 import type { ProviderKeyEntry } from "./auth/key-resolver.ts";
+import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { Credential, OAuthCredential } from "./auth/store.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 import type { LoginOverrides } from "./logins/login-definition.ts";
@@ -56,7 +57,12 @@ export async function loadCustomModels(agentDirectory: string): Promise<CustomMo
   const { providers, problems } = parseModelsFile(file.value);
   const entries = Object.entries(providers);
   return {
-    providers: new Map(entries.map(([id, entry]) => [id, createCustomProvider(id, entry)])),
+    providers: new Map(
+      entries.map(([name, entry]) => {
+        const id = canonicalProvider(name);
+        return [id, createCustomProvider(id, providers[id] ?? entry)];
+      }),
+    ),
     diagnostics: problems.map(({ subject, reason }) => {
       return { severity: "warning", message: `${path}: ${subject} is left out: ${reason}`, path };
     }),

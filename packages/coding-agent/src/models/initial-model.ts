@@ -1,6 +1,7 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
+import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { defaultModels } from "./default-models.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { modelName, preferredModel, resolveModel, type ScopedModel } from "./resolver.ts";
@@ -27,6 +28,11 @@ export interface InitialModel {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** The saved default under the provider's present id. */
+function savedOf({ provider, model }: NonNullable<InitialModelInput["saved"]>) {
+  return { provider: provider && canonicalProvider(provider), model };
+}
+
 const warn = (message: string): Diagnostic => ({ severity: "warning", message });
 
 /**
@@ -36,7 +42,9 @@ const warn = (message: string): Diagnostic => ({ severity: "warning", message })
  * @throws {SessionError} `model_not_found` or `model_ambiguous` for the flags; `invalid_option`.
  */
 export async function selectInitialModel(input: InitialModelInput): Promise<InitialModel> {
-  const { registry, flags = {}, saved = {}, resumed } = input;
+  const { registry, flags: given = {}, resumed } = input;
+  const saved = savedOf(input.saved ?? {});
+  const flags = { ...given, provider: given.provider && canonicalProvider(given.provider) };
   const diagnostics: Diagnostic[] = [];
   if (flags.model !== undefined) {
     const { provider, model } = flags;
@@ -137,6 +145,9 @@ async function firstAvailable(
   };
   const ordered = [...available].sort((a, b) => rank(a) - rank(b));
   for (const provider of ordered) {
+    // Nobody pays a cloud's bill for having its tools set up on the machine.
+    const isMeant = provider === savedProvider || custom.has(provider);
+    if (!isMeant && (await registry.keys.hasOnlyCloudCredentials(provider))) continue;
     const model = bestOf(provider, await registry.models(provider));
     if (model !== undefined) return model;
   }

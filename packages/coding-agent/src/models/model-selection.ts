@@ -60,7 +60,9 @@ export class ModelSelection {
   async set(provider: string, modelId: string): Promise<Model> {
     const model = await this.registry.find(provider, modelId);
     if (model === undefined) {
-      throw new SessionError("model_not_found", { model: `${provider}/${modelId}` });
+      const reason = await this.registry.whyNotOffered(provider, modelId);
+      const why = reason === undefined ? "" : `. It is known, but cannot be used: ${reason}`;
+      throw new SessionError("model_not_found", { model: `${provider}/${modelId}${why}` });
     }
     if (!(await this.registry.isAvailable(model))) await this.registry.keys.require(provider);
     this.use(model);

@@ -1,7 +1,9 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { hasGaps, requireAddress, withAddresses } from "./addresses.ts";
 import type { Environment } from "./auth/environment-keys.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
+import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
 import type { Logins } from "./logins/logins.ts";
@@ -11,12 +13,12 @@ export interface RequestAuth {
   readonly apiKey: string | undefined;
   /** Resolved; may hold secrets. Null keeps a default header from being sent. */
   readonly headers: Readonly<Record<string, string | null>>;
+  /** Variables that say where a cloud's endpoint is and whose credentials it takes; may hold secrets. */
+  readonly environment: Environment;
   /** Goes through the user's proxy; not there when there is none. */
   readonly fetch?: typeof globalThis.fetch;
   /** Where the request goes instead of the model's address, because a login says so. */
   readonly baseUrl?: string;
-  /** The host's variables, under those beside the key. */
-  readonly environment: Environment;
 }
 
 /** What a {@link ModelRegistry} works with. */
@@ -34,7 +36,7 @@ export interface ModelRegistryOptions {
 /** All models: the built-in ones and the user's own, loaded provider by provider when asked for. */
 export class ModelRegistry {
   readonly keys: KeyResolver;
-  /** The logins of vendors; undefined for a registry that is given without. */
+  /** The logins of vendors; undefined for a registry that is given none. */
   readonly logins: Logins | undefined;
   readonly #catalog: ModelCatalog;
   readonly #loadCustomModels: () => Promise<CustomModels>;
@@ -111,15 +113,22 @@ export class ModelRegistry {
     return [...new Set([...custom.keys(), ...Object.keys(this.#catalog.providers())])];
   }
 
-  /** Ids of the providers that have some source of a key. */
+  /** Ids of the providers that have some source of a key, and an address. */
   async availableProviders(): Promise<readonly string[]> {
     const providers = await this.providers();
-    const available = await this.keys.availableProviders(providers);
-    return providers.filter((provider) => available.has(provider));
+    const [available, custom] = await Promise.all([
+      this.keys.availableProviders(providers),
+      this.customProviders(),
+    ]);
+    const unreachable = await this.#unreachable(providers);
+    return providers.filter(
+      (provider) => available.has(provider) && (custom.has(provider) || !unreachable.has(provider)),
+    );
   }
 
   /** Models of one provider; none when the provider is unknown. */
-  models(provider: string): Promise<readonly Model[]> {
+  models(named: string): Promise<readonly Model[]> {
+    const provider = canonicalProvider(named);
     const known = this.#models.get(provider);
     if (known !== undefined) return known;
     const loading = this.#withExtra(provider);
@@ -143,17 +152,25 @@ export class ModelRegistry {
     return (await this.models(provider)).find((model) => model.id === id);
   }
 
+  /** Why a known model cannot be used; undefined if there is no such model. */
+  async whyNotOffered(provider: string, id: string): Promise<string | undefined> {
+    return this.#catalog.whyNotOffered?.(provider, id);
+  }
+
   /** Whether the model's provider has some source of a key. */
   async isAvailable(model: Model): Promise<boolean> {
+    if ((await this.#unreachable([model.provider])).has(model.provider) && hasGaps(model))
+      return false;
     return (await this.keys.availableProviders([model.provider])).has(model.provider);
   }
 
   /**
    * Key and headers for a request, resolved now.
-   * @throws {SessionError} `no_key`, `key_unresolved`
+   * @throws {SessionError} `no_key`, `key_unresolved`, `invalid_option` for an address
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
-    const { key, headers, baseUrl, env } = await this.keys.require(model.provider);
+    const { key, headers, baseUrl } = await this.keys.require(model.provider);
+    requireAddress(model, await this.keys.environmentOf(model.provider));
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };
     const templates = Object.entries(custom?.headers(model.id) ?? {});
@@ -162,15 +179,16 @@ export class ModelRegistry {
         return [name, raw === null ? null : await this.keys.resolveValue(raw, owner)] as const;
       }),
     );
+    const keyHeader = this.#keyHeader(model.provider);
+    const bearerHeader =
+      keyHeader ?? (custom?.usesAuthHeader === true ? "Authorization" : undefined);
     const bearer =
-      custom?.usesAuthHeader === true && key !== undefined
-        ? { Authorization: `Bearer ${key}` }
-        : {};
+      bearerHeader !== undefined && key !== undefined ? { [bearerHeader]: `Bearer ${key}` } : {};
     const fetch = await this.#fetch?.();
     return {
-      apiKey: key,
+      apiKey: keyHeader === undefined ? key : undefined,
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
-      environment: { ...this.keys.environment, ...env },
+      environment: await this.keys.environmentOf(model.provider),
       ...(fetch && { fetch }),
       ...(baseUrl !== undefined && (await this.#isBuiltInAddress(model)) && { baseUrl }),
     };
@@ -178,9 +196,30 @@ export class ModelRegistry {
 
   /** Whether a model's address is the catalogue's; one of the user's own is stronger than a login's. */
   async #isBuiltInAddress({ provider, id, baseUrl }: Model): Promise<boolean> {
-    if (!Object.hasOwn(this.#catalog.providers(), provider)) return false;
+    if (this.#factsOf(provider) === undefined) return false;
     const models = await this.#catalog.models(provider);
     return models.some((model) => model.id === id && model.baseUrl === baseUrl);
+  }
+
+  #keyHeader(provider: string): string | undefined {
+    return this.#factsOf(provider)?.keyHeader;
+  }
+
+  /** The built-in providers among these whose address has a part that is not set. */
+  async #unreachable(providers: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const provider of providers) {
+      const { needs = [] } = this.#factsOf(provider) ?? {};
+      if (needs.length === 0) continue;
+      const environment = await this.keys.environmentOf(provider).catch(() => undefined);
+      if (needs.some((name) => !environment?.[name]?.trim())) found.add(provider);
+    }
+    return found;
+  }
+
+  #factsOf(provider: string): ReturnType<ModelCatalog["providers"]>[string] | undefined {
+    const providers = this.#catalog.providers();
+    return Object.hasOwn(providers, provider) ? providers[provider] : undefined;
   }
 
   #readCustom(): Promise<CustomModels> {
@@ -202,10 +241,11 @@ export class ModelRegistry {
 
   async #load(provider: string): Promise<readonly Model[]> {
     const isBuiltIn = Object.hasOwn(this.#catalog.providers(), provider);
-    const [builtIn, custom] = await Promise.all([
+    const [listed, custom] = await Promise.all([
       isBuiltIn ? this.#catalog.models(provider) : [],
       this.customProviders(),
     ]);
+    const builtIn = await withAddresses(listed, provider, () => this.keys.environmentOf(provider));
     const own = custom.get(provider);
     if (own?.loadModels !== undefined) return own.loadModels(await this.keys.stored(provider));
     const models = own?.models(builtIn) ?? builtIn;

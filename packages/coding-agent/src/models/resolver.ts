@@ -2,6 +2,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { createGlob } from "../base/files/glob.ts";
+import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { nearMatches } from "./near-matches.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { isThinkingLevel } from "./thinking-level.ts";
@@ -22,7 +23,10 @@ export interface ModelPattern {
   readonly preferredProvider?: string | undefined;
 }
 
-type Registry = Pick<ModelRegistry, "providers" | "availableProviders" | "models" | "diagnostics">;
+type Registry = Pick<
+  ModelRegistry,
+  "providers" | "availableProviders" | "models" | "diagnostics" | "whyNotOffered"
+>;
 
 /** `provider/id` of a model. */
 export function modelName(model: Pick<Model, "provider" | "id">): string {
@@ -76,7 +80,8 @@ class ModelSearch {
   readonly #wanted: ModelPattern;
   constructor(registry: Registry, wanted: ModelPattern) {
     this.#registry = registry;
-    this.#wanted = wanted;
+    const { provider } = wanted;
+    this.#wanted = { ...wanted, provider: provider && canonicalProvider(provider) };
   }
 
   /** Exact names first, then parts of names. */
@@ -109,7 +114,7 @@ class ModelSearch {
   async #pair(pattern: string): Promise<{ provider: string; rest: string } | undefined> {
     const slash = pattern.indexOf("/");
     if (slash <= 0) return undefined;
-    const named = pattern.slice(0, slash);
+    const named = canonicalProvider(pattern.slice(0, slash));
     const provider = (await this.#registry.providers()).find((id) => same(id, named));
     const rest = pattern.slice(slash + 1);
     return provider === undefined || rest === "" ? undefined : { provider, rest };
@@ -186,6 +191,9 @@ async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<s
   const { model, provider } = wanted;
   const providers = await registry.providers();
   const shown = provider === undefined ? model : `${provider}/${model}`;
+  const [named = "", ...rest] = shown.split("/");
+  const reason = await registry.whyNotOffered(named, rest.join("/"));
+  if (reason !== undefined) return `${shown}. It is known, but cannot be used: ${reason}.`;
   if (provider !== undefined && !providers.includes(provider)) {
     const near = nearMatches(provider, providers);
     const known = near.length > 0 ? near : providers.slice(0, 8);

@@ -1,8 +1,9 @@
 import { createStream, type StreamFunction } from "@tau-agent/ai";
 import type { LoopbackApi } from "@tau-agent/ai/testing";
+import { wireFormats } from "../../../ai/src/testing/routes.ts";
 import { mutate } from "../../../ai/test/chaos/mutate.ts";
 import type { Random } from "../../../ai/test/chaos/random.ts";
-import { splitEvents, validReply, wires } from "../../../ai/test/chaos/valid-reply.ts";
+import { splitEvents, validReply } from "../../../ai/test/chaos/valid-reply.ts";
 
 /** The four wire formats, over a network on which most replies break. */
 export interface ChaosStream {
@@ -42,7 +43,7 @@ async function broken(
   if (kind < 0.34) throw new TypeError("fetch failed");
   if (kind < 0.4) return failed(random);
   const events = kind < 0.6 ? validReply(api, random) : splitEvents(own);
-  return streamOf(mutate(events, random, wires[api]), random.chance(0.01), signal);
+  return streamOf(mutate(events, random, wireFormats[api]), random.chance(0.01), signal);
 }
 
 function failed(random: Random): Response {

@@ -8,7 +8,7 @@ import {
   SettingsStore,
 } from "@tau-agent/coding-agent";
 import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
-import type { CliOptions } from "../../command-line/args.ts";
+import type { CliOptions } from "../../command-line/cli-options.ts";
 import { environmentFrom, type ProcessEnvironment } from "../../process/environment.ts";
 import type { Logger } from "../../process/logger.ts";
 import { sessionOptions } from "../../session/session-options.ts";

@@ -1,4 +1,6 @@
+import type { LoopbackApi } from "../loopback-api.ts";
 import { anthropicRules } from "./anthropic-messages.ts";
+import { azureRules } from "./azure-openai-responses.ts";
 import { googleRules } from "./google-generative-ai.ts";
 import { limitRules } from "./limits.ts";
 import { completionsRules } from "./openai-completions.ts";
@@ -14,9 +16,25 @@ const rules: readonly Rule[] = [
   ...limitRules,
 ];
 
+/** Clouds that take another vendor's format, and what they refuse besides. */
+const clouds: readonly Rule[] = [
+  ...azureRules,
+  ...sameAs("openai-responses", "azure-openai-responses"),
+];
+
+function sameAs(vendor: LoopbackApi, cloud: LoopbackApi): Rule[] {
+  return rules
+    .filter(({ api }) => api === vendor)
+    .map(({ rule, check }) => ({
+      api: cloud,
+      rule,
+      check: (request, memory) => check({ ...request, api: vendor }, memory),
+    }));
+}
+
 /** The first rule that a request breaks; undefined when the vendor would take it. */
 export function findRefusal(request: RuleRequest, memory: RuleMemory): Refusal | undefined {
-  for (const { api, rule, check } of rules) {
+  for (const { api, rule, check } of [...rules, ...clouds]) {
     const message = api === request.api ? check(request, memory) : undefined;
     if (message !== undefined) return { api, rule, message };
   }

@@ -6,6 +6,8 @@ import type { BoundThinkingMemory } from "./bound-thinking.ts";
 export interface RuleRequest {
   readonly api: LoopbackApi;
   readonly path: string;
+  /** The query with its `?`. */
+  readonly search?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: JsonObject;
 }

@@ -14,7 +14,7 @@ interface KeySearch {
     fileExists(path: string): Promise<boolean>;
   };
   /** What auth.json holds for the provider. */
-  readonly credential?: { readonly type: "api_key"; readonly key?: string } | undefined;
+  readonly credential?: { readonly type: "api_key"; readonly key: string } | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -191,14 +191,9 @@ export class ExtensionRunner {
     return findConflicts(this.extensions);
   }
 
-  /** Names of the flags that take no value. */
-  get switchNames(): ReadonlySet<string> {
+  /** The flags that extensions declare, by name; a boolean one takes no value. */
+  get flagTypes(): ReadonlyMap<string, "boolean" | "string"> {
     const flags = this.extensions.flatMap((extension) => [...extension.flags]);
-    return new Set(flags.filter(([, { type }]) => type === "boolean").map(([name]) => name));
-  }
-
-  /** Names of all flags that extensions know. */
-  get flagNames(): ReadonlySet<string> {
-    return new Set(this.extensions.flatMap(({ flags }) => [...flags.keys()]));
+    return new Map(flags.map(([name, { type }]) => [name, type]));
   }
 }

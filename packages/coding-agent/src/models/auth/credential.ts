@@ -3,9 +3,9 @@ import { isJsonObject } from "../../base/files/read-json.ts";
 /** A key as auth.json holds it; `key` may be a template or a command. */
 export interface ApiKeyCredential {
   readonly type: "api_key";
-  /** Absent where `env` alone says whose credentials a cloud takes. */
-  readonly key?: string;
-  /** Variables for this provider alone; they count before those of the host. */
+  /** Empty where the variables beside it are all there is. */
+  readonly key: string;
+  /** Variables for the provider's requests, stronger than those of the host; resolved like keys. */
   readonly env?: Readonly<Record<string, string>>;
   readonly [member: string]: unknown;
 }
@@ -30,13 +30,19 @@ function isVariables(value: unknown): boolean {
   return isJsonObject(value) && Object.values(value).every((text) => typeof text === "string");
 }
 
+/** An entry of variables alone has an empty key. */
+export function withKey(value: unknown): unknown {
+  const hasOnlyVariables =
+    isJsonObject(value) && value.key === undefined && isJsonObject(value.env);
+  return hasOnlyVariables ? { ...value, key: "" } : value;
+}
+
 /** Whether a value of auth.json can be used. */
 export function isCredential(value: unknown): value is Credential {
   if (!isJsonObject(value)) return false;
   const { type, key, env, access, expires } = value;
   if (type === "api_key") {
-    if (env !== undefined && !isVariables(env)) return false;
-    return typeof key === "string" || (key === undefined && env !== undefined);
+    return typeof key === "string" && (env === undefined || isVariables(env));
   }
   return (
     type === "oauth" &&

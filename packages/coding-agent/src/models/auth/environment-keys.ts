@@ -5,7 +5,8 @@
 export const environmentKeys: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY"],
   "ant-ling": ["ANT_LING_API_KEY"],
-  "azure-openai-responses": ["AZURE_OPENAI_API_KEY"],
+  "amazon-bedrock": ["AWS_BEARER_TOKEN_BEDROCK"],
+  azure: ["AZURE_OPENAI_API_KEY"],
   baseten: ["BASETEN_API_KEY"],
   cerebras: ["CEREBRAS_API_KEY"],
   "cloudflare-ai-gateway": ["CLOUDFLARE_API_KEY"],
@@ -30,11 +31,16 @@ export const environmentKeys: Readonly<Record<string, readonly string[]>> = {
   "opencode-go": ["OPENCODE_API_KEY"],
   openrouter: ["OPENROUTER_API_KEY"],
   "qwen-token-plan": ["QWEN_TOKEN_PLAN_API_KEY"],
+  "qwen-token-plan-cn": ["QWEN_TOKEN_PLAN_CN_API_KEY"],
   together: ["TOGETHER_API_KEY"],
   "vercel-ai-gateway": ["AI_GATEWAY_API_KEY"],
   xai: ["XAI_API_KEY"],
   xiaomi: ["XIAOMI_API_KEY"],
+  "xiaomi-token-plan-ams": ["XIAOMI_TOKEN_PLAN_AMS_API_KEY"],
+  "xiaomi-token-plan-cn": ["XIAOMI_TOKEN_PLAN_CN_API_KEY"],
+  "xiaomi-token-plan-sgp": ["XIAOMI_TOKEN_PLAN_SGP_API_KEY"],
   zai: ["ZAI_API_KEY"],
+  "zai-coding-cn": ["ZAI_CODING_CN_API_KEY"],
 };
 
 /** Environment variables, as passed by the host. */

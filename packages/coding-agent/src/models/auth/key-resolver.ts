@@ -1,16 +1,23 @@
 import { SessionError } from "../../base/errors.ts";
+import {
+  cloudHint,
+  isCloud,
+  mayHaveCloudCredentials,
+  namesCloudCredentials,
+} from "./cloud-credentials.ts";
 import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
 import { type Environment, environmentKeys } from "./environment-keys.ts";
-import type {
-  ApiKeyCredential,
-  AuthStore,
-  Credential,
-  OAuthCredential,
-  OAuthRefresh,
-} from "./store.ts";
+import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
 /** Where a key came from. */
-type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
+type KeySource =
+  | "runtime"
+  | "auth_file"
+  | "login"
+  | "models_file"
+  | "environment"
+  | "cloud"
+  | "none";
 
 /** The key for a request; absent if the provider needs none, such as a server on this machine. */
 export interface ResolvedKey {
@@ -20,8 +27,6 @@ export interface ResolvedKey {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Where a login says that its requests go. */
   readonly baseUrl?: string | undefined;
-  /** Variables beside the key in auth.json. */
-  readonly env?: Environment | undefined;
 }
 
 /** The key and headers of a provider that finds its keys itself. */
@@ -120,11 +125,6 @@ export class KeyResolver {
     return credential?.type === "oauth" ? credential : undefined;
   }
 
-  /** The host's variables. */
-  get environment(): Environment {
-    return this.#options.environment;
-  }
-
   /** The credentials of auth.json. */
   get store(): AuthStore {
     return this.#options.auth;
@@ -154,8 +154,35 @@ export class KeyResolver {
     if (found !== undefined) return found;
     this.#blameAuthFile(provider);
     const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
+    const cloud = cloudHint(provider);
+    if (cloud !== undefined) throw new SessionError("no_key", { provider, hint: cloud });
     const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
     throw new SessionError("no_key", { provider, hint });
+  }
+
+  /**
+   * The variables for requests to a provider: those of the host, and above them those beside its key in
+   * auth.json.
+   * @throws {SessionError} `key_unresolved` when one of them cannot be read.
+   */
+  async environmentOf(provider: string): Promise<Environment> {
+    const { environment, auth } = this.#options;
+    const stored = await auth.get(provider);
+    if (stored?.type !== "api_key" || stored.env === undefined) return environment;
+    const owner = { provider, path: auth.path };
+    const own = Object.entries(stored.env).map(
+      async ([name, raw]) => [name, await this.resolveValue(String(raw), owner)] as const,
+    );
+    return { ...environment, ...Object.fromEntries(await Promise.all(own)) };
+  }
+
+  /** Whether a provider has nothing but credentials that may be meant for something else. */
+  async hasOnlyCloudCredentials(provider: string): Promise<boolean> {
+    const { environment, auth, customProviders } = this.#options;
+    if (!isCloud(provider) || this.#runtimeKeys.has(provider)) return false;
+    const isNamed = this.variablesOf(provider).some((name) => (environment[name] ?? "") !== "");
+    if (isNamed || (await auth.get(provider)) !== undefined) return false;
+    return (await customProviders?.())?.has(provider) !== true;
   }
 
   /** Whether the provider's key, when last resolved, came from a login. */
@@ -183,12 +210,8 @@ export class KeyResolver {
   }
 
   /** Resolves a value of models.json (a header) the way keys are resolved. */
-  async resolveValue(
-    raw: string,
-    owner: { provider: string; path: string },
-    env?: Environment,
-  ): Promise<string> {
-    const environment = { ...this.#options.environment, ...env };
+  async resolveValue(raw: string, owner: { provider: string; path: string }): Promise<string> {
+    const { environment } = this.#options;
     const result = await resolveConfigValue(raw, { environment, runCommand: this.#runCommand });
     if ("reason" in result) throw new SessionError("key_unresolved", { ...owner, ...result });
     // Do not redact a short literal, such as "My App" in a title header.
@@ -207,10 +230,10 @@ export class KeyResolver {
       provider: string,
     ) => {
       if (credential?.type === "oauth") return true;
-      if (credential !== undefined && credential.key === undefined) return true;
+      if (isCloud(provider) && (credential !== undefined || entry !== undefined)) return true;
+      if (namesCloudCredentials(provider, environment)) return true;
       const configured = credential?.key ?? entry?.apiKey;
-      const variables = { ...environment, ...credential?.env };
-      if (configured !== undefined) return mayResolve(configured, variables);
+      if (configured !== undefined) return mayResolve(configured, environment);
       return entry?.isKeyless === true || this.variablesOf(provider).some(isSet);
     };
     const available = new Set<string>();
@@ -257,9 +280,13 @@ export class KeyResolver {
       const owner = { provider, path: "models.json" };
       return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
     }
+    const environment = await this.environmentOf(provider);
     for (const name of this.variablesOf(provider)) {
-      const key = this.#options.environment[name]?.trim();
+      const key = environment[name]?.trim();
       if (key !== undefined && key !== "") return { key, source: "environment" };
+    }
+    if (isCloud(provider) && mayHaveCloudCredentials(provider, environment)) {
+      return { key: undefined, source: "cloud" };
     }
     return entry?.isKeyless === true ? { key: undefined, source: "none" } : undefined;
   }
@@ -282,16 +309,20 @@ export class KeyResolver {
       used.token = tokens?.access;
       return tokens;
     }
-    if (credential?.type !== "api_key" || credential.key === undefined) return credential;
+    if (credential?.type !== "api_key") return credential;
     const owner = { provider, path: auth.path };
-    return { ...credential, key: await this.resolveValue(credential.key, owner, credential.env) };
+    return { ...credential, key: await this.resolveValue(credential.key, owner) };
   }
 
   async #findStored(provider: string, used: UsedLogin): Promise<ResolvedKey | undefined> {
     const { auth } = this.#options;
     const credential = await auth.get(provider);
     if (credential === undefined) return undefined;
-    if (credential.type === "api_key") return this.#findKey(provider, credential);
+    const owner = { provider, path: auth.path };
+    if (credential.type === "api_key") {
+      if (credential.key === "" && credential.env !== undefined) return undefined;
+      return { key: await this.resolveValue(credential.key, owner), source: "auth_file" };
+    }
     const login = await this.#loginOf(provider);
     const tokens = login === undefined ? credential : await this.#renew(provider, login.refresh);
     if (tokens !== undefined && tokens.expires > Date.now()) {
@@ -304,21 +335,7 @@ export class KeyResolver {
       };
     }
     const reason = `the login has expired; ${wayOut(provider)}`;
-    throw new SessionError("key_unresolved", { provider, path: auth.path, reason });
-  }
-
-  /** A stored key; without one its variables may hold it, or name whose credentials a cloud takes. */
-  async #findKey(provider: string, { key, env }: ApiKeyCredential): Promise<ResolvedKey> {
-    const { auth, environment } = this.#options;
-    const more = env && { env };
-    if (key !== undefined) {
-      const owner = { provider, path: auth.path };
-      return { key: await this.resolveValue(key, owner, env), source: "auth_file", ...more };
-    }
-    const variables: Environment = { ...environment, ...env };
-    const name = this.variablesOf(provider).find((each) => (variables[each]?.trim() ?? "") !== "");
-    const found = name === undefined ? undefined : variables[name]?.trim();
-    return { key: found, source: "auth_file", ...more };
+    throw new SessionError("key_unresolved", { ...owner, reason });
   }
 
   /** A login that cannot be renewed is valid until it expires. */

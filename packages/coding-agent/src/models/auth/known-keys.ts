@@ -68,7 +68,7 @@ function variablesIn(json: string): string[] {
 }
 
 const secretMembers =
-  /^(?:key|access|refresh|token|secret|(?:access|refresh|id)_?token|client_?secret)$/i;
+  /^(?:key|access|refresh|token|secret|(?:access|refresh|id)_?token|client_?secret|[A-Z0-9_]+_(?:KEY|SECRET|TOKEN|TOKEN_BEDROCK))$/i;
 
 function secretsIn(name: string, text: string): string[] {
   if (!name.endsWith(".json")) return [text.trim()];

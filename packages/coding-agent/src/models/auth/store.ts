@@ -4,7 +4,8 @@ import { withFileLock } from "../../base/files/file-lock.ts";
 import { isRecent, stampOf, statOf } from "../../base/files/file-stamp.ts";
 import { readJsonFile } from "../../base/files/read-json.ts";
 import { readAuthFile, writeAuthEntry } from "./auth-file.ts";
-import { type Credential, isCredential, type OAuthCredential } from "./credential.ts";
+import { type Credential, isCredential, type OAuthCredential, withKey } from "./credential.ts";
+import { canonicalProvider } from "./provider-aliases.ts";
 
 export type { ApiKeyCredential, Credential, OAuthCredential } from "./credential.ts";
 
@@ -96,9 +97,10 @@ export class AuthStore {
   ): Promise<void> {
     await withFileLock(this.path, async (target) => {
       const file = await readAuthFile(target);
-      const next = make(file.entries.get(provider));
-      if (next === undefined && !file.entries.has(provider)) return;
-      await writeAuthEntry(target, file, [provider, next]);
+      const name = storedName(file.entries, provider);
+      const next = make(file.entries.get(name));
+      if (next === undefined && !file.entries.has(name)) return;
+      await writeAuthEntry(target, file, [name, next]);
     });
     this.reload();
   }
@@ -182,8 +184,13 @@ export class AuthStore {
     const file = await readJsonFile(this.path);
     const diagnostics: Diagnostic[] = file.kind === "unreadable" ? [file.diagnostic] : [];
     const credentials = new Map<string, Credential>();
-    for (const [provider, value] of Object.entries(file.kind === "object" ? file.value : {})) {
-      if (isCredential(value)) credentials.set(provider, value);
+    const entries = file.kind === "object" ? file.value : {};
+    for (const [provider, value] of Object.entries(entries)) {
+      const id = canonicalProvider(provider);
+      const isOlder = id !== provider && entries[id] !== undefined;
+      const credential = withKey(value);
+      if (isOlder) continue;
+      if (isCredential(credential)) credentials.set(id, credential);
       else {
         const message = `The entry ${provider} of ${this.path} is neither an api_key nor an oauth credential; it is ignored`;
         diagnostics.push({ severity: "warning", message, path: this.path });
@@ -192,6 +199,12 @@ export class AuthStore {
     this.#last = { credentials, diagnostics, stamp };
     return this.#last;
   }
+}
+
+/** The name that the file has for a provider, which may be an earlier one. */
+function storedName(entries: ReadonlyMap<string, unknown>, provider: string): string {
+  if (entries.has(provider)) return provider;
+  return [...entries.keys()].find((name) => canonicalProvider(name) === provider) ?? provider;
 }
 
 /** Differs once the file has changed; undefined if the next change might not show. */

@@ -18,6 +18,7 @@ import {
 } from "../../extensions/providers/event-stream.ts";
 import { replyStream } from "../../extensions/providers/reply-stream.ts";
 import { keyVariableNames } from "../../models/auth/environment-keys.ts";
+import { builtInCatalog } from "../../models/catalog.ts";
 import { createModelRegistry } from "../../models/create-model-registry.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { HostPlaces } from "../base/host-places.ts";
@@ -41,10 +42,7 @@ export async function loadPiAi(places: HostPlaces): Promise<object> {
     agentDirectory: places.agentDirectory,
     environment: places.environment,
     processes: new ProcessRegistry({ systemRoot: places.environment.SystemRoot }),
-    catalog: {
-      providers: () => Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info])),
-      models: loadModels,
-    },
+    catalog: builtInCatalog(),
   });
   const open = (model: Model, context: unknown, options: Options = {}) => {
     const { reasoning, ...given } = options;

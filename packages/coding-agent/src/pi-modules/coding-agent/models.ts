@@ -1,4 +1,4 @@
-import { createStream, listProviders, loadModels } from "@tau-agent/ai";
+import { createStream } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { createGlob } from "../../base/files/glob.ts";
 import type { ExtensionModels } from "../../extensions/api/models.ts";
@@ -8,6 +8,7 @@ import {
   registeredProviderOf,
   withProviderStreams,
 } from "../../extensions/providers/provider-config.ts";
+import { builtInCatalog } from "../../models/catalog.ts";
 import { createModelRegistry } from "../../models/create-model-registry.ts";
 import { isThinkingLevel } from "../../models/thinking-level.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
@@ -87,11 +88,10 @@ function matching(models: readonly Model[], pattern: string): readonly Named[] {
 
 /** The user's models and keys, read now; providers may be added to it. */
 async function createRuntime({ agentDirectory, environment }: HostPlaces): Promise<object> {
-  const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const registry = createModelRegistry({
     agentDirectory,
     environment,
-    catalog: { providers: () => providers, models: loadModels },
+    catalog: builtInCatalog(),
     processes: new ProcessRegistry({ systemRoot: environment.SystemRoot }),
   });
   const registered = new Map<string, RegisteredProvider>();

@@ -1,3 +1,5 @@
+import type { OptionRow } from "./option-row.ts";
+
 /** What the command line says of a store for sessions. */
 export interface StoreOptions {
   /** A URL, or a module that makes a store. */
@@ -6,18 +8,14 @@ export interface StoreOptions {
   leaseMs?: string;
 }
 
-/** A flag of this group; see the table of all flags. */
-interface StoreFlag {
-  readonly key: keyof StoreOptions;
-  readonly kind: "value";
-  readonly help: string;
-}
+type StoreOptionTable = Readonly<Record<string, OptionRow & { readonly key: keyof StoreOptions }>>;
 
-/** The flags of sessions in a store, by their long names. */
-export const storeFlags: Readonly<Record<string, StoreFlag>> = {
+/** The options of sessions in a store, by their long names. */
+export const storeOptions: StoreOptionTable = {
   store: {
     key: "store",
     kind: "value",
+    value: "url|module",
     help: "Store for sessions instead of files: redis://…, postgres://…, or a module",
   },
   "project-key": {
@@ -28,6 +26,7 @@ export const storeFlags: Readonly<Record<string, StoreFlag>> = {
   "lease-ms": {
     key: "leaseMs",
     kind: "value",
+    value: "ms",
     help: "Lease of a session in the store, as the setting session.leaseMs",
   },
 };

@@ -1,33 +1,35 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { flags, parseArgs, returnWords } from "./args.ts";
-import { helpText } from "./help.ts";
+import { optionsHelp } from "./help.ts";
+import { hostOptions } from "./host-options.ts";
+import { readHostLine } from "./read-host-line.ts";
+import { settleUnknown } from "./settle-unknown.ts";
 
 const refused = (...argv: string[]): string => {
   try {
-    parseArgs(argv);
+    readHostLine(argv);
     return "";
   } catch (error) {
     return `${(error as { code?: string }).code}: ${(error as Error).message}`;
   }
 };
 
-describe("parseArgs", () => {
+describe("readHostLine", () => {
   it("reads values after a space or an equals sign", () => {
-    expect(parseArgs(["--mode", "rpc", "--model=a/b:high", "-n", "My name"])).toMatchObject({
+    expect(readHostLine(["--mode", "rpc", "--model=a/b:high", "-n", "My name"])).toMatchObject({
       mode: "rpc",
       model: "a/b:high",
       name: "My name",
     });
-    expect(parseArgs(["--model="])).toMatchObject({ model: "" });
+    expect(readHostLine(["--model="])).toMatchObject({ model: "" });
   });
 
   it("takes the next word as a value even when it looks like a flag", () => {
-    expect(parseArgs(["--api-key", "-secret-"]).apiKey).toBe("-secret-");
+    expect(readHostLine(["--api-key", "-secret-"]).apiKey).toBe("-secret-");
   });
 
   it("collects repeated flags, files and messages in order", () => {
-    const { skill, files, messages } = parseArgs([
+    const { skill, files, messages } = readHostLine([
       "--skill",
       "a",
       "@one.ts",
@@ -44,11 +46,11 @@ describe("parseArgs", () => {
   });
 
   it("takes the older name of --extension", () => {
-    expect(parseArgs(["--hook", "a.ts", "-e", "b.ts"]).extension).toEqual(["a.ts", "b.ts"]);
+    expect(readHostLine(["--hook", "a.ts", "-e", "b.ts"]).extension).toEqual(["a.ts", "b.ts"]);
   });
 
   it("takes everything after -- as messages", () => {
-    expect(parseArgs(["-p", "--", "--mode", "-x", "@file"])).toMatchObject({
+    expect(readHostLine(["-p", "--", "--mode", "-x", "@file"])).toMatchObject({
       print: true,
       messages: ["--mode", "-x", "@file"],
       files: [],
@@ -56,15 +58,15 @@ describe("parseArgs", () => {
   });
 
   it("takes a prompt that begins with dashes as a prompt", () => {
-    expect(parseArgs(["---\ntitle: x\n---\nDo it"]).messages).toEqual([
+    expect(readHostLine(["---\ntitle: x\n---\nDo it"]).messages).toEqual([
       "---\ntitle: x\n---\nDo it",
     ]);
-    expect(parseArgs(["- one\n- two"]).messages).toEqual(["- one\n- two"]);
-    expect(parseArgs(["-"]).messages).toEqual(["-"]);
+    expect(readHostLine(["- one\n- two"]).messages).toEqual(["- one\n- two"]);
+    expect(readHostLine(["-"]).messages).toEqual(["-"]);
   });
 
   it("keeps unknown long flags for extensions, with their values", () => {
-    const { unknown, messages } = parseArgs(["--plan", "deep", "--fast", "--level=3", "--end"]);
+    const { unknown, messages } = readHostLine(["--plan", "deep", "--fast", "--level=3", "--end"]);
     expect([...unknown]).toEqual([
       ["plan", "deep"],
       ["fast", true],
@@ -76,11 +78,12 @@ describe("parseArgs", () => {
 
   it("gives words back to the prompt, in their place, when a flag turns out to be a switch", () => {
     const line = ["one", "--plan", "two", "--level", "3", "three", "--fast", "false", "--plan"];
-    const options = parseArgs(line);
-    returnWords(options, new Set());
+    const options = readHostLine(line);
+    const level = ["level", "string"] as const;
+    settleUnknown(options, new Map([level, ["plan", "string"], ["fast", "string"]]));
     expect(options.messages).toEqual(["one", "three"]);
-    returnWords(options, new Set(["plan", "fast"]));
-    returnWords(options, new Set(["plan", "fast"]));
+    settleUnknown(options, new Map([level, ["plan", "boolean"], ["fast", "boolean"]]));
+    settleUnknown(options, new Map([level, ["plan", "boolean"], ["fast", "boolean"]]));
     expect(options.messages).toEqual(["one", "two", "three"]);
     expect([...options.unknown]).toEqual([
       ["plan", true],
@@ -90,12 +93,12 @@ describe("parseArgs", () => {
   });
 
   it("takes a search after --list-models, but no flag and no file", () => {
-    expect(parseArgs(["--list-models", "sonnet"]).listModels).toBe("sonnet");
-    expect(parseArgs(["--list-models", "--offline"])).toMatchObject({
+    expect(readHostLine(["--list-models", "sonnet"]).listModels).toBe("sonnet");
+    expect(readHostLine(["--list-models", "--offline"])).toMatchObject({
       listModels: "",
       offline: true,
     });
-    expect(parseArgs(["--list-models"]).listModels).toBe("");
+    expect(readHostLine(["--list-models"]).listModels).toBe("");
   });
 
   it("refuses by the flag's name what makes no sense", () => {
@@ -107,7 +110,7 @@ describe("parseArgs", () => {
   });
 
   it("knows no flag from the prototype", () => {
-    expect([...parseArgs(["--constructor", "--toString"]).unknown.keys()]).toEqual([
+    expect([...readHostLine(["--constructor", "--toString"]).unknown.keys()]).toEqual([
       "constructor",
       "toString",
     ]);
@@ -116,16 +119,22 @@ describe("parseArgs", () => {
   it("never fails in another way than by refusing an option, and loses no word", () => {
     const word = fc.oneof(
       fc.string(),
-      fc.constantFrom(...Object.keys(flags).map((name) => `--${name}`), "--", "-p", "@x", "rpc"),
+      fc.constantFrom(
+        ...Object.keys(hostOptions).map((name) => `--${name}`),
+        "--",
+        "-p",
+        "@x",
+        "rpc",
+      ),
     );
     fc.assert(
       fc.property(fc.array(word), (argv) => {
         try {
-          parseArgs(argv);
+          readHostLine(argv);
         } catch (error) {
           expect(error).toMatchObject({ code: "invalid_option" });
         }
-        expect(parseArgs(["--", ...argv]).messages).toEqual(argv);
+        expect(readHostLine(["--", ...argv]).messages).toEqual(argv);
       }),
     );
   });
@@ -133,10 +142,10 @@ describe("parseArgs", () => {
 
 describe("a flag with a value behind an equals sign", () => {
   it.each(["--continue", "--resume"])("%s=FILE names the session", (flag) => {
-    const options = parseArgs([`${flag}=a.jsonl`]);
+    const options = readHostLine([`${flag}=a.jsonl`]);
     expect(options.session).toBe("a.jsonl");
     expect(options[flag === "--continue" ? "continue" : "resume"]).toBeUndefined();
-    expect(parseArgs([flag]).session).toBeUndefined();
+    expect(readHostLine([flag]).session).toBeUndefined();
     expect(refused(`${flag}=`)).toContain("it needs a file");
   });
 
@@ -149,6 +158,6 @@ describe("a flag with a value behind an equals sign", () => {
 
 describe("the help", () => {
   it("shows every flag", () => {
-    for (const name of Object.keys(flags)) expect(helpText()).toContain(`--${name}`);
+    for (const name of Object.keys(hostOptions)) expect(optionsHelp()).toContain(`--${name}`);
   });
 });

@@ -1,4 +1,5 @@
 import { ProtocolError } from "@tau-agent/rpc-protocol";
+import type { OptionRow } from "./option-row.ts";
 
 /** What the command line says of sessions and connections. */
 export interface HostingOptions {
@@ -14,16 +15,12 @@ export interface HostingOptions {
   isolate?: "process";
 }
 
-/** A flag of this group; see the table of all flags. */
-interface HostingFlag {
-  readonly key: keyof HostingOptions;
-  readonly kind: "switch" | "value" | "list";
-  readonly choices?: readonly string[];
-  readonly help: string;
-}
+type HostingOptionTable = Readonly<
+  Record<string, OptionRow & { readonly key: keyof HostingOptions }>
+>;
 
-/** The flags of hosts with several sessions or connections, by their long names. */
-export const hostingFlags: Readonly<Record<string, HostingFlag>> = {
+/** The options of hosts with several sessions or connections, by their long names. */
+export const hostingOptions: HostingOptionTable = {
   sessions: {
     key: "sessions",
     kind: "switch",
@@ -32,16 +29,20 @@ export const hostingFlags: Readonly<Record<string, HostingFlag>> = {
   listen: {
     key: "listen",
     kind: "list",
+    value: "address",
     help: "With --mode rpc: unix:<path> or <host>:<port> instead of stdin; repeatable",
   },
   "token-file": {
     key: "tokenFile",
     kind: "value",
+    value: "file",
+    isPath: true,
     help: "File with the token for TCP; by default rpc-token in the agent directory",
   },
   "allow-origin": {
     key: "allowOrigin",
     kind: "list",
+    value: "origin",
     help: "Web page that may connect, such as https://example.org; repeatable",
   },
   "allow-remote": {
@@ -52,11 +53,13 @@ export const hostingFlags: Readonly<Record<string, HostingFlag>> = {
   "session-idle-ms": {
     key: "sessionIdleMs",
     kind: "value",
+    value: "ms",
     help: "Close a session without connection and work after this time (1800000)",
   },
   "drain-timeout-ms": {
     key: "drainTimeoutMs",
     kind: "value",
+    value: "ms",
     help: "How long running prompts may take when the host drains (25000)",
   },
   isolate: {

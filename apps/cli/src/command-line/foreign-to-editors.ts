@@ -1,0 +1,19 @@
+import type { CliOptions } from "./cli-options.ts";
+
+/** Options that say which conversation to begin with, or how to show it; an editor decides both. */
+export const foreignToEditors: ReadonlySet<keyof CliOptions> = new Set<keyof CliOptions>([
+  "mode",
+  "print",
+  "session",
+  "continue",
+  "resume",
+  "fork",
+  "sessionId",
+  "noSession",
+  "name",
+  "protocol",
+  "outputSchema",
+  "export",
+  "listModels",
+  "sessions",
+]);

@@ -1,0 +1,72 @@
+import { parseArgs } from "node:util";
+import type { OptionRow, OptionTable } from "./option-row.ts";
+
+/** A word of a command line, or an option with its value. */
+export type Token =
+  | {
+      readonly kind: "option";
+      /** The name without dashes. */
+      readonly name: string;
+      /** What was typed, without the value. */
+      readonly shown: string;
+      /** Undefined when there is no such option. */
+      readonly row: OptionRow | undefined;
+      readonly value: string | undefined;
+      readonly isInline: boolean;
+    }
+  | {
+      readonly kind: "word";
+      readonly word: string;
+      /** Whether it comes after `--`. */
+      readonly isBehind: boolean;
+    };
+
+/** Stands for a word that only looks like an option. */
+const PLAIN_WORD = "word";
+
+/** Stands for a short option that is in no table. */
+const UNKNOWN_SHORT = "--unknown-short";
+
+/**
+ * Splits a command line into options and words. Of an option that is in no table, it is open
+ * whether the word behind it is its value.
+ */
+export function tokensOf(words: readonly string[], table: OptionTable): Token[] {
+  const rows = Object.entries(table);
+  const shorts = new Map(
+    rows.flatMap(([name, { short }]) => (short === undefined ? [] : [[`-${short}`, `--${name}`]])),
+  );
+  const { tokens } = parseArgs({
+    // Same length and order: the index of a token is that of its word.
+    args: words.map((word) => shorts.get(word) ?? asLongOption(word)),
+    options: Object.fromEntries(rows.map(([name, row]) => [name, { type: typeOf(row) }])),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  let isBehind = false;
+  return tokens.flatMap((token): Token[] => {
+    const word = words[token.index] ?? "";
+    if (token.kind === "option-terminator") {
+      isBehind = true;
+      return [];
+    }
+    if (token.kind === "positional") return [{ kind: "word", word, isBehind }];
+    const isInline = token.inlineValue === true;
+    const value = isInline || token.value === undefined ? token.value : words[token.index + 1];
+    const shown = isInline ? word.slice(0, word.indexOf("=")) : word;
+    const row = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
+    return [{ kind: "option", name: token.name, shown, row, value, isInline }];
+  });
+}
+
+function typeOf({ kind }: OptionRow): "string" | "boolean" {
+  return kind === "value" || kind === "list" ? "string" : "boolean";
+}
+
+/** A prompt may begin with dashes (YAML frontmatter, a list). */
+function asLongOption(word: string): string {
+  if (!/^-./s.test(word) || word === "--") return word;
+  if (word.startsWith("--")) return /^--[\w-]+(=|$)/.test(word) ? word : PLAIN_WORD;
+  return /\s/.test(word) ? PLAIN_WORD : UNKNOWN_SHORT;
+}

@@ -1,0 +1,27 @@
+import { foreignToEditors } from "../command-line/foreign-to-editors.ts";
+import { hostOptions } from "../command-line/host-options.ts";
+import { readHostLine } from "../command-line/read-host-line.ts";
+import type { Subcommand } from "../command-line/subcommand.ts";
+import { VERSION } from "../process/version.ts";
+
+/** `tau acp`; it takes the options of the host. */
+export const acp: Subcommand = {
+  name: "acp",
+  summary: "Be an agent for Zed, JetBrains IDEs and other editors (Agent Client Protocol)",
+  usage: ["[options]"],
+  options: Object.fromEntries(
+    Object.entries(hostOptions).filter(([, { key }]) => !foreignToEditors.has(key)),
+  ),
+  notes: "The editor starts it and says which session there is; docs/editors.md shows how.",
+  run: async (words, { environment, output, print }) => {
+    const { help, version, ...options } = readHostLine(words);
+    if (help || version) {
+      const { commandHelp } = await import("../command-line/help.ts");
+      print(help ? commandHelp(acp) : `${VERSION}\n`);
+      return 0;
+    }
+    const { startAcp } = await import("../acp/start-acp.ts");
+    await startAcp(options, { environment, output });
+    return undefined;
+  },
+};

@@ -1,0 +1,63 @@
+import { nearest } from "@tau-agent/coding-agent";
+import type { CliOptions } from "../command-line/cli-options.ts";
+import type { CommandContext } from "../command-line/subcommand.ts";
+import { refuse } from "../command-line/values.ts";
+import { reserved, subcommands } from "./index.ts";
+
+/** So much of a command's name has to be right: "map" and "fix" are prompts. */
+const MIN_COMMON = 3;
+
+/** What came of words that may be a subcommand's. */
+export type Outcome =
+  /** They are for the host. */
+  | { readonly kind: "none" }
+  /** Undefined: the subcommand serves a client and ends the process itself. */
+  | { readonly kind: "run"; readonly exitCode: number | undefined };
+
+/**
+ * Runs the subcommand that the first word names.
+ *
+ * @throws {ProtocolError} `invalid_option` when it names one only nearly: a program that installs a
+ *   package must not have its command line sent to a model
+ */
+export async function runSubcommand(
+  words: readonly string[],
+  context: Omit<CommandContext, "commands">,
+): Promise<Outcome> {
+  const [first = "", ...rest] = words;
+  const command = subcommands.find(({ name }) => name === first);
+  if (command !== undefined) {
+    return {
+      kind: "run",
+      exitCode: await command.run(rest, { ...context, commands: subcommands }),
+    };
+  }
+  const end = words.indexOf("--");
+  const own = end === -1 ? words : words.slice(0, end);
+  if (!own.includes("-p") && !own.includes("--print")) refuseNearCommand(first);
+  return { kind: "none" };
+}
+
+/**
+ * Refuses a command line of the host whose first word, behind options, is a subcommand or nearly one.
+ *
+ * @throws {ProtocolError} `invalid_option` naming the word
+ */
+export function refuseLateSubcommand({ firstWord, print, export: page }: CliOptions): void {
+  // The word behind --export is a path; -p says that every word is a prompt.
+  if (firstWord === undefined || print === true || page !== undefined) return;
+  if (subcommands.some(({ name }) => name === firstWord)) {
+    const reason = "as a command, it must be the first word; to send it as a prompt, add -p";
+    refuse(firstWord, reason);
+  }
+  refuseNearCommand(firstWord);
+}
+
+function refuseNearCommand(word: string): void {
+  const names = [...subcommands.map(({ name }) => name), ...reserved];
+  const hint = "to send the word as a prompt, add -p";
+  if (reserved.includes(word)) refuse(word, `this command is not available yet; ${hint}`);
+  const name = nearest(word, names, MIN_COMMON);
+  if (name === undefined) return;
+  refuse(word, `there is no such command, the nearest is ${name}; ${hint}`);
+}

@@ -1,0 +1,46 @@
+import { type AgentSession, createAgentSession } from "@tau-agent/coding-agent";
+import type { CliOptions } from "../command-line/cli-options.ts";
+import { type ProcessEnvironment, readEnvironment } from "../process/environment.ts";
+import type { Logger } from "../process/logger.ts";
+import { type ExtensionSeams, sessionOptions } from "./session-options.ts";
+
+/** Opens the session of a command line, and logs what is wrong with its surroundings. */
+export async function openSession(
+  options: CliOptions,
+  logger: Logger,
+  seams: ExtensionSeams = {},
+  environment: ProcessEnvironment = readEnvironment(),
+): Promise<AgentSession> {
+  const session = await createAgentSession(await sessionOptions(options, environment, seams));
+  if (/^[a-z]+:\/\/[^/?#]*:[^/?#]*@/i.test(options.store ?? "")) {
+    logger.warn("--store contains a password, which the list of processes shows; use TAU_STORE");
+  }
+  logger.diagnostics(session.diagnostics);
+  session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
+  return session;
+}
+
+/**
+ * Finds out before the first of many sessions whether extensions declare the options that the host
+ * does not know. Without such options it costs nothing.
+ *
+ * @throws {ProtocolError} `invalid_option`
+ */
+export async function settleBeforeSessions(
+  options: CliOptions,
+  { logger, environment, beforeExtensions }: SettlingContext,
+): Promise<void> {
+  if (options.unknown.size === 0) return;
+  if (environment.sessionHandle === undefined) {
+    const seams = { beforeExtensions };
+    const memory = { ...options, noSession: true };
+    await (await openSession(memory, logger, seams, environment)).dispose();
+  }
+  options.areUnknownSettled = true;
+}
+
+interface SettlingContext {
+  readonly logger: Logger;
+  readonly environment: ProcessEnvironment;
+  readonly beforeExtensions: () => Promise<void>;
+}

@@ -1,0 +1,72 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { ProviderError } from "../errors.ts";
+import type { Environment, StreamOptions } from "../provider.ts";
+
+/** Where a request to Azure goes. */
+export interface AzureEndpoint {
+  readonly baseUrl: string;
+  /** Behind the base URL, with the API version where the path does not say it. */
+  readonly path: string;
+  /** How Azure takes a key. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Paths of a resource's address that name no version. */
+const roots: ReadonlySet<string> = new Set(["", "/openai"]);
+const dated = /^\d{4}-\d{2}-\d{2}/;
+
+/**
+ * The endpoint for an operation such as `/responses`. Addresses of a resource get the path of the `v1`
+ * API. A dated version means the paths from before it, where only chat completions name the deployment.
+ */
+export function azureEndpoint(
+  model: Model,
+  operation: "/responses" | "/chat/completions",
+  { environment = {}, apiKey }: StreamOptions,
+): AzureEndpoint {
+  const given = azureAddress(model, environment);
+  if (given === undefined) {
+    throw new ProviderError({
+      code: "invalid_request",
+      message: `The address of the Azure resource for ${model.id} is not known. Set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME, or baseUrl of "${model.provider}" in models.json.`,
+    });
+  }
+  const url = new URL(given);
+  const path = url.pathname.replace(/\/+$/, "");
+  const version = environment.AZURE_OPENAI_API_VERSION?.trim() || "v1";
+  const headers: Record<string, string> = apiKey ? { "api-key": apiKey } : {};
+  const query = `?api-version=${encodeURIComponent(version)}`;
+  if (dated.test(version)) {
+    const base = path.replace(/\/v1$/, "");
+    const baseUrl = `${url.origin}${roots.has(base) ? "/openai" : base}`;
+    const isNamed = operation === "/responses" || base.includes("/deployments/");
+    const deployment = `/deployments/${encodeURIComponent(deploymentOf(model, environment))}`;
+    return { baseUrl, path: `${isNamed ? "" : deployment}${operation}${query}`, headers };
+  }
+  const baseUrl = `${url.origin}${roots.has(path) ? "/openai/v1" : path}`;
+  return { baseUrl, path: `${operation}${version === "v1" ? "" : query}`, headers };
+}
+
+/** The address that the user gave, undefined if there is none. */
+export function azureAddress({ baseUrl }: Model, environment: Environment): string | undefined {
+  const resource = environment.AZURE_OPENAI_RESOURCE_NAME?.trim();
+  const named = resource ? `https://${resource}.openai.azure.com` : undefined;
+  const given = baseUrl || environment.AZURE_OPENAI_BASE_URL?.trim() || named;
+  return given !== undefined && URL.canParse(given) ? given : undefined;
+}
+
+/** Whether a model is a deployment on Azure, whichever wire format it speaks. */
+export function isAzure({ provider }: Pick<Model, "provider">): boolean {
+  return provider === "azure";
+}
+
+/** The deployment of a model: its id, unless AZURE_OPENAI_DEPLOYMENT_NAME_MAP says otherwise. */
+export function deploymentOf({ id }: Pick<Model, "id">, environment: Environment = {}): string {
+  const pairs = (environment.AZURE_OPENAI_DEPLOYMENT_NAME_MAP ?? "").split(",");
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    const deployment = pair.slice(at + 1).trim();
+    if (at > 0 && pair.slice(0, at).trim() === id && deployment !== "") return deployment;
+  }
+  return id;
+}

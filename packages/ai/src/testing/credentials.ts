@@ -1,0 +1,65 @@
+import type { LoopbackApi } from "./loopback-api.ts";
+
+/** What a loopback server takes as the credentials of its user. */
+export interface LoopbackCredentials {
+  /** The key, sent in the header that the vendor wants. */
+  readonly key?: string | undefined;
+}
+
+/** A request as it arrived, with its body as text. */
+export interface SignedRequest {
+  readonly api: LoopbackApi;
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** Why a request is not let in. */
+interface Denial {
+  readonly status: 401 | 403;
+  readonly message: string;
+}
+
+/** How each vendor takes a key, and its words for a wrong one. */
+const ways: Readonly<
+  Record<LoopbackApi, { readonly header: string; readonly bearer?: true } & Denial>
+> = {
+  "anthropic-messages": { header: "x-api-key", status: 401, message: "invalid x-api-key" },
+  "openai-completions": {
+    header: "authorization",
+    bearer: true,
+    status: 401,
+    message: "Incorrect API key provided.",
+  },
+  "openai-responses": {
+    header: "authorization",
+    bearer: true,
+    status: 401,
+    message: "Incorrect API key provided.",
+  },
+  "google-generative-ai": {
+    header: "x-goog-api-key",
+    status: 403,
+    message: "API key not valid. Please pass a valid API key.",
+  },
+  "azure-openai-responses": {
+    header: "api-key",
+    status: 401,
+    message:
+      "Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active subscription and use a correct regional API endpoint for your resource.",
+  },
+};
+
+/** Why a request is not let in; undefined when its credentials are right or none are wanted. */
+export function denialOf(
+  { api, headers }: SignedRequest,
+  { credentials }: { readonly credentials?: LoopbackCredentials | undefined },
+): Denial | undefined {
+  if (credentials === undefined) return undefined;
+  const { header, bearer, status, message } = ways[api];
+  const { key } = credentials;
+  const wanted = bearer === true ? `Bearer ${key}` : key;
+  return key !== undefined && headers[header] === wanted ? undefined : { status, message };
+}

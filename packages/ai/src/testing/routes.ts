@@ -1,0 +1,55 @@
+import type { LoopbackApi } from "./loopback-api.ts";
+import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
+import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
+import { openaiCompletionsWire } from "./wire/openai-completions.ts";
+import { openaiResponsesWire } from "./wire/openai-responses.ts";
+import type { WireFormat } from "./wire/wire-format.ts";
+
+/** Where a wire format is served. */
+interface Route {
+  readonly api: LoopbackApi;
+  readonly path: RegExp;
+  readonly format: WireFormat;
+  /** The base URL of a model behind the server's origin. */
+  readonly base: string;
+}
+
+/** The first whose path fits a request serves it. */
+const routes: readonly Route[] = [
+  {
+    api: "azure-openai-responses",
+    path: /\/openai(?:\/v1)?\/responses$/,
+    format: openaiResponsesWire,
+    base: "",
+  },
+  { api: "anthropic-messages", path: /\/messages$/, format: anthropicMessagesWire, base: "" },
+  {
+    api: "openai-completions",
+    path: /\/chat\/completions$/,
+    format: openaiCompletionsWire,
+    base: "/v1",
+  },
+  { api: "openai-responses", path: /\/responses$/, format: openaiResponsesWire, base: "/v1" },
+  {
+    api: "google-generative-ai",
+    path: /\/models\/[^/]+:streamGenerateContent$/,
+    format: googleGenerativeAiWire,
+    base: "/v1beta",
+  },
+];
+
+/** The route of a request, undefined if nothing is served at its path. */
+export function routeOf(path: string): Route | undefined {
+  return routes.find((route) => route.path.test(path));
+}
+
+/** Base URL by wire format, as models carry it. */
+export function baseUrls(origin: string): Readonly<Record<LoopbackApi, string>> {
+  const urls = routes.map(({ api, base }) => [api, `${origin}${base}`] as const);
+  return Object.fromEntries(urls) as Record<LoopbackApi, string>;
+}
+
+/** The server side of each wire format. */
+export const wireFormats: Readonly<Record<LoopbackApi, WireFormat>> = Object.fromEntries(
+  routes.map(({ api, format }) => [api, format]),
+) as Record<LoopbackApi, WireFormat>;

@@ -1,0 +1,76 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../base/errors.ts";
+import type { Environment } from "./auth/environment-keys.ts";
+
+/** A variable with the address of a provider, as the vendor's own programs read it. */
+interface AddressVariable {
+  readonly name: string;
+  /** Makes the base URL of a model of it. */
+  readonly baseUrl: (address: string) => string;
+}
+
+const asItIs = (address: string) => address.replace(/\/+$/, "");
+
+const addressVariables: Readonly<Record<string, AddressVariable>> = {
+  anthropic: { name: "ANTHROPIC_BASE_URL", baseUrl: asItIs },
+  openai: { name: "OPENAI_BASE_URL", baseUrl: asItIs },
+  google: {
+    name: "GOOGLE_GEMINI_BASE_URL",
+    // Google's programs add the version themselves; a model's address has it.
+    baseUrl: (address) => {
+      const base = asItIs(address);
+      return /\/v\d[^/]*$/.test(base) ? base : `${base}/v1beta`;
+    },
+  },
+};
+
+/** A part of an address that is different for each user: the name of a variable in braces. */
+const placeholder = /\{([A-Z][A-Z0-9_]*)\}/g;
+
+/**
+ * The built-in models at the addresses that the environment gives: that of the whole provider, and the
+ * parts in braces. A part without a value stays; {@link requireAddress} names it.
+ */
+export async function withAddresses(
+  models: readonly Model[],
+  provider: string,
+  readEnvironment: () => Promise<Environment>,
+): Promise<readonly Model[]> {
+  const variable = Object.hasOwn(addressVariables, provider)
+    ? addressVariables[provider]
+    : undefined;
+  if (variable === undefined && !models.some(hasGaps)) return models;
+  const environment = await readEnvironment();
+  const address = variable && environment[variable.name]?.trim();
+  return models.map((model) => {
+    if (variable !== undefined && address) return { ...model, baseUrl: variable.baseUrl(address) };
+    if (!model.baseUrl.includes("{")) return model;
+    const fill = (whole: string, name: string) => environment[name]?.trim() || whole;
+    return { ...model, baseUrl: model.baseUrl.replaceAll(placeholder, fill) };
+  });
+}
+
+/** Whether parts of a model's address are missing. */
+export function hasGaps({ baseUrl }: Model): boolean {
+  return baseUrl.search(placeholder) !== -1;
+}
+
+/**
+ * Refuses an address that no request can reach.
+ * @throws {SessionError} `invalid_option` naming the variable that is wrong or missing
+ */
+export function requireAddress({ provider, baseUrl }: Model, environment: Environment): void {
+  const [, missing] = [...baseUrl.matchAll(placeholder)][0] ?? [];
+  if (missing !== undefined) {
+    const reason = `the address of ${provider} has it as a part, and it is not set`;
+    throw new SessionError("invalid_option", { option: missing, reason });
+  }
+  const variable = Object.hasOwn(addressVariables, provider)
+    ? addressVariables[provider]
+    : undefined;
+  const address = variable && environment[variable.name]?.trim();
+  if (!variable || !address || baseUrl !== variable.baseUrl(address)) return;
+  if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return;
+  const reason = `it must be an http or https URL, such as https://proxy.example.com, not ${address}`;
+  throw new SessionError("invalid_option", { option: variable.name, reason });
+}

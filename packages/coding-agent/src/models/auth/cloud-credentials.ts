@@ -1,0 +1,60 @@
+import type { Environment } from "./environment-keys.ts";
+
+/** How a cloud's own credentials are found, beside keys. */
+interface CloudCredentials {
+  /** Groups of variables, each of which is enough; a group may name alternatives. */
+  readonly groups: readonly (readonly (string | readonly string[])[])[];
+  /** Requests may find credentials in places that no variable names, such as the machine's own role. */
+  readonly mayBeElsewhere: boolean;
+  /** What to set. */
+  readonly hint: string;
+}
+
+const project = ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"];
+
+/** Providers that take a cloud's own credentials, by id. */
+const clouds: Readonly<Record<string, CloudCredentials>> = {
+  "amazon-bedrock": {
+    groups: [
+      ["AWS_PROFILE"],
+      ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
+      ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"],
+      ["AWS_CONTAINER_CREDENTIALS_FULL_URI"],
+      ["AWS_WEB_IDENTITY_TOKEN_FILE"],
+    ],
+    mayBeElsewhere: true,
+    hint: "AWS_BEARER_TOKEN_BEDROCK, AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+  },
+  "google-vertex": {
+    groups: [[project, "GOOGLE_CLOUD_LOCATION"]],
+    mayBeElsewhere: false,
+    hint: "GOOGLE_CLOUD_API_KEY, or GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION for application default credentials",
+  },
+};
+
+function cloudOf(provider: string): CloudCredentials | undefined {
+  return Object.hasOwn(clouds, provider) ? clouds[provider] : undefined;
+}
+
+/** Whether a provider takes a cloud's own credentials. */
+export function isCloud(provider: string): boolean {
+  return cloudOf(provider) !== undefined;
+}
+
+/** Whether the variables name credentials of the provider's cloud. */
+export function namesCloudCredentials(provider: string, environment: Environment): boolean {
+  const isSet = (name: string) => (environment[name]?.trim() ?? "") !== "";
+  return (cloudOf(provider)?.groups ?? []).some((group) =>
+    group.every((names) => (typeof names === "string" ? isSet(names) : names.some(isSet))),
+  );
+}
+
+/** Whether a request without a key may find credentials of the provider's cloud. */
+export function mayHaveCloudCredentials(provider: string, environment: Environment): boolean {
+  return cloudOf(provider)?.mayBeElsewhere === true || namesCloudCredentials(provider, environment);
+}
+
+/** What to set for a provider with a cloud's own credentials. */
+export function cloudHint(provider: string): string | undefined {
+  return cloudOf(provider)?.hint;
+}

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ProcessRegistry } from "../processes/process-registry.ts";
+import { fakeModel } from "./__fixtures__/fake-registry.ts";
+import { KnownKeys } from "./auth/known-keys.ts";
+import { createModelRegistry } from "./create-model-registry.ts";
+import { selectInitialModel } from "./initial-model.ts";
+import { modelName, resolveModel } from "./resolver.ts";
+
+let agentDirectory: string;
+beforeEach(() => {
+  agentDirectory = mkdtempSync(join(tmpdir(), "tau-clouds-"));
+});
+afterEach(() => rmSync(agentDirectory, { recursive: true, force: true }));
+
+const put = (name: string, value: unknown) =>
+  writeFileSync(join(agentDirectory, name), JSON.stringify(value));
+
+const lists: Readonly<Record<string, string>> = {
+  "amazon-bedrock": "nova",
+  azure: "gpt-6",
+  "google-vertex": "gemini",
+  xai: "grok",
+};
+
+function registryWith(environment: Record<string, string> = {}) {
+  return createModelRegistry({
+    agentDirectory,
+    environment,
+    processes: new ProcessRegistry(),
+    catalog: {
+      providers: () => Object.fromEntries(Object.keys(lists).map((id) => [id, {}])),
+      models: async (provider) => [fakeModel(provider, lists[provider] ?? "")],
+    },
+  });
+}
+
+const aws = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
+const google = { GCLOUD_PROJECT: "p", GOOGLE_CLOUD_LOCATION: "europe-west1" };
+
+describe("a cloud's own credentials", () => {
+  it.each([
+    ["amazon-bedrock", aws, true],
+    ["amazon-bedrock", { AWS_PROFILE: "dev" }, true],
+    ["amazon-bedrock", { AWS_ACCESS_KEY_ID: "id" }, false],
+    ["amazon-bedrock", { AWS_BEARER_TOKEN_BEDROCK: "t" }, true],
+    ["amazon-bedrock", { AWS_WEB_IDENTITY_TOKEN_FILE: "/t" }, true],
+    ["google-vertex", google, true],
+    ["google-vertex", { GOOGLE_CLOUD_PROJECT: "p" }, false],
+    ["google-vertex", { GOOGLE_CLOUD_API_KEY: "k" }, true],
+    ["azure", { AZURE_OPENAI_API_KEY: "k" }, true],
+  ])("make %s available with %o: %s", async (provider, environment, isAvailable) => {
+    const available = await registryWith(environment).availableProviders();
+    expect(available.includes(provider)).toBe(isAvailable);
+  });
+
+  it("need no key, and leave where they are to the request", async () => {
+    const registry = registryWith(aws);
+    const model = fakeModel("amazon-bedrock", "nova");
+    expect(await registry.requestAuth(model)).toMatchObject({
+      apiKey: undefined,
+      environment: aws,
+    });
+    // The machine may have a role of its own.
+    expect(await registryWith().requestAuth(model)).toMatchObject({ apiKey: undefined });
+  });
+
+  it("are named where they are missing", async () => {
+    const missing = registryWith().requestAuth(fakeModel("google-vertex", "gemini"));
+    await expect(missing).rejects.toThrow(
+      /GOOGLE_CLOUD_API_KEY, or GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION/,
+    );
+  });
+
+  it("choose no model by themselves", async () => {
+    const chosen = async (environment: Record<string, string>, saved = {}) => {
+      const { model } = await selectInitialModel({ registry: registryWith(environment), saved });
+      return model && modelName(model);
+    };
+    expect(await chosen({ ...aws, ...google })).toBeUndefined();
+    expect(await chosen({ ...aws, XAI_API_KEY: "k" })).toBe("xai/grok");
+    expect(await chosen({ AWS_BEARER_TOKEN_BEDROCK: "t" })).toBe("amazon-bedrock/nova");
+    expect(await chosen(aws, { provider: "amazon-bedrock" })).toBe("amazon-bedrock/nova");
+    put("models.json", { providers: { "amazon-bedrock": { baseUrl: "https://vpce.invalid" } } });
+    expect(await chosen(aws)).toBe("amazon-bedrock/nova");
+  });
+});
+
+describe("variables beside a key in auth.json", () => {
+  it("are stronger than the host's, resolve like keys and reach only their provider", async () => {
+    const env = { AZURE_OPENAI_RESOURCE_NAME: "$TEAM", AZURE_OPENAI_API_VERSION: "v1" };
+    put("auth.json", { azure: { type: "api_key", key: "k", env } });
+    const host = { TEAM: "tau", AZURE_OPENAI_API_VERSION: "preview" };
+    const registry = registryWith(host);
+    expect(await registry.requestAuth(fakeModel("azure", "gpt-6"))).toMatchObject({
+      apiKey: "k",
+      environment: { ...host, ...env, AZURE_OPENAI_RESOURCE_NAME: "tau" },
+    });
+    expect(await registry.keys.environmentOf("xai")).toEqual(host);
+  });
+
+  it("may be all that there is", async () => {
+    const env = { AWS_PROFILE: "dev", AWS_SECRET_ACCESS_KEY: "a-stored-secret" };
+    put("auth.json", { "amazon-bedrock": { type: "api_key", env } });
+    const registry = registryWith();
+    expect(await registry.availableProviders()).toContain("amazon-bedrock");
+    const auth = await registry.requestAuth(fakeModel("amazon-bedrock", "nova"));
+    expect(auth).toMatchObject({ apiKey: undefined, environment: env });
+    expect(new KnownKeys(agentDirectory).read().secrets).toContain("a-stored-secret");
+  });
+
+  it("may hold the key", async () => {
+    const env = { AWS_BEARER_TOKEN_BEDROCK: "stored" };
+    put("auth.json", { "amazon-bedrock": { type: "api_key", env } });
+    const auth = await registryWith().requestAuth(fakeModel("amazon-bedrock", "nova"));
+    expect(auth.apiKey).toBe("stored");
+  });
+});
+
+describe("the earlier id of Azure", () => {
+  it("means the same in files, flags and settings", async () => {
+    const provider = { baseUrl: "https://r.invalid", apiKey: "from-models" };
+    put("models.json", { providers: { "azure-openai-responses": provider } });
+    const registry = registryWith();
+    const found = await registry.find("azure-openai-responses", "gpt-6");
+    expect(found).toMatchObject({ provider: "azure", baseUrl: "https://r.invalid" });
+    for (const wanted of [
+      { model: "azure-openai-responses/gpt-6" },
+      { model: "gpt-6", provider: "azure-openai-responses" },
+    ]) {
+      expect((await resolveModel(registry, wanted)).model).toEqual(found);
+    }
+    const saved = { provider: "azure-openai-responses", model: "gpt-6" };
+    expect((await selectInitialModel({ registry, saved })).model).toEqual(found);
+    put("auth.json", { "azure-openai-responses": { type: "api_key", key: "from-auth" } });
+    const again = registryWith();
+    expect(await again.keys.require("azure")).toMatchObject({ key: "from-auth" });
+  });
+});

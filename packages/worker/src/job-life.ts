@@ -1,0 +1,94 @@
+import type { Redis } from "ioredis";
+import type { CheckedOut, Checkout } from "./checkout.ts";
+import { ControlStream } from "./control-stream.ts";
+import { type Frame, FrameStream } from "./frame-stream.ts";
+import type { PromptJob } from "./prompt-job.ts";
+import { type Life, PromptRun } from "./run-prompt.ts";
+import type { WorkerOptions } from "./worker-options.ts";
+
+/** One host for a job. */
+export interface JobLife {
+  readonly job: PromptJob;
+  readonly promptId: string;
+  readonly options: WorkerOptions;
+  readonly checkout: Checkout;
+  readonly redis: Redis;
+  /** Aborted, with the reason, when the job has to be left. */
+  readonly signal: AbortSignal;
+  /** Why a command of the control stream is not taken. */
+  readonly refusal: (command: Frame) => Frame | undefined;
+  /** Called with the first entry. */
+  readonly onEntry: () => void;
+  /** Takes a line for the operator. */
+  readonly report: (line: string) => void;
+}
+
+/** Runs a host for a job until the prompt has its result, the host has ended, or the job is left. */
+export async function liveOnce(life: JobLife): Promise<Life> {
+  const { job, checkout, signal } = life;
+  const { sessionId, project } = job;
+  const folder = await checkout({ sessionId, project, signal });
+  try {
+    return await liveIn(folder, life);
+  } finally {
+    await release(folder, life.report);
+  }
+}
+
+/** What the prompt came to does not change with it. */
+async function release(folder: CheckedOut, report: JobLife["report"]): Promise<void> {
+  try {
+    await folder.release?.();
+  } catch (error) {
+    report(`the release of ${folder.cwd} failed: ${String(error)}`);
+  }
+}
+
+async function liveIn({ cwd }: CheckedOut, life: JobLife): Promise<Life> {
+  const { job, promptId, options, redis, signal } = life;
+  const { store, variables } = options;
+  const events = new FrameStream(redis, job.sessionId);
+  let control: ControlStream | undefined;
+  // Not before: a host that does not get the session would take commands away from the one that has it.
+  const onOpen = (): void => {
+    control ??= new ControlStream(redis.duplicate(), job.sessionId, (command) => {
+      const refusal = life.refusal(command);
+      if (refusal === undefined) run.send(command);
+      else events.add(refusal);
+    });
+  };
+  const run = new PromptRun(
+    { job, promptId },
+    { cwd, words: wordsOf(job, options), variables: { ...variables, TAU_STORE: store } },
+    { events, onEntry: life.onEntry, onOpen },
+  );
+  try {
+    return await Promise.race([run.life, leftBy(signal)]);
+  } finally {
+    await control?.stop();
+    await run.end();
+    await events.flushed().catch(() => undefined);
+  }
+}
+
+function leftBy(signal: AbortSignal): Promise<Life> {
+  return new Promise((resolve) => {
+    const leave = (): void => resolve({ kind: "ended", reason: String(signal.reason) });
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+  });
+}
+
+function wordsOf(
+  { sessionId, projectKey, provider, modelId, thinkingLevel }: PromptJob,
+  { host, leaseMs }: WorkerOptions,
+): string[] {
+  const given = Object.entries({
+    "--project-key": projectKey,
+    "--provider": provider,
+    "--model": modelId,
+    "--thinking": thinkingLevel,
+  });
+  const named = given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+  return ["--lease-ms", String(leaseMs), ...host, ...named, "--session-id", sessionId];
+}

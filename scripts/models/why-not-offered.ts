@@ -1,0 +1,43 @@
+/** A model as the shared data describes it. */
+export interface ModelFacts {
+  readonly id: string;
+  readonly provider: string;
+  readonly api: string;
+  readonly contextWindow: number;
+}
+
+/**
+ * The least window that a session can work in: the prompt and tools of the host, and the tokens that
+ * compaction keeps free for a reply (`compaction.reserveTokens`, 20 000 by default).
+ */
+const leastWindow = 20_000;
+
+/** Models that answer only to requests that no session makes. */
+const specialModels: readonly { readonly id: RegExp; readonly reason: string }[] = [
+  { id: /deep-research/, reason: "it runs only as a background job of an API of its own" },
+  { id: /computer-use/, reason: "it refuses requests without its own screen tool" },
+  { id: /(?:^|\/)gpt-audio/, reason: "it refuses requests that ask for no audio" },
+  { id: /(?:realtime|-live-|-voice-)/, reason: "it speaks only over an audio connection" },
+  // https://openrouter.ai/docs/batch-quickstart
+  { id: /[-:]batch$/, reason: "it runs only as a batch job of an API of its own" },
+  { id: /(?:-image|-tts)$/, reason: "it makes no tool calls" },
+];
+
+/** Providers whose login is not there yet. */
+const loginProviders: readonly string[] = ["github-copilot"];
+
+/** Why a model cannot work in a session; undefined if it can. */
+export function whyNotOffered(
+  { id, api, provider, contextWindow }: ModelFacts,
+  apis: readonly string[],
+): string | undefined {
+  if (loginProviders.includes(provider)) return "it needs a login that Tau does not have";
+  if (!apis.includes(api)) return `its wire format, ${api}, is not one that Tau has`;
+  const special = specialModels.find((row) => row.id.test(id));
+  if (special !== undefined) return special.reason;
+  if (contextWindow < leastWindow) {
+    const has = contextWindow.toLocaleString("en-US");
+    return `its window of ${has} tokens has no room for the prompt, the tools and a reply`;
+  }
+  return undefined;
+}
