@@ -16,6 +16,8 @@ export const builtInProviders: ProviderTable = {
     (await import("./azure-openai-responses/index.ts")).createAzureOpenaiResponses(),
   "google-generative-ai": async () =>
     (await import("./google-generative-ai/index.ts")).createGoogleGenerativeAi(),
+  "openai-codex-responses": async () =>
+    (await import("./openai-codex-responses/index.ts")).createOpenaiCodexResponses(),
   "openai-completions": async () =>
     (await import("./openai-completions/index.ts")).createOpenaiCompletions(),
   "openai-responses": async () =>

@@ -25,6 +25,7 @@ const rules: Readonly<Record<string, ToolRules>> = {
     refusedAtRoot: ["anyOf", "oneOf", "allOf"],
   },
   "azure-openai-responses": openai,
+  "openai-codex-responses": openai,
   "openai-completions": openai,
   "openai-responses": openai,
   "google-generative-ai": {

@@ -4,6 +4,8 @@ import type { LoopbackApi } from "./loopback-api.ts";
 export interface LoopbackCredentials {
   /** The key, sent in the header that the vendor wants. */
   readonly key?: string | undefined;
+  /** A token, sent as bearer in any format. */
+  readonly bearer?: string | undefined;
 }
 
 /** A request as it arrived, with its body as text. */
@@ -39,6 +41,12 @@ const ways: Readonly<
     status: 401,
     message: "Incorrect API key provided.",
   },
+  "openai-codex-responses": {
+    header: "authorization",
+    bearer: true,
+    status: 401,
+    message: "Your authentication token is not valid. Please try signing in again.",
+  },
   "google-generative-ai": {
     header: "x-goog-api-key",
     status: 403,
@@ -59,7 +67,8 @@ export function denialOf(
 ): Denial | undefined {
   if (credentials === undefined) return undefined;
   const { header, bearer, status, message } = ways[api];
-  const { key } = credentials;
+  const { key, bearer: token } = credentials;
+  if (token !== undefined && headers.authorization === `Bearer ${token}`) return undefined;
   const wanted = bearer === true ? `Bearer ${key}` : key;
   return key !== undefined && headers[header] === wanted ? undefined : { status, message };
 }

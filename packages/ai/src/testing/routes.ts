@@ -22,6 +22,12 @@ const routes: readonly Route[] = [
     format: openaiResponsesWire,
     base: "",
   },
+  {
+    api: "openai-codex-responses",
+    path: /\/codex\/responses$/,
+    format: openaiResponsesWire,
+    base: "",
+  },
   { api: "anthropic-messages", path: /\/messages$/, format: anthropicMessagesWire, base: "" },
   {
     api: "openai-completions",

@@ -3,6 +3,7 @@ import { anthropicRules } from "./anthropic-messages.ts";
 import { azureRules } from "./azure-openai-responses.ts";
 import { googleRules } from "./google-generative-ai.ts";
 import { limitRules } from "./limits.ts";
+import { codexRules } from "./openai-codex-responses.ts";
 import { completionsRules } from "./openai-completions.ts";
 import { responsesRules } from "./openai-responses.ts";
 import type { Refusal, Rule, RuleMemory, RuleRequest } from "./rule.ts";
@@ -20,6 +21,8 @@ const rules: readonly Rule[] = [
 const clouds: readonly Rule[] = [
   ...azureRules,
   ...sameAs("openai-responses", "azure-openai-responses"),
+  ...codexRules,
+  ...sameAs("openai-responses", "openai-codex-responses"),
 ];
 
 function sameAs(vendor: LoopbackApi, cloud: LoopbackApi): Rule[] {
