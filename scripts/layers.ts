@@ -133,7 +133,7 @@ export const layers: readonly Layers[] = [
       ["command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
-      ["hosting", "acp", "mcp"],
+      ["hosting", "acp", "mcp", "auth"],
       ["commands"],
     ],
     looseFiles: ["cli.ts"],

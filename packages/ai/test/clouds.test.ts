@@ -240,7 +240,7 @@ describe("a ChatGPT plan", () => {
   const [codex] = plans;
   if (codex === undefined) throw new TypeError("no row");
 
-  it("is told the account, the host and the session; an own header is stronger", async () => {
+  it("receives the account, the host and the session; an own header is stronger", async () => {
     await using server = await serve(codex);
     const options = { ...codex.options(server), sessionId: "s-1" };
     await sender()(modelOf(server, codex), [user("Look")], options);
@@ -280,7 +280,7 @@ describe("a ChatGPT plan", () => {
     expect(server.requests[0]?.path).toBe(place);
   });
 
-  it("that is used up is no reason to try again", async () => {
+  it("that is used up does not justify another attempt", async () => {
     const stream = createStream();
     const body = {
       error: { type: "usage_limit_reached", message: "Limit reached", resets_in_seconds: 7200 },

@@ -76,6 +76,7 @@ export type {
 export { readToolResult } from "./host-tools/tool-result.ts";
 export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
+export type { ResolvedKey } from "./models/auth/key-resolver.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {

@@ -1,12 +1,13 @@
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { acp } from "./acp.ts";
+import { auth } from "./auth.ts";
 import { conformance } from "./conformance.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
 import { rewind } from "./rewind.ts";
 
 /** Every subcommand, as `tau --help` shows them. */
-export const subcommands: readonly Subcommand[] = [acp, mcp, rewind, conformance, help];
+export const subcommands: readonly Subcommand[] = [acp, auth, mcp, rewind, conformance, help];
 
 /** Names of pi's commands that do not exist here yet; never prompts. */
 export const reserved: readonly string[] = [
@@ -16,7 +17,6 @@ export const reserved: readonly string[] = [
   "update",
   "list",
   "config",
-  "auth",
   "models",
   "record",
   "completion",

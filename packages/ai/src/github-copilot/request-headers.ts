@@ -2,7 +2,7 @@ import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import type { Context, StreamOptions } from "../provider.ts";
 import { isCopilot } from "./is-copilot.ts";
 
-/** Copilot answers editors that it knows; the catalogue's models bring these along. */
+/** Copilot answers editors that it knows; the catalogue's models have these. */
 const editor: Readonly<Record<string, string>> = {
   "user-agent": "GitHubCopilotChat/0.35.0",
   "editor-version": "vscode/1.107.0",

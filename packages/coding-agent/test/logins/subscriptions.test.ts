@@ -157,7 +157,7 @@ describe("a Copilot plan", () => {
 
   it("counts what users ask, and no further attempt", async () => {
     putAuth();
-    const scenario = [overloaded(), "First.", "Second."];
+    const scenario = [turn("", { fault: overloaded() }), "First.", "Second."];
     await using server = await startLoopbackServer({ scenario });
     putModels(server);
     await using session = await open("github-copilot", "gpt-6-sol");

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
 
 /** A key as auth.json holds it; `key` may be a template or a command. */
-export interface ApiKeyCredential {
+interface ApiKeyCredential {
   readonly type: "api_key";
   /** Empty where the variables beside it are all there is. */
   readonly key: string;

@@ -125,6 +125,11 @@ export class KeyResolver {
     return credential?.type === "oauth" ? credential : undefined;
   }
 
+  /** The host's variables. */
+  get environment(): Environment {
+    return this.#options.environment;
+  }
+
   /** The credentials of auth.json. */
   get store(): AuthStore {
     return this.#options.auth;
@@ -156,6 +161,10 @@ export class KeyResolver {
     const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
     const cloud = cloudHint(provider);
     if (cloud !== undefined) throw new SessionError("no_key", { provider, hint: cloud });
+    if ((await this.#options.logins?.(provider)) !== undefined && names.length === 0) {
+      const hint = `up a login with tau auth login ${provider}`;
+      throw new SessionError("no_key", { provider, hint });
+    }
     const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
     throw new SessionError("no_key", { provider, hint });
   }

@@ -7,7 +7,7 @@ import { readAuthFile, writeAuthEntry } from "./auth-file.ts";
 import { type Credential, isCredential, type OAuthCredential, withKey } from "./credential.ts";
 import { canonicalProvider } from "./provider-aliases.ts";
 
-export type { ApiKeyCredential, Credential, OAuthCredential } from "./credential.ts";
+export type { Credential, OAuthCredential } from "./credential.ts";
 
 /** Trades a login's refresh token for new tokens. */
 export type OAuthRefresh = (
@@ -214,7 +214,7 @@ function stampNow(path: string): string | undefined {
   return isRecent(found) ? undefined : stampOf(found);
 }
 
-/** A vendor that never answers must not hold the lock for ever. */
+/** A vendor that never answers must not hold the lock forever. */
 async function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(refreshLimitMs);
   const over = Promise.withResolvers<never>();

@@ -66,7 +66,7 @@ function clientOf({ overrides }: Pick<LoginContext, "overrides">): Client {
   return { ...client, clientId, scope, endpoints: { ...client.endpoints, ...endpoints } };
 }
 
-/** A code of OpenAI's own kind: what it gives is no token yet, but the code of a browser's login. */
+/** A code of OpenAI's own kind: it gives the code of a browser's login, which is traded for tokens. */
 async function grantCode(own: Client, attempt: LoginAttempt): Promise<JsonObject> {
   const { clientId, endpoints } = own;
   const began = await sendTokenRequest(

@@ -121,9 +121,9 @@ export class Logins {
   }
 
   /**
-   * Stores a key as it is: text that looks like a command or a variable is none.
+   * Stores a key literally, even if it looks like a command or a variable.
    *
-   * @throws {SessionError} `login_failed` for what is no key
+   * @throws {SessionError} `login_failed` for text that cannot be a key
    */
   async storeKey(provider: string, given: string): Promise<void> {
     const key = given.trim();

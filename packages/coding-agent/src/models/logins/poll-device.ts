@@ -1,7 +1,7 @@
 import { LoginRefused, LoginServerError } from "./token-request.ts";
 
 /** What a server says while the user has not finished yet, or what they got. */
-export type Polled<Result> =
+type Polled<Result> =
   | { readonly kind: "pending" }
   | { readonly kind: "slow_down"; readonly intervalMs?: number | undefined }
   | { readonly kind: "done"; readonly result: Result };
