@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -5,7 +6,7 @@ import { defineConfig } from "vitest/config";
 
 // Sources, not builds: `@tau-agent/source` is the condition every package exports first.
 // `import` and `default` always hold; named here, they would also hold for `require` in packages.
-const conditions = ["@tau-agent/source", "node", "module"];
+const conditions = ["@tau-agent/source", "node"];
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
 // Every frame of a run is recorded, and held against the published schema at its end.
@@ -19,6 +20,10 @@ const setupFiles = [join(recording, "record-tests.ts"), noRefusals];
 // What runs around a run knows no conditions, and unit tests need no build.
 const protocol = fileURLToPath(new URL("packages/rpc-protocol/src/index.ts", import.meta.url));
 
+// Which part of the long suites runs; the end of the run says it.
+const { env } = process;
+env.TAU_SEED ??= String(randomInt(1_000_000));
+
 export default defineConfig({
   resolve: {
     conditions,
@@ -26,6 +31,7 @@ export default defineConfig({
   },
   ssr: shared.ssr,
   test: {
+    reporters: ["default", "./scripts/testing/run-summary.ts"],
     globalSetup: join(recording, "check-run.ts"),
     // By default one core is left alone, which is half of a small machine.
     maxWorkers: availableParallelism(),

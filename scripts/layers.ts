@@ -22,7 +22,7 @@ export const layers: readonly Layers[] = [
       ["settings", "processes", "host-requests"],
       ["models", "resources", "permissions", "sandbox"],
       ["session-log"],
-      ["user-input", "todos", "stream-rules", "session-store", "jobs"],
+      ["user-input", "todos", "stream-rules", "session-store", "jobs", "telemetry"],
       ["tools", "compaction", "structured-output"],
       ["host-tools"],
       ["subagents", "export-html", "approvals", "mcp"],

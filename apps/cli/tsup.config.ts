@@ -3,7 +3,7 @@ import { createRequire, isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
-import { filesOnDemand } from "./bundling/files-on-demand.ts";
+import { builtinsOnDemand } from "./bundling/builtins-on-demand.ts";
 import { leanSdks } from "./bundling/lean-sdks.ts";
 import { licences } from "./bundling/licences.ts";
 
@@ -53,7 +53,7 @@ const straightThroughDoors: Plugin = {
   setup(build) {
     const imports = /^import \{([^}]*)\} from "(@tau-agent\/[^"]+)";$/gm;
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-      const source = filesOnDemand(readFileSync(path, "utf8"));
+      const source = builtinsOnDemand(readFileSync(path, "utf8"));
       const contents = source.replace(imports, (_, list: string, door) => {
         const sources = openDoor(door);
         return namesIn(list)

@@ -28,7 +28,7 @@ async function python(...args: string[]): Promise<string> {
 }
 
 describe("the Python client", () => {
-  it.each(tests)(
+  it.concurrent.each(tests)(
     "passes %s",
     async (name) => {
       const output = await python("-X", "dev", "-m", "unittest", "-v", `tests.${name}`);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
+import { browserLaunch } from "../../scripts/testing/chromium.ts";
 
 const program = fileURLToPath(new URL("web-chat.ts", import.meta.url));
 
@@ -18,10 +19,7 @@ async function startChat() {
     env: { ...process.env, PORT: "0", PI_CODING_AGENT_DIR: join(folder, "agent") },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await chromium.launch(browserLaunch());
   onTestFinished(async () => {
     await browser.close();
     server.kill("SIGKILL");

@@ -1,6 +1,6 @@
 // First of all: from here on nothing but frames reaches stdout.
 import "./process/output.ts";
-import { exportSessionFile } from "@tau-agent/coding-agent";
+import { exportSessionFile, McpPool } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "./command-line/cli-options.ts";
 import { milliseconds } from "./command-line/hosting-options.ts";
@@ -179,6 +179,7 @@ async function startHosting(
     logger,
     words: process.argv.slice(2),
     beforeExtensions,
+    mcpPool: new McpPool(),
     openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }, environment),
   });
 }

@@ -7,6 +7,7 @@ import {
   requirements,
 } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
+import { runsWhole, slice } from "../../../scripts/testing/slice.ts";
 import { shownElsewhere } from "./shown-elsewhere.ts";
 import { commandExamples, frameExamples } from "./support/documented-examples.ts";
 import { memoryHost } from "./support/hosts.ts";
@@ -17,12 +18,12 @@ const inMemory = transcripts.filter(({ git }) => git !== true);
 const seen: Record<string, unknown>[] = [];
 
 describe("transcripts against a host in memory", () => {
-  it.each(inMemory)("$name", async (transcript) => {
+  it.each(slice(inMemory, 60))("$name", async (transcript) => {
     await using host = await memoryHost(transcript);
     seen.push(...(await playTranscript(transcript, host)));
   });
 
-  it("bring every frame the document prints", () => {
+  it.runIf(runsWhole)("bring every frame the document prints", () => {
     const missing = frameExamples.filter((example) =>
       seen.every((frame) => mismatch(example, frame) !== undefined),
     );

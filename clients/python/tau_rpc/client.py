@@ -403,6 +403,7 @@ class TauClient(CommandMethods):
         streaming_behavior: Literal["steer", "followUp"] | None = None,
         prompt_id: str | None = None,
         output_schema: Mapping[str, Any] | None = None,
+        traceparent: str | None = None,
     ) -> PromptRun:
         """Sends a prompt when iteration begins; its events up to its `prompt_result`."""
         params = {
@@ -412,6 +413,7 @@ class TauClient(CommandMethods):
             "streamingBehavior": streaming_behavior,
             "promptId": prompt_id,
             "outputSchema": output_schema,
+            "traceparent": traceparent,
         }
         return PromptRun(self, {name: value for name, value in params.items() if value is not None})
 
@@ -423,6 +425,7 @@ class TauClient(CommandMethods):
         attachments: list[Attachment] | None = None,
         prompt_id: str | None = None,
         output_schema: Mapping[str, Any] | None = None,
+        traceparent: str | None = None,
         timeout: float | None = None,
     ) -> PromptRun:
         """Sends a prompt and returns its run when all of its work is done.
@@ -436,6 +439,7 @@ class TauClient(CommandMethods):
             attachments=attachments,
             prompt_id=prompt_id,
             output_schema=output_schema,
+            traceparent=traceparent,
         )
         try:
             await asyncio.wait_for(run.wait(), timeout)

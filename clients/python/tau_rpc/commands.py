@@ -173,6 +173,7 @@ class CommandMethods:
         prompt_id: str | None = None,
         resume: bool | None = None,
         output_schema: Any | None = None,
+        traceparent: str | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Sends a user prompt. It is answered once the prompt is accepted, before the first
@@ -190,6 +191,8 @@ class CommandMethods:
           on where it was.
         `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
           `prompt_result`.
+        `traceparent`: The span that the run belongs to, as in W3C Trace Context, where spans
+          are made; a malformed one is ignored.
         """
         data: PromptDisposition | None = await self.request(
             "prompt",
@@ -201,6 +204,7 @@ class CommandMethods:
                 promptId=prompt_id,
                 resume=resume,
                 outputSchema=output_schema,
+                traceparent=traceparent,
             ),
             timeout=timeout,
         )

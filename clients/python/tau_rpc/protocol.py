@@ -3855,6 +3855,10 @@ class PromptCommand(_PromptCommand, total=False):
     """
     outputSchema: Any
     """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
+    traceparent: str
+    """The span that the run belongs to, as in W3C Trace Context, where spans are made; a
+    malformed one is ignored.
+    """
 
 
 class _PromptCommandInfo(TypedDict):
@@ -4334,8 +4338,32 @@ class SessionStats(_SessionStats, total=False):
     """The session file; absent if the session is in memory or has no file yet."""
     subagents: SessionStatsSubagents
     """The share of subagents at every depth; absent if there were none."""
+    cacheUsage: SessionStatsCacheUsage
+    """What prompt caches saved; absent before the first reply with usage."""
     contextUsage: SessionStatsContextUsage
     """How full the context window is."""
+
+
+class SessionStatsCacheUsage(TypedDict):
+    """What prompt caches saved; absent before the first reply with usage."""
+
+    percent: float
+    """Percentage of the whole session's input tokens that came from a cache."""
+    turns: list[SessionStatsCacheUsageTurns]
+    """The latest model calls of the current branch, oldest first, at most 50."""
+
+
+class SessionStatsCacheUsageTurns(TypedDict):
+    timestamp: int
+    """When the call was made, in Unix milliseconds."""
+    input: int
+    """Input tokens that were not cached."""
+    cacheRead: int
+    """Input tokens read from a cache."""
+    cacheWrite: int
+    """Input tokens written to a cache."""
+    percent: float
+    """Percentage of the input tokens that came from a cache."""
 
 
 class SessionStatsContextUsage(TypedDict):
@@ -6856,6 +6884,8 @@ __all__ = [
     "SessionLostEvent",
     "SessionState",
     "SessionStats",
+    "SessionStatsCacheUsage",
+    "SessionStatsCacheUsageTurns",
     "SessionStatsContextUsage",
     "SessionStatsSubagents",
     "SessionStoreStatusEvent",

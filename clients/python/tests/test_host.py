@@ -43,6 +43,16 @@ class Prompts(HostTest):
             assert answer is not None
             self.assertEqual(answer["disposition"], "duplicate")
 
+    async def test_names_the_span_that_a_run_belongs_to(self) -> None:
+        agent = self.folder / "agent"
+        agent.mkdir(exist_ok=True)
+        (agent / "settings.json").write_text('{"telemetry": {"enabled": true}}')
+        traceparent = f"00-{'a' * 32}-{'b' * 16}-01"
+        async with self.client() as client:
+            # Without a provider in the host, what a command starts continues the client's span.
+            await client.prompt_and_wait("bash echo $TRACEPARENT > seen.txt", traceparent=traceparent)
+        self.assertEqual((self.project / "seen.txt").read_text(), f"{traceparent}\n")
+
     async def test_runs_tools(self) -> None:
         async with self.client() as client:
             run = await client.prompt_and_wait("ls")

@@ -13,7 +13,7 @@ import {
   type CreateAgentSessionOptions,
   deleteSession,
   findSavedSession,
-  listSessions,
+  listSessionPage,
   SessionError,
   type SessionStart,
 } from "@tau-agent/coding-agent";
@@ -157,16 +157,20 @@ export class Sessions {
     }
     const { agentDirectory } = this.#source;
     const sessionDirectory = await this.#source.sessionDirectory(cwd ?? undefined);
-    const found = await listSessions({ agentDirectory, sessionDirectory, cwd: cwd ?? undefined });
-    const all = found.filter((one) => isAbsolute(one.cwd) && (cwd == null || one.cwd === cwd));
-    const sessions = all.slice(start, start + PAGE).map((one) => ({
-      sessionId: one.id,
-      cwd: one.cwd,
-      title: one.name ?? (one.messageCount === 0 ? null : (firstLine(one.firstMessage) ?? null)),
-      updatedAt: one.modified,
-    }));
-    const end = start + PAGE;
-    return end < all.length ? { sessions, nextCursor: String(end) } : { sessions };
+    const places = { agentDirectory, sessionDirectory, cwd: cwd ?? undefined };
+    const { sessions, next } = await listSessionPage(places, { start, limit: PAGE });
+    return {
+      sessions: sessions
+        // The protocol has no other folders; a file of another program may.
+        .filter((one) => isAbsolute(one.cwd))
+        .map(({ id, name, firstMessage, modified, ...one }) => ({
+          sessionId: id,
+          cwd: one.cwd,
+          title: name ?? firstLine(firstMessage ?? "") ?? null,
+          updatedAt: modified,
+        })),
+      ...(next === undefined ? {} : { nextCursor: String(next) }),
+    };
   }
 
   async #close(sessionId: string): Promise<void> {

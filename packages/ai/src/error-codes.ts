@@ -46,6 +46,8 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "CreditsError",
     "MonthlyLimitError",
     "GoUsageLimitError",
+    // Bedrock.
+    "ServiceQuotaExceededException",
     "FreeUsageLimitError",
   ],
   auth: [
@@ -56,6 +58,11 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "incorrect_api_key_error",
     "PERMISSION_DENIED",
     "UNAUTHENTICATED",
+    "AccessDeniedException",
+    "CredentialsProviderError",
+    "ExpiredTokenException",
+    "InvalidSignatureException",
+    "UnrecognizedClientException",
   ],
   rate_limited: [
     "rate_limit_error",
@@ -65,6 +72,8 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "limit_requests",
     "limit_burst_rate",
     "RESOURCE_EXHAUSTED",
+    "ThrottlingException",
+    "TooManyRequestsException",
     "1302",
     "1303",
     "1305",
@@ -75,6 +84,10 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "service_unavailable",
     "slow_down",
     "UNAVAILABLE",
+    "ModelErrorException",
+    "ModelNotReadyException",
+    "ModelStreamErrorException",
+    "ServiceUnavailableException",
     "1312",
     // General: anything more special that comes with them says more.
     "api_error",
@@ -82,8 +95,9 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "internal_error",
     "internal_server_error",
     "INTERNAL",
+    "InternalServerException",
   ],
-  timeout: ["timeout_error", "DEADLINE_EXCEEDED"],
+  timeout: ["timeout_error", "DEADLINE_EXCEEDED", "ModelTimeoutException"],
   context_overflow: [
     "context_length_exceeded",
     "model_context_window_exceeded",
@@ -97,6 +111,8 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "INVALID_ARGUMENT",
     "FAILED_PRECONDITION",
     "NOT_FOUND",
+    "ResourceNotFoundException",
+    "ValidationException",
   ],
 };
 

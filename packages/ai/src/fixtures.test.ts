@@ -2,11 +2,11 @@
  * Replays wire bytes through the vendors' SDKs. A case is a folder `<api>/__fixtures__/<case>`:
  * - `input.json`: `{provenance, model, context, options?, response?: {status, headers}}`; `model`
  *   needs an id, a provider and what differs from the defaults below.
- * - `stream.sse`: the response's bytes as received.
+ * - `stream.sse`, or `stream.bin` for a binary format: the response's bytes as received.
  * - `request.json` and `events.jsonl`: the expected request and events (without `partial`);
  *   rewritten by `vitest -u`, so read them before you commit.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
@@ -78,8 +78,23 @@ function describeEvent(event: AssistantMessageEvent): string {
 
 const lines = ({ events }: Replay): string => `${events.map(describeEvent).join("\n")}\n`;
 
-/** After every empty line, where one event of the vendor ends. */
-function cutAtEvents(bytes: Buffer): Buffer[] {
+/** Where one event of the vendor ends. */
+function cutAtEvents(bytes: Buffer, isBinary: boolean): Buffer[] {
+  return isBinary ? cutAtLengths(bytes) : cutAtEmptyLines(bytes);
+}
+
+/** Each message of AWS's event streams begins with its size. */
+function cutAtLengths(bytes: Buffer): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let from = 0; from + 4 <= bytes.length; ) {
+    const end = from + bytes.readUInt32BE(from);
+    pieces.push(bytes.subarray(from, end));
+    from = end;
+  }
+  return pieces;
+}
+
+function cutAtEmptyLines(bytes: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
   let from = 0;
   for (const { index, 0: end } of bytes.toString("latin1").matchAll(/\r?\n\r?\n/g)) {
@@ -128,7 +143,8 @@ describe.each(apis)("$api", ({ api, folder, cases }) => {
   describe.each(cases)("%s", (name) => {
     const path = join(folder, name);
     const input: Input = JSON.parse(readFileSync(join(path, "input.json"), "utf8"));
-    const bytes = readFileSync(join(path, "stream.sse"));
+    const isBinary = existsSync(join(path, "stream.bin"));
+    const bytes = readFileSync(join(path, isBinary ? "stream.bin" : "stream.sse"));
 
     it("sends the recorded request and gives the recorded events", async () => {
       expect(input.provenance).not.toBe("");
@@ -143,13 +159,13 @@ describe.each(apis)("$api", ({ api, folder, cases }) => {
       const whole = lines(await replay(api, input, [bytes]));
       const single = [...bytes].map((byte) => Uint8Array.of(byte));
       expect(lines(await replay(api, input, single))).toBe(whole);
-      expect(lines(await replay(api, input, cutAtEvents(bytes)))).toBe(whole);
+      expect(lines(await replay(api, input, cutAtEvents(bytes, isBinary)))).toBe(whole);
     });
 
     it("never takes a stream that breaks off for a complete reply", async () => {
       const whole = await replay(api, input, [bytes]);
       if (whole.result.error !== undefined) return;
-      const pieces = cutAtEvents(bytes);
+      const pieces = cutAtEvents(bytes, isBinary);
       for (let count = 0; count < pieces.length; count++) {
         const { result } = await replay(api, input, pieces.slice(0, count));
         if (result.error === undefined) {

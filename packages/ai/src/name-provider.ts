@@ -59,6 +59,8 @@ function says(pattern: RegExp): (error: ProviderError) => boolean {
 export interface NamingOptions {
   /** The longest wait that a vendor may ask for, in ms; a longer one is said. */
   readonly maxRetryDelayMs?: number | undefined;
+  /** What to do when the key is refused; by default, that it is to be checked. */
+  readonly keyStep?: string | undefined;
 }
 
 /**
@@ -68,13 +70,14 @@ export interface NamingOptions {
 export function nameProvider(
   error: ProviderError,
   { provider, baseUrl }: Model,
-  { maxRetryDelayMs = Number.POSITIVE_INFINITY }: NamingOptions = {},
+  { maxRetryDelayMs = Number.POSITIVE_INFINITY, keyStep }: NamingOptions = {},
 ): ProviderError {
   const { code, message, status, retryAfterMs = 0, cause } = error;
   const isTooLong = error.isRetryable && retryAfterMs > maxRetryDelayMs;
   const step = isTooLong
     ? `It asks to wait ${inWords(retryAfterMs)}, longer than retry.maxDelayMs allows (${inWords(maxRetryDelayMs)}).`
-    : nextSteps.find(({ fits }) => fits(error))?.step;
+    : ((status === 401 && code === "auth" ? keyStep : undefined) ??
+      nextSteps.find(({ fits }) => fits(error))?.step);
   if (step === undefined || (baseUrl === "" && !isTooLong)) return error;
   const place = baseUrl === "" ? provider : `${provider} at ${printable(baseUrl)}`;
   return new ProviderError({

@@ -12,12 +12,17 @@ export type ProviderTable = Readonly<Record<string, () => Promise<Provider>>>;
 export const builtInProviders: ProviderTable = {
   "anthropic-messages": async () =>
     (await import("./anthropic-messages/index.ts")).createAnthropicMessages(),
+  "anthropic-vertex": async () =>
+    (await import("./anthropic-vertex/index.ts")).createAnthropicVertex(),
   "azure-openai-responses": async () =>
     (await import("./azure-openai-responses/index.ts")).createAzureOpenaiResponses(),
+  "bedrock-converse-stream": async () =>
+    (await import("./bedrock-converse-stream/index.ts")).createBedrockConverseStream(),
   "google-generative-ai": async () =>
     (await import("./google-generative-ai/index.ts")).createGoogleGenerativeAi(),
   "openai-codex-responses": async () =>
     (await import("./openai-codex-responses/index.ts")).createOpenaiCodexResponses(),
+  "google-vertex": async () => (await import("./google-vertex/index.ts")).createGoogleVertex(),
   "openai-completions": async () =>
     (await import("./openai-completions/index.ts")).createOpenaiCompletions(),
   "openai-responses": async () =>

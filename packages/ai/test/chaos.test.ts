@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { seed, sliceSize } from "../../../scripts/testing/slice.ts";
 import { runChaos } from "./chaos/run-chaos.ts";
 
 /**
- * How many broken replies are streamed, and the seed of the first one. `TAU_CHAOS_STREAMS=10000`
- * runs all; `TAU_CHAOS_SEED=1234 TAU_CHAOS_STREAMS=1` runs again the one that a failure names.
+ * How many broken replies are streamed, and the seed of the first one.
+ * `TAU_CHAOS_SEED=1234 TAU_CHAOS_STREAMS=1` runs again the one that a failure names.
  */
-const count = Number(process.env.TAU_CHAOS_STREAMS ?? 400);
-const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? 0);
+const count = Number(process.env.TAU_CHAOS_STREAMS ?? sliceSize(400, 2_000));
+const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? sliceSize(seed, 0));
 const atOnce = 16;
 
 describe("broken replies", () => {

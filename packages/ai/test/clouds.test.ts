@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { AssistantMessage, LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Context, createStream, type StreamOptions, type StreamResult } from "../src/index.ts";
 import {
   type LoopbackApi,
@@ -17,7 +20,7 @@ interface Cloud {
   readonly title: string;
   readonly api: LoopbackApi;
   readonly model: Partial<Model>;
-  readonly options: (server: LoopbackServer) => StreamOptions;
+  readonly options: (server: LoopbackServer) => StreamOptions | Promise<StreamOptions>;
   readonly credentials: LoopbackCredentials;
   /** Where the first request went. */
   readonly place: string;
@@ -25,6 +28,45 @@ interface Cloud {
 }
 
 const azure = { api: "azure-openai-responses", credentials: { key: "azure-key" } } as const;
+
+const bedrock = {
+  api: "bedrock-converse-stream",
+  model: { id: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", provider: "amazon-bedrock" },
+  place: "/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
+} as const;
+
+const vertex = {
+  ...{ GOOGLE_CLOUD_PROJECT: "my-project", GOOGLE_CLOUD_LOCATION: "europe-west1" },
+  HOME: "/nonexistent",
+};
+const inProject = "/v1/projects/my-project/locations/europe-west1/publishers";
+const gemini = {
+  api: "google-vertex",
+  model: { id: "gemini-3.1-pro-preview", provider: "google-vertex" },
+} as const;
+const claudeOnVertex = {
+  api: "anthropic-vertex",
+  model: { id: "claude-sonnet-4-6@20260101", provider: "google-vertex" },
+} as const;
+
+/** A user's credentials, and a service that makes a token of them. */
+async function loggedIn(): Promise<StreamOptions> {
+  const folder = await mkdtemp(join(tmpdir(), "tau-google-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "credentials.json");
+  const login = { client_id: "id", client_secret: "s", refresh_token: "refresh-me" };
+  await writeFile(path, JSON.stringify({ type: "authorized_user", ...login }));
+  return {
+    environment: { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: path },
+    // Tokens are renewed on the way that requests take, too.
+    fetch: async (url, init) => {
+      if (!String(url).startsWith("https://oauth2.googleapis.com/token")) return fetch(url, init);
+      const isRight = String(init?.body).includes("refresh-me");
+      const body = isRight ? { access_token: "google-token", expires_in: 3600 } : { error: "no" };
+      return Response.json(body, { status: isRight ? 200 : 400 });
+    },
+  };
+}
 
 const clouds: readonly Cloud[] = [
   {
@@ -51,6 +93,74 @@ const clouds: readonly Cloud[] = [
     }),
     place: "/openai/responses?api-version=2025-04-01-preview",
     wrong: { apiKey: "" },
+  },
+  {
+    ...bedrock,
+    title: "Bedrock, with a key",
+    options: () => ({ apiKey: "bedrock-key" }),
+    credentials: { key: "bedrock-key" },
+    wrong: { apiKey: "another" },
+  },
+  {
+    ...bedrock,
+    title: "Bedrock, signed",
+    options: () => ({
+      environment: {
+        AWS_ACCESS_KEY_ID: "AKIATEST",
+        AWS_SECRET_ACCESS_KEY: "secret/+=",
+        AWS_SESSION_TOKEN: "session",
+        AWS_REGION: "eu-west-3",
+      },
+    }),
+    credentials: {
+      aws: {
+        accessKeyId: "AKIATEST",
+        secretAccessKey: "secret/+=",
+        sessionToken: "session",
+        region: "eu-west-3",
+      },
+    },
+    wrong: {
+      environment: {
+        AWS_ACCESS_KEY_ID: "AKIATEST",
+        AWS_SECRET_ACCESS_KEY: "another",
+        AWS_SESSION_TOKEN: "session",
+        AWS_REGION: "eu-west-3",
+      },
+    },
+  },
+  {
+    ...gemini,
+    title: "Gemini on Vertex, with a key",
+    options: () => ({ apiKey: "vertex-key", environment: vertex }),
+    credentials: { key: "vertex-key" },
+    place: "/v1/publishers/google/models/gemini-3.1-pro-preview:streamGenerateContent?alt=sse",
+    wrong: { apiKey: "another" },
+  },
+  {
+    ...gemini,
+    title: "Gemini on Vertex, with application default credentials",
+    options: loggedIn,
+    credentials: { googleToken: "google-token" },
+    place: `${inProject}/google/models/gemini-3.1-pro-preview:streamGenerateContent?alt=sse`,
+    wrong: { apiKey: "key-instead" },
+  },
+  {
+    ...gemini,
+    model: { ...gemini.model, id: "gemini-2.5-flash" },
+    title: "Gemini 2.5 on Vertex",
+    options: loggedIn,
+    credentials: { googleToken: "google-token" },
+    place: `${inProject}/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse`,
+    wrong: { apiKey: "key-instead" },
+  },
+  {
+    ...claudeOnVertex,
+    title: "Claude on Vertex",
+    options: loggedIn,
+    credentials: { googleToken: "google-token" },
+    place: `${inProject}/anthropic/models/claude-sonnet-4-6%4020260101:streamRawPredict`,
+    wrong: { apiKey: "key-instead" },
   },
 ];
 
@@ -175,7 +285,7 @@ describe.each([...clouds, ...plans])("$title", (cloud) => {
   it.each(["high", "off"] as const)("serves a whole tool turn, thinking %s", async (level) => {
     await using server = await serve(cloud);
     const model = modelOf(server, cloud);
-    const options = { ...cloud.options(server), thinkingLevel: level };
+    const options = { ...(await cloud.options(server)), thinkingLevel: level };
     const send = sender();
     const first = await send(model, [user("Look")], options);
     expect(first.error).toBeUndefined();
@@ -216,7 +326,7 @@ describe.each([...clouds, ...plans])("$title", (cloud) => {
       await using server = await serve(cloud);
       const history = [user("Look"), message, ...answers(message), user("And?")];
       const { error } = await sender()(modelOf(server, cloud), history, {
-        ...cloud.options(server),
+        ...(await cloud.options(server)),
         thinkingLevel: "high",
       });
       expect(error).toBeUndefined();
@@ -227,7 +337,7 @@ describe.each([...clouds, ...plans])("$title", (cloud) => {
   it("says which credentials are wrong, and sends nothing twice", async () => {
     await using server = await serve(cloud);
     const { error } = await sender()(modelOf(server, cloud), [user("Look")], {
-      ...cloud.options(server),
+      ...(await cloud.options(server)),
       ...cloud.wrong,
     });
     expect(error).toMatchObject({ code: "auth", isRetryable: false });
@@ -242,7 +352,7 @@ describe("a ChatGPT plan", () => {
 
   it("receives the account, the host and the session; an own header is stronger", async () => {
     await using server = await serve(codex);
-    const options = { ...codex.options(server), sessionId: "s-1" };
+    const options = { ...(await codex.options(server)), sessionId: "s-1" };
     await sender()(modelOf(server, codex), [user("Look")], options);
     const headers = { "chatgpt-account-id": "acct-9" };
     await sender()(modelOf(server, codex), [user("Look")], { ...options, headers });
@@ -257,7 +367,7 @@ describe("a ChatGPT plan", () => {
   it("gets the system prompt as instructions, and no limit, temperature or stored reply", async () => {
     await using server = await serve(codex);
     const limits = { maxTokens: 100, temperature: 0.5, cacheRetention: "long" } as const;
-    const options = { ...codex.options(server), ...limits };
+    const options = { ...(await codex.options(server)), ...limits };
     await sender()(modelOf(server, codex), [user("Look")], options);
     const { body } = server.requests[0] ?? {};
     expect(body).toMatchObject({ instructions: "Be brief.", store: false, tool_choice: "auto" });
@@ -275,7 +385,7 @@ describe("a ChatGPT plan", () => {
   ])("is at the base URL …%s", async (path, place) => {
     await using server = await serve(codex);
     const model = { ...modelOf(server, codex), baseUrl: `${server.url}${path}` };
-    const { error } = await sender()(model, [user("Look")], codex.options(server));
+    const { error } = await sender()(model, [user("Look")], await codex.options(server));
     expect(error).toBeUndefined();
     expect(server.requests[0]?.path).toBe(place);
   });
@@ -305,7 +415,7 @@ describe("Copilot", () => {
   it.each(plans.slice(1))("$title hears who asks, and of images", async (plan) => {
     await using server = await serve(plan);
     const model = { ...modelOf(server, plan), headers: { "Editor-Version": "vscode/9" } };
-    const options = plan.options(server);
+    const options = await plan.options(server);
     const send = sender();
     const { message } = await send(model, [user("Look")], options);
     await send(model, [user("Look"), message, ...answers(message)], options);
@@ -339,7 +449,7 @@ describe("Copilot", () => {
     if (plan === undefined) throw new TypeError("no row");
     await using server = await serve(plan);
     const model = { ...modelOf(server, plan), baseUrl: "https://elsewhere.invalid" };
-    const options = { ...plan.options(server), baseUrl: `${server.url}/v1` };
+    const options = { ...(await plan.options(server)), baseUrl: `${server.url}/v1` };
     expect((await sender()(model, [user("Look")], options)).error).toBeUndefined();
   });
 });

@@ -1,14 +1,29 @@
+import type { Environment } from "../src/index.ts";
+import type { LoopbackApi } from "../src/testing/index.ts";
+
 /** What the contract tests need to know of a wire format. */
 export interface Wire {
-  readonly api: string;
+  readonly api: LoopbackApi;
   /** The bytes of a short reply, event by event. */
   readonly events: readonly string[];
   readonly overflow: string;
   readonly keyHeader: string;
+  /** What says only that the connection is open; default a comment. */
+  readonly signOfLife?: string;
+  /** The member of a payload that names the model; default `model`. */
+  readonly modelMember?: string;
+  /** A base URL where no credentials are needed; default the usual one. */
+  readonly openBaseUrl?: string;
+  /** Variables that lead to this endpoint without a key. */
+  readonly environment?: Environment;
   /** An error within the stream. */
   errorEvent(code: string, text: string): string;
 }
 
+/** Without the credentials of the user who runs the tests. */
+const nobody = { HOME: "/nonexistent" };
+const converse = (event: string, members: object): string =>
+  `event: ${event}\ndata: ${JSON.stringify(members)}\n\n`;
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const named = (value: { type: string; [field: string]: unknown }): string =>
   `event: ${value.type}\n${data(value)}`;
@@ -58,40 +73,55 @@ const responses: Omit<Wire, "api"> = {
     }),
 };
 
+const anthropic: Omit<Wire, "api"> = {
+  events: [
+    named({ type: "message_start", message: { ...message, usage: { input_tokens: 1 } } }),
+    named({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+    named({
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "text_delta", text: "Hello" },
+    }),
+    named({ type: "content_block_stop", index: 0 }),
+    named({
+      type: "message_delta",
+      delta: { stop_reason: "end_turn" },
+      usage: { output_tokens: 1 },
+    }),
+    named({ type: "message_stop" }),
+  ],
+  overflow: "prompt is too long: 210000 tokens > 200000 maximum",
+  keyHeader: "x-api-key",
+  errorEvent: (type, text) => named({ type: "error", error: { type, message: text } }),
+};
+
+const google: Omit<Wire, "api"> = {
+  events: [
+    data({ candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }),
+    data({ candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }] }),
+  ],
+  overflow:
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+  keyHeader: "x-goog-api-key",
+  errorEvent: (status, text) => data({ error: { code: 429, message: text, status } }),
+};
+
 /** Every wire format. */
 export const wires: readonly Wire[] = [
+  { api: "anthropic-messages", ...anthropic },
   {
-    api: "anthropic-messages",
-    events: [
-      named({ type: "message_start", message: { ...message, usage: { input_tokens: 1 } } }),
-      named({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
-      named({
-        type: "content_block_delta",
-        index: 0,
-        delta: { type: "text_delta", text: "Hello" },
-      }),
-      named({ type: "content_block_stop", index: 0 }),
-      named({
-        type: "message_delta",
-        delta: { stop_reason: "end_turn" },
-        usage: { output_tokens: 1 },
-      }),
-      named({ type: "message_stop" }),
-    ],
-    overflow: "prompt is too long: 210000 tokens > 200000 maximum",
-    keyHeader: "x-api-key",
-    errorEvent: (type, text) => named({ type: "error", error: { type, message: text } }),
-  },
-  {
-    api: "google-generative-ai",
-    events: [
-      data({ candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }),
-      data({ candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }] }),
-    ],
-    overflow:
-      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    ...anthropic,
+    api: "anthropic-vertex",
     keyHeader: "x-goog-api-key",
-    errorEvent: (status, text) => data({ error: { code: 429, message: text, status } }),
+    openBaseUrl: "http://localhost:9/v1",
+    environment: nobody,
+  },
+  { api: "google-generative-ai", ...google },
+  {
+    ...google,
+    api: "google-vertex",
+    openBaseUrl: "http://localhost:9/v1",
+    environment: nobody,
   },
   {
     api: "openai-completions",
@@ -105,6 +135,26 @@ export const wires: readonly Wire[] = [
       "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
     keyHeader: "authorization",
     errorEvent: (code, text) => data({ error: { code, message: text } }),
+  },
+  {
+    api: "bedrock-converse-stream",
+    events: [
+      converse("messageStart", { role: "assistant" }),
+      converse("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "Hello" } }),
+      converse("contentBlockStop", { contentBlockIndex: 0 }),
+      converse("messageStop", { stopReason: "end_turn" }),
+      converse("metadata", { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
+    ],
+    overflow: "Input is too long for requested model.",
+    keyHeader: "authorization",
+    modelMember: "modelId",
+    signOfLife: converse("unheardOf", {}),
+    environment: { AWS_BEDROCK_SKIP_AUTH: "1" },
+    errorEvent: (code, text) =>
+      converse(
+        code === "RESOURCE_EXHAUSTED" ? "throttlingException" : "serviceQuotaExceededException",
+        { message: text },
+      ),
   },
   { api: "openai-responses", ...responses },
   { api: "azure-openai-responses", ...responses, keyHeader: "api-key" },

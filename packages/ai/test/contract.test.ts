@@ -3,6 +3,7 @@ import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import type { AssistantMessage, Model, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it, vi } from "vitest";
 import { type Context, type StreamOptions, type StreamResult, stream } from "../src/index.ts";
+import { wireFormats } from "../src/testing/routes.ts";
 import { wires } from "./contract-wires.ts";
 
 function modelFor(api: string, baseUrl = "http://vendor.invalid/v1"): Model {
@@ -22,7 +23,7 @@ function modelFor(api: string, baseUrl = "http://vendor.invalid/v1"): Model {
 
 const hello: Context = { messages: [{ role: "user", content: "Hello", timestamp: 1 }] };
 
-async function finish(
+async function finishReply(
   model: Model,
   context: Context,
   options: StreamOptions,
@@ -34,7 +35,11 @@ async function finish(
   }
 }
 
-function answer(status: number, body: string, headers: Record<string, string> = {}) {
+function answer(
+  status: number,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+) {
   const sent: { url: string; headers: Headers; body: string }[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
     sent.push({ url: String(url), headers: new Headers(init?.headers), body: String(init?.body) });
@@ -44,11 +49,16 @@ function answer(status: number, body: string, headers: Record<string, string> = 
   return { fetch, sent };
 }
 
-describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) => {
+describe.each(wires)("$api", (wire) => {
+  const { api, events, overflow, keyHeader, errorEvent, modelMember = "model" } = wire;
   const model = modelFor(api);
+  const finish = (to: Model, context: Context, options: StreamOptions) =>
+    finishReply(to, context, { environment: wire.environment, ...options });
+  /** The bytes of events as they are on the wire. */
+  const bytes = (text: string) => Buffer.from(wireFormats[api].toBytes?.(text) ?? text);
 
   it("streams a reply and sends the key where the vendor wants it", async () => {
-    const { fetch, sent } = answer(200, events.join(""));
+    const { fetch, sent } = answer(200, bytes(events.join("")));
     const { message, error } = await finish(model, hello, { fetch });
     expect(error).toBeUndefined();
     expect(message).toMatchObject({
@@ -60,10 +70,10 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
   });
 
   it("sends no key header without a key", async () => {
-    const { fetch, sent } = answer(200, events.join(""));
-    const { error } = await finish(model, hello, { fetch, apiKey: "" });
+    const { fetch, sent } = answer(200, bytes(events.join("")));
+    const { error } = await finish(modelFor(api, wire.openBaseUrl), hello, { fetch, apiKey: "" });
     expect(error).toBeUndefined();
-    for (const name of [keyHeader, "authorization", "x-api-key", "api-key"]) {
+    for (const name of [keyHeader, "authorization", "x-api-key", "api-key", "x-goog-api-key"]) {
       expect(sent[0]?.headers.get(name)).toBeNull();
     }
   });
@@ -77,7 +87,7 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
       vi.stubEnv(`${vendor}_BASE_URL`, "https://leaked.invalid");
     }
     vi.stubEnv("GOOGLE_GENAI_USE_VERTEXAI", "true");
-    const { fetch, sent } = answer(200, events.join(""));
+    const { fetch, sent } = answer(200, bytes(events.join("")));
     const { error } = await finish(model, hello, { fetch });
     vi.unstubAllEnvs();
     expect(error).toBeUndefined();
@@ -86,7 +96,7 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
   });
 
   it("adds the caller's headers last and lets null delete one", async () => {
-    const { fetch, sent } = answer(200, events.join(""));
+    const { fetch, sent } = answer(200, bytes(events.join("")));
     const own = { ...model, headers: { "x-one": "model", "x-two": "model" } };
     await finish(own, hello, { fetch, headers: { "x-one": "request", "x-two": null } });
     expect(sent[0]?.headers.get("x-one")).toBe("request");
@@ -94,14 +104,14 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
   });
 
   it("lets the payload be seen and replaced before it is sent", async () => {
-    const { fetch, sent } = answer(200, events.join(""));
+    const { fetch, sent } = answer(200, bytes(events.join("")));
     const seen: unknown[] = [];
     const onPayload = (payload: unknown): unknown => {
       seen.push(payload);
-      return { ...(payload as object), model: "replaced" };
+      return { ...(payload as object), [modelMember]: "replaced" };
     };
     await finish(model, hello, { fetch, onPayload });
-    expect(seen).toMatchObject([{ model: "x" }]);
+    expect(seen).toMatchObject([{ [modelMember]: "x" }]);
     expect(`${sent[0]?.url}${sent[0]?.body}`).toContain("replaced");
   });
 
@@ -111,7 +121,7 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
       const body = new ReadableStream({
         start(controller) {
           const upTo = events.findIndex((event) => event.includes("Hello")) + 1;
-          controller.enqueue(new TextEncoder().encode(events.slice(0, upTo).join("")));
+          controller.enqueue(bytes(events.slice(0, upTo).join("")));
           init?.signal?.addEventListener("abort", () => controller.error(new Error("gone")));
         },
         cancel() {
@@ -148,13 +158,14 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
   });
 
   it("takes a body that breaks off within an event for a failed connection", async () => {
-    const body = events.join("").slice(0, (events[0]?.length ?? 0) + 12);
+    const first = bytes(events[0] ?? "");
+    const body = bytes(events.join("")).subarray(0, first.length + 12);
     const { error } = await finish(model, hello, { fetch: answer(200, body).fetch });
     expect(error).toMatchObject({ isRetryable: true });
   });
 
   it("removes lone surrogates from everything it sends", async () => {
-    const { fetch, sent } = answer(200, events.join(""));
+    const { fetch, sent } = answer(200, bytes(events.join("")));
     const context: Context = {
       systemPrompt: "Be\ud800 brief",
       messages: [
@@ -167,7 +178,7 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
   });
 
   it("answers a call that has no result and drops a result that has no call", async () => {
-    const { fetch, sent } = answer(200, events.join(""));
+    const { fetch, sent } = answer(200, bytes(events.join("")));
     const call = { type: "toolCall", id: "t1", name: "read", arguments: {} } as const;
     const zero = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
     const asked: AssistantMessage = {
@@ -228,7 +239,7 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
     ["insufficient_quota", "Try again in 620ms", "quota", undefined],
     ["1113", "Please recharge. Try again in 1m30s", "quota", undefined],
   ])("goes by the code of an error in the stream: %s %s", async (name, text, code, wait) => {
-    const body = `${events[0]}${errorEvent(name, text)}`;
+    const body = bytes(`${events[0]}${errorEvent(name, text)}`);
     const { error } = await finish(model, hello, { fetch: answer(200, body).fetch });
     expect(error).toMatchObject({ code, isRetryable: code === "rate_limited" });
     expect(error?.retryAfterMs).toBe(wait);
@@ -252,7 +263,7 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
       const body = new ReadableStream({
         async pull(controller) {
           await new Promise((resolve) => setTimeout(resolve, 5));
-          controller.enqueue(new TextEncoder().encode(": still here\n\n"));
+          controller.enqueue(bytes(wire.signOfLife ?? ": still here\n\n"));
         },
       });
       return new Response(body, { headers: { "content-type": "text/event-stream" } });
@@ -266,7 +277,7 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
 
   it("prints nothing, whatever the model is called", async () => {
     const printed = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    const { fetch } = answer(200, events.join(""));
+    const { fetch } = answer(200, bytes(events.join("")));
     for (const id of ["claude-3-7-sonnet-20250219", "claude-opus-4-6", "gpt-4", "gemini-1.5-pro"]) {
       const old = { ...model, id, reasoning: true, maxTokens: 20_000 };
       await finish(old, hello, { fetch, thinkingLevel: "high" });
@@ -299,7 +310,7 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
       request.resume();
       request.on("end", () => {
         response.writeHead(200, { "content-type": "text/event-stream" });
-        response.write(events.join(""));
+        response.write(bytes(events.join("")));
         // Most servers say that nothing follows a moment after they said it all.
         setTimeout(() => response.end(), 5);
       });

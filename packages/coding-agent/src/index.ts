@@ -51,6 +51,7 @@ export { findHomeDirectory } from "./base/home-directory.ts";
 export { nearest, nearestHint } from "./base/nearest.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
+export { describeSandboxOf } from "./create/describe-sandbox-of.ts";
 export { addMcpServer, type McpFilePlace, removeMcpServer } from "./create/mcp-file.ts";
 export type { ExtensionOptions } from "./create/session-extensions.ts";
 export type {
@@ -74,6 +75,7 @@ export type {
   RunnableHostTool,
 } from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
+export { McpPool } from "./mcp/connection/mcp-pool.ts";
 export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
 export type { ResolvedKey } from "./models/auth/key-resolver.ts";
@@ -109,6 +111,7 @@ export type { SessionStart } from "./session-log/open-session.ts";
 export {
   deleteSession,
   findSavedSession,
+  listSessionPage,
   listSessions,
   type SavedSessionsOptions,
 } from "./session-log/saved-sessions.ts";

@@ -1,28 +1,29 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { seed, sliceSize } from "../../../scripts/testing/slice.ts";
 import { temporaryFolder } from "../src/create/__fixtures__/test-session.ts";
 import { runChaosSession } from "./chaos/run-session.ts";
 
 /**
- * Sessions go on until they were sent this many replies. `TAU_CHAOS_REPLIES=10000` sends all;
+ * Sessions go on until they were sent this many replies.
  * `TAU_CHAOS_SEED=1234 TAU_CHAOS_REPLIES=1` runs again the session that a failure names.
  */
-const count = Number(process.env.TAU_CHAOS_REPLIES ?? 400);
-const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? 0);
+const count = Number(process.env.TAU_CHAOS_REPLIES ?? sliceSize(400, 10_000));
+const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? sliceSize(seed, 0));
 const atOnce = 8;
 
 describe("sessions over broken replies", () => {
   it(`answer each prompt once and reopen as they were (${count} replies, seeds from ${firstSeed})`, async () => {
     const folder = temporaryFolder();
     const faults: string[] = [];
-    let seed = firstSeed;
+    let next = firstSeed;
     let streams = 0;
     const work = async (): Promise<void> => {
       while (streams < count) {
-        const own = join(folder, String(seed));
+        const own = join(folder, String(next));
         mkdirSync(own);
-        const outcome = await runChaosSession(seed++, own);
+        const outcome = await runChaosSession(next++, own);
         streams += outcome.streams;
         faults.push(...outcome.faults);
       }

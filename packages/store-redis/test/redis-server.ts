@@ -6,12 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
 
-/** What tests that need Redis say when the machine has none. */
+/** Why tests that need Redis do not run; undefined when the machine has a redis-server. */
 export const redisIsMissing =
-  "redis-server is not installed; scripts/install-redis.sh installs it where apt-get can";
-
-/** Whether the machine has a redis-server. */
-export const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
+  spawnSync("redis-server", ["--version"]).status === 0
+    ? undefined
+    : "redis-server is not installed; scripts/install-redis.sh installs it where apt-get can";
 
 /** A Redis of a test's own, in a temporary folder. */
 export class RedisServer {

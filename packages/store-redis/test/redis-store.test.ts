@@ -5,9 +5,10 @@ import {
 } from "@tau-agent/coding-agent/session-store";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { describeWith } from "../../../scripts/testing/describe-with.ts";
 import { createRedisStore } from "../src/index.ts";
-import { hasRedis, RedisServer, redisIsMissing } from "./redis-server.ts";
+import { RedisServer, redisIsMissing } from "./redis-server.ts";
 
 const key: SessionKey = { projectKey: "project", sessionId: "session" };
 let server: RedisServer;
@@ -27,9 +28,7 @@ async function broken(store: SessionStore) {
   return results.filter(({ ok }) => !ok);
 }
 
-test.runIf(!hasRedis)(`the store in Redis was not tested: ${redisIsMissing}`, () => {});
-
-describe.runIf(hasRedis)("the store in Redis", () => {
+describeWith(redisIsMissing)("the store in Redis", () => {
   beforeAll(async () => {
     server = await RedisServer.start();
   });
@@ -77,7 +76,7 @@ describe.runIf(hasRedis)("the store in Redis", () => {
   });
 });
 
-describe.runIf(hasRedis)("a Redis in trouble", () => {
+describeWith(redisIsMissing)("a Redis in trouble", () => {
   test("a killed server is an error, and everything acknowledged is there when it is back", async () => {
     await using own = await RedisServer.start();
     const store = open(own.url);

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRedisStore } from "@tau-agent/store-redis";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { hasRedis, RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { describeWith } from "../../../scripts/testing/describe-with.ts";
+import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 import { testFleet } from "./test-fleet.ts";
 
 /** A tool call first; once it has any result, the end. */
@@ -16,9 +17,7 @@ const calling = (command: string) => [
   { repeat: true, when: { lastToolName: "bash" }, content: "done" },
 ];
 
-test.runIf(!hasRedis)(`workers were not tested: ${redisIsMissing}`, () => {});
-
-describe.runIf(hasRedis)("workers", () => {
+describeWith(redisIsMissing)("workers", () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await RedisServer.start();

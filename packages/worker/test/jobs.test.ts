@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createPostgresStore } from "@tau-agent/store-postgres";
 import { createRedisStore } from "@tau-agent/store-redis";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { describeWith } from "../../../scripts/testing/describe-with.ts";
 import { PostgresServer } from "../../store-postgres/test/postgres-server.ts";
-import { hasRedis, RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
+import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 import { hostsOf, testFleet } from "./test-fleet.ts";
 
 const program = fileURLToPath(new URL("../bin/tau-worker.js", import.meta.url));
@@ -22,9 +23,7 @@ const call = { type: "toolCall", name: "bash", arguments: { command: "true" } };
 export default ({ toolResults }) => (toolResults.length === 0 ? { content: [call] } : process.exit(3));
 `;
 
-test.runIf(!hasRedis)(`jobs were not tested: ${redisIsMissing}`, () => {});
-
-describe.runIf(hasRedis)("jobs", () => {
+describeWith(redisIsMissing)("jobs", () => {
   let redis: RedisServer;
   let postgres: PostgresServer;
   beforeAll(async () => {

@@ -3,11 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRedisStore } from "@tau-agent/store-redis";
 import { expect, onTestFinished, test } from "vitest";
-import { hasRedis, RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
+import { describeWith } from "../../../scripts/testing/describe-with.ts";
+import { sliceSize } from "../../../scripts/testing/slice.ts";
+import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 import { type Frame, hostsOf, testFleet } from "./test-fleet.ts";
 
-/** `TAU_FLEET_KILLS=200` runs all of it; by default a slice. `TAU_FLEET_SEED` changes the moments. */
-const killCount = Number(process.env.TAU_FLEET_KILLS ?? 6);
+/** `TAU_FLEET_KILLS=200` as before a release. `TAU_FLEET_SEED` changes the moments. */
+const killCount = Number(process.env.TAU_FLEET_KILLS ?? sliceSize(4, 12));
 const seed = Number(process.env.TAU_FLEET_SEED ?? 20_261_122);
 const SESSIONS = ["a", "b", "c", "d"];
 const projectKey = "p";
@@ -36,63 +38,63 @@ interface Message {
   readonly toolCallId?: string;
 }
 
-test.runIf(!hasRedis)(`killed workers were not tested: ${redisIsMissing}`, () => {});
-
-test.runIf(hasRedis)(
-  `${killCount} workers die in the middle of prompts, and nothing is lost, doubled or run again (seed ${seed})`,
-  async () => {
-    const server = await RedisServer.start();
-    onTestFinished(() => server[Symbol.asyncDispose]());
-    const fleet = testFleet({ redisUrl: server.url, scenario });
-    const random = randomNumbers(seed);
-    const start = () => fleet.start(["--concurrency", "2", "--lease-ms", "700"]);
-    const workers = await Promise.all([start(), start()]);
-    let isOver = false;
-    const prompts = new Map<string, string[]>();
-    const clients = SESSIONS.map(async (sessionId) => {
-      const ids: string[] = [];
-      prompts.set(sessionId, ids);
-      while (!isOver || ids.length === 0) {
-        const id = `${sessionId}-${ids.length}`;
-        ids.push(id);
-        const job = await fleet.add({ sessionId, projectKey, message: `question ${id}` }, id);
-        expect(await job.waitUntilFinished(fleet.ends)).toEqual({
-          status: "completed",
-          text: `Answer to question ${id}`,
-          sessionId,
-        });
+describeWith(redisIsMissing)("a fleet", () => {
+  test(
+    `${killCount} workers die in the middle of prompts, and nothing is lost, doubled or run again (seed ${seed})`,
+    async () => {
+      const server = await RedisServer.start();
+      onTestFinished(() => server[Symbol.asyncDispose]());
+      const fleet = testFleet({ redisUrl: server.url, scenario });
+      const random = randomNumbers(seed);
+      const start = () => fleet.start(["--concurrency", "2", "--lease-ms", "700"]);
+      const workers = await Promise.all([start(), start()]);
+      let isOver = false;
+      const prompts = new Map<string, string[]>();
+      const clients = SESSIONS.map(async (sessionId) => {
+        const ids: string[] = [];
+        prompts.set(sessionId, ids);
+        while (!isOver || ids.length === 0) {
+          const id = `${sessionId}-${ids.length}`;
+          ids.push(id);
+          const job = await fleet.add({ sessionId, projectKey, message: `question ${id}` }, id);
+          expect(await job.waitUntilFinished(fleet.ends)).toEqual({
+            status: "completed",
+            text: `Answer to question ${id}`,
+            sessionId,
+          });
+        }
+      });
+      const killed = (async () => {
+        for (let kills = 0; kills < killCount; ) {
+          await new Promise((resolve) => setTimeout(resolve, 50 + random(900)));
+          const at = random(workers.length);
+          const hosts = hostsOf(workers[at]);
+          if (hosts.length === 0) continue;
+          workers[at]?.process.kill("SIGKILL");
+          // Every other time the machine goes, else the worker alone.
+          if (random(2) === 0) spawnSync("kill", ["-KILL", ...hosts], { stdio: "ignore" });
+          kills += 1;
+          workers[at] = await start();
+        }
+        isOver = true;
+      })();
+      await Promise.all([killed, ...clients]);
+      const store = createRedisStore({ url: server.url });
+      onTestFinished(() => store.close?.());
+      const ran = readFileSync(join(fleet.project, "ran.txt"), "utf8").trim().split("\n");
+      const faults = ran
+        .filter((id, index) => ran.indexOf(id) !== index)
+        .map((id) => `${id} ran twice`);
+      for (const [sessionId, ids] of prompts) {
+        const entries = (await store.load({ projectKey, sessionId })) ?? [];
+        const session = { entries, frames: await fleet.framesOf(sessionId), ids, ran };
+        faults.push(...faultsOf(session).map((fault) => `${sessionId}: ${fault}`));
       }
-    });
-    const killed = (async () => {
-      for (let kills = 0; kills < killCount; ) {
-        await new Promise((resolve) => setTimeout(resolve, 50 + random(900)));
-        const at = random(workers.length);
-        const hosts = hostsOf(workers[at]);
-        if (hosts.length === 0) continue;
-        workers[at]?.process.kill("SIGKILL");
-        // Every other time the machine goes, else the worker alone.
-        if (random(2) === 0) spawnSync("kill", ["-KILL", ...hosts], { stdio: "ignore" });
-        kills += 1;
-        workers[at] = await start();
-      }
-      isOver = true;
-    })();
-    await Promise.all([killed, ...clients]);
-    const store = createRedisStore({ url: server.url });
-    onTestFinished(() => store.close?.());
-    const ran = readFileSync(join(fleet.project, "ran.txt"), "utf8").trim().split("\n");
-    const faults = ran
-      .filter((id, index) => ran.indexOf(id) !== index)
-      .map((id) => `${id} ran twice`);
-    for (const [sessionId, ids] of prompts) {
-      const entries = (await store.load({ projectKey, sessionId })) ?? [];
-      const session = { entries, frames: await fleet.framesOf(sessionId), ids, ran };
-      faults.push(...faultsOf(session).map((fault) => `${sessionId}: ${fault}`));
-    }
-    expect(faults).toEqual([]);
-  },
-  60_000 + killCount * 10_000,
-);
+      expect(faults).toEqual([]);
+    },
+    60_000 + killCount * 10_000,
+  );
+});
 
 interface Session {
   readonly entries: readonly Frame[];

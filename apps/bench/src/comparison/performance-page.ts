@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { CompareOptions } from "./compare.ts";
-import type { Comparison } from "./comparison.ts";
+import { type Comparison, holds } from "./comparison.ts";
 import { comparisonCells } from "./comparison-table.ts";
+import { limits } from "./limits.ts";
 
 const path = fileURLToPath(new URL("../../../../docs/performance.md", import.meta.url));
 
@@ -30,7 +31,7 @@ To repeat it: \`npx -y pnpm@12 bench --peers\`, or one row with \`--only <name>\
 [apps/bench/README.md](../apps/bench/README.md) says what the peers need.
 
 ${markdown(rows)}
-${failures.size > 0 ? `\nNot measured: ${[...failures].join("; ")}.\n` : ""}`;
+${failures.size > 0 ? `\nNot measured: ${[...failures].join("; ")}.\n` : ""}${limitsOf(rows)}`;
   writeFileSync(path, text);
   return path;
 }
@@ -40,4 +41,12 @@ function markdown(rows: readonly Comparison[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const rule = head.map((_, column) => (column < 2 ? "---" : "---:"));
   return [head, rule, ...body].map(line).join("\n");
+}
+
+/** What keeps the rows that miss a target from it, where that is known. */
+function limitsOf(rows: readonly Comparison[]): string {
+  const known = rows.filter((row) => !holds(row) && limits[row.name] !== undefined);
+  if (known.length === 0) return "";
+  const list = known.map(({ name }) => `- \`${name}\`: ${limits[name]}.`);
+  return `\n## What limits the rows that miss\n\n${list.join("\n")}\n`;
 }

@@ -1,6 +1,11 @@
 import { resolve } from "node:path";
 import { type SessionOrder, serveAcp } from "@tau-agent/acp";
-import { type AgentSession, createAgentSession, SettingsStore } from "@tau-agent/coding-agent";
+import {
+  type AgentSession,
+  createAgentSession,
+  McpPool,
+  SettingsStore,
+} from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { foreignToEditors } from "../command-line/foreign-to-editors.ts";
@@ -23,12 +28,18 @@ export interface AcpProcess {
   readonly beforeExtensions: () => Promise<void>;
 }
 
+interface AcpHost extends AcpProcess {
+  /** The MCP servers that sessions share. */
+  readonly mcpPool: McpPool;
+}
+
 /**
  * Serves an editor until it leaves.
  *
  * @throws {ProtocolError} `invalid_option`
  */
-export function runAcp(host: AcpProcess): void {
+export function runAcp(given: AcpProcess): void {
+  const host = { ...given, mcpPool: new McpPool() };
   const { options, environment, input, output, shutdown } = host;
   refuseForeign(options);
   const { agentDirectory, cwd } = environment;
@@ -65,8 +76,8 @@ function refuseForeign(options: CliOptions): void {
   throw new ProtocolError("invalid_option", { option, reason });
 }
 
-async function openSession(host: AcpProcess, order: SessionOrder): Promise<AgentSession> {
-  const { environment, logger, shutdown, beforeExtensions } = host;
+async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSession> {
+  const { environment, logger, shutdown, beforeExtensions, mcpPool } = host;
   const { cwd, session: start, sendUiRequest, ...given } = order;
   const seams: ExtensionSeams = {
     sendUiRequest,
@@ -78,6 +89,7 @@ async function openSession(host: AcpProcess, order: SessionOrder): Promise<Agent
   const session = await createAgentSession({
     ...(await sessionOptions({ ...options, mode: "rpc" }, { ...environment, cwd }, seams)),
     baseDirectory: environment.cwd,
+    mcpPool,
     session: start,
     ...given,
   });

@@ -32,6 +32,7 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   tools?: string;
   taskDepth?: string;
   taskAgents?: string;
+  agentName?: string;
   noTools?: boolean;
   noBuiltinTools?: boolean;
   excludeTools?: string;

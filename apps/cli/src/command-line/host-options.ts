@@ -196,6 +196,12 @@ const tools: HostOptions = {
     kind: "value",
     help: "Agents this host's subagents may be, comma-separated",
   },
+  "agent-name": {
+    key: "agentName",
+    value: "name",
+    kind: "value",
+    help: "The agent as its spans name it; set by the host that starts it",
+  },
 };
 
 const resources: HostOptions = {

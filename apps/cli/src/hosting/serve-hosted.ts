@@ -1,4 +1,4 @@
-import { SettingsStore } from "@tau-agent/coding-agent";
+import { describeSandboxOf, SettingsStore } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { milliseconds } from "../command-line/hosting-options.ts";
@@ -42,7 +42,9 @@ export async function serveHosted(context: HostingContext): Promise<void> {
   }
   if (!options.sessions) await openOnly(pool, context);
   const onInternalError = (error: unknown) => logger.error("A command failed unexpectedly", error);
-  const setup: ClientSetup = { pool, dialect, onInternalError };
+  const describeSandbox = () =>
+    describeSandboxOf({ agentDirectory, cwd, environment: environment.variables });
+  const setup: ClientSetup = { pool, dialect, describeSandbox, onInternalError };
   if (!isListening) return serveInput(setup, context);
   const { serveListeners } = await import("./listen/serve-listeners.ts");
   await serveListeners(setup, { ...context, pingMs: settings.get("listen.pingMs") });
@@ -66,7 +68,7 @@ function wordsOfSession(words: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
-    const isOurs = /^--(listen|isolate|token-file|allow-origin)(=|$)/.test(word);
+    const isOurs = /^--(listen|isolate|allow-origin)(=|$)/.test(word);
     if (!isOurs && word !== "--allow-remote") kept.push(word);
     else if (isOurs && !word.includes("=")) at += 1;
   }

@@ -9,6 +9,11 @@ const columns: readonly [title: string, value: (model: Model) => string][] = [
   ["images", (model) => (model.input.includes("image") ? "yes" : "no")],
 ];
 
+const noModels = `No models: no provider has a key, and models.json names none.
+Set a key in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, put one
+into auth.json, or describe a server in models.json; see tau help models.
+`;
+
 /** The models as a table, one a line; only those that have every word of `search` in their name. */
 export function listModels(models: readonly Model[], search = ""): string {
   const words = search.toLowerCase().split(/\s+/);
@@ -17,9 +22,7 @@ export function listModels(models: readonly Model[], search = ""): string {
     return words.every((word) => text.includes(word));
   });
   if (found.length === 0) {
-    return search === ""
-      ? "No models: no provider has a key, and models.json names none.\n"
-      : `No models matching "${search}".\n`;
+    return models.length === 0 ? noModels : `No models matching "${search}".\n`;
   }
   const rows = [columns.map(([title]) => title), ...found.map(cells)];
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));

@@ -6,7 +6,7 @@ const hints = {
 } as const;
 
 /** The flags of options that the library names. */
-const flags = { provider: "--provider", "session.id": "--session-id" } as const;
+const flags = { provider: "--provider", tools: "--tools", "session.id": "--session-id" } as const;
 
 /** What to do about a problem, as a sentence to add; empty if its text says so. */
 export function hintFor(code: string | undefined): string {

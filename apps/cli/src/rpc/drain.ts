@@ -31,7 +31,6 @@ export async function endWithin(session: AgentSession, timeoutMs: number): Promi
 export class SingleDrain {
   readonly #session: AgentSession;
   readonly #timeoutMs: number;
-  readonly #streamId = crypto.randomUUID();
   #draining: Promise<Result<"drain">> | undefined;
 
   constructor(session: AgentSession, timeoutMs: number) {
@@ -56,7 +55,8 @@ export class SingleDrain {
     const ended = {
       sessionId,
       durableSessionId: sessionId,
-      streamId: this.#streamId,
+      // Not at the start, which would load Node's cryptography for it (row `start`).
+      streamId: crypto.randomUUID(),
       seq: seq - 1,
     };
     return { sessions: [ended] };

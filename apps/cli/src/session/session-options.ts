@@ -8,6 +8,15 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { settleUnknown } from "../command-line/settle-unknown.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
+import { hostsAbove } from "../process/host-processes.ts";
+
+/** Whether another host has started this one. */
+function isBelowHost({ sessionHandle, subagentSandbox }: ProcessEnvironment): boolean {
+  return sessionHandle !== undefined || subagentSandbox !== undefined;
+}
+
+/** How long the end of a host waits for the export of its spans; it has 5 seconds in all. */
+const TRACE_FLUSH_MS = 2000;
 
 /** What extensions reach of the process they run in. */
 export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown"> & {
@@ -42,9 +51,20 @@ export async function sessionOptions(
     // Checked where it is read, as what settings say.
     secretFiles:
       options.tokenFile === undefined ? [] : [resolve(environment.cwd, options.tokenFile)],
+    hostProcesses: isBelowHost(environment) ? hostsAbove(environment.program) : undefined,
     sandbox: environment.subagentSandbox as CreateAgentSessionOptions["sandbox"],
+    telemetry: {
+      register: async () => {
+        const { exportTraces } = await import("./export-traces.ts");
+        await exportTraces(environment.variables);
+      },
+      // A host ends soon after its session, and with it what has not been exported.
+      flushMs: TRACE_FLUSH_MS,
+    },
     permissions: { mode: options.permissionMode },
     clientReady,
+    // A subagent's host has the command line of another one, which has been checked.
+    refusesMistakes: options.taskDepth === undefined,
     mcp: { isOff: options.noMcp, only: list(options.mcpServers) },
     trustProject: options.approve ? true : options.noApprove ? false : undefined,
     tools: {
@@ -55,6 +75,7 @@ export async function sessionOptions(
     },
     taskDepth: depth(options.taskDepth),
     taskAgents: list(options.taskAgents),
+    agentName: options.agentName,
     startSubagentHost: async (request) => {
       const { startSubagentHost } = await import("./subagent-host.ts");
       return startSubagentHost(request, { options, environment });

@@ -18,6 +18,7 @@ export async function startSubagentHost(
     args,
     cwd,
     variables,
+    traceparent,
     sandbox,
     signal,
     onEvent,
@@ -51,6 +52,13 @@ export async function startSubagentHost(
   const started = client.start();
   if (signal.aborted) void stop();
   await started;
+  try {
+    // This program takes its sandbox from the variable; another one may know nothing of it.
+    if (command !== undefined) await confirmSandbox(client, sandbox);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   let sessionFile: string | undefined;
   return {
     get sessionFile() {
@@ -58,7 +66,7 @@ export async function startSubagentHost(
     },
     prompt: async (text) => {
       try {
-        const result = await client.promptAndWait(text);
+        const result = await client.promptAndWait(text, { traceparent });
         const status = result.status === "aborted" ? "aborted" : "completed";
         return { status, text: result.text };
       } catch (error) {
@@ -74,6 +82,9 @@ export async function startSubagentHost(
     setPermissions: async ({ mode, rules, onTimeout, timeoutMs }) => {
       await client.setPermissions({ mode, rules: rules && [...rules], onTimeout, timeoutMs });
     },
+    setMcpServers: async (servers) => {
+      await client.setMcpServers({ ...servers });
+    },
     setHostTools: async (tools) => {
       await client.setHostTools(tools.map(hostToolOf));
     },
@@ -82,6 +93,32 @@ export async function startSubagentHost(
     },
     stop,
   };
+}
+
+/** The modes from none to the strictest. */
+const sandboxModes = ["off", "workspace", "readOnly"];
+
+/**
+ * A host that does not say that its tools are in the sandbox is not given work.
+ *
+ * @throws {Error} names what it said
+ */
+async function confirmSandbox(
+  client: RpcClient,
+  wanted: SubagentHostRequest["sandbox"],
+): Promise<void> {
+  const strictness = (mode: unknown) => sandboxModes.indexOf(String(mode ?? "off"));
+  if (strictness(wanted?.mode) < 1) return;
+  const found = await client.getCapabilities().catch((error: unknown) => {
+    if (error instanceof RpcError) return undefined;
+    throw error;
+  });
+  const { mode } = found?.sandbox ?? {};
+  if (strictness(mode) >= strictness(wanted?.mode)) return;
+  const said = mode === undefined ? "says nothing of a sandbox" : `has the sandbox mode "${mode}"`;
+  throw new Error(
+    `it ${said}, and this session's is "${wanted?.mode}"; hand the variable ${SUBAGENT_SANDBOX} to it`,
+  );
 }
 
 /** A tool of this host's client, for the subagent's host. */

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { slice, sliceSize } from "../../../../scripts/testing/slice.ts";
 import { Editor } from "../support/acp-editor.ts";
 import { areGone } from "../support/start-host.ts";
 
@@ -9,7 +10,7 @@ const call = (name: string, args: Record<string, unknown>) => ({
 });
 
 /** How many rounds each seed has; `TAU_ACP_CANCELS=1000` as before a release. */
-const rounds = Number(process.env.TAU_ACP_CANCELS ?? 12);
+const rounds = Number(process.env.TAU_ACP_CANCELS ?? sliceSize(12, 60));
 
 /** The same numbers for the same seed. */
 function randomOf(seed: number): (below: number) => number {
@@ -40,43 +41,46 @@ const scenario = [
   { repeat: true, when: { hasToolResults: true }, content: [text] },
 ];
 
-it.each([1, 2, 3])("a cancel at any time ends the turn, and only that (seed %i)", async (seed) => {
-  const random = randomOf(seed);
-  const editor = await Editor.start({
-    scenario,
-    arguments: ["--permission-mode", seed === 2 ? "ask" : "all"],
-    answers: (app) =>
-      app.onRequest("session/request_permission", async ({ params }) => {
-        await new Promise((resolve) => setTimeout(resolve, random(20)));
-        const { optionId = "" } = params.options[0] ?? {};
-        return { outcome: { outcome: "selected", optionId } };
-      }),
-  });
-  const { sessionId } = await editor.open();
-  for (let round = 0; round < rounds; round++) {
-    const count = 1 + random(3);
-    const controllers = Array.from({ length: count }, () => new AbortController());
-    const running = controllers.map(({ signal }, at) =>
-      editor.prompt(sessionId, `prompt ${round}.${at}`, { cancellationSignal: signal }),
-    );
-    await new Promise((resolve) => setTimeout(resolve, random(150)));
-    if (random(3) === 0) for (const one of controllers) one.abort();
-    else await editor.agent.notify("session/cancel", { sessionId });
-    for (const { stopReason } of await Promise.all(running)) {
-      expect(["cancelled", "end_turn"]).toContain(stopReason);
+it.each(slice([1, 2, 3], 1))(
+  "a cancel at any time ends the turn, and only that (seed %i)",
+  async (seed) => {
+    const random = randomOf(seed);
+    const editor = await Editor.start({
+      scenario,
+      arguments: ["--permission-mode", seed === 2 ? "ask" : "all"],
+      answers: (app) =>
+        app.onRequest("session/request_permission", async ({ params }) => {
+          await new Promise((resolve) => setTimeout(resolve, random(20)));
+          const { optionId = "" } = params.options[0] ?? {};
+          return { outcome: { outcome: "selected", optionId } };
+        }),
+    });
+    const { sessionId } = await editor.open();
+    for (let round = 0; round < rounds; round++) {
+      const count = 1 + random(3);
+      const controllers = Array.from({ length: count }, () => new AbortController());
+      const running = controllers.map(({ signal }, at) =>
+        editor.prompt(sessionId, `prompt ${round}.${at}`, { cancellationSignal: signal }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, random(150)));
+      if (random(3) === 0) for (const one of controllers) one.abort();
+      else await editor.agent.notify("session/cancel", { sessionId });
+      for (const { stopReason } of await Promise.all(running)) {
+        expect(["cancelled", "end_turn"]).toContain(stopReason);
+      }
+      // Every call has ended by the time of the last answer.
+      for (const [id, states] of Object.entries(editor.states(sessionId))) {
+        expect([id, states.at(-1)]).toEqual([id, expect.stringMatching(/^(completed|failed)$/)]);
+      }
+      const before = editor.said.length;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(editor.said.slice(before)).toEqual([]);
     }
-    // Every call has ended by the time of the last answer.
-    for (const [id, states] of Object.entries(editor.states(sessionId))) {
-      expect([id, states.at(-1)]).toEqual([id, expect.stringMatching(/^(completed|failed)$/)]);
-    }
-    const before = editor.said.length;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(editor.said.slice(before)).toEqual([]);
-  }
-  expect(await editor.prompt(sessionId, "the last one")).toEqual({ stopReason: "end_turn" });
-  expect(editor.text(sessionId, "agent_message_chunk")).toMatch(/some words to say $/);
-  const pid = editor.child.pid ?? 0;
-  editor.child.stdin.end();
-  expect(await editor.ended).toBe(0);
-  expect(await areGone([pid])).toBe(true);
-});
+    expect(await editor.prompt(sessionId, "the last one")).toEqual({ stopReason: "end_turn" });
+    expect(editor.text(sessionId, "agent_message_chunk")).toMatch(/some words to say $/);
+    const pid = editor.child.pid ?? 0;
+    editor.child.stdin.end();
+    expect(await editor.ended).toBe(0);
+    expect(await areGone([pid])).toBe(true);
+  },
+);

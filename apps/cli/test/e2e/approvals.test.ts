@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type ApprovalRequest, defineTool, RpcClient } from "@tau-agent/rpc-client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { sliceSize } from "../../../../scripts/testing/slice.ts";
 import { makePlace } from "../support/place.ts";
 import { call, repositoryPlace, worker } from "../support/repository-place.ts";
 import { binPath, startHost } from "../support/start-host.ts";
@@ -22,7 +23,7 @@ const initialize = { type: "initialize", capabilities: { hostRequests: true } };
 const approval = { "...": true, type: "host_request", method: "tool_approval" };
 
 /** How often hosts are killed; `TAU_KILLS=100` as before a release. */
-const kills = Number(process.env.TAU_KILLS ?? 6);
+const kills = Number(process.env.TAU_KILLS ?? sliceSize(3, 30));
 /** The same delays in every run of a test. */
 const delayOf = (run: number, step: number): number => (run * 37 + step * 61) % 160;
 

@@ -8,33 +8,60 @@ import { binPath, runHost, startHost } from "../support/start-host.ts";
 const oneLine = (text: string) => text.trimEnd().split("\n").length === 1;
 
 describe("files that are broken", () => {
-  it("auth.json is named when a key is looked for in it", async () => {
-    const files = { "agent/auth.json": '{"broken": ' };
-    const host = startHost({ files, arguments: ["--model", "anthropic/claude-sonnet-4-5"] });
-    host.send({ id: "p", type: "prompt", message: "hi" });
-    const { error } = await host.until({ "...": true, id: "p", success: false });
-    await host.finish();
-    expect(`${error}${host.stderr}`).toContain("agent/auth.json");
-    expect(readFileSync(join(host.place.folder, "agent/auth.json"), "utf8")).toBe('{"broken": ');
+  it.each([
+    ["agent/auth.json", '{"broken": ', /auth\.json:1: not valid JSON/],
+    ["agent/settings.json", '{\n"broken": ', /settings\.json:2: not valid JSON/],
+    ["agent/models.json", '{"broken": ', /models\.json:1: not valid JSON/],
+    ["agent/auth.json", '{"x": {"typ": "api_key"}}', /auth\.json:1: x must be \{"type": "api_key"/],
+    [
+      "agent/settings.json",
+      '{"a": 1,\n"retry.maxRetries": "5"}',
+      /settings\.json:2: retry\.max.*"5"/,
+    ],
+    ["agent/models.json", '{"ollama": {}}', /models\.json:1: providers: is missing/],
+    [
+      "agent/models.json",
+      '{"providers": {"house":\n{"models": [{"id": "m", "contextWindow": "big"}]}}}',
+      /models\.json:2: providers\.house\.models\[0\]\.contextWindow: must be a number above 0/,
+    ],
+  ])("%s with %j stops the start and is left alone", async (path, text, reason) => {
+    for (const argv of [["--mode", "rpc"], ["-p", "hi"], ["--list-models"]]) {
+      const place = makePlace({ files: { [path]: text } });
+      onTestFinished(place.remove);
+      const { status, stdout, stderr } = spawnSync(process.execPath, [binPath, ...argv], {
+        cwd: place.cwd,
+        env: place.variables,
+        input: "",
+        encoding: "utf8",
+      });
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      expect(stderr).toMatch(/^tau: error: /);
+      expect(stderr).toMatch(reason);
+      expect(oneLine(stderr)).toBe(true);
+      expect(readFileSync(join(place.folder, path), "utf8")).toBe(text);
+    }
   });
 
-  it.each(["agent/settings.json", "agent/models.json"])(
-    "%s is named, left alone, and the host is up",
-    async (path) => {
-      const host = startHost({
-        files: { [path]: '{"broken": ' },
-        scenario: ["one"],
-        arguments: [],
-      });
-      host.send({ type: "get_state" });
-      await host.until({ "...": true, command: "get_state", success: true });
-      host.send({ type: "get_available_models" });
-      await host.until({ "...": true, command: "get_available_models" });
-      await host.finish();
-      expect(`${host.stderr}${host.stdout}`).toContain(path);
-      expect(readFileSync(join(host.place.folder, path), "utf8")).toBe('{"broken": ');
-    },
-  );
+  it("an unknown setting is a warning that names the nearest", async () => {
+    const files = { "agent/settings.json": '{"defaultModle": "x"}' };
+    const { code, stderr } = await runHost({ arguments: ["--mode", "rpc"], files });
+    expect(code).toBe(0);
+    expect(stderr).toContain("Unknown setting defaultModle; the nearest is defaultModel");
+  });
+
+  it("a bad member of permissions does not stop the start", async () => {
+    const files = { "agent/settings.json": '{"permissions": {"mode": "alll"}}' };
+    const { code, stderr } = await runHost({ arguments: ["--mode", "rpc"], files });
+    expect(code).toBe(0);
+    expect(stderr).toContain("permissions.mode");
+  });
+
+  it("those of a project that is not trusted do not stop the start", async () => {
+    const files = { "project/.pi/settings.json": "{broken" };
+    expect((await runHost({ arguments: ["--mode", "rpc"], files })).code).toBe(0);
+    const approved = await runHost({ arguments: ["--mode", "rpc", "--approve"], files });
+    expect(approved).toMatchObject({ code: 1, stderr: expect.stringContaining("settings.json:1") });
+  });
 
   it("a list of models without those of a broken models.json is a failure", async () => {
     const argv = ["--list-models"];
@@ -43,30 +70,15 @@ describe("files that are broken", () => {
     expect((await runHost({ arguments: argv })).code).toBe(0);
   });
 
-  it("a bad model of models.json is named, and the others are there", async () => {
-    const models = [{ id: "bad", contextWindow: "big" }, { id: "good" }];
-    const house = { baseUrl: "http://127.0.0.1:9/v1", api: "openai-completions", models };
-    const files = { "agent/models.json": JSON.stringify({ providers: { house } }) };
-    const host = startHost({ files, scenario: ["one"], arguments: [] });
-    host.send({ type: "get_available_models" });
-    const { data } = await host.until({ "...": true, command: "get_available_models" });
-    expect(JSON.stringify(data)).toContain('"id":"good"');
-    expect(JSON.stringify(data)).not.toContain('"id":"bad"');
-    await host.finish();
-    expect(host.stderr).toContain(
-      "providers.house.models[0].contextWindow: must be a number above 0",
-    );
-  });
-
   it.runIf(process.platform === "linux").each(["/dev/full", "/dev/null/x", "/proc/tau/x/log"])(
     "a log that cannot be written to %s goes to stderr",
     async (path) => {
-      const files = { "agent/models.json": "{broken" };
+      const files = { "agent/settings.json": '{"unheardOf": 1}' };
       const argv = ["--mode", "rpc", "--log-file", path];
       const { code, stderr } = await runHost({ arguments: argv, files });
       expect(code).toBe(0);
       expect(stderr).toContain(`cannot be written to ${path}`);
-      expect(stderr).toContain("models.json");
+      expect(stderr).toContain("unheardOf");
     },
   );
 
@@ -103,10 +115,22 @@ describe("a command line that cannot work", () => {
     [["--mode", "rpc", "--provider", "nobody", "--model", "x"], "nobody"],
     [["--mode", "rpc", "a prompt"], "prompts from stdin"],
     [["-q"], "-q"],
+    [["-p", "--modle", "x", "hi"], "--modle: there is no such option; the nearest is --model"],
+    [["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
+    [["-p", "--model", "claude-sonet-4-5", "hi"], "Did you mean claude-sonnet-4-5?"],
+    [["-p", "--tools", "raed", "hi"], "--tools: there is no tool raed; the nearest is read"],
+    [["--mode", "rpc", "--tools", "read,+nothing"], "--tools: there is no tool nothing; known are"],
+    [["-p", "--session", "nowhere", "hi"], "nowhere"],
+    [["-p", "--extension", "nowhere.ts", "hi"], "nowhere.ts"],
+    [["-p", "--output-schema", "nowhere.json", "hi"], "nowhere.json"],
+    [["-p", "@nowhere.txt", "hi"], "nowhere.txt"],
     [["--mode", "json", "install", "npm:thing"], "Invalid option install"],
     [["--mode", "rpc", "--session", "../x.jsonl", "--no-session"], "--no-session"],
   ])("%j ends with one line and exit code 1", async (argv, named) => {
-    const result = await runHost({ arguments: argv, files: { "agent/models.json": "{}" } });
+    const result = await runHost({
+      arguments: argv,
+      files: { "agent/models.json": JSON.stringify({ providers: {} }) },
+    });
     expect(result.code).toBe(1);
     expect(result.stdout).toBe("");
     expect(result.stderr).toContain(named);

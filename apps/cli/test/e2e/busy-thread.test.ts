@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostProcess } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import type { Place } from "../support/place.ts";
 import { areGone, isAlive, startHost } from "../support/start-host.ts";
 
@@ -46,7 +47,7 @@ async function blocked(
 const promisedMs = 5_000;
 
 describe("a host whose thread is blocked by", () => {
-  it.each(Object.entries(ways))("%s ends on its second signal", async (_, block) => {
+  it.each(slice(Object.entries(ways), 2))("%s ends on its second signal", async (_, block) => {
     const host = await blocked(block);
     host.child.kill("SIGTERM");
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -58,11 +59,12 @@ describe("a host whose thread is blocked by", () => {
     expect(await areGone([host.commandPid])).toBe(true);
   });
 
-  it.each([
+  const signals = [
     ["an endless loop", "SIGINT", 130],
     ["a wait for other threads", "SIGHUP", 129],
     ["a wait for a program", "SIGTERM", null],
-  ] as const)("%s ends on one %s", async (way, signal, code) => {
+  ] as const;
+  it.each(slice(signals, 1))("%s ends on one %s", async (way, signal, code) => {
     const host = await blocked(ways[way]);
     const start = performance.now();
     host.child.kill(signal);
@@ -71,7 +73,7 @@ describe("a host whose thread is blocked by", () => {
     expect(await areGone([host.commandPid])).toBe(true);
   });
 
-  it.each(["an endless loop", "an endless search"] as const)(
+  it.each(slice(["an endless loop", "an endless search"] as const, 1))(
     "%s ends with its input",
     async (way) => {
       const host = await blocked(ways[way]);

@@ -15,6 +15,7 @@ import { createInterface } from "node:readline";
 import { defaultApi, runConformance } from "@tau-agent/conformance";
 import { protocolNames } from "@tau-agent/rpc-protocol";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import { binPath } from "../support/start-host.ts";
 
 interface Outcome {
@@ -86,14 +87,15 @@ async function talk(argv: readonly string[], commands: readonly object[]): Promi
 
 describe.concurrent("tau conformance", () => {
   it("says of Tau itself that everything holds, in every dialect", async () => {
-    const { code, stdout } = await conformance("--json", ...tau);
+    const dialects = slice(protocolNames, 2);
+    const { code, stdout } = await conformance("--json", "--dialect", dialects.join(), ...tau);
     const report = JSON.parse(stdout);
     expect(report.dialects.flatMap((dialect: { failures: unknown[] }) => dialect.failures)).toEqual(
       [],
     );
     expect(code).toBe(0);
     expect(report).toMatchObject({ ok: true, host: { name: "tau" } });
-    expect(report.dialects.map(({ name }: { name: string }) => name)).toEqual([...protocolNames]);
+    expect(report.dialects.map(({ name }: { name: string }) => name)).toEqual(dialects);
     for (const { statements, shapeProblems } of report.dialects) {
       expect(shapeProblems).toEqual([]);
       expect(statements.length).toBeGreaterThan(5);

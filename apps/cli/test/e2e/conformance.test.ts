@@ -1,5 +1,6 @@
 import { playTranscript, readTranscripts, spawnHost } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import { SchemaCheck } from "../support/schema-check.ts";
 import { binPath } from "../support/start-host.ts";
 
@@ -8,7 +9,7 @@ const argv = [process.execPath, binPath];
 const withSubagents = readTranscripts().filter(({ git }) => git === true);
 
 describe("transcripts with subagents against the built host, each frame held against the schema", () => {
-  it.each(withSubagents)("$name", async (transcript) => {
+  it.each(slice(withSubagents, 4))("$name", async (transcript) => {
     await using host = await spawnHost(transcript, {
       argv,
       api: "anthropic-messages",

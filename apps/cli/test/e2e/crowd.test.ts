@@ -1,12 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { runsWhole } from "../../../../scripts/testing/slice.ts";
 import { FrameClient } from "../support/frame-client.ts";
 import { listeningHost } from "../support/listening-host.ts";
 import type { Frame } from "../support/test-client.ts";
 
-/** `TAU_CROWD=200x20` runs all of it; by default a slice. */
-const [sessionCount = 12, clientCount = 5] = (process.env.TAU_CROWD ?? "12x5")
+/** How many sessions, and how many clients; `TAU_CROWD=200x20` as before a release. */
+const [sessionCount = 12, clientCount = 5] = (
+  process.env.TAU_CROWD ?? (runsWhole ? "60x10" : "12x5")
+)
   .split("x")
   .map(Number);
 const STEPS = sessionCount * 6;

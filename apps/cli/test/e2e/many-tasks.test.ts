@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { sliceSize } from "../../../../scripts/testing/slice.ts";
 import { call, git, hostsOf, repositoryPlace, worker } from "../support/repository-place.ts";
 import { startHost } from "../support/start-host.ts";
 
-const TASKS = 20;
+const TASKS = sliceSize(8, 20);
 const FILES = 500;
 
-describe("twenty isolated tasks at once", () => {
+describe(`${TASKS} isolated tasks at once`, () => {
   it("do not meet, come back together, and leave nothing behind", async () => {
     const ids = Array.from({ length: TASKS }, (_, index) => `t${String(index).padStart(2, "0")}`);
     // Each writes to a file of its own and to its line of one that all of them change.

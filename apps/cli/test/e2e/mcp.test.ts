@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -81,6 +82,43 @@ describe("a host", () => {
     expect(existsSync(log)).toBe(false);
     host.stdin.write('{"type":"get_mcp_servers"}\n');
     await expect.poll(() => existsSync(log)).toBe(true);
+    host.stdin.end();
+    await new Promise((resolve) => host.once("exit", resolve));
+  });
+});
+
+describe("the sessions of a host", () => {
+  it("share a server that is stateless, which ends with the last of them", async () => {
+    const log = join(folder, "log");
+    const args = [server, JSON.stringify({ tools: [], log })];
+    const mcpServers = { one: { command: process.execPath, args, stateless: true } };
+    await writeFile(join(agentDirectory, "mcp.json"), JSON.stringify({ mcpServers }));
+    const words = [program, "--mode", "rpc", "--sessions"];
+    const env = { ...process.env, PI_CODING_AGENT_DIR: agentDirectory };
+    const host = spawn(process.execPath, words, { cwd, env, stdio: ["pipe", "pipe", "ignore"] });
+    const answers = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
+    const ask = async (command: object) => {
+      host.stdin.write(`${JSON.stringify({ id: "1", ...command })}\n`);
+      for (;;) {
+        const frame = JSON.parse(String((await answers.next()).value));
+        if (frame.type === "response") return frame.data;
+      }
+    };
+    const open = async () => (await ask({ type: "open_session" })).sessionId;
+    const sessions = [await open(), await open()];
+    for (const sessionId of sessions) {
+      const connected = { servers: [expect.objectContaining({ status: "connected" })] };
+      await expect
+        .poll(() => ask({ type: "get_mcp_servers", sessionId }), { timeout: 30_000 })
+        .toMatchObject(connected);
+    }
+    const started = [...readFileSync(log, "utf8").matchAll(/start (\d+)/g)];
+    expect(started).toHaveLength(1);
+    const pid = Number(started[0]?.[1]);
+    await ask({ type: "close_session", sessionId: sessions[0] });
+    expect(isAlive(pid)).toBe(true);
+    await ask({ type: "close_session", sessionId: sessions[1] });
+    expect(isAlive(pid)).toBe(false);
     host.stdin.end();
     await new Promise((resolve) => host.once("exit", resolve));
   });

@@ -2,12 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { createRedisStore } from "@tau-agent/store-redis";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import {
-  hasRedis,
-  RedisServer,
-  redisIsMissing,
-} from "../../../../packages/store-redis/test/redis-server.ts";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { RedisServer, redisIsMissing } from "../../../../packages/store-redis/test/redis-server.ts";
+import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import { makePlace, type Place, type PlaceSetup } from "../support/place.ts";
 import { startHost } from "../support/start-host.ts";
 
@@ -89,9 +86,7 @@ it.each([
   expect(host.stderr).not.toContain("secret");
 });
 
-it.runIf(!hasRedis)(`hosts over Redis were not tested: ${redisIsMissing}`, () => {});
-
-describe.runIf(hasRedis)("hosts over Redis", () => {
+describeWith(redisIsMissing)("hosts over Redis", () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await RedisServer.start();

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import {
   call,
   git,
@@ -213,7 +214,7 @@ describe("tasks in processes of their own", () => {
 
   // Times when trees are made, subagents start, work, are checked, and merged; and any others.
   const moments = [50, 200, 350, 500, 650, 800].map((ms) => ms + Math.floor(Math.random() * 150));
-  it.each(moments)(
+  it.each(slice(moments, 2))(
     "leave all or nothing in the user's tree when the host is killed after %d ms, and the next one cleans up",
     async (delayMs) => {
       const ids = ["w1", "w2", "w3", "w4"];
@@ -316,7 +317,7 @@ describe("the command that starts a subagent", () => {
     await host.until({ "...": true, type: "prompt_result", status: "completed" });
   });
 
-  it.each(["abort", "SIGKILL"])(
+  it.each(slice(["abort", "SIGKILL"], 1))(
     "is gone after %s with all it started, also when it never answers",
     async (how) => {
       const sleep = `sleep 61.${process.pid}`;

@@ -90,7 +90,8 @@ async function apply(
       await recorded;
       refuseAborted();
     }
-    return runTool(run, tool, wanted);
+    const runs = () => runTool(run, tool, wanted);
+    return run.options.aroundTool?.(wanted, runs, run.signal) ?? runs();
   };
   const isChanged = decision?.arguments !== undefined;
   const prepared = { call: wanted, tool, isRefused: false, isChanged, execute };

@@ -104,6 +104,14 @@ export interface AgentOptions {
   readonly beforeToolRuns?:
     | ((tool: AgentTool, call: ToolCall) => Promise<void> | undefined)
     | undefined;
+  /** Runs a decided call with what the owner puts around it; `execute` is to be called once. */
+  readonly aroundTool?:
+    | ((
+        call: ToolCall,
+        execute: () => Promise<ToolResult>,
+        signal: AbortSignal,
+      ) => Promise<ToolResult>)
+    | undefined;
   /** The tools of a run that begins with calls of an earlier reply; default those of a request. */
   readonly currentTools?: (() => readonly AgentTool[]) | undefined;
   /** Understands names and arguments of other hosts' tools; events and records carry the real ones. */

@@ -30,15 +30,37 @@ export async function openStream(
     ...model.headers,
     ...options.headers,
   });
-  const { fetch = defaultFetch(memory.transport), signal = null } = options;
-  const parts = ["anthropic", model.baseUrl, fetch, JSON.stringify(headers)] as const;
-  const client = await memory.client.get(parts, () =>
-    createClient(model.baseUrl, vendorFetch(fetch, headers)),
-  );
+  const { fetch = defaultFetch(memory.transport) } = options;
+  // The SDK adds /v1 itself.
+  const baseUrl = model.baseUrl.replace(/\/(?:v1\/?)?$/, "");
   const body = memory.body(request, "messages", options);
+  const post = { baseUrl, path: "/v1/messages", body, headers, fetch };
+  return postForEvents(post, options, memory);
+}
+
+/** A request as it leaves. */
+export interface Post {
+  readonly baseUrl: string;
+  readonly path: string;
+  readonly body: string;
+  readonly headers: Headers;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** Sends a request to any server of this format. */
+export async function postForEvents(
+  { baseUrl, path, body, headers, fetch }: Post,
+  options: StreamOptions,
+  memory: RequestMemory,
+): Promise<AsyncIterable<RawMessageStreamEvent>> {
+  const parts = ["anthropic", baseUrl, fetch, JSON.stringify(headers)] as const;
+  const client = await memory.client.get(parts, () =>
+    createClient(baseUrl, vendorFetch(fetch, headers)),
+  );
+  const { signal = null } = options;
   const type = { "content-type": "application/json" };
   // Not through `client.messages`, which prints a warning for every model that is to be retired.
-  const sent = client.post("/v1/messages", { body, signal, headers: type, stream: true });
+  const sent = client.post(path, { body, signal, headers: type, stream: true });
   const { APIError } = client.constructor as typeof Anthropic;
   return readEvents(await sent.asResponse(), APIError);
 }
@@ -48,8 +70,7 @@ async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Pr
   return new Client({
     // A placeholder that never leaves, so that the SDK looks for no credentials of its own.
     apiKey: "none",
-    // The SDK adds /v1 itself.
-    baseURL: baseUrl.replace(/\/(?:v1\/?)?$/, ""),
+    baseURL: baseUrl,
     maxRetries: 0,
     timeout: noTimeoutMs,
     logLevel: "off",
@@ -79,7 +100,7 @@ function versionHeader({ baseUrl }: Model, { temperature }: AnthropicRequest): H
 }
 
 /** Adds to the betas that the caller asks for; `null` deletes them all. */
-function withBetas(betas: readonly string[], headers: Headers): Headers {
+export function withBetas(betas: readonly string[], headers: Headers): Headers {
   const names = Object.keys(headers).filter((name) => name.toLowerCase() === "anthropic-beta");
   const given = names.map((name) => headers[name]);
   if (betas.length === 0 || given.includes(null)) return headers;

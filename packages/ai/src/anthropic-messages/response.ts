@@ -12,6 +12,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { Delta, Reducer, TokenCounts } from "../provider.ts";
 import { asCount, asId, asJson, asObject, asReason, asText } from "../reply/odd-values.ts";
+import { readVendorCost } from "../reply/vendor-cost.ts";
 
 type Stop = Extract<Delta, { type: "stop" }>;
 
@@ -159,9 +160,11 @@ function* readUsage(usage: ReportedUsage): Generator<Delta> {
   ];
   const counts = reported.map(([name, count]) => [name, asCount(count)] as const);
   const tokens: TokenCounts = Object.fromEntries(counts.filter(([, count]) => count));
+  const costTotal = readVendorCost(usage);
   yield {
     type: "usage",
     tokens,
+    ...(costTotal !== undefined && { costTotal }),
     ...("service_tier" in usage && usage.service_tier && { serviceTier: usage.service_tier }),
   };
 }

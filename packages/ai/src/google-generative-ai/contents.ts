@@ -12,6 +12,8 @@ import { Memo } from "../request/memo.ts";
 export interface ContentRules {
   /** Takes call ids and images inside tool results, and wants calls signed. */
   readonly isGemini3: boolean;
+  /** Takes neither ids nor the word for a call that nobody signed. */
+  readonly isVertex: boolean;
 }
 
 /** What the vendor documents for calls that another model made, which carry no signature. */
@@ -26,7 +28,7 @@ export function encodeContents(
   memo: Memo = new Memo(),
 ): Content[] {
   const { contents, results } = memo.fold<Conversation>(messages, {
-    rules: ["google-generative-ai", rules.isGemini3],
+    rules: ["google-generative-ai", rules],
     start: () => ({ contents: [], results: [] }),
     step(conversation, message) {
       if (message.role === "toolResult") {
@@ -74,10 +76,15 @@ function encodeAssistant(message: AssistantMessage, rules: ContentRules): Part[]
     }
     const { id, name, arguments: args } = block;
     // Only the first of parallel calls is signed.
-    const fallback = rules.isGemini3 && block === firstCall ? unsigned : {};
+    const needsWord = rules.isGemini3 && !rules.isVertex && block === firstCall;
+    const fallback = needsWord ? unsigned : {};
     const signature = validSignature(block.thoughtSignature) ?? fallback;
-    return [{ functionCall: { ...(rules.isGemini3 && { id }), name, args }, ...signature }];
+    return [{ functionCall: { ...(takesIds(rules) && { id }), name, args }, ...signature }];
   });
+}
+
+function takesIds({ isGemini3, isVertex }: ContentRules): boolean {
+  return isGemini3 && !isVertex;
 }
 
 /** The vendor refuses a whole request for one signature that is not base64. */
@@ -91,7 +98,7 @@ function encodeResults(results: readonly ToolResultMessage[], rules: ContentRule
   const responses = results.map((result): Part => {
     const images = result.content.filter((block) => block.type === "image");
     const functionResponse: FunctionResponse = {
-      ...(rules.isGemini3 && { id: result.toolCallId }),
+      ...(takesIds(rules) && { id: result.toolCallId }),
       name: result.toolName,
       response: { [result.isError ? "error" : "output"]: resultText(result) },
       ...(rules.isGemini3 && images.length > 0 && { parts: images.map(encodeImage) }),

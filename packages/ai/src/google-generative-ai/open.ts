@@ -2,12 +2,12 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "../errors.ts";
 import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
+import { quietly } from "../quietly.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { HeaderList } from "../transport/header-list.ts";
 import { defaultFetch } from "../transport/http-transport.ts";
 import { makeResponse, only } from "../transport/reply.ts";
 import { classifyResponse } from "./errors.ts";
-import { makeClient } from "./make-client.ts";
 import type { GoogleRequest } from "./request.ts";
 import type { GoogleChunk } from "./response.ts";
 
@@ -20,23 +20,46 @@ export async function openStream(
   options: StreamOptions,
   memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<GoogleChunk>> {
-  const { GoogleGenAI } = await import("@google/genai/web");
   const { fetch = defaultFetch(memory.transport) } = options;
   const key = options.apiKey ? { "x-goog-api-key": options.apiKey } : {};
   const headers = { ...key, ...model.headers, ...options.headers };
+  const { baseUrl } = model;
+  // Base URLs name the version as a rule.
+  const apiVersion = new URL(baseUrl).pathname === "/" ? "v1beta" : "";
+  return sendRequest({ vertexai: false, baseUrl, apiVersion, headers, fetch }, request, options);
+}
+
+/** Where a request goes, and what it carries besides its content. */
+export interface GooglePlace {
+  /** Whether the server is Vertex AI, which has members of its own. */
+  readonly vertexai: boolean;
+  readonly baseUrl: string;
+  /** Empty where the base URL names it. */
+  readonly apiVersion: string;
+  readonly headers: Readonly<Record<string, string | null>>;
+  readonly fetch: Fetch;
+}
+
+/** Sends a request to any server of this format. */
+export async function sendRequest(
+  { vertexai, baseUrl, apiVersion, headers, fetch }: GooglePlace,
+  request: GoogleRequest,
+  options: StreamOptions,
+): Promise<AsyncIterable<GoogleChunk>> {
+  const { GoogleGenAI } = await import("@google/genai/web");
   const rejected: { response?: Response } = {};
-  const client = makeClient(GoogleGenAI, {
+  const settings = {
     // Set in full, so that the SDK looks for nothing in the environment; the placeholder never leaves.
-    vertexai: false,
+    vertexai,
     apiKey: "none",
     httpOptions: {
-      baseUrl: model.baseUrl,
-      // Base URLs name the version as a rule.
-      apiVersion: new URL(model.baseUrl).pathname === "/" ? "v1beta" : "",
+      baseUrl,
+      apiVersion,
       // Without this the SDK makes a new connection pool, and so a new connection, per request.
       fetch: keepRejected(vendorFetch(fetch, headers), rejected),
     },
-  });
+  };
+  const client = quietly(() => new GoogleGenAI(settings));
   const config = { ...request.config, ...(options.signal && { abortSignal: options.signal }) };
   try {
     return await client.models.generateContentStream({ ...request, config });

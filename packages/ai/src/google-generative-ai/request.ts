@@ -29,6 +29,7 @@ export function encodeRequest(
   options: StreamOptions,
   memory: RequestMemory = new RequestMemory(),
 ): GoogleRequest {
+  const isVertex = model.api === "google-vertex";
   const thinkingConfig = encodeThinking(model, options);
   const config: GenerateContentConfig = {
     maxOutputTokens: outputLimit(model, options),
@@ -41,9 +42,17 @@ export function encodeRequest(
     ...outputFields(options),
   };
   const isGemini3 = takesThinkingLevels(model) && /gemini/.test(model.id);
-  const contents = encodeContents(context.messages, { isGemini3 }, memory.messages(options));
+  if (isVertex && isGemini3 && config.tools !== undefined) Object.assign(config, streamedArguments);
+  const rules = { isGemini3, isVertex };
+  const contents = encodeContents(context.messages, rules, memory.messages(options));
   return { model: model.id, contents, config };
 }
+
+/** Arguments come in pieces, which the Gemini API refuses to be asked for. The SDK calls nothing itself. */
+const streamedArguments: GenerateContentConfig = {
+  toolConfig: { functionCallingConfig: { streamFunctionCallArguments: true } },
+  automaticFunctionCalling: { disable: true },
+};
 
 function outputFields({ outputSchema }: StreamOptions): GenerateContentConfig {
   const schema = outputSchemaFor("google-generative-ai", outputSchema);

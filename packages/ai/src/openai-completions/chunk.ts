@@ -60,8 +60,6 @@ export interface ChunkUsage {
     | { readonly reasoning_tokens?: number | null | undefined }
     | null
     | undefined;
-  /** Billed amount in US dollars (OpenRouter). */
-  readonly cost?: number | null | undefined;
 }
 
 /** One alternative of a reply; only the first is read. */

@@ -129,6 +129,13 @@ function assistantMessage(
   message: AssistantMessage,
   { compat, isThinking }: MessageRules,
 ): AssistantParam | undefined {
+  const asksForReasoning = compat.requiresReasoningContentOnAssistantMessages && isThinking;
+  const [first] = message.content;
+  // Most replies, and a long conversation has many (row "100 000 entries: first request").
+  const isText = message.content.length === 1 && first?.type === "text";
+  if (isText && first.text !== "" && !asksForReasoning) {
+    return { role: "assistant", content: first.text };
+  }
   const calls = message.content.filter((block) => block.type === "toolCall");
   const reasoning = encodeThinking(message, compat);
   const text = [reasoning.asText, textOf(message)].filter((part) => part !== "").join("\n\n");
@@ -139,9 +146,7 @@ function assistantMessage(
   };
   Object.assign(encoded, reasoning.fields);
   if (calls.length > 0) encoded.tool_calls = calls.map((call) => encodeCall(call, compat));
-  if (compat.requiresReasoningContentOnAssistantMessages && isThinking) {
-    encoded.reasoning_content ??= "";
-  }
+  if (asksForReasoning) encoded.reasoning_content ??= "";
   return encoded;
 }
 

@@ -1,5 +1,6 @@
 import type { Delta } from "../provider.ts";
 import { asCount, asObject } from "../reply/odd-values.ts";
+import { readVendorCost } from "../reply/vendor-cost.ts";
 import type { ChunkUsage } from "./chunk.ts";
 
 /** Their token counts → ours: cached tokens leave `input`, reasoning is a part of `output`. */
@@ -20,7 +21,7 @@ export function readUsage(usage: ChunkUsage, serviceTier?: string | null): Delta
   const isBeside =
     reasoning !== undefined && reasoning > 0 && total === prompt + completion + reasoning;
   const output = isBeside ? completion + reasoning : completion;
-  const costTotal = asCount(usage.cost);
+  const costTotal = readVendorCost(usage);
   return {
     type: "usage",
     tokens: {

@@ -1,6 +1,7 @@
 import { streamedError } from "../openai/errors.ts";
 import type { Delta } from "../provider.ts";
 import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../reply/odd-values.ts";
+import { readVendorCost } from "../reply/vendor-cost.ts";
 import { jsonText } from "../request/json-text.ts";
 import type { OutputItem, ResponseObject, ResponsesEvent, ResponsesUsage } from "./events.ts";
 import { type Item, ItemTable } from "./item-table.ts";
@@ -178,6 +179,7 @@ function readUsage(usage: ResponsesUsage, serviceTier: string | null | undefined
   const cacheRead = asCount(details.cached_tokens) ?? 0;
   const cacheWrite = asCount(details.cache_write_tokens) ?? 0;
   const reasoning = asCount(asObject(usage.output_tokens_details).reasoning_tokens);
+  const costTotal = readVendorCost(usage);
   return {
     type: "usage",
     tokens: {
@@ -188,6 +190,7 @@ function readUsage(usage: ResponsesUsage, serviceTier: string | null | undefined
       ...(reasoning !== undefined && { reasoning }),
       totalTokens: asCount(usage.total_tokens) ?? prompt + output,
     },
+    ...(costTotal !== undefined && { costTotal }),
     ...(serviceTier && { serviceTier }),
   };
 }

@@ -6,12 +6,13 @@ import type {
   ToolCall,
   ToolResultMessage,
   UserContent,
+  UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import type { Context, Provider } from "../provider.ts";
 import { withResultsInPlace } from "./late-results.ts";
 import { type ImageLimits, limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
-import { sanitizeJson, sanitizeText } from "./sanitize.ts";
+import { isSanitized, sanitizeJson, sanitizeText } from "./sanitize.ts";
 import { wireName } from "./tool-name.ts";
 import { toolRules } from "./tool-rules.ts";
 
@@ -87,7 +88,7 @@ function transformHistory(
           typeof message.content === "string"
             ? sanitizeText(message.content)
             : fitContent(message.content, readsImages);
-        if (content.length > 0) pairing.add({ ...message, content });
+        if (content.length > 0) pairing.add(withContent(message, content));
         return;
       }
       if (message.stopReason === "error" || message.stopReason === "aborted") return;
@@ -97,9 +98,12 @@ function transformHistory(
         message.model === model.id;
       // The calls of a reply that its limit cut were not run; the last of them may be half.
       const isCut = message.stopReason === "length";
-      const content = message.content
-        .filter((block) => !isCut || block.type !== "toolCall")
-        .flatMap((block) => fitBlock(block, isSame));
+      const fits = !isCut && message.content.every((block) => isFit(block, isSame));
+      const content = fits
+        ? message.content
+        : message.content
+            .filter((block) => !isCut || block.type !== "toolCall")
+            .flatMap((block) => fitBlock(block, isSame));
       pairing.ask(message, content, (call) => ({
         id: ids.claim(normalizeToolCallId(call.id, call, message)),
         name: wireName(call.name, names),
@@ -124,11 +128,15 @@ class Pairing {
 
   ask(
     message: AssistantMessage,
-    content: readonly AssistantContent[],
+    content: AssistantContent[],
     rename: (call: ToolCall) => Pick<ToolCall, "id" | "name">,
   ): void {
     if (content.length === 0) return;
     this.#timestamp = message.timestamp;
+    if (!content.some(({ type }) => type === "toolCall")) {
+      this.#messages.push(withContent(message, content));
+      return;
+    }
     const renamed = content.map((block) => {
       if (block.type !== "toolCall") return block;
       const call = { ...block, ...rename(block) };
@@ -139,10 +147,7 @@ class Pairing {
   }
 
   /** A result that answers no waiting call is an orphan or a repetition and goes. */
-  answer(
-    result: ToolResultMessage,
-    adapt: (content: readonly UserContent[]) => UserContent[],
-  ): void {
+  answer(result: ToolResultMessage, adapt: (content: UserContent[]) => UserContent[]): void {
     const index = this.#waiting.findIndex(({ originalId }) => originalId === result.toolCallId);
     const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
     if (waiting === undefined) return;
@@ -152,6 +157,7 @@ class Pairing {
 
   /** No more results come: answers what nobody answered, e.g. because the process was killed. */
   settle(): void {
+    if (this.#waiting.length === 0) return;
     this.#messages.push(...this.#missing());
     this.#waiting = [];
   }
@@ -199,6 +205,25 @@ class UniqueIds {
   }
 }
 
+/** The message itself if it has this content, to not copy a long conversation (row "100 000 entries: first request"). */
+function withContent<Message extends UserMessage | AssistantMessage>(
+  message: Message,
+  content: Message["content"],
+): Message {
+  return content === message.content ? message : { ...message, content };
+}
+
+/** Whether {@link fitBlock} would return the block as it is. */
+function isFit(block: AssistantContent, isSame: boolean): boolean {
+  if (block.type === "text") {
+    const hasContent = block.textSignature === undefined ? block.text !== "" : isSame;
+    return hasContent && isSanitized(block.text);
+  }
+  if (block.type === "toolCall" || !isSame) return false;
+  const isEmpty = block.thinking === "" && !block.thinkingSignature;
+  return !isEmpty && isSanitized(block.thinking);
+}
+
 function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] {
   switch (block.type) {
     case "text": {
@@ -221,7 +246,11 @@ function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] 
   }
 }
 
-function fitContent(content: readonly UserContent[], readsImages: boolean): UserContent[] {
+function fitContent(content: UserContent[], readsImages: boolean): UserContent[] {
+  const fits = content.every((block) =>
+    block.type === "text" ? isFit(block, false) : readsImages,
+  );
+  if (fits) return content;
   const fitted: UserContent[] = [];
   let isPlaceholder = false;
   for (const block of content) {

@@ -22,6 +22,7 @@ export function hasOutputForm(model: Model, hasTools: boolean): boolean {
     case "openai-completions":
       return provider === "openai" && !olderOpenAi.test(id);
     case "google-generative-ai":
+    case "google-vertex":
       // Older models refuse a schema beside tools.
       return /^gemini-[3-9]/.test(id) || (!hasTools && /^gemini-2/.test(id));
     default:

@@ -14,24 +14,31 @@ const openai: ToolRules = {
   refusedAtRoot: ["anyOf", "oneOf", "allOf", "enum", "not", "const"],
 };
 
+const anthropic: ToolRules = {
+  name: plain,
+  propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
+  refusedAtRoot: ["anyOf", "oneOf", "allOf"],
+};
+
+const google: ToolRules = {
+  name: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
+  refusedAtRoot: ["anyOf", "oneOf", "allOf"],
+};
+
 /** Of servers that nobody knows the rules of, and of those that add none to the usual name. */
 const others: ToolRules = { name: plain, refusedAtRoot: [] };
 
 /** By `api`; each is what the vendor's reference or its error texts say. */
 const rules: Readonly<Record<string, ToolRules>> = {
-  "anthropic-messages": {
-    name: plain,
-    propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
-    refusedAtRoot: ["anyOf", "oneOf", "allOf"],
-  },
+  "anthropic-messages": anthropic,
+  "anthropic-vertex": anthropic,
   "azure-openai-responses": openai,
   "openai-codex-responses": openai,
+  "bedrock-converse-stream": anthropic,
   "openai-completions": openai,
   "openai-responses": openai,
-  "google-generative-ai": {
-    name: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
-    refusedAtRoot: ["anyOf", "oneOf", "allOf"],
-  },
+  "google-generative-ai": google,
+  "google-vertex": google,
 };
 
 /** The rules of a wire format. */

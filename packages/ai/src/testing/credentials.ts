@@ -1,3 +1,4 @@
+import { type AwsKeys, type SignedRequest, signatureFault } from "./aws-signature.ts";
 import type { LoopbackApi } from "./loopback-api.ts";
 
 /** What a loopback server takes as the credentials of its user. */
@@ -6,16 +7,10 @@ export interface LoopbackCredentials {
   readonly key?: string | undefined;
   /** A token, sent as bearer in any format. */
   readonly bearer?: string | undefined;
-}
-
-/** A request as it arrived, with its body as text. */
-export interface SignedRequest {
-  readonly api: LoopbackApi;
-  readonly method: string;
-  readonly path: string;
-  readonly search: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
+  /** An access token of Google's, sent as bearer to Vertex AI. */
+  readonly googleToken?: string | undefined;
+  /** Keys of AWS, with which requests are signed. */
+  readonly aws?: AwsKeys | undefined;
 }
 
 /** Why a request is not let in. */
@@ -52,6 +47,22 @@ const ways: Readonly<
     status: 403,
     message: "API key not valid. Please pass a valid API key.",
   },
+  "bedrock-converse-stream": {
+    header: "authorization",
+    bearer: true,
+    status: 403,
+    message: "The security token included in the request is invalid.",
+  },
+  "google-vertex": {
+    header: "x-goog-api-key",
+    status: 401,
+    message: "Request had invalid authentication credentials.",
+  },
+  "anthropic-vertex": {
+    header: "x-goog-api-key",
+    status: 401,
+    message: "Request had invalid authentication credentials.",
+  },
   "azure-openai-responses": {
     header: "api-key",
     status: 401,
@@ -62,10 +73,19 @@ const ways: Readonly<
 
 /** Why a request is not let in; undefined when its credentials are right or none are wanted. */
 export function denialOf(
-  { api, headers }: SignedRequest,
+  request: SignedRequest,
   { credentials }: { readonly credentials?: LoopbackCredentials | undefined },
 ): Denial | undefined {
   if (credentials === undefined) return undefined;
+  const { api, headers } = request;
+  if (api === "bedrock-converse-stream" && credentials.aws !== undefined) {
+    const why = signatureFault(request, credentials.aws);
+    return why === undefined ? undefined : { status: 403, message: why };
+  }
+  if (api.endsWith("-vertex") && credentials.googleToken !== undefined) {
+    const isRight = headers.authorization === `Bearer ${credentials.googleToken}`;
+    return isRight ? undefined : ways[api];
+  }
   const { header, bearer, status, message } = ways[api];
   const { key, bearer: token } = credentials;
   if (token !== undefined && headers.authorization === `Bearer ${token}`) return undefined;

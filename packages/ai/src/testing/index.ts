@@ -2,6 +2,7 @@ export type { LoopbackCredentials } from "./credentials.ts";
 export { type Fault, overloaded, rateLimited } from "./fault.ts";
 export { loadScenario } from "./load-scenario.ts";
 export { type LoopbackApi, loopbackApis } from "./loopback-api.ts";
+export { loopbackFetch } from "./loopback-fetch.ts";
 export {
   type LoopbackOptions,
   type LoopbackServer,
@@ -34,3 +35,5 @@ export {
   scriptedProvider,
 } from "./scripted-provider.ts";
 export type { TurnCondition } from "./turn-condition.ts";
+export type { KeyPlace, Vendor, VendorRule } from "./vendors/vendor.ts";
+export { vendors } from "./vendors/vendors.ts";

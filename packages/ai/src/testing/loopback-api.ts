@@ -6,6 +6,9 @@ export const loopbackApis = [
   "google-generative-ai",
   "azure-openai-responses",
   "openai-codex-responses",
+  "bedrock-converse-stream",
+  "google-vertex",
+  "anthropic-vertex",
 ] as const;
 
 /** A wire format a loopback server speaks. */

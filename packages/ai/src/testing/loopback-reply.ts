@@ -46,7 +46,7 @@ export function refuse(
       return true;
     case "reset":
       if (fault.when === "after_headers") {
-        writeStreamHead(response);
+        writeStreamHead(response, format);
         response.flushHeaders();
         setImmediate(() => response.socket?.resetAndDestroy());
       } else response.socket?.resetAndDestroy();
@@ -67,8 +67,9 @@ export function sendError(
   response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-function writeStreamHead(response: ServerResponse): void {
-  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+function writeStreamHead(response: ServerResponse, { contentType }: WireFormat): void {
+  const type = contentType ?? "text/event-stream";
+  response.writeHead(200, { "content-type": type, "cache-control": "no-cache" });
 }
 
 /** Streams a turn as the vendor would. Ends early when the client leaves. */
@@ -78,9 +79,9 @@ export async function sendReply(reply: Reply): Promise<void> {
   const usage: TokenCounts = usageOf(turn, reply.requestCharacters);
   const id = `reply-${request.index}`;
   const writer = format.createWriter({ id, model: request.model, usage });
-  writeStreamHead(response);
+  writeStreamHead(response, format);
   let left = deltasBefore(fault) ?? Number.POSITIVE_INFINITY;
-  const batch = new Batch(response);
+  const batch = new Batch(response, format);
   batch.add(writer.start());
   for (const { delta, delayMs } of turnDeltas(turn, request.index, usage, reply.sign)) {
     if (response.destroyed) return;
@@ -97,7 +98,7 @@ export async function sendReply(reply: Reply): Promise<void> {
       ((isPiece && left-- <= 0) || (isLast && left !== Number.POSITIVE_INFINITY))
     ) {
       await batch.flush();
-      playFault(response, writer, fault);
+      playFault(response, writer, { fault, format });
       return;
     }
     batch.add(writer.write(delta));
@@ -107,7 +108,11 @@ export async function sendReply(reply: Reply): Promise<void> {
   response.end();
 }
 
-function playFault(response: ServerResponse, writer: ReplyWriter, fault: Fault): void {
+function playFault(
+  response: ServerResponse,
+  writer: ReplyWriter,
+  { fault, format }: { readonly fault: Fault; readonly format: WireFormat },
+): void {
   switch (fault.kind) {
     case "reset":
       // What was written must arrive before the connection breaks.
@@ -119,20 +124,26 @@ function playFault(response: ServerResponse, writer: ReplyWriter, fault: Fault):
       response.end('data: {"unfinished": \u0000\u0001\n\n\u00ff\u00fe garbage\n\n');
       return;
     case "error_event":
-      response.end(writer.error(fault.message, fault.code));
+      response.end(bytesOf(format, writer.error(fault.message, fault.code)));
       return;
     default:
       response.end();
   }
 }
 
+function bytesOf(format: WireFormat, events: string): string | Uint8Array {
+  return format.toBytes?.(events) ?? events;
+}
+
 class Batch {
   readonly #response: ServerResponse;
+  readonly #format: WireFormat;
   #parts: string[] = [];
   #size = 0;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, format: WireFormat) {
     this.#response = response;
+    this.#format = format;
   }
 
   get isFull(): boolean {
@@ -151,7 +162,7 @@ class Batch {
     const text = this.#parts.join("");
     this.#parts = [];
     this.#size = 0;
-    if (this.#response.write(text)) return;
+    if (this.#response.write(bytesOf(this.#format, text))) return;
     const left = new AbortController();
     const leave = () => left.abort();
     this.#response.once("close", leave);

@@ -12,6 +12,7 @@ import type { Scenario } from "./scenario.ts";
 import { ScenarioPlayer } from "./scenario-player.ts";
 import { scriptedModel } from "./scripted-provider.ts";
 import { signerFor } from "./signer.ts";
+import { type Vendor, vendorDenial } from "./vendors/vendor.ts";
 import { objectOf } from "./wire/json.ts";
 import type { WireFormat } from "./wire/wire-format.ts";
 
@@ -42,6 +43,11 @@ export interface LoopbackOptions {
    * 401 or 403. Default nothing.
    */
   readonly credentials?: LoopbackCredentials | undefined;
+  /**
+   * Serves as one vendor's endpoint, for requests through {@link loopbackFetch}: another address is
+   * answered with 404, a key in another place with 401, what the vendor refuses with 400.
+   */
+  readonly vendor?: Vendor | undefined;
   /** Default any free one. */
   readonly port?: number | undefined;
 }
@@ -143,7 +149,7 @@ class Loopback {
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname: path, search } = new URL(request.url ?? "/", "http://loopback");
-    const route = routeOf(path);
+    const route = routeOf(path, this.#options.vendor?.api);
     const text = await readBody(request);
     if (request.method === "GET" && path.endsWith("/models")) return this.#listModels(response);
     if (route === undefined || request.method !== "POST") {
@@ -157,7 +163,11 @@ class Loopback {
     if (this.#options.records !== false) {
       this.requests.push({ api, method, path, search, headers, body });
     }
-    const denial = denialOf({ api, method, path, search, headers, body: text }, this.#options);
+    const { vendor, credentials } = this.#options;
+    const denial =
+      vendor === undefined
+        ? denialOf({ api, method, path, search, headers, body: text }, this.#options)
+        : vendorDenial(vendor, credentials?.key, { path, headers });
     if (denial !== undefined) {
       sendError(response, denial.status, format.errorBody(denial.status, denial.message));
       return;
@@ -177,11 +187,21 @@ class Loopback {
 
   #refusal(request: RuleRequest): string | undefined {
     if (this.#options.rules === false) return undefined;
-    const refusal = findRefusal(request, this.memory);
+    const refusal = findRefusal(request, this.memory) ?? this.#vendorRefusal(request);
     if (refusal === undefined) return undefined;
     this.refusals.push(refusal);
     refusalChannel.publish(refusal);
     return refusal.message;
+  }
+
+  #vendorRefusal(request: RuleRequest): Refusal | undefined {
+    const { vendor } = this.#options;
+    for (const check of vendor?.rules ?? []) {
+      for (const message of check(request)) {
+        return { api: request.api, rule: `vendor ${vendor?.provider}`, message };
+      }
+    }
+    return undefined;
   }
 
   async #answer(task: Task): Promise<void> {

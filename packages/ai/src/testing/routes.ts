@@ -1,5 +1,7 @@
 import type { LoopbackApi } from "./loopback-api.ts";
 import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
+import { anthropicVertexWire } from "./wire/anthropic-vertex.ts";
+import { bedrockConverseStreamWire } from "./wire/bedrock-converse-stream.ts";
 import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
 import { openaiCompletionsWire } from "./wire/openai-completions.ts";
 import { openaiResponsesWire } from "./wire/openai-responses.ts";
@@ -28,6 +30,24 @@ const routes: readonly Route[] = [
     format: openaiResponsesWire,
     base: "",
   },
+  {
+    api: "bedrock-converse-stream",
+    path: /\/model\/[^/]+\/converse-stream$/,
+    format: bedrockConverseStreamWire,
+    base: "",
+  },
+  {
+    api: "google-vertex",
+    path: /\/publishers\/google\/models\/[^/]+:streamGenerateContent$/,
+    format: googleGenerativeAiWire,
+    base: "",
+  },
+  {
+    api: "anthropic-vertex",
+    path: /\/publishers\/anthropic\/models\/[^/]+:streamRawPredict$/,
+    format: anthropicVertexWire,
+    base: "",
+  },
   { api: "anthropic-messages", path: /\/messages$/, format: anthropicMessagesWire, base: "" },
   {
     api: "openai-completions",
@@ -44,9 +64,9 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** The route of a request, undefined if nothing is served at its path. */
-export function routeOf(path: string): Route | undefined {
-  return routes.find((route) => route.path.test(path));
+/** The route of a request, among those of `api` if given; undefined if nothing is served at its path. */
+export function routeOf(path: string, api?: LoopbackApi): Route | undefined {
+  return routes.find((route) => (api ?? route.api) === route.api && route.path.test(path));
 }
 
 /** Base URL by wire format, as models carry it. */

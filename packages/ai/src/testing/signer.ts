@@ -15,7 +15,7 @@ const boundModels = /claude-(?:opus|sonnet|haiku)-5[.-]5|claude-fable-5[.-][12]/
  */
 export function signerFor(request: RuleRequest, { signed }: RuleMemory): Signer {
   const isBound =
-    request.api === "anthropic-messages" && boundModels.test(modelOf(request.body, request.path));
+    request.api.startsWith("anthropic-") && boundModels.test(modelOf(request.body, request.path));
   if (!isBound) return (scripted) => scripted;
   return (scripted) => {
     const text = `${signed.size} ${JSON.stringify(request.body)}`;

@@ -121,7 +121,8 @@ export function mutate(events: string[], random: Random, wire: WireFormat): Uint
   for (let count = 1 + random.below(4); count > 0 && changed.length > 0; count--) {
     random.pick(mutations)(changed, random, wire);
   }
-  const bytes = Buffer.from(changed.join(""));
+  const text = changed.join("");
+  const bytes = Buffer.from(wire.toBytes?.(text) ?? text);
   // A byte that is not valid UTF-8.
   if (random.chance(0.05) && bytes.length > 0) bytes[random.below(bytes.length)] = 0xff;
   const pieces: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopbackApi, Turn } from "../../src/testing/index.ts";
 import { loopbackApis, text, thinking, toolCall, turn } from "../../src/testing/index.ts";
@@ -56,9 +56,10 @@ const source = join(import.meta.dirname, "../../src");
 const fixtures = new Map(
   loopbackApis.map((api) => {
     const folder = join(source, api, "__fixtures__");
-    const streams = readdirSync(folder).map((name) =>
-      readFileSync(join(folder, name, "stream.sse"), "utf8"),
-    );
+    const streams = readdirSync(folder).flatMap((name) => {
+      const path = join(folder, name, "stream.sse");
+      return existsSync(path) ? [readFileSync(path, "utf8")] : [];
+    });
     return [api, streams.filter((stream) => stream.includes("data:"))] as const;
   }),
 );

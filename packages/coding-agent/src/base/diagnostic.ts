@@ -11,6 +11,10 @@ export interface Diagnostic {
   readonly path?: string;
   /** Line in `path`, from 1. */
   readonly line?: number;
+  /** What in the file or the list it is about, such as `retry.maxRetries`. */
+  readonly member?: string;
+  /** The problem alone, without the file and what became of it. */
+  readonly reason?: string;
   /**
    * Set if it must stop the start: what the user named is not there, or is in the project only, which
    * is `untrusted`.

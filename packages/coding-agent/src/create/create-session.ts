@@ -1,9 +1,10 @@
-import { createStream } from "@tau-agent/ai";
+import { createStream, type StreamFunction } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { firstSink, functionSink } from "../host-requests/function-sink.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
+import { McpPool } from "../mcp/connection/mcp-pool.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { builtInCatalog } from "../models/catalog.ts";
@@ -25,12 +26,14 @@ import type { SessionLog } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { createTools } from "../tools/index.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createJobs } from "./create-jobs.ts";
 import { createRewind } from "./create-rewind.ts";
+import { createTelemetry } from "./create-telemetry.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
@@ -38,6 +41,7 @@ import { likeSession } from "./like-session.ts";
 import { packageDiagnostics } from "./package-diagnostics.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
 import { type Places, resolvePlaces } from "./places.ts";
+import { refuseBrokenFiles, toolDiagnostics } from "./refuse-mistakes.ts";
 import { type CreatedSandbox, createSandbox } from "./sandbox.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
@@ -78,7 +82,8 @@ interface Surroundings {
 
 /** Creates a session; see `createAgentSession`. */
 export async function createSession(asked: CreateAgentSessionOptions): Promise<CreatedSession> {
-  const options = await withScriptedModel(asked);
+  // Subagents in this process get the options of their caller.
+  const options = await withScriptedModel({ mcpPool: new McpPool(), ...asked });
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);
@@ -95,8 +100,11 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const workingFolder = new WorkingFolder(places.cwd);
   const requests = new HostRequests();
   const environment = options.environment ?? {};
-  const { secretFiles } = options;
-  const isolation = { places, settings, workingFolder, environment, secretFiles };
+  const { secretFiles, hostProcesses } = options;
+  const isolation = {
+    ...{ places, settings, workingFolder, environment },
+    ...{ secretFiles, hostProcesses },
+  };
   const sandboxed = await createSandbox(options.sandbox, isolation);
   const { sandbox } = sandboxed;
   diagnostics.push(...sandboxed.diagnostics);
@@ -108,6 +116,7 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   await extensions?.loadOwn();
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
   diagnostics.push(...(stored?.diagnostics ?? []));
+  if (options.refusesMistakes) await refuseBrokenFiles(settings, registry);
   await extensions?.loadProject();
   const permissions = createPermissions(settings, options.permissions);
   diagnostics.push(...permissions.diagnostics);
@@ -157,14 +166,13 @@ async function assemble(
     packageDiagnostics(settings, places),
   ]);
   diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
-  const keySources: KeySources = {
-    environment: options.environment ?? {},
-    known: new KnownKeys(places.agentDirectory),
-    used: () => registry.keys.secrets,
-  };
+  const keySources = keySourcesOf(options, surroundings);
+  const maskKeys = createKeyMask(keySources);
+  const telemetry = await createTelemetry(options, { settings, maskKeys, parts: () => parts });
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
+    telemetry,
     ...toolOptions(options),
     keySources,
     askToLeave: (...question) => parts.gate.askToLeave(...question),
@@ -193,7 +201,7 @@ async function assemble(
     search: createToolSearch(() => ({ tools, conversation: parts.conversation })),
   });
   if (opened !== undefined) tools.offer("extension", opened.tools, opened.inactiveTools);
-  diagnostics.push(...tools.diagnose());
+  diagnostics.push(...toolDiagnostics(tools, options, opened !== undefined));
   const mcp = createMcp(options, {
     ...surroundings,
     environment: toolEnvironment,
@@ -206,7 +214,7 @@ async function assemble(
     ...surroundings,
     model: chosen.model,
     thinkingLevel,
-    stream: opened?.system.stream ?? options.stream ?? createStream(),
+    stream: streamOf(opened?.system.stream ?? options.stream ?? createStream(), telemetry),
     tools,
     hostTools: new HostTools(surroundings.requests, (given) => tools.offer("host", given)),
     toolExecution: options.toolExecution,
@@ -216,7 +224,7 @@ async function assemble(
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
-    maskKeys: createKeyMask(keySources),
+    ...{ maskKeys, telemetry },
     mcp,
     toolsReady: () => mcp.ready(),
     toolEnvironment,
@@ -236,6 +244,19 @@ async function assemble(
 
 function nameSession(log: SessionLog, name: string | undefined): void {
   if (name && name !== log.name) log.append({ type: "session_info", name });
+}
+
+function streamOf(stream: StreamFunction, telemetry: SessionTelemetry | undefined): StreamFunction {
+  return telemetry?.traceRequests(stream) ?? stream;
+}
+
+/** Where the keys are known from that no tool and no span may show. */
+function keySourcesOf(
+  { environment = {} }: CreateAgentSessionOptions,
+  { places, registry }: Surroundings,
+): KeySources {
+  const known = new KnownKeys(places.agentDirectory);
+  return { environment, known, used: () => registry.keys.secrets };
 }
 
 function savesRules(

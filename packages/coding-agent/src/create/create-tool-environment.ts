@@ -10,6 +10,7 @@ import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { WorkingFolder } from "./working-folder.ts";
 
 /** What a session's tools know about their environment. */
@@ -27,6 +28,7 @@ export interface ToolSurroundings {
   readonly runCommand?: CommandRunner | undefined;
   /** Where known keys come from. */
   readonly keySources: KeySources;
+  readonly telemetry?: SessionTelemetry | undefined;
   /** The session the tools belong to; called when a tool runs. */
   readonly session: () => Pick<AgentSession, "log" | "models">;
 }
@@ -34,7 +36,7 @@ export interface ToolSurroundings {
 /** The environment of a session's tools. */
 export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
   const { settings, session, workingFolder, homeDirectory, temporaryDirectory } = surroundings;
-  const { environment, processes, agentDirectory, keySources } = surroundings;
+  const { environment, processes, agentDirectory, keySources, telemetry } = surroundings;
   return {
     homeDirectory,
     temporaryDirectory: surroundings.sandbox?.outputDirectory ?? temporaryDirectory,
@@ -61,6 +63,7 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,
     sessionVariables: () => sessionVariables(session()),
+    traceparentOf: telemetry && ((toolCallId) => telemetry.traceparentOf(toolCallId)),
   };
 }
 

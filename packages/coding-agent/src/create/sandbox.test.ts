@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { bubblewrapIsMissing, hasBubblewrap } from "../sandbox/__fixtures__/has-bubblewrap.ts";
+import { describeWith } from "../../../../scripts/testing/describe-with.ts";
+import { bubblewrapIsMissing } from "../sandbox/__fixtures__/has-bubblewrap.ts";
 import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
@@ -51,12 +52,7 @@ function answering(...answers: ApprovalResult[]) {
   return { asked, approve };
 }
 
-it.runIf(!hasBubblewrap)(
-  `sessions in the sandbox were not tested: ${bubblewrapIsMissing}`,
-  () => {},
-);
-
-describe.runIf(hasBubblewrap)("a session in the sandbox", () => {
+describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
   it("tells the model what a failed command ran in", async () => {
     const { results, cwd } = await run(
       [bash("echo x > inside; touch /usr/x"), bash("cat inside")],

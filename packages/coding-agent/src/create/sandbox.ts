@@ -13,6 +13,7 @@ export interface SandboxSurroundings {
   readonly workingFolder: WorkingFolder;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly secretFiles: readonly string[] | undefined;
+  readonly hostProcesses: readonly number[] | undefined;
 }
 
 /** The sandbox of a session, and what is wrong with it. */
@@ -28,7 +29,14 @@ export interface CreatedSandbox extends SandboxParts {
  */
 export async function createSandbox(
   given: SandboxChange | undefined,
-  { places, settings, workingFolder, environment, secretFiles = [] }: SandboxSurroundings,
+  {
+    places,
+    settings,
+    workingFolder,
+    environment,
+    secretFiles = [],
+    hostProcesses,
+  }: SandboxSurroundings,
 ): Promise<CreatedSandbox> {
   // Nothing is loaded for those who want none.
   if (given === undefined && settings.sandboxFiles.length === 0) return { diagnostics: [] };
@@ -41,6 +49,7 @@ export async function createSandbox(
     ...places,
     cwd: () => workingFolder.cwd,
     environment,
+    hostProcesses,
     keyFiles: secretFiles.map((file) => resolve(places.baseDirectory, file)),
   });
   const { available, reason, remedy } = opened.check;

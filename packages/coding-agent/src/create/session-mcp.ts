@@ -1,3 +1,4 @@
+import { McpPool } from "../mcp/connection/mcp-pool.ts";
 import { McpAccess } from "../mcp/mcp-access.ts";
 import type { McpServers } from "../mcp/session/mcp-servers.ts";
 import type { SampledContext } from "../mcp/session/sampling.ts";
@@ -5,6 +6,7 @@ import { createCommandRunner } from "../models/auth/run-command.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SessionParts } from "../session/build-session.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
+import type { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 
 /** What the MCP servers of a session are made from. */
@@ -14,17 +16,23 @@ export interface McpSurroundings {
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
   readonly tools: ToolSet;
   readonly isProjectTrusted: () => boolean;
+  readonly extensions?: SessionExtensions | undefined;
   readonly parts: () => SessionParts;
 }
 
 /** Prepares the MCP servers of a session; their code is loaded where one is configured. */
 export function createMcp(
-  { mcp = {}, mcpServers = {}, clientReady }: CreateAgentSessionOptions,
+  {
+    mcp = {},
+    mcpServers = {},
+    mcpPool: pool = new McpPool(),
+    clientReady,
+  }: CreateAgentSessionOptions,
   surroundings: McpSurroundings,
 ): McpAccess {
-  const { places, environment, isProjectTrusted, parts } = surroundings;
+  const { places, environment, extensions, isProjectTrusted, parts } = surroundings;
   const { agentDirectory } = places;
-  return new McpAccess({
+  const access = new McpAccess({
     places: () => ({
       agentDirectory,
       cwd: environment.cwd,
@@ -35,13 +43,15 @@ export function createMcp(
     isOff: mcp.isOff ?? false,
     // Not before the session is complete: its parts are needed.
     startAfter: clientReady ?? new Promise((resolve) => setImmediate(resolve)),
-    create: () => createServers(mcp.only, surroundings),
+    create: () => createServers({ only: mcp.only, pool }, surroundings),
     onFailure: (error) => parts().problems.add(error),
   });
+  extensions?.opened?.system.mcpServers.listen((servers) => access.register(servers));
+  return access;
 }
 
 async function createServers(
-  only: readonly string[] | undefined,
+  { only, pool }: { readonly only: readonly string[] | undefined; readonly pool: McpPool },
   { places: { agentDirectory }, environment, fetch, tools, parts }: McpSurroundings,
 ): Promise<McpServers> {
   const [{ McpServers }, { McpLogins }, { answerSampling }, { keepPrivately }] = await Promise.all([
@@ -75,6 +85,7 @@ async function createServers(
       openContext: {
         environment,
         fetch,
+        pool,
         identity: { name: "tau", title: "Tau", version: "0.1.0" },
         runCommand: createCommandRunner({ processes: environment.processes }),
       },

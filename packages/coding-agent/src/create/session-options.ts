@@ -2,6 +2,7 @@ import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Approve, RaiseBudget } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { McpPool } from "../mcp/connection/mcp-pool.ts";
 import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { CommandRunner, FileAccess } from "../processes/environment.ts";
@@ -12,6 +13,7 @@ import type { SessionStart } from "../session-log/open-session.ts";
 import type { SessionStore } from "../session-log/store/session-store.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { TaskOptions } from "../subagents/session-tasks.ts";
+import type { TelemetryOptions } from "../telemetry/session-telemetry.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";
 import type { ExtensionOptions } from "./session-extensions.ts";
 
@@ -88,6 +90,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly sandbox?: SandboxChange | undefined;
   /** Files that nothing in the sandbox reads, such as the token of a server that embeds the session. */
   readonly secretFiles?: readonly string[] | undefined;
+  /**
+   * Processes that are the same host as this one, such as the one that has started it: nothing in the sandbox
+   * reaches the ports and sockets at which they listen.
+   */
+  readonly hostProcesses?: readonly number[] | undefined;
   /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
   readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
   /** Which configured MCP servers are used. */
@@ -99,6 +106,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
         readonly only?: readonly string[] | undefined;
       }
     | undefined;
+  /**
+   * Sessions with the same one share the MCP servers whose entries say `stateless`. By default a session
+   * shares them with its subagents only.
+   */
+  readonly mcpPool?: McpPool | undefined;
   /** The mode and rules to begin with, besides those of settings files. */
   readonly permissions?: PermissionChange | undefined;
   /**
@@ -118,6 +130,15 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly clientReady?: Promise<void> | undefined;
   /** Whether and how files are recorded before a prompt changes them; as the settings say by default. */
   readonly rewind?: RewindOptions | undefined;
+  /**
+   * Whether mistakes end the start that are diagnostics by default: a settings.json, auth.json or
+   * models.json that is broken, and an unknown tool in `tools.only`.
+   */
+  readonly refusesMistakes?: boolean | undefined;
+  /** Whether the session makes OpenTelemetry spans; as the settings say by default. */
+  readonly telemetry?: TelemetryOptions | undefined;
+  /** The agent as spans name it; `tau` by default. */
+  readonly agentName?: string | undefined;
   /** Trusts the project or not, regardless of saved decisions. */
   readonly trustProject?: boolean | undefined;
 }

@@ -14,6 +14,7 @@ import {
   createCommandContext,
   createContext,
 } from "./context/extension-context.ts";
+import { RegisteredServers } from "./hooks/registered-servers.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./hooks/runner.ts";
 import { askProjectTrust } from "./hooks/session-events.ts";
 import { type DiscoverOptions, discoverExtensions, type ExtensionFile } from "./load/discover.ts";
@@ -84,6 +85,8 @@ export class ExtensionSystem {
   #factories: readonly LoadedFactory[] = [];
   #generation: Generation;
   #hasEnded = true;
+  /** The MCP servers that extensions register. */
+  readonly mcpServers = new RegisteredServers(() => this.runner);
 
   constructor(options: ExtensionSystemOptions) {
     this.#options = options;
@@ -160,6 +163,7 @@ export class ExtensionSystem {
       await this.#models.refresh().catch((error) => this.#fail("modelRegistry", error));
     }
     this.#generation.binding.bind(port);
+    this.mcpServers.tell();
   }
 
   /** Tells extensions that the session they are bound to ends; once for each session. */
@@ -258,9 +262,7 @@ export class ExtensionSystem {
           },
           mcpServers: () => this.runner.mcpServers,
           mcpServersChanged: () => {
-            if (!staged.isBound) return;
-            const { mcpServers: servers } = this.runner;
-            void this.runner.emit({ type: "mcp_servers_change", servers });
+            if (staged.isBound) this.mcpServers.changed();
           },
           commands: () => [
             ...this.runner.describedCommands,

@@ -8,7 +8,7 @@ import { keyMark } from "../processes/output-mask.ts";
 import { ProcessError } from "../processes/process-error.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "../processes/process-group.ts";
 import { nobodys, ownersVariable } from "../processes/process-owners.ts";
-import { shellProcess } from "../processes/shell-command.ts";
+import { commandVariables, shellProcess } from "../processes/shell-command.ts";
 import { type JobEnd, type JobRecord, jobFiles, readKeeper } from "./job-record.ts";
 import { createJobWriter } from "./job-writer.ts";
 import { createMask, type KeepAnswer, type KeepRequest, keepJob, killMarked } from "./keep-job.ts";
@@ -19,6 +19,8 @@ export interface DetachedRequest {
   readonly command: string;
   readonly mark: string;
   readonly timeoutMs: number | undefined;
+  /** The span of the call that starts it. */
+  readonly traceparent: string | undefined;
 }
 
 /** A mark for the processes of a job that belongs to no host. */
@@ -33,13 +35,13 @@ export function createMark(): string {
  */
 export async function startDetached(
   environment: ToolEnvironment,
-  { folder, command, mark, timeoutMs }: DetachedRequest,
+  { folder, command, mark, timeoutMs, traceparent }: DetachedRequest,
 ): Promise<void> {
   if (environment.sandbox !== undefined) {
     const text = "A detached job would outlive the sandbox. Start it without detached.";
     throw new ProcessError("sandbox_unavailable", text);
   }
-  const sessionVariables = environment.sessionVariables?.();
+  const sessionVariables = commandVariables(environment, traceparent);
   const { file, args, cwd, variables } = shellProcess(environment, { command, sessionVariables });
   const limit = limitOf(mark);
   const request: KeepRequest = {

@@ -8,7 +8,7 @@ import { makeFolderNow } from "../base/files/make-folder.ts";
 import { randomHex } from "../base/random.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessOutcome } from "../processes/process.ts";
-import { runShellCommand } from "../processes/shell-command.ts";
+import { commandVariables, runShellCommand } from "../processes/shell-command.ts";
 import { createMark, killDetached, startDetached, writeEnd } from "./detached-job.ts";
 import {
   describeJob,
@@ -33,6 +33,8 @@ export interface JobRequest {
   readonly detached?: boolean | undefined;
   /** None by default. */
   readonly timeoutMs?: number | undefined;
+  /** The span of the call that starts it. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A job that has ended, with the end of its output. */
@@ -95,6 +97,7 @@ export class RunningJobs {
       if (detached) {
         await startDetached(this.#options.environment, {
           ...{ folder, command, mark: record.mark ?? "", timeoutMs: request.timeoutMs },
+          traceparent: request.traceparent,
         });
         this.#follow(folder, record);
       } else await this.#run(folder, record, request);
@@ -178,7 +181,7 @@ export class RunningJobs {
     const controller = new AbortController();
     const running = runShellCommand(environment, {
       command: record.command,
-      sessionVariables: environment.sessionVariables?.(),
+      sessionVariables: commandVariables(environment, request.traceparent),
       signal: controller.signal,
       timeoutMs: request.timeoutMs,
       onOutput: (chunk, stream) => {

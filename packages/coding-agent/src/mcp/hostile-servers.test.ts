@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -65,6 +65,19 @@ describe("a server that does not start", () => {
     expect(await serverOf(session)).toMatchObject({
       status: expect.stringMatching(/restarting|failed/),
     });
+  });
+
+  it("has ended once it is removed, though it never answered", async () => {
+    const log = join(workspace.root, "log");
+    const session = await workspace.open();
+    await session.mcp.set({ one: fixtureEntry({ silent: ["initialize"], log }) });
+    const pid = await vi.waitFor(() => {
+      const [, started] = /^start (\d+)$/m.exec(readFileSync(log, "utf8")) ?? [];
+      expect(started).toBeDefined();
+      return Number(started);
+    }, limit);
+    await session.mcp.set({});
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
   it("does not keep others from working", async () => {

@@ -27,10 +27,17 @@ export class McpAccess {
   readonly #options: McpAccessOptions;
   #servers: Promise<McpServers | undefined> | undefined;
   #loaded: McpServers | undefined;
+  /** What this session added; from then on that counts, and not what it was made with. */
+  #added: Readonly<Record<string, unknown>>;
+  /** Those of the files were stopped. */
+  #isStopped = false;
+  /** Of extensions, by name. */
+  #registered: Readonly<Record<string, unknown>> = {};
   #isEnded = false;
 
   constructor(options: McpAccessOptions) {
     this.#options = options;
+    this.#added = options.given;
     void options.startAfter.then(() => this.#start());
   }
 
@@ -58,7 +65,35 @@ export class McpAccess {
   async set(servers: Readonly<Record<string, unknown>>): Promise<McpServerList> {
     const isNeeded = Object.keys(servers).length > 0;
     const loaded = await (isNeeded ? this.#load() : this.#start());
-    return (await loaded?.set(servers)) ?? { servers: [], errors: [] };
+    const list = (await loaded?.set(servers)) ?? { servers: [], errors: [] };
+    this.#added = servers;
+    this.#isStopped ||= !isNeeded;
+    return list;
+  }
+
+  /** Replaces the servers of extensions; the files' take precedence over them. */
+  register(servers: readonly { readonly name: string; readonly config: unknown }[]): void {
+    const isChange = servers.length > 0 || Object.keys(this.#registered).length > 0;
+    this.#registered = Object.fromEntries(servers.map(({ name, config }) => [name, config]));
+    const { isOff, startAfter, onFailure } = this.#options;
+    if (!isChange || isOff) return;
+    const update = async () => {
+      const loaded = await (this.#isConfigured() ? this.#load() : this.#servers);
+      if (!this.#isEnded) await loaded?.register(this.#registered);
+    };
+    void startAfter.then(update).catch(onFailure);
+  }
+
+  /** The servers that a subagent uses of those it names: its session reads the files itself. */
+  forSubagent(names: readonly string[]): {
+    readonly only: readonly string[];
+    readonly added: Readonly<Record<string, unknown>>;
+  } {
+    const { isOff } = this.#options;
+    const named = Object.entries(this.#added).filter(([name]) => names.includes(name));
+    const added = Object.fromEntries(named);
+    const hasFiles = !isOff && !this.#isStopped;
+    return { only: hasFiles ? names : Object.keys(added), added };
   }
 
   /**
@@ -126,14 +161,17 @@ export class McpAccess {
     this.#loaded = servers;
     const places = this.#options.places();
     const { given, isOff, onFailure } = this.#options;
-    if (!isOff && !this.#isEnded) await servers.start(places, given).catch(onFailure);
+    if (!isOff && !this.#isEnded) {
+      const sources = { given, registered: this.#registered };
+      await servers.start(places, sources).catch(onFailure);
+    }
     return servers;
   }
 
   #isConfigured(): boolean {
     const { isOff, given, places } = this.#options;
     if (isOff || this.#isEnded) return false;
-    if (Object.keys(given).length > 0) return true;
+    if (Object.keys({ ...given, ...this.#registered }).length > 0) return true;
     const { agentDirectory, cwd, isProjectTrusted } = places();
     const files = [userFile(agentDirectory), ...(isProjectTrusted ? projectFiles(cwd) : [])];
     return files.some((path) => existsSync(path));

@@ -140,7 +140,11 @@ describe("models.json", () => {
         'model "half/a" is left out: providers.half.models[0].baseUrl: a model needs a baseUrl, its own or its provider\'s',
         'provider "broken" is left out: providers.broken.headers.x-a: must be a string or null',
         'provider "number" is left out: providers.number: must be an object',
-      ].map((problem) => ({ severity: "warning", message: `${path}: ${problem}`, path })),
+      ].map((problem) => {
+        const reason = problem.slice(problem.indexOf(" is left out: ") + " is left out: ".length);
+        const member = reason.split(":", 1)[0];
+        return { severity: "warning", message: `${path}: ${problem}`, path, member, reason };
+      }),
     );
   });
 
@@ -163,6 +167,7 @@ describe("models.json", () => {
     expect(JSON.stringify(model)).not.toContain("x-secret");
     expect(model && (await registry.requestAuth(model))).toEqual({
       apiKey: "k",
+      keyStep: "The key from models.json was refused. Check it.",
       environment: { MY_KEY: "k", MY_SECRET: "hidden" },
       headers: { Authorization: "Bearer k", "x-team": "b", "x-secret": "hidden" },
     });

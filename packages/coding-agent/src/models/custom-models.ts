@@ -64,7 +64,8 @@ export async function loadCustomModels(agentDirectory: string): Promise<CustomMo
       }),
     ),
     diagnostics: problems.map(({ subject, reason }) => {
-      return { severity: "warning", message: `${path}: ${subject} is left out: ${reason}`, path };
+      const message = `${path}: ${subject} is left out: ${reason}`;
+      return { severity: "warning", message, path, member: reason.split(":", 1)[0] ?? "", reason };
     }),
   };
 }

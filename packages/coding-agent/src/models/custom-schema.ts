@@ -153,12 +153,13 @@ export interface ModelsFile {
  * affect the others.
  */
 export function parseModelsFile(file: Readonly<Record<string, unknown>>): ModelsFile {
-  const { providers = {} } = file;
+  const { providers } = file;
   if (!isJsonObject(providers)) {
-    return {
-      providers: {},
-      problems: [{ subject: "all", reason: "providers: must be an object" }],
-    };
+    const reason =
+      providers === undefined
+        ? 'providers: is missing; write the providers as {"providers": {"<id>": {…}}}'
+        : "providers: must be an object";
+    return { providers: {}, problems: [{ subject: "all", reason }] };
   }
   const problems: Problem[] = [];
   const usable: [string, ProviderEntry][] = [];

@@ -4,7 +4,13 @@ import { SessionError } from "../base/errors.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { defaultModels } from "./default-models.ts";
 import type { ModelRegistry } from "./registry.ts";
-import { modelName, preferredModel, resolveModel, type ScopedModel } from "./resolver.ts";
+import {
+  modelName,
+  nearProviders,
+  preferredModel,
+  resolveModel,
+  type ScopedModel,
+} from "./resolver.ts";
 
 /** The inputs for choosing a session's first model. */
 export interface InitialModelInput {
@@ -125,8 +131,8 @@ async function firstOf(
   }
   const model = bestOf(provider, await registry.models(provider));
   if (model !== undefined) return model;
-  const known = (await registry.providers()).join(", ");
-  const reason = `there is no provider ${provider} with models; known are ${known}`;
+  const near = nearProviders(provider, await registry.providers()).join(", ");
+  const reason = `there is no provider ${provider} with models; did you mean ${near}?`;
   throw new SessionError("invalid_option", { option: "provider", reason });
 }
 

@@ -1,3 +1,5 @@
+import { nearest } from "../base/nearest.ts";
+
 /** Pairs of adjacent letters and digits of a name, for comparing names. */
 function pairs(name: string): Set<string> {
   const letters = name.toLowerCase().replace(/[^a-z0-9]/g, "");
@@ -7,7 +9,7 @@ function pairs(name: string): Set<string> {
 }
 
 /** The names most similar to `wanted`, best first; empty if none is similar. */
-export function nearMatches(wanted: string, names: Iterable<string>, limit = 3): string[] {
+export function nearMatches(wanted: string, names: readonly string[], limit = 3): string[] {
   const target = pairs(wanted);
   const rated: { name: string; likeness: number }[] = [];
   for (const name of names) {
@@ -17,6 +19,21 @@ export function nearMatches(wanted: string, names: Iterable<string>, limit = 3):
     const likeness = (2 * shared) / (own.size + target.size);
     if (likeness >= 0.4) rated.push({ name, likeness });
   }
+  // A letter too many or too few is likelier than another name with much in common.
+  const slip = nearest(wanted, names);
   rated.sort((a, b) => b.likeness - a.likeness || (a.name < b.name ? -1 : 1));
-  return rated.slice(0, limit).map(({ name }) => name);
+  const found = rated.map(({ name }) => name).filter((name) => name !== slip);
+  return [...(slip === undefined ? [] : [slip]), ...found].slice(0, limit);
+}
+
+/**
+ * A part of a name with its typing errors put right, word by word; undefined if there are none that
+ * can be.
+ */
+export function correctedName(wanted: string, names: readonly string[]): string | undefined {
+  const known = new Set(names.flatMap((name) => name.toLowerCase().split(/[-/:]/)));
+  const corrected = wanted.toLowerCase().replace(/[^-/:]+/g, (word) => {
+    return known.has(word) || /^[\d.]+$/.test(word) ? word : (nearest(word, known) ?? word);
+  });
+  return corrected === wanted.toLowerCase() ? undefined : corrected;
 }

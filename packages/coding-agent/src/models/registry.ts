@@ -4,6 +4,7 @@ import { hasGaps, requireAddress, withAddresses } from "./addresses.ts";
 import type { Environment } from "./auth/environment-keys.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
+import { stepForRefusedKey } from "./auth/refused-key.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
 import type { Logins } from "./logins/logins.ts";
@@ -11,6 +12,8 @@ import type { Logins } from "./logins/logins.ts";
 /** What a request to a model carries besides its content. */
 export interface RequestAuth {
   readonly apiKey: string | undefined;
+  /** What to do when the key is refused. */
+  readonly keyStep?: string | undefined;
   /** Resolved; may hold secrets. Null keeps a default header from being sent. */
   readonly headers: Readonly<Record<string, string | null>>;
   /** Variables that say where a cloud's endpoint is and whose credentials it takes; may hold secrets. */
@@ -169,7 +172,7 @@ export class ModelRegistry {
    * @throws {SessionError} `no_key`, `key_unresolved`, `invalid_option` for an address
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
-    const { key, headers, baseUrl } = await this.keys.require(model.provider);
+    const { key, headers, baseUrl, source } = await this.keys.require(model.provider);
     requireAddress(model, await this.keys.environmentOf(model.provider));
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };
@@ -185,8 +188,10 @@ export class ModelRegistry {
     const bearer =
       bearerHeader !== undefined && key !== undefined ? { [bearerHeader]: `Bearer ${key}` } : {};
     const fetch = await this.#fetch?.();
+    const variable = await this.keys.variableInUse(model.provider);
     return {
       apiKey: keyHeader === undefined ? key : undefined,
+      keyStep: stepForRefusedKey(model.provider, source, variable),
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
       environment: await this.keys.environmentOf(model.provider),
       ...(fetch && { fetch }),

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { createGlob } from "../base/files/glob.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
-import { nearMatches } from "./near-matches.ts";
+import { correctedName, nearMatches } from "./near-matches.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { isThinkingLevel } from "./thinking-level.ts";
 
@@ -187,6 +187,12 @@ async function notFound(registry: Registry, wanted: ModelPattern): Promise<Sessi
   return new SessionError("model_not_found", { model: text });
 }
 
+/** The providers that may be meant by a name, or some of those there are. */
+export function nearProviders(wanted: string, providers: readonly string[]): readonly string[] {
+  const near = nearMatches(wanted, providers);
+  return near.length > 0 ? near : providers.slice(0, 8);
+}
+
 async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<string> {
   const { model, provider } = wanted;
   const providers = await registry.providers();
@@ -195,17 +201,21 @@ async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<s
   const reason = await registry.whyNotOffered(named, rest.join("/"));
   if (reason !== undefined) return `${shown}. It is known, but cannot be used: ${reason}.`;
   if (provider !== undefined && !providers.includes(provider)) {
-    const near = nearMatches(provider, providers);
-    const known = near.length > 0 ? near : providers.slice(0, 8);
+    const known = nearProviders(provider, providers);
     const text = `${shown}. There is no provider ${provider}; did you mean ${known.join(", ")}?`;
     return text;
   }
   const searched = provider === undefined ? providers : [provider];
   const lists = await Promise.all(searched.map((id) => registry.models(id)));
-  const near = nearMatches(
-    shown,
-    lists.flatMap((models) => models.map(modelName)),
+  const models = lists.flat();
+  const corrected = correctedName(
+    model,
+    models.map(({ id }) => id),
   );
+  if (corrected !== undefined && matching(models, corrected).length > 0) {
+    return `${shown}. Did you mean ${corrected}?`;
+  }
+  const near = nearMatches(shown, models.map(modelName));
   const hint =
     near.length > 0 ? `Did you mean ${near.join(", ")}?` : "Add it to models.json to use it.";
   return `${shown}. ${hint}`;

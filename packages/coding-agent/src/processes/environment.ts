@@ -69,6 +69,8 @@ export interface ToolEnvironment {
   readonly shellCommandPrefix?: string | undefined;
   /** Variables that describe the session to a command; read at each start. */
   readonly sessionVariables?: (() => Readonly<Record<string, string>>) | undefined;
+  /** The `traceparent` of a running call, for what it starts; only with telemetry on. */
+  readonly traceparentOf?: ((toolCallId: string) => string | undefined) | undefined;
   /** Names of variables that hold provider keys; commands do not inherit them. */
   readonly keyVariables?: readonly string[] | undefined;
   /** Files with keys that no file tool opens. */

@@ -4,6 +4,15 @@ import { type ProcessOutcome, type ProcessRequest, runProcess } from "./process.
 import { processEnvironment } from "./process-environment.ts";
 import { findShell } from "./shell.ts";
 
+/** What a command's environment says of its session, and of the call that started it. */
+export function commandVariables(
+  { sessionVariables }: Pick<ToolEnvironment, "sessionVariables">,
+  traceparent: string | undefined,
+): Readonly<Record<string, string>> | undefined {
+  const variables = sessionVariables?.();
+  return traceparent === undefined ? variables : { ...variables, TRACEPARENT: traceparent };
+}
+
 /** A command line for the shell. */
 export interface ShellLine {
   readonly command: string;

@@ -2,6 +2,7 @@ import { Agent, type AgentOptions, type ToolExecutionMode, type ToolHooks } from
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { createCallResolver } from "../tools/real-call.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import { fitResult } from "../user-input/fit-content.ts";
@@ -20,6 +21,7 @@ export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watch
   readonly toolExecution?: ToolExecutionMode | undefined;
   /** Takes known keys out of what tools say. */
   readonly maskKeys?: KeyMask | undefined;
+  readonly telemetry?: SessionTelemetry | undefined;
 }
 
 /** What only the session can do for its loop. */
@@ -42,7 +44,17 @@ type Owner = Pick<
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
-  { stream, settings, hooks, gate, watchReply, tools, toolExecution, maskKeys }: SessionLoopOptions,
+  {
+    stream,
+    settings,
+    hooks,
+    gate,
+    watchReply,
+    tools,
+    toolExecution,
+    maskKeys,
+    telemetry,
+  }: SessionLoopOptions,
   { noteOf, replaced, ...owner }: Owner,
 ): Agent {
   const mask: KeyMask = (value) =>
@@ -52,6 +64,7 @@ export function createSessionLoop(
     emit: (event) => owner.emit(event.type === "tool_execution_update" ? mask(event) : event),
     stream,
     hooks: gate,
+    aroundTool: telemetry && ((...call) => telemetry.runTool(...call)),
     currentTools: () => tools.active,
     watchReply,
     resolveToolCall: createCallResolver(() => tools.all),

@@ -1,5 +1,5 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
-import { hasOutputForm, type StreamOptions } from "@tau-agent/ai";
+import { type CacheRetention, hasOutputForm, type StreamOptions } from "@tau-agent/ai";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
@@ -100,6 +100,8 @@ export class ModelRequests {
         thinkingLevel,
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),
+        cacheRetention:
+          retention(auth.environment?.PI_CACHE_RETENTION) ?? settings.get("cacheRetention"),
         maxTokens: settings.get("maxOutputTokens") || undefined,
         idleTimeoutMs: settings.get("httpIdleTimeoutMs"),
         firstEventTimeoutMs: settings.get("retry.provider.timeoutMs") ?? firstEventLimit(model),
@@ -128,6 +130,11 @@ function withOutput(
   if (answer === undefined) return { tools };
   if (hasOutputForm(model, tools.length > 0)) return { tools, outputSchema: answer.wireSchema };
   return { tools: [...tools.filter(({ name }) => name !== answer.tool.name), answer.tool] };
+}
+
+/** A retention that the environment asks for; anything else asks for nothing. */
+function retention(word: string | undefined): CacheRetention | undefined {
+  return word === "none" || word === "short" || word === "long" ? word : undefined;
 }
 
 /** A server on this machine may have to load the model first. */

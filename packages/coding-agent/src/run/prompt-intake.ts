@@ -4,6 +4,7 @@ import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-pro
 import { SessionError } from "../base/errors.ts";
 import { randomHex, randomUuid } from "../base/random.ts";
 import type { Conversation } from "../session-log/conversation.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
 import { HandledPrompts } from "./handled-prompts.ts";
@@ -38,6 +39,7 @@ export interface PromptIntakeOptions {
   /** The answers that prompts with an output schema need. */
   readonly outputs: OpenOutputs;
   readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
+  readonly telemetry?: SessionTelemetry | undefined;
   /** Sends an event, by default one of the current prompt. */
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
 }
@@ -305,9 +307,10 @@ export class PromptIntake {
     prompt: PromptIdentity,
     itemId: string | undefined,
   ): Promise<PromptResult> {
-    const { origins, outputs } = this.#options;
-    const { promptId, answer } = prompt;
-    origins.mark(message, { promptId, itemId, note: answer?.instruction });
+    const { origins, outputs, telemetry } = this.#options;
+    const { promptId, answer, traceparent } = prompt;
+    const trace = telemetry?.traceOf(traceparent);
+    origins.mark(message, { promptId, itemId, note: answer?.instruction, trace });
     if (answer !== undefined) outputs.add(promptId, answer);
     return this.#prompts.accept(message, prompt);
   }
@@ -373,14 +376,14 @@ export class PromptIntake {
 }
 
 function identityOf(
-  { id, promptId }: Pick<PromptOptions, "id" | "promptId">,
+  { id, promptId, traceparent }: Pick<PromptOptions, "id" | "promptId" | "traceparent">,
   isAnnounced: boolean,
 ): PromptIdentity {
   if (promptId !== undefined && !/^[A-Za-z0-9_-]{1,128}$/.test(promptId)) {
     const reason = "expected 1 to 128 letters, digits, _ and -";
     throw new SessionError("invalid_option", { option: "promptId", reason });
   }
-  return { id, promptId: promptId ?? randomHex(8), isAnnounced };
+  return { id, promptId: promptId ?? randomHex(8), isAnnounced, traceparent };
 }
 
 /** What checks answers is loaded with the first schema. */

@@ -35,6 +35,11 @@ export interface PromptOptions extends PromptInput {
    * has `output`, `outputStatus` and `outputAttempts`.
    */
   readonly outputSchema?: OutputSchema | undefined;
+  /**
+   * The span that the prompt's run belongs to, as in W3C Trace Context; by default the active one. Ignored
+   * where it is malformed, and while telemetry is off.
+   */
+  readonly traceparent?: string | undefined;
   /** Where it comes from, for extensions. Default `rpc`. */
   readonly source?: "interactive" | "rpc" | "extension" | undefined;
 }

@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 
 /** The prompt that a message is. */
 export interface MessageOrigin {
@@ -7,6 +8,8 @@ export interface MessageOrigin {
   readonly itemId?: string | undefined;
   /** The text that joins it in requests only. */
   readonly note?: string | undefined;
+  /** The span it belongs to. */
+  readonly trace?: PromptTrace | undefined;
 }
 
 /** Knows which prompt a message is, and which prompt the current events belong to. */

@@ -22,6 +22,8 @@ export interface PromptIdentity {
   readonly isAnnounced: boolean;
   /** The answer to come of a prompt with an output schema. */
   readonly answer?: OutputAnswer | undefined;
+  /** The span it names. */
+  readonly traceparent?: string | undefined;
 }
 
 interface AcceptedPrompt extends PromptIdentity {

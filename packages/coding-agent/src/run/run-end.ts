@@ -2,6 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Conversation } from "../session-log/conversation.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { BashCommands } from "./bash-commands.ts";
 import type { ProblemReport } from "./problem-report.ts";
 import type { PromptIntake } from "./prompt-intake.ts";
@@ -16,6 +17,7 @@ export interface RunEndOptions {
   readonly bash: BashCommands;
   readonly conversation: Pick<Conversation, "log">;
   readonly origins: PromptOrigins;
+  readonly telemetry?: Pick<SessionTelemetry, "endRun"> | undefined;
   /** Records the files as a prompt has left them. */
   readonly rewind: { endPrompt(): Promise<void> };
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
@@ -31,6 +33,23 @@ export class RunEnd {
 
   /** Ends a run and returns the messages it goes on with; undefined when it is over. */
   async end(
+    input: readonly AgentMessage[],
+    outcome: RunOutcome,
+    signal: AbortSignal,
+  ): Promise<readonly AgentMessage[] | undefined> {
+    const { telemetry } = this.#options;
+    try {
+      const next = await this.#end(input, outcome, signal);
+      const aborted = outcome.aborted || signal.aborted;
+      if (next === undefined) telemetry?.endRun({ ...outcome, aborted });
+      return next;
+    } catch (error) {
+      telemetry?.endRun({ ...outcome, failure: error });
+      throw error;
+    }
+  }
+
+  async #end(
     input: readonly AgentMessage[],
     outcome: RunOutcome,
     signal: AbortSignal,

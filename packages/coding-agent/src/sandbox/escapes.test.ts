@@ -1,6 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { describeWith } from "../../../../scripts/testing/describe-with.ts";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import { type Escape, escapeId, escapes } from "./__fixtures__/escapes.ts";
-import { bubblewrapIsMissing, hasBubblewrap } from "./__fixtures__/has-bubblewrap.ts";
+import { bubblewrapIsMissing } from "./__fixtures__/has-bubblewrap.ts";
 import { SandboxedPlace } from "./__fixtures__/sandboxed-place.ts";
 
 async function attempt(way: Escape, isSandboxed: boolean): Promise<boolean> {
@@ -21,13 +23,8 @@ it("knows at least sixty ways out", () => {
   expect(Object.keys(escapes).length).toBeGreaterThanOrEqual(60);
 });
 
-it.runIf(!hasBubblewrap)(
-  `escapes from the sandbox were not tested: ${bubblewrapIsMissing}`,
-  () => {},
-);
-
-describe.runIf(hasBubblewrap)("the sandbox", () => {
-  it.each(Object.entries(escapes))("holds against %s", async (_, way) => {
+describeWith(bubblewrapIsMissing)("the sandbox", () => {
+  it.each(slice(Object.entries(escapes), 35))("holds against %s", async (_, way) => {
     expect(await attempt(way, false), "works without the sandbox").toBe(true);
     expect(await attempt(way, true), "works in the sandbox").toBe(false);
   });

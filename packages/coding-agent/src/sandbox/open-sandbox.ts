@@ -24,12 +24,13 @@ export async function openSandbox(
   const check = await checkSandbox(places.environment);
   const domains = typeof policy.network === "string" ? ["*"] : policy.network;
   const isShared = check.mechanism === "seatbelt";
-  const rules = { domains, closedPorts: () => ownListeners().ports };
+  const listeners = () => ownListeners(places.hostProcesses);
+  const rules = { domains, closedPorts: () => listeners().ports };
   const sandbox = new SessionSandbox({
     policy,
     places,
     check,
-    ownListeners,
+    ownListeners: listeners,
     openDoor: (folder) => openDoor(isShared ? undefined : folder, rules),
   });
   return { sandbox, check };

@@ -12,18 +12,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { bubblewrapIsMissing, hasBubblewrap } from "./__fixtures__/has-bubblewrap.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../../../../scripts/testing/describe-with.ts";
+import { bubblewrapIsMissing } from "./__fixtures__/has-bubblewrap.ts";
 import { SandboxedPlace } from "./__fixtures__/sandboxed-place.ts";
 
 const ok = { kind: "exited", exitCode: 0 };
 
-it.runIf(!hasBubblewrap)(
-  `commands in the sandbox were not tested: ${bubblewrapIsMissing}`,
-  () => {},
-);
-
-describe.runIf(hasBubblewrap)("a command in the sandbox", () => {
+describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
   it("works in the project as it does outside", async () => {
     await using place = await new SandboxedPlace().enter();
     const identity = "-c user.name=a -c user.email=b@example.com";
@@ -129,7 +125,15 @@ require("http").get({ host: proxy.hostname, port: proxy.port, path: process.env.
   answer.on("data", (d) => console.log(answer.statusCode, String(d)));
 }).on("error", (e) => console.log(e.message));'`;
 
-describe.runIf(hasBubblewrap)("the network in the sandbox", () => {
+describeWith(bubblewrapIsMissing)("the network in the sandbox", () => {
+  it("keeps its options for Node from the program in front of it", async () => {
+    await using place = new SandboxedPlace();
+    place.environment.NODE_OPTIONS = "--import=/nowhere/tracing.mjs";
+    await place.enter({ network: ["example.com"] });
+    const line = "echo $NODE_OPTIONS; env | grep -c INSIDE";
+    expect((await place.run(line)).output).toBe("--import=/nowhere/tracing.mjs\n0\n");
+  });
+
   it("reaches the domains of a list, and says of the rest that the sandbox refused it", async () => {
     const { port, end } = await serveElsewhere();
     await using place = await new SandboxedPlace().enter({ network: ["localhost"] });
@@ -166,7 +170,7 @@ describe.runIf(hasBubblewrap)("the network in the sandbox", () => {
   });
 });
 
-describe.runIf(hasBubblewrap)("file tools beside the sandbox", () => {
+describeWith(bubblewrapIsMissing)("file tools beside the sandbox", () => {
   it("read and write the same paths as commands, links followed", async () => {
     await using place = await new SandboxedPlace().enter({ denyRead: ["~/private"] });
     const { sandbox } = place;

@@ -9,6 +9,7 @@ import { closingCommand, inheritedDescriptors } from "./bubblewrap/inherited-des
 import type { OwnListeners } from "./bubblewrap/own-listeners.ts";
 import { Placeholders } from "./bubblewrap/placeholders.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
+import { behindDoor } from "./network/open-door.ts";
 import { readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
 import { PrivateFolders } from "./paths/private-folders.ts";
 import { protectedPlaces } from "./paths/protected-places.ts";
@@ -100,7 +101,7 @@ export class SessionSandbox implements Sandbox {
     const door = await this.#doorFor(own);
     const hasNetwork = policy.network === "all" && door === undefined;
     const variables = {
-      ...(hasNetwork ? command.variables : withoutAddresses(command.variables)),
+      ...behindDoor(door, hasNetwork ? command.variables : withoutAddresses(command.variables)),
       ...door?.variables,
       TMPDIR: this.#folders.temporaryDirectory,
     };
@@ -157,7 +158,7 @@ export class SessionSandbox implements Sandbox {
   }
 
   #profile(hasNetwork: boolean, door: SandboxNetworkDoor | undefined): string {
-    const places = protectedPlaces(this.#paths.cwd);
+    const places = protectedPlaces(this.#paths.cwd, this.#paths.gitNamed);
     const port = door?.port;
     return seatbeltProfile({
       writable: this.#paths.writable,

@@ -193,7 +193,8 @@ function textOf({ content }: UserMessage): string {
   return text.slice(0, MAX_FIRST_MESSAGE_CHARACTERS);
 }
 
-function asHeader(record: Record<string, unknown>): SessionHeader | undefined {
+/** The header of a session file; undefined if the record is not one. */
+export function asHeader(record: Record<string, unknown>): SessionHeader | undefined {
   const { type, id, cwd, timestamp } = record;
   const isHeader = type === "session" && typeof id === "string" && typeof timestamp === "string";
   return isHeader
@@ -205,17 +206,18 @@ async function* records(path: string): AsyncGenerator<Record<string, unknown>> {
   const decoder = new LineDecoder();
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     for (const line of decoder.push(chunk)) {
-      const record = "text" in line ? parse(line.text) : undefined;
+      const record = "text" in line ? parseRecord(line.text) : undefined;
       if (record !== undefined) yield record;
     }
   }
   for (const line of decoder.end()) {
-    const record = "text" in line ? parse(line.text) : undefined;
+    const record = "text" in line ? parseRecord(line.text) : undefined;
     if (record !== undefined) yield record;
   }
 }
 
-function parse(text: string): Record<string, unknown> | undefined {
+/** The object on a line; undefined for anything else. */
+export function parseRecord(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null

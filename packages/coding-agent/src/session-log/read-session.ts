@@ -1,4 +1,4 @@
-import { constants, copyFileSync, openSync } from "node:fs";
+import { constants, copyFileSync, fstatSync, openSync } from "node:fs";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { errorMessage, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
@@ -13,6 +13,9 @@ import type { RawEntry } from "./file/record-reader.ts";
 import { rewriteSessionFile } from "./file/rewrite-session-file.ts";
 import { opening } from "./file/session-file.ts";
 import { SessionTree } from "./session-tree.ts";
+
+/** Of a short message; of a file of longer ones, the memory set aside for more entries is never touched. */
+const USUAL_LINE_BYTES = 512;
 
 /** A session as its file has it, upgraded to this version. */
 export interface ReadSession {
@@ -34,7 +37,7 @@ export interface ReadSession {
 export async function readSession(path: string): Promise<ReadSession> {
   const lines = openLines(path);
   try {
-    const tree = new SessionTree();
+    const tree = new SessionTree(Math.ceil(fstatSync(lines.descriptor).size / USUAL_LINE_BYTES));
     tree.readFrom(lines);
     const old: RawEntry[] = [];
     const indexed = await indexSessionFile(path, lines.descriptor, {

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { findHomeDirectory } from "../base/home-directory.ts";
 import { sessionDirectoryFor } from "./file/session-path.ts";
+import type { SessionPage } from "./list-session-page.ts";
 import type { SessionInfo } from "./list-sessions.ts";
 
 /** Where to look for saved sessions; the same as for `createAgentSession`. */
@@ -27,6 +28,32 @@ export async function listSessions(options: SavedSessionsOptions = {}): Promise<
   if (sessionDirectory !== undefined) return lists.listSessions(sessionDirectory);
   if (cwd === undefined) return lists.listAllSessions(join(agentDirectory, "sessions"));
   return lists.listSessions(sessionDirectoryFor(agentDirectory, resolve(cwd)));
+}
+
+/**
+ * A part of the sessions on disk, the latest written first, for lists of which one page is shown. Unlike
+ * {@link listSessions} it reads only the two ends of the files of that part: a name that was given in the
+ * middle of a long conversation may be missing.
+ *
+ * @param part - `start` is 0, or `next` of the page before
+ */
+export async function listSessionPage(
+  options: SavedSessionsOptions,
+  part: { readonly start: number; readonly limit: number },
+): Promise<SessionPage> {
+  const { cwd, sessionDirectory } = options;
+  const agentDirectory = options.agentDirectory ?? join(findHomeDirectory(), ".pi", "agent");
+  const [lists, pages] = await Promise.all([
+    import("./list-sessions.ts"),
+    import("./list-session-page.ts"),
+  ]);
+  const folders =
+    sessionDirectory !== undefined
+      ? [sessionDirectory]
+      : cwd !== undefined
+        ? [sessionDirectoryFor(agentDirectory, resolve(cwd))]
+        : await lists.foldersIn(join(agentDirectory, "sessions"));
+  return pages.listSessionPage(folders, { ...part, cwd: cwd && resolve(cwd) });
 }
 
 /**

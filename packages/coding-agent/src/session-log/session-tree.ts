@@ -34,11 +34,11 @@ export class SessionTree {
   /** Of the scanned entries that are prompts. */
   readonly #promptAt = new Map<number, string>();
   #source: EntrySource | undefined;
-  readonly #columns = new EntryColumns();
+  readonly #columns: EntryColumns;
   /** Scanned ones are undefined until they are read. */
   readonly #entries: (SessionEntry | undefined)[] = [];
   readonly #parsed: SessionEntry[] = [];
-  readonly #positions = new IdTable();
+  readonly #positions: IdTable;
   /**
    * The index of each entry's parent, always smaller than its own; none for a root. If the parent
    * is missing from the file (its line was damaged), it is the preceding entry.
@@ -51,6 +51,12 @@ export class SessionTree {
   #shortLeaf: number | undefined;
   /** How many entries wait to be read. */
   #unread = 0;
+
+  /** @param expected - about how many entries there will be */
+  constructor(expected = 0) {
+    this.#columns = new EntryColumns(expected);
+    this.#positions = new IdTable(expected);
+  }
 
   /** Says where to read entries that are only scanned. */
   readFrom(source: EntrySource): void {

@@ -1,5 +1,6 @@
 import type { Agent } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { ApprovalLog } from "../approvals/approval-log.ts";
 import { ToolGate } from "../approvals/tool-gate.ts";
 import { EventBus } from "../base/event-bus.ts";
@@ -24,6 +25,7 @@ import { noteOf } from "../session-log/environment-note.ts";
 import { loadedTools } from "../session-log/loaded-tools.ts";
 import { openQuestions } from "../session-log/open-questions.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
+import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
@@ -114,7 +116,7 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
 
 function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
   const { events, emit, problems, origins, outputs } = reports;
-  const { permissions, requests: asked, saveRules, tools, toolEnvironment } = inputs;
+  const { permissions, requests: asked, saveRules, tools, toolEnvironment, telemetry } = inputs;
   const gate = new ToolGate({
     permissions,
     requests: asked,
@@ -161,7 +163,10 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   );
   const driver = new RunDriver({
     agent,
-    onRunBegin: (input) => origins.beginRun(input),
+    onRunBegin: (input) => {
+      origins.beginRun(input);
+      telemetry?.beginRun(input, traceOfRun(input, origins));
+    },
     onRunEnd: (input, outcome, signal) => later().runEnd.end(input, outcome, signal),
     onSettled: (aborted) => later().runEnd.settle(aborted),
     takeNotices: () => later().notices.take(),
@@ -273,6 +278,15 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   });
   const begun = { admission, intake, retry, compaction, todos, bash, notices };
   return { ...begun, continuation, runEnd, work, navigation };
+}
+
+/** The span that the prompt of a run belongs to. */
+function traceOfRun(
+  input: readonly AgentMessage[],
+  origins: PromptOrigins,
+): PromptTrace | undefined {
+  const traces = input.map((message) => origins.of(message)?.trace);
+  return traces.find((trace) => trace !== undefined);
 }
 
 /** What a store does not take, or another host has taken over, ends the run. */

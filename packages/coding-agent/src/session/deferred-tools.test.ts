@@ -54,9 +54,10 @@ describe.each(loopbackApis)("deferred tools over %s", (api) => {
 
 /** The declarations of a request, and everything else but the conversation. */
 function declaredIn(body: unknown) {
-  const { messages, input, contents, tools, ...rest } = body as Record<string, unknown>;
-  const list = (tools as Record<string, unknown>[]).flatMap(
-    (each) => (each.functionDeclarations as object[] | undefined) ?? [each],
+  const { messages, input, contents, tools, toolConfig, ...rest } = body as Record<string, unknown>;
+  const declared = tools ?? (toolConfig as { tools: unknown } | undefined)?.tools;
+  const list = (declared as Record<string, unknown>[]).flatMap(
+    (each) => (each.functionDeclarations as object[] | undefined) ?? each.toolSpec ?? [each],
   );
   const first = (messages ?? input) as { role: string }[] | undefined;
   const inList = first?.[0]?.role === "user" ? undefined : first?.[0];

@@ -4,6 +4,7 @@ import { lastReplyParts, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import { countedContextTokens } from "../compaction/estimate.ts";
 import { queuedCount } from "../run/queue-report.ts";
 import type { SessionParts } from "./build-session.ts";
+import { cacheUsage } from "./cache-usage.ts";
 
 /** The parts of a session that its state is derived from. */
 type Described = Pick<
@@ -57,6 +58,7 @@ export function describeStats(parts: Pick<Described, "conversation" | "models">)
     ...(subagents.count > 0 && {
       subagents: { ...subagents, tokens: { ...subagents.tokens } },
     }),
+    ...cacheUsage(parts.conversation.messages, totals.tokens),
     ...contextUsage(parts),
   };
 }

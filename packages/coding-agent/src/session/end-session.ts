@@ -5,6 +5,7 @@ export async function endSession({ work, conversation, inputs }: SessionParts): 
   inputs.jobs.close();
   await inputs.hooks?.end();
   await work.end();
+  await inputs.telemetry?.close();
   await inputs.mcp.end();
   await conversation.log.close();
   await inputs.closeStore?.();

@@ -22,6 +22,7 @@ import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { UserInput } from "../user-input/input.ts";
 
@@ -96,4 +97,6 @@ export interface SessionInputs {
   readonly toolExecution?: ToolExecutionMode | undefined;
   /** Takes known keys out of what tools say. */
   readonly maskKeys?: KeyMask | undefined;
+  /** Its spans; undefined while telemetry is off. */
+  readonly telemetry?: SessionTelemetry | undefined;
 }

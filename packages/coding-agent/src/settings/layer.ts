@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { isJsonObject, type JsonObject } from "../base/files/read-json.ts";
+import { nearestHint } from "../base/nearest.ts";
 import { foreignKeys, isSettingKey, type SettingKey, settingsTable } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
@@ -43,14 +44,20 @@ export function readLayer(
 ): SettingsLayer {
   const layer = new Map<SettingKey, unknown>();
   const { path } = source;
-  const report = (severity: Diagnostic["severity"], message: string) =>
-    diagnostics.push({ severity, message: `${message} (in ${path})`, path });
+  const report = (severity: Diagnostic["severity"], member: string, message: string) => {
+    const reason = message.replace(/^Setting |; it is ignored$/g, "");
+    diagnostics.push({ severity, message: `${message} (in ${path})`, path, member, reason });
+  };
   const take = (key: SettingKey, value: unknown) => {
     if (value === null) return;
     const problem = settingProblem(key, value);
-    if (problem !== undefined) report("error", `Setting ${problem}; it is ignored`);
+    if (problem !== undefined) report("error", key, `Setting ${problem}; it is ignored`);
     else if (source.isProject && settingOf(key).scope === "user") {
-      report("warning", `Setting ${key} is only read from the user's own settings; it is ignored`);
+      report(
+        "warning",
+        key,
+        `Setting ${key} is only read from the user's own settings; it is ignored`,
+      );
     } else layer.set(key, value);
   };
   const visit = (values: JsonObject, prefix: string) => {
@@ -58,8 +65,9 @@ export function readLayer(
       const key = prefix + name;
       if (isSettingKey(key)) take(key, value);
       else if (groups.has(key) && isJsonObject(value)) visit(value, `${key}.`);
-      else if (groups.has(key)) report("error", `Setting ${key} must be an object; it is ignored`);
-      else if (!foreignKeys.has(key)) report("warning", `Unknown setting ${key}`);
+      else if (groups.has(key))
+        report("error", key, `Setting ${key} must be an object; it is ignored`);
+      else if (!foreignKeys.has(key)) report("warning", key, unknownSetting(key));
     }
   };
   visit(object, "");
@@ -67,6 +75,11 @@ export function readLayer(
   const queueMode = layer.get("queueMode");
   if (queueMode !== undefined && !layer.has("steeringMode")) layer.set("steeringMode", queueMode);
   return layer;
+}
+
+/** What is wrong with a key that no setting has. */
+export function unknownSetting(key: string): string {
+  return `Unknown setting ${key}${nearestHint(key, Object.keys(settingsTable))}`;
 }
 
 function mergeDeep(below: JsonObject, above: JsonObject): JsonObject {

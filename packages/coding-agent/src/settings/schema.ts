@@ -54,6 +54,11 @@ export const settingsTable = {
     true,
     "Whether a reply cut by the output limit is continued by itself, once per prompt.",
   ),
+  cacheRetention: choice(
+    ["short", "long", "none"],
+    "short",
+    "How long prompt caches are asked to live, where the vendor lets one ask; the variable PI_CACHE_RETENTION overrides it.",
+  ),
   transport: choice(
     ["auto", "sse", "websocket", "websocket-cached"],
     "auto",
@@ -293,6 +298,14 @@ export const settingsTable = {
     "Most bytes to record of folders that git ignores; outside git, of everything.",
   ),
   "rewind.keep": count(100, "Most checkpoints to keep per session."),
+  "telemetry.enabled": flag(
+    false,
+    "Whether runs, requests to models and calls of tools become OpenTelemetry spans.",
+  ),
+  "telemetry.contents": flag(
+    false,
+    "Whether spans contain messages, and the arguments and results of tools.",
+  ),
   "todoCompletion.enabled": flag(
     false,
     "Whether the agent is reminded of open todos when it stops.",
@@ -321,7 +334,7 @@ export type ResourceKey = "extensions" | "skills" | "prompts";
 export const foreignKeys: ReadonlySet<string> = new Set(
   `$schema theme themes hideThinkingBlock quietStartup lastChangelogVersion collapseChangelog
   doubleEscapeAction treeFilterMode editorPaddingX autocompleteMaxVisible showHardwareCursor terminal
-  markdown keybindings npmCommand websocketConnectTimeoutMs enableInstallTelemetry telemetry
+  markdown keybindings npmCommand websocketConnectTimeoutMs enableInstallTelemetry
   externalEditor statusLine symbolPreset colorBlindMode setupVersion extensionChangelogVersions
   sessionShareDestination showCacheMissNotices selfUpdateCommand enableAnalytics trackingId deviceId
   outputPad warnings codemode cacheWarming tuiMode websockets fullscreenExitOutput

@@ -109,6 +109,8 @@ describe("problems in settings", () => {
       {
         severity: "error",
         path,
+        member: "retry.maxRetries",
+        reason: 'retry.maxRetries must be whole number ≥ 0, not "3"',
         message: `Setting retry.maxRetries must be whole number ≥ 0, not "3"; it is ignored (in ${path})`,
       },
     ]);
@@ -263,7 +265,7 @@ describe("settings without files", () => {
     expect(settings.get("retry.maxRetries")).toBe(1);
     expect(settings.get("compaction.enabled")).toBe(false);
     expect(settings.diagnostics.map(({ message }) => message)).toEqual([
-      "Unknown setting retry.maxretries (in the settings of this session)",
+      "Unknown setting retry.maxretries; the nearest is retry.maxRetries (in the settings of this session)",
       "Unknown setting nope (in the settings of this session)",
     ]);
   });

@@ -7,7 +7,13 @@ import {
   type JsonObject,
   readJsonFile,
 } from "../base/files/read-json.ts";
-import { mergedValue, readLayer, type SettingsLayer, settingProblem } from "./layer.ts";
+import {
+  mergedValue,
+  readLayer,
+  type SettingsLayer,
+  settingProblem,
+  unknownSetting,
+} from "./layer.ts";
 import type { SettingsChange } from "./save.ts";
 import {
   isSettingKey,
@@ -253,12 +259,16 @@ export class SettingsStore {
   /**
    * Writes values to a settings file and leaves everything else in it as it is, comments included;
    * `undefined` removes a key.
-   * @throws {SessionError} `invalid_settings` when a value does not fit or the file does not parse.
+   * @throws {SessionError} `invalid_settings` for an unknown key, when a value does not fit, or when
+   *   the file does not parse.
    */
   async save(scope: SettingsScope, values: SettingValues): Promise<void> {
     const changes: SettingsChange[] = [];
     for (const [key, value] of Object.entries(values)) {
-      if (!isSettingKey(key)) continue;
+      if (!isSettingKey(key)) {
+        const reason = unknownSetting(key);
+        throw new SessionError("invalid_settings", { path: this.#pathOf(scope), reason });
+      }
       if (value !== undefined) this.#check(scope, key, value);
       changes.push({ key, value });
     }

@@ -19,7 +19,7 @@ import type { BudgetedSession } from "./budgets/budgeted-session.ts";
 import { SessionBudget } from "./budgets/session-budget.ts";
 import type { CreateSubagentSession } from "./runners/in-process-runner.ts";
 import type { StartSubagentHost } from "./runners/process-runner.ts";
-import type { SubagentRunner } from "./runners/subagent-runner.ts";
+import type { SubagentRunner, SubagentServers } from "./runners/subagent-runner.ts";
 import { taskTool } from "./task-tool/definition.ts";
 import { SubagentFeed } from "./tasks/subagent-feed.ts";
 import { maySpawnAt } from "./tasks/task-services.ts";
@@ -49,6 +49,7 @@ interface TaskingAgentSession extends BudgetedSession {
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
   readonly tools: ToolSet;
   readonly hostTools: HostTools;
+  readonly mcp: { forSubagent(names: readonly string[]): SubagentServers };
 }
 
 /** The session whose use is counted, and whose client is asked when a limit is used up. */
@@ -121,6 +122,7 @@ export function createSessionTasks(
         report: (event) => session.report(event),
         permissions: session.permissions,
         hostTools: session.hostTools,
+        mcpServers: (names) => session.mcp.forSubagent(names),
         approve: (agentId, request, signal) => session.approve(agentId, request, signal),
       };
     },

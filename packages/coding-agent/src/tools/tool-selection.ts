@@ -1,5 +1,6 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { nearestHint } from "../base/nearest.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
 /** The tools that follow what bash starts in the background. */
@@ -151,8 +152,10 @@ function unknownNames(patterns: readonly string[], all: readonly AgentTool[]): D
   return patterns
     .map((pattern) => pattern.replace(/^[+-]/, ""))
     .filter((pattern) => !isOfServers(pattern) && !all.some(({ name }) => fits(pattern, name)))
-    .map((pattern) => ({
-      severity: "warning",
-      message: `There is no tool ${pattern}; known are ${all.map(({ name }) => name).join(", ")}`,
-    }));
+    .map((pattern) => {
+      const names = all.map(({ name }) => name);
+      const hint = nearestHint(pattern, names) || `; known are ${names.join(", ")}`;
+      const message = `There is no tool ${pattern}${hint}`;
+      return { severity: "warning", message, member: pattern };
+    });
 }

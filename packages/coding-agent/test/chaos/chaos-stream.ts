@@ -37,13 +37,16 @@ async function broken(
   random: Random,
   signal: AbortSignal | undefined,
 ): Promise<Response> {
-  const own = await response.text();
+  const own = Buffer.from(await response.arrayBuffer());
   const kind = random.next();
-  if (kind < 0.3) return streamOf([Buffer.from(own)], false, signal);
+  if (kind < 0.3) return streamOf([own], false, signal);
   if (kind < 0.34) throw new TypeError("fetch failed");
   if (kind < 0.4) return failed(random);
-  const events = kind < 0.6 ? validReply(api, random) : splitEvents(own);
-  return streamOf(mutate(events, random, wireFormats[api]), random.chance(0.01), signal);
+  const wire = wireFormats[api];
+  const isText = wire.toBytes === undefined;
+  const events =
+    kind < 0.6 || !isText ? validReply(api, random) : splitEvents(own.toString("utf8"));
+  return streamOf(mutate(events, random, wire), random.chance(0.01), signal);
 }
 
 function failed(random: Random): Response {

@@ -1,20 +1,10 @@
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { browserLaunch } from "../../../../scripts/testing/chromium.ts";
 import { type ExportSource, exportHtmlToFile } from "../../src/export-html/export-html.ts";
-
-const executablePath = "/usr/bin/chromium";
-const quiet = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 type PageOptions = NonNullable<Parameters<typeof chromium.launchPersistentContext>[1]>;
 
@@ -32,17 +22,11 @@ export class TestBrowser {
 
   /** Exports a session and opens the page. */
   async open(source: ExportSource, options: PageOptions = {}): Promise<OpenPage> {
-    try {
-      accessSync(executablePath, constants.X_OK);
-    } catch {
-      throw new Error("Chromium is not installed. Run scripts/install-chromium.sh first.");
-    }
     const name = String(this.#contexts.length);
     const path = join(this.directory, `${name}.html`);
     await exportHtmlToFile(source, path);
     const context = await chromium.launchPersistentContext(join(this.directory, name), {
-      executablePath,
-      args: quiet,
+      ...browserLaunch(),
       ...options,
     });
     this.#contexts.push(context);

@@ -19,6 +19,8 @@ export interface CommandMethods {
    *   goes on where it was.
    * @param options.outputSchema - A JSON Schema for the answer, which comes as `output` of the
    *   prompt's `prompt_result`.
+   * @param options.traceparent - The span that the run belongs to, as in W3C Trace Context, where
+   *   spans are made; a malformed one is ignored.
    */
   prompt(message: string, options?: Omit<Params<"prompt">, "message">): Promise<Result<"prompt">>;
 

@@ -26,6 +26,8 @@ export const budgetCommands = {
         onExceeded: z.optional(OnExceeded),
       }),
     result: budget,
+    // A misspelt limit would be no limit at all.
+    refusesUnknown: true,
     // None: a client method takes all of them by name.
     positional: [],
   }),

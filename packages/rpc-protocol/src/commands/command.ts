@@ -36,6 +36,8 @@ export interface Command<
   readonly takesLong: boolean;
   /** Its answer may come before work that the session is not yet seen doing. */
   readonly beginsWork: boolean;
+  /** Refuses fields that it does not know; other commands leave them out. */
+  readonly refusesUnknown: boolean;
 }
 
 /** Defines a command; see {@link Command}. */
@@ -52,6 +54,7 @@ export function command<
   awaitsSessionChange?: true;
   takesLong?: true;
   beginsWork?: true;
+  refusesUnknown?: true;
 }): Command<P, R, K> {
   return {
     summary: definition.summary,
@@ -63,6 +66,7 @@ export function command<
     awaitsSessionChange: definition.awaitsSessionChange ?? false,
     takesLong: definition.takesLong ?? false,
     beginsWork: definition.beginsWork ?? false,
+    refusesUnknown: definition.refusesUnknown ?? false,
   };
 }
 

@@ -52,6 +52,8 @@ export const promptingCommands = {
         resume: z.optional(z.boolean()),
         /** A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`. */
         outputSchema: z.optional(z.unknown()),
+        /** The span that the run belongs to, as in W3C Trace Context, where spans are made; a malformed one is ignored. */
+        traceparent: z.optional(z.string()),
       }),
     result: PromptDisposition,
     data: "initialized",

@@ -112,6 +112,28 @@ export const SessionStats = z.object({
       cost: z.number(),
     }),
   ),
+  /** What prompt caches saved; absent before the first reply with usage. */
+  cacheUsage: z.optional(
+    z.object({
+      /** Percentage of the whole session's input tokens that came from a cache. */
+      percent: z.number(),
+      /** The latest model calls of the current branch, oldest first, at most 50. */
+      turns: z.array(
+        z.object({
+          /** When the call was made, in Unix milliseconds. */
+          timestamp: z.number(),
+          /** Input tokens that were not cached. */
+          input: z.number(),
+          /** Input tokens read from a cache. */
+          cacheRead: z.number(),
+          /** Input tokens written to a cache. */
+          cacheWrite: z.number(),
+          /** Percentage of the input tokens that came from a cache. */
+          percent: z.number(),
+        }),
+      ),
+    }),
+  ),
   /** How full the context window is. */
   contextUsage: z.optional(
     z.object({

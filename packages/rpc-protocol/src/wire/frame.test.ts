@@ -174,6 +174,10 @@ describe("decodeClientFrame", () => {
 
   it.each([
     [
+      { type: "set_budget", maxCost: 1 },
+      'Invalid field "maxCost" of set_budget: is unknown; known are maxWallTimeMs, maxInputTokens, maxOutputTokens, maxTotalTokens, maxCostUsd, maxToolCalls, maxSubagents, clear, onExceeded',
+    ],
+    [
       { type: "set_budget", maxCostUsd: -1 },
       'Invalid field "maxCostUsd" of set_budget: has to be at least 0',
     ],

@@ -84,12 +84,20 @@ function decodeParams(
   id: RequestId | undefined,
   fields: Record<string, unknown>,
 ): ClientFrame | FrameError {
-  const { params, hasFields, data, awaitsSessionChange } = commands[name];
+  const { params, hasFields, data, awaitsSessionChange, refusesUnknown } = commands[name];
   // Whatever else is sent is left out (row "`get_state` idle").
   if (!hasFields) {
     return { kind: "command", id, name, params: {}, data, awaitsSessionChange } as CommandFrame;
   }
   const schema = params();
+  const known = Object.keys(schema.shape);
+  const unknown = refusesUnknown
+    ? Object.keys(fields).find((key) => key !== "sessionId" && !known.includes(key))
+    : undefined;
+  if (unknown !== undefined) {
+    const reason = `is unknown; known are ${known.join(", ")}`;
+    return refuse(id, name, "invalid_params", { command: name, field: unknown, reason });
+  }
   const parsed = schema.safeParse(withoutNulls(fields, schema));
   if (parsed.success) {
     const frame = { kind: "command", id, name, params: parsed.data, data, awaitsSessionChange };

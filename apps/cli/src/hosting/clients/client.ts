@@ -148,7 +148,10 @@ export class Client {
           },
         );
       case "get_capabilities":
-        return this.#reply(frame, control, () => hostInfo(control));
+        return this.#reply(frame, control, async () => ({
+          ...hostInfo(control),
+          sandbox: await this.#options.describeSandbox(),
+        }));
       case "set_event_filter":
         return this.#reply(frame, control, () => {
           const { events = null } = frame.params;

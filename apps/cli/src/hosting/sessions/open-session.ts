@@ -4,8 +4,8 @@ import {
   type AgentSession,
   type CreateAgentSessionOptions,
   createAgentSession,
+  type McpPool,
   type SessionStart,
-  SettingsStore,
 } from "@tau-agent/coding-agent";
 import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../../command-line/cli-options.ts";
@@ -24,6 +24,8 @@ export interface SessionDefaults {
   readonly logger: Logger;
   /** Called before the first extension is loaded. */
   readonly beforeExtensions: () => Promise<void>;
+  /** The MCP servers that sessions share. */
+  readonly mcpPool: McpPool;
 }
 
 /**
@@ -36,32 +38,23 @@ export async function openHostedSession(
   defaults: SessionDefaults,
   seams: SessionSeams,
 ): Promise<AgentSession> {
-  const { logger, beforeExtensions, environment: environmentOfHost } = defaults;
+  const { logger, beforeExtensions, mcpPool, environment: environmentOfHost } = defaults;
   const { store = environmentOfHost.store } = defaults.options;
   checkPaths(given, store !== undefined);
   // A yes is for a folder that the client knows, which is here the one in the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
   const environment = environmentOf(asked, environmentOfHost);
-  await refuseBrokenSettings(environment, asked.cwd);
   const options = optionsOf(asked, defaults);
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
-  const session = await createAgentSession({ ...created, ...placesOf(asked, defaults, created) });
+  const session = await createAgentSession({
+    ...created,
+    ...placesOf(asked, defaults, created),
+    mcpPool,
+  });
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;
-}
-
-/** A session must not begin without what its user's settings say; those of a project wait for trust. */
-async function refuseBrokenSettings(
-  { agentDirectory, cwd }: ProcessEnvironment,
-  folder: string = cwd,
-): Promise<void> {
-  const { diagnostics } = await SettingsStore.load({ agentDirectory, cwd: folder });
-  const broken = diagnostics.find(({ severity }) => severity === "error");
-  if (broken === undefined) return;
-  const { path = agentDirectory, message: reason } = broken;
-  throw new ProtocolError("invalid_settings", { path, reason });
 }
 
 function checkPaths(

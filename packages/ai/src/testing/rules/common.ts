@@ -100,7 +100,10 @@ function countCharacters(value: unknown): number {
 
 /** The model that a request names in its body or path. */
 export function modelOf(body: JsonObject, path: string): string {
-  return textOf(body.model) || decodeURIComponent(/models\/([^:?]+):/.exec(path)?.[1] ?? "");
+  return (
+    textOf(body.model) ||
+    decodeURIComponent(/models?\/([^/?]+?)(?::\w+$|\/converse-stream$)/.exec(path)?.[1] ?? "")
+  );
 }
 
 /** The content blocks of a message, a text as a block. */

@@ -1,18 +1,21 @@
 import type { LoopbackApi } from "../loopback-api.ts";
 import { anthropicRules } from "./anthropic-messages.ts";
 import { azureRules } from "./azure-openai-responses.ts";
+import { bedrockRules } from "./bedrock-converse-stream.ts";
 import { googleRules } from "./google-generative-ai.ts";
 import { limitRules } from "./limits.ts";
 import { codexRules } from "./openai-codex-responses.ts";
 import { completionsRules } from "./openai-completions.ts";
 import { responsesRules } from "./openai-responses.ts";
 import type { Refusal, Rule, RuleMemory, RuleRequest } from "./rule.ts";
+import { toAnthropic, vertexRules } from "./vertex.ts";
 
 /** Everything that the vendors refuse and a loopback server refuses too. A further rule is a further row. */
 const rules: readonly Rule[] = [
   ...anthropicRules,
   ...completionsRules,
   ...responsesRules,
+  ...bedrockRules,
   ...googleRules,
   ...limitRules,
 ];
@@ -23,15 +26,22 @@ const clouds: readonly Rule[] = [
   ...sameAs("openai-responses", "azure-openai-responses"),
   ...codexRules,
   ...sameAs("openai-responses", "openai-codex-responses"),
+  ...vertexRules,
+  ...sameAs("google-generative-ai", "google-vertex"),
+  ...sameAs("anthropic-messages", "anthropic-vertex", toAnthropic),
 ];
 
-function sameAs(vendor: LoopbackApi, cloud: LoopbackApi): Rule[] {
+function sameAs(
+  vendor: LoopbackApi,
+  cloud: LoopbackApi,
+  translate: (request: RuleRequest) => RuleRequest = (request) => request,
+): Rule[] {
   return rules
     .filter(({ api }) => api === vendor)
     .map(({ rule, check }) => ({
       api: cloud,
       rule,
-      check: (request, memory) => check({ ...request, api: vendor }, memory),
+      check: (request, memory) => check({ ...translate(request), api: vendor }, memory),
     }));
 }
 

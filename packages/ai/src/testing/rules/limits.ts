@@ -89,6 +89,20 @@ const googleLimits = rule("google-generative-ai", "limits", function* (request, 
   }
 });
 
+const bedrockLimits = rule("bedrock-converse-stream", "limits", function* (request, memory) {
+  const { maxTokens: wanted } = objectOf(request.body.inferenceConfig);
+  const asked = askedOf(request, memory, "maxTokens", wanted);
+  if (asked === undefined) return;
+  const { output, input, contextWindow, maxTokens } = asked;
+  if (!isCount(output)) {
+    yield `Value '${output}' at 'inferenceConfig.maxTokens' failed to satisfy constraint: Member must have value greater than or equal to 1`;
+  }
+  if (output > maxTokens) {
+    yield `The maximum tokens you requested exceeds the model limit of ${maxTokens}. Try again with a maximum tokens value that is lower than ${maxTokens}.`;
+  }
+  if (input > contextWindow) yield "Input is too long for requested model.";
+});
+
 function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1;
 }
@@ -99,4 +113,5 @@ export const limitRules: readonly Rule[] = [
   completionsLimits,
   responsesLimits,
   googleLimits,
+  bedrockLimits,
 ];

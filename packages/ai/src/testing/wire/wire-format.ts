@@ -23,6 +23,10 @@ export interface WireFormat {
   /** Reads a request as the vendor would. */
   parse(body: unknown, path: string): PlainRequest;
   createWriter(head: ReplyHead): ReplyWriter;
+  /** The bytes of events, where they are not the text itself. */
+  toBytes?(events: string): Uint8Array;
+  /** The type of a reply's body; default that of server-sent events. */
+  readonly contentType?: string;
   /** The vendor's error response. */
   errorBody(status: number, message: string, code?: string | undefined): unknown;
   /** What the vendor says when a conversation is too long. */

@@ -17,14 +17,15 @@ export type IgnoreRules = (path: string, isDirectory: boolean) => "ignored" | "w
  * see {@link globMatcher}.
  */
 export function readIgnoreRules(text: string): IgnoreRules {
-  const rules = text.split(/\r?\n/).flatMap(ruleOf);
+  // The last rule that fits decides.
+  const forFolders = text.split(/\r?\n/).flatMap(ruleOf).reverse();
+  const forFiles = forFolders.filter(({ isForFolders }) => !isForFolders);
   return (path, isDirectory) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
-    const rule = rules.findLast(
-      ({ isForFolders, isForNames, matches }) =>
-        (isDirectory || !isForFolders) && matches(isForNames ? name : path),
-    );
-    return rule && (rule.isNegated ? "wanted" : "ignored");
+    for (const { isForNames, isNegated, matches } of isDirectory ? forFolders : forFiles) {
+      if (matches(isForNames ? name : path)) return isNegated ? "wanted" : "ignored";
+    }
+    return undefined;
   };
 }
 

@@ -58,10 +58,15 @@ export async function readJsonFile(path: string): Promise<JsonFile> {
   if ("reason" in parsed) {
     const { reason, line } = parsed;
     const message = `${path} is not valid JSON (line ${line}: ${reason}); it is ignored and stays as it is`;
-    const diagnostic: Diagnostic = { severity: "error", message, path, line };
+    const diagnostic: Diagnostic = {
+      ...{ severity: "error", message, path, line },
+      reason: `not valid JSON (${reason}); correct it, or remove the file`,
+    };
     return { kind: "unreadable", path, diagnostic, text: file.text };
   }
   if (isJsonObject(parsed.value)) return { kind: "object", path, value: parsed.value };
   const message = `${path} must hold a JSON object; it is ignored and stays as it is`;
-  return { kind: "unreadable", path, diagnostic: { severity: "error", message, path } };
+  const needed = "it must hold a JSON object";
+  const diagnostic: Diagnostic = { severity: "error", message, path, line: 1, reason: needed };
+  return { kind: "unreadable", path, diagnostic };
 }

@@ -72,7 +72,7 @@ export interface BashOperations {
   ): Promise<{ readonly exitCode: number | null }>;
 }
 
-/** An MCP server that an extension has registered, for an extension that connects to it. */
+/** An MCP server that an extension has registered. */
 export interface RegisteredMcpServer {
   readonly name: string;
   readonly config: unknown;

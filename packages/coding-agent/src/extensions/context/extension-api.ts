@@ -1,6 +1,7 @@
+import { readEntry } from "../../mcp/config/read-entry.ts";
 import { isSettingKey, settingsTable } from "../../settings/schema.ts";
 import type { ExtensionApi, ExtensionEvents } from "../api/api.ts";
-import type { ExtensionEventName } from "../api/events.ts";
+import type { ExtensionEventName, RegisteredMcpServer } from "../api/events.ts";
 import type { ProviderConfig } from "../api/models.ts";
 import type { NativeProvider } from "../api/native-provider.ts";
 import type { VirtualModel } from "../api/virtual-model.ts";
@@ -115,7 +116,9 @@ function registrations(sources: ApiSources): Registrations {
       sources.unregisterProvider(name);
     },
     registerMcpServer: (name, config) => {
-      checked("registerMcpServer").mcpServers.set(name, config);
+      const { mcpServers, path } = checked("registerMcpServer");
+      checkMcpServer(name, config, { path, known: sources.mcpServers() });
+      mcpServers.set(name, config);
       sources.mcpServersChanged();
     },
     unregisterMcpServer: (name) => {
@@ -131,6 +134,19 @@ function registrations(sources: ApiSources): Registrations {
       sources.registerVirtualModel(definition);
     },
   };
+}
+
+/** @throws {Error} an entry that could not be used, or the name of another extension's server */
+function checkMcpServer(
+  name: string,
+  config: unknown,
+  { path, known }: { readonly path: string; readonly known: readonly RegisteredMcpServer[] },
+): void {
+  const read = readEntry(name, config, "extension");
+  if ("problem" in read) throw new Error(`pi.registerMcpServer("${name}"): ${read.problem}`);
+  const other = known.find((server) => server.name === name && server.extensionPath !== path);
+  if (other === undefined) return;
+  throw new Error(`pi.registerMcpServer("${name}"): ${other.extensionPath} has registered it`);
 }
 
 /** Members that act on the session and so need one. */

@@ -78,6 +78,7 @@ function stdioOf(value: JsonObject, command: string) {
     args: textsOf(value, "args"),
     env: textMapOf(value, "env"),
     cwd: textOf(value, "cwd"),
+    isStateless: flagOf(value, "stateless", false),
   } satisfies Partial<StdioEntry>;
 }
 

@@ -28,6 +28,8 @@ export interface StdioEntry extends EntryBase {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
+  /** Whether it keeps nothing from one request to the next, so that sessions may share it. */
+  readonly isStateless: boolean;
 }
 
 /** How the host introduces itself to the authorization server of an entry. */

@@ -15,8 +15,8 @@ export interface ServerDemands {
   readonly elicit: (params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   /** Answers a request for a reply of the model; absent where that is not allowed. */
   readonly sample?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
-  /** The folders the session works in. */
-  readonly roots: () => readonly { readonly uri: string; readonly name: string }[];
+  /** The folders the session works in; absent for a server that several sessions use. */
+  readonly roots?: (() => readonly { readonly uri: string; readonly name: string }[]) | undefined;
   /** Receives the name of a list that has changed. */
   readonly onListChanged: (list: ServerList) => void;
   readonly onLog: (level: string, text: string) => void;
@@ -52,6 +52,12 @@ const asItCame: StandardSchemaV1<unknown, JsonObject> = {
   },
 };
 
+/** What is done with an open connection. */
+export type ServerConnection = Pick<
+  McpConnection,
+  "capabilities" | "instructions" | "request" | "list" | "close"
+>;
+
 /** One life of a server: from `initialize` to the end of its transport. */
 export class McpConnection {
   readonly #client: Client;
@@ -71,21 +77,27 @@ export class McpConnection {
       readonly identity: ClientIdentity;
       readonly demands: ServerDemands;
       readonly timeoutMs: number;
+      readonly signal: AbortSignal;
       readonly onClosed: () => void;
     },
   ): Promise<McpConnection> {
     const { Client } = await import("@modelcontextprotocol/client");
-    const { identity, demands, timeoutMs } = options;
+    const { identity, demands, timeoutMs, signal } = options;
     const client = new Client(identity, { capabilities: capabilitiesFor(demands) });
     const clocks = new CallClocks();
     answer(client, demands, clocks);
     // Errors of the transport that end nothing are of no interest; what fails is reported by its request.
     client.onerror = () => {};
+    const onAbort = (): void => void transport.close().catch(() => {});
+    signal.addEventListener("abort", onAbort, { once: true });
     try {
+      signal.throwIfAborted();
       await client.connect(transport, { timeout: timeoutMs });
     } catch (error) {
       await transport.close().catch(() => {});
       throw error;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
     }
     client.onclose = options.onClosed;
     return new McpConnection(client, clocks, transport);
@@ -141,6 +153,16 @@ export class McpConnection {
     return items;
   }
 
+  /** The same connection for another session, whose time limits are its own. */
+  share(): McpConnection {
+    return new McpConnection(this.#client, new CallClocks(), this.transport);
+  }
+
+  /** Answers a question of the server's; meanwhile the time of its requests does not pass. */
+  pauseFor<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#clocks.pauseFor(work);
+  }
+
   /** Ends the connection, and the server if the host started it. */
   async close(): Promise<void> {
     const { onclose } = this.#client;
@@ -163,10 +185,10 @@ async function endHttpSession(transport: Transport): Promise<void> {
   clearTimeout(timeout);
 }
 
-function capabilitiesFor({ sample }: ServerDemands): ClientCapabilities {
+function capabilitiesFor({ sample, roots }: ServerDemands): ClientCapabilities {
   return {
     elicitation: { form: {}, url: {} },
-    roots: {},
+    ...(roots === undefined ? {} : { roots: {} }),
     ...(sample === undefined ? {} : { sampling: {} }),
   };
 }
@@ -178,7 +200,9 @@ function answer(client: Client, demands: ServerDemands, clocks: CallClocks): voi
     ({ params }, { mcpReq }) =>
       clocks.pauseFor(() => elicit({ ...params }, mcpReq.signal)) as never,
   );
-  client.setRequestHandler("roots/list", () => ({ roots: [...roots()] }));
+  if (roots !== undefined) {
+    client.setRequestHandler("roots/list", () => ({ roots: [...roots()] }));
+  }
   if (sample !== undefined) {
     client.setRequestHandler(
       "sampling/createMessage",

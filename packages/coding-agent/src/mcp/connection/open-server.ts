@@ -1,22 +1,21 @@
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
+import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import { ServerProcess } from "../../processes/server-process.ts";
-import type {
-  HttpEntry,
-  McpServerConfig,
-  McpTransportKind,
-  OAuthEntry,
-  StdioEntry,
-} from "../config/server-entry.ts";
+import type { HttpEntry, McpServerConfig, OAuthEntry, StdioEntry } from "../config/server-entry.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
-import { type ClientIdentity, McpConnection, type ServerDemands } from "./connection.ts";
+import { type ClientIdentity, McpConnection } from "./connection.ts";
 import { statusOf } from "./failures.ts";
+import type { McpPool } from "./mcp-pool.ts";
+import type { Life, OpenedServer } from "./opened-server.ts";
 import {
   ConfigurationError,
   type EntryContext,
   resolveAddress,
   resolveProgram,
 } from "./resolve-entry.ts";
+import type { SharableServer } from "./server-pool.ts";
 import { StdioTransport } from "./stdio-transport.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** An address with the login that belongs to it. */
 export interface LoginTarget {
@@ -34,20 +33,7 @@ export interface OpenContext extends EntryContext {
   /** The tokens for an address; absent where its headers hold one. */
   readonly authorize: (target: LoginTarget) => AuthProvider;
   readonly note: (server: string, message: string) => void;
-}
-
-/** An open connection and how it was reached. */
-export interface OpenedServer {
-  readonly connection: McpConnection;
-  readonly transport: McpTransportKind;
-  /** Why it ended, once it has. */
-  readonly failure: () => string | undefined;
-}
-
-/** The events of one connection. */
-export interface Life {
-  readonly demands: ServerDemands;
-  readonly onClosed: () => void;
+  readonly pool: McpPool;
 }
 
 /** Opens a connection to a server, starting it if it is a program. */
@@ -67,15 +53,36 @@ async function openProgram(
   context: OpenContext,
   life: Life,
 ): Promise<OpenedServer> {
-  const program = await resolveProgram(config, context);
+  const program = await unlessAborted(resolveProgram(config, context), life.signal);
   const { processes, sandbox } = context.environment;
-  const transport = new StdioTransport({
-    start: () => ServerProcess.start({ ...program, processes, sandbox }),
-    onRubbish: (line) =>
-      context.note(config.name, `writes to its output what is not MCP: ${line.slice(0, 200)}`),
-  });
-  const { timeoutMs } = config.entry;
-  const options = { ...life, identity: context.identity, timeoutMs };
+  const start = (own: Life, registry: ProcessRegistry) => {
+    const { identity, note } = context;
+    const transport = new StdioTransport({
+      start: () => ServerProcess.start({ ...program, processes: registry, sandbox }),
+      onRubbish: (line) =>
+        note(config.name, `writes to its output what is not MCP: ${line.slice(0, 200)}`),
+    });
+    return connect(transport, { ...own, identity, timeoutMs: config.entry.timeoutMs });
+  };
+  // What a program inside a sandbox can reach is a matter of its session.
+  if (!config.entry.isStateless || sandbox !== undefined) return start(life, processes);
+  const pool = await context.pool.servers();
+  return pool.open(keyOf(config.entry, program), life, start);
+}
+
+type Program = Awaited<ReturnType<typeof resolveProgram>>;
+
+/** All that makes a program different from another one. */
+function keyOf({ allowsSampling, timeoutMs }: StdioEntry, program: Program): string {
+  const { file, args, cwd, variables } = program;
+  const sorted = Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([file, args, cwd, sorted, allowsSampling, timeoutMs]);
+}
+
+async function connect(
+  transport: StdioTransport,
+  options: Parameters<typeof McpConnection.open>[1],
+): Promise<SharableServer> {
   try {
     const connection = await McpConnection.open(transport, options);
     return { connection, transport: "stdio", failure: () => transport.failure };
@@ -91,7 +98,8 @@ async function openAddress(
   life: Life,
 ): Promise<OpenedServer> {
   const { name: server, entry } = config;
-  const { url, headers, oauth } = await resolveAddress(config, context);
+  const resolving = resolveAddress(config, context);
+  const { url, headers, oauth } = await unlessAborted(resolving, life.signal);
   const fetch = boundedFetch(context.fetch);
   const hasToken = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   const options = {
@@ -117,7 +125,7 @@ async function openAddress(
   try {
     return await open(entry.transport);
   } catch (error) {
-    if (entry.transport === "sse" || !isOlderServer(error)) throw error;
+    if (life.signal.aborted || entry.transport === "sse" || !isOlderServer(error)) throw error;
     return open("sse").catch(() => {
       throw error;
     });

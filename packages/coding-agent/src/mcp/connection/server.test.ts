@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { McpServerConfig } from "../config/server-entry.ts";
 import type { McpConnection } from "./connection.ts";
 import { NeedsLogin } from "./failures.ts";
-import type { Life, OpenedServer } from "./open-server.ts";
+import type { Life, OpenedServer } from "./opened-server.ts";
 import { McpServer } from "./server.ts";
 
 const config: McpServerConfig = {
@@ -14,6 +14,7 @@ const config: McpServerConfig = {
     args: [],
     env: {},
     cwd: undefined,
+    isStateless: false,
     timeoutMs: 1000,
     isEnabled: true,
     exposure: undefined,
@@ -98,6 +99,30 @@ describe("McpServer", () => {
     await vi.advanceTimersByTimeAsync(100_000);
     expect(lives).toHaveLength(1);
     expect(server.status).toBe("idle");
+  });
+
+  it("gives up connecting once it is stopped, and begins again when asked to", async () => {
+    const { server, lives } = open((count) =>
+      count === 3
+        ? undefined
+        : new Promise((_, reject) => {
+            lives.at(-1)?.signal.addEventListener("abort", () => reject(new Error("aborted")));
+          }),
+    );
+    server.start();
+    await vi.advanceTimersByTimeAsync(0);
+    const again = server.reconnect();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(lives.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    await server.reconnect();
+    await again;
+    expect(server.status).toBe("connected");
+
+    const other = open(() => new Promise(() => {}));
+    other.server.start();
+    await vi.advanceTimersByTimeAsync(0);
+    void other.server.stop();
+    expect(other.lives[0]?.signal.aborted).toBe(true);
   });
 
   it("waits for a login instead of starting again, and connects after it", async () => {

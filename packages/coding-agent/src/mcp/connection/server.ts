@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/files/read-json.ts";
 import type { McpServerConfig, McpTransportKind } from "../config/server-entry.ts";
 import type { RequestLimits, ServerDemands, ServerList } from "./connection.ts";
 import { failureOf, reasonOf } from "./failures.ts";
-import type { Life, OpenedServer } from "./open-server.ts";
+import type { Life, OpenedServer } from "./opened-server.ts";
 import { type RemotePrompt, type RemoteTool, readPrompt, readTool } from "./remote.ts";
 
 /** What a server is doing. */
@@ -60,6 +60,8 @@ export class McpServer {
   #timer: NodeJS.Timeout | undefined;
   #listTimer: NodeJS.Timeout | undefined;
   #attempt: Promise<void> = Promise.resolve();
+  /** Ends the attempt to connect. */
+  #attempting = new AbortController();
   #isStopped = false;
 
   constructor(options: McpServerOptions) {
@@ -122,7 +124,6 @@ export class McpServer {
   async reconnect(): Promise<void> {
     if (this.#status === "disabled" || this.#isStopped) return;
     clearTimeout(this.#timer);
-    await this.#close();
     this.#attempts = 0;
     this.#connect("connecting");
     await this.settled();
@@ -130,15 +131,21 @@ export class McpServer {
 
   /** Resolves once it is no longer connecting for the first time, or again on request. */
   async settled(): Promise<void> {
-    await this.#attempt;
+    let attempt: Promise<void>;
+    do {
+      attempt = this.#attempt;
+      await attempt;
+    } while (attempt !== this.#attempt);
   }
 
-  /** Ends it for good. */
+  /** Ends it for good, also while it is connecting. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#listTimer);
+    this.#attempting.abort();
     await this.#close();
+    await this.#attempt;
     if (this.#status !== "disabled") this.#status = "idle";
   }
 
@@ -158,7 +165,7 @@ export class McpServer {
   }
 
   async #perform<Result>(work: (opened: OpenedServer) => Promise<Result>): Promise<Result> {
-    if (this.#status === "connecting") await this.#attempt;
+    if (this.#status === "connecting") await this.settled();
     const opened = this.#opened;
     if (opened === undefined || this.#status !== "connected") throw this.#unusable();
     try {
@@ -166,7 +173,8 @@ export class McpServer {
     } catch (error) {
       const failure = failureOf(error);
       if (failure !== "session_gone" || opened.transport !== "http") throw this.#noted(error);
-      await this.reconnect();
+      // Requests that are refused together share the new session.
+      await (this.#opened === opened ? this.reconnect() : this.settled());
       const again = this.#opened;
       if (again === undefined) throw this.#unusable();
       return work(again);
@@ -204,20 +212,26 @@ export class McpServer {
 
   #connect(status: "connecting" | "restarting"): void {
     this.#set(status, status === "restarting" ? this.#error : undefined);
-    this.#attempt = this.#open();
+    this.#attempting.abort();
+    this.#attempting = new AbortController();
+    const before = Promise.all([this.#attempt, this.#close()]);
+    const { signal } = this.#attempting;
+    this.#attempt = before.then(() => this.#open(signal));
   }
 
-  async #open(): Promise<void> {
+  async #open(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     let life: OpenedServer | undefined;
     try {
       const opened = await this.#options.open(this.config, {
         demands: { ...this.#options.demands, onListChanged: (list) => this.#reload(list) },
+        signal,
         onClosed: () => {
           if (life !== undefined && this.#opened === life) this.#lost(life.failure() ?? "it ended");
         },
       });
       life = opened;
-      if (this.#isStopped) return void (await opened.connection.close());
+      if (signal.aborted) return void (await opened.connection.close());
       this.#opened = opened;
       this.#transport = opened.transport;
       await this.#readLists(opened);
@@ -227,7 +241,7 @@ export class McpServer {
       this.#set("connected", undefined);
       this.#announce("lists");
     } catch (error) {
-      if (this.#isStopped) return;
+      if (signal.aborted) return;
       // Its end was noted already where it ended while it was asked for its lists.
       if (life !== undefined && this.#opened !== life) return;
       await this.#close();

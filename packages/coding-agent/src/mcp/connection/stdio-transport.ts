@@ -53,6 +53,10 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const child = await this.#options.start();
+    if (this.#isClosed) {
+      await child.stop(0);
+      throw new Error("The server is not wanted any more");
+    }
     this.#process = child;
     child.stdout.on("data", (chunk: Buffer) => this.#take(chunk));
     child.stdout.on("error", () => {});

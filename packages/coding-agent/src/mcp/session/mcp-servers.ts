@@ -22,15 +22,22 @@ import type { KeepData } from "../tools/result-content.ts";
 import { askElicitation } from "./elicitation.ts";
 import type { McpEnvironment, McpServerInfo, McpServerList } from "./environment.ts";
 import { fetchPrompt, type PromptCommand, promptCommands } from "./remote-prompts.ts";
+import { ServerNotes } from "./server-notes.ts";
 import { describeServers } from "./server-section.ts";
 
 /** How long a prompt waits for servers whose tools it declares. */
 const READY_MS = 10_000;
-/** The log of a server that talks without end must not fill the host. */
-const MAX_LOGGED = 100;
-const MAX_NOTE = 1000;
+const MAX_REASON = 1000;
 const DIRECT_SHARE = 0.1;
 const DEFAULT_WINDOW = 128_000;
+
+/** Servers that are in no file, as entries by name. */
+interface GivenServers {
+  /** Of the embedder. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** Of extensions. */
+  readonly registered: Readonly<Record<string, unknown>>;
+}
 
 /** The MCP servers of a session. */
 export class McpServers {
@@ -41,12 +48,15 @@ export class McpServers {
   readonly #catalogue: Catalogue;
   readonly #keep: KeepData;
   #servers = new Map<string, McpServer>();
-  /** Of the files and of extensions. */
+  /** Of the files. */
   #configured: readonly McpServerConfig[] = [];
+  /** Of extensions. */
+  #registered: readonly McpServerConfig[] = [];
+  /** Only the servers that this session adds are wanted. */
+  #isStopped = false;
   #added: readonly McpServerConfig[] = [];
   #errors: readonly string[] = [];
-  readonly #noted = new Set<string>();
-  readonly #logged = new Map<string, number>();
+  readonly #notes: ServerNotes;
   #startedAt = 0;
   #isEnded = false;
 
@@ -59,12 +69,13 @@ export class McpServers {
     },
   ) {
     this.#environment = environment;
+    this.#notes = new ServerNotes(environment.note);
     this.#logins = parts.logins;
     this.#keep = parts.keep;
     this.#openContext = {
       ...parts.openContext,
       authorize: (target) => parts.logins.providerFor(target),
-      note: (server, message) => this.#note(server, message),
+      note: (server, message) => this.#notes.add(server, message),
     };
     this.#catalogue = new Catalogue({
       calls: this.#calls,
@@ -73,20 +84,28 @@ export class McpServers {
       openPages: (...request) => this.#openPages(...request),
       isDeclared: (name) => environment.tools.wasRequested(name),
       maxDirectTokens: () => (environment.contextWindow() ?? DEFAULT_WINDOW) * DIRECT_SHARE,
-      note: (server, message) => this.#note(server, message),
+      note: (server, message) => this.#notes.add(server, message),
     });
   }
 
   /** Reads the files and starts the enabled servers; they connect in the background. */
-  async start(places: McpPlaces, given: Readonly<Record<string, unknown>>): Promise<void> {
+  async start(places: McpPlaces, { given, registered }: GivenServers): Promise<void> {
     const { servers, errors } = await loadMcpConfig(places);
-    const { only } = this.#environment;
-    this.#configured = servers.filter(({ name }) => only === undefined || only.includes(name));
+    this.#configured = servers;
+    this.#registered = this.#read(registered, "extension");
     this.#errors = errors;
     for (const message of errors) {
       this.#environment.note({ severity: "error", code: "invalid_mcp_config", message });
     }
-    this.#added = this.#read(given).filter(({ name }) => only === undefined || only.includes(name));
+    const { only } = this.#environment;
+    const isWanted = ({ name }: McpServerConfig) => only === undefined || only.includes(name);
+    this.#added = this.#read(given, "session").filter(isWanted);
+    await this.#apply();
+  }
+
+  /** Replaces the servers of extensions. */
+  async register(servers: Readonly<Record<string, unknown>>): Promise<void> {
+    this.#registered = this.#read(servers, "extension");
     await this.#apply();
   }
 
@@ -139,8 +158,8 @@ export class McpServers {
    * @throws {ProtocolError} `invalid_params` naming the entry; nothing has changed then
    */
   async set(servers: Readonly<Record<string, unknown>>): Promise<McpServerList> {
-    this.#added = this.#read(servers);
-    if (this.#added.length === 0) this.#configured = [];
+    this.#added = this.#read(servers, "session");
+    this.#isStopped ||= this.#added.length === 0;
     await this.#apply();
     return this.list();
   }
@@ -181,7 +200,7 @@ export class McpServers {
       return await fetchPrompt(command, rest, this.#keep);
     } catch (error) {
       const server = command.server.config.name;
-      const reason = cleanLine(errorMessage(error), MAX_NOTE);
+      const reason = cleanLine(errorMessage(error), MAX_REASON);
       throw new SessionError("mcp_failed", { server, reason }, { cause: error });
     }
   }
@@ -198,10 +217,13 @@ export class McpServers {
     return server;
   }
 
-  #read(servers: Readonly<Record<string, unknown>>): readonly McpServerConfig[] {
+  #read(
+    servers: Readonly<Record<string, unknown>>,
+    source: "session" | "extension",
+  ): readonly McpServerConfig[] {
     return Object.entries(servers).map(([name, value]) => {
-      const read = readEntry(name, value, "session");
-      if ("entry" in read) return { name, source: "session", entry: read.entry };
+      const read = readEntry(name, value, source);
+      if ("entry" in read) return { name, source, entry: read.entry };
       const [field, reason] = [`servers.${name}`, read.problem];
       throw new ProtocolError("invalid_params", { command: "set_mcp_servers", field, reason });
     });
@@ -209,9 +231,11 @@ export class McpServers {
 
   /** Starts and stops servers until they are the configured ones. */
   async #apply(): Promise<void> {
-    const configs = new Map(
-      [...this.#configured, ...this.#added].map((config) => [config.name, config]),
+    const { only } = this.#environment;
+    const configured = [...this.#registered, ...this.#configured].filter(
+      ({ name }) => !this.#isStopped && (only === undefined || only.includes(name)),
     );
+    const configs = new Map([...configured, ...this.#added].map((config) => [config.name, config]));
     const before = this.#servers;
     this.#servers = new Map(
       [...configs.values()].map((config) => {
@@ -262,13 +286,13 @@ export class McpServers {
       roots: () => [{ uri: pathToFileURL(cwd()).href, name: basename(cwd()) }],
       elicit: async (params, signal) => ({
         ...(await askElicitation({ server: name, params, ...callOf(signal) }, requests, (text) =>
-          this.#note(name, text),
+          this.#notes.add(name, text),
         )),
       }),
       sample: allowsSampling
         ? (params, signal) => sample({ server: name, params, ...callOf(signal) })
         : undefined,
-      onLog: (level, text) => this.#log(name, level, text),
+      onLog: (level, text) => this.#notes.log(name, level, text),
     };
   }
 
@@ -321,7 +345,7 @@ export class McpServers {
       const { action } = await askElicitation(
         { ...elicitation, promptId, signal },
         requests,
-        (text) => this.#note(name, text),
+        (text) => this.#notes.add(name, text),
       );
       answers.push(action);
     }
@@ -337,26 +361,7 @@ export class McpServers {
     const { name } = config;
     const told = error === undefined ? {} : { error };
     this.#environment.emit({ type: "mcp_server_status", server: name, status, ...told });
-    if (isTrouble(status)) this.#note(name, troubleText(server));
-  }
-
-  #log(server: string, level: string, text: string): void {
-    if (level === "debug") return;
-    const count = (this.#logged.get(server) ?? 0) + 1;
-    this.#logged.set(server, count);
-    if (count > MAX_LOGGED) return;
-    const isError = ["error", "critical", "alert", "emergency"].includes(level);
-    const message = `MCP server ${server} (${level}): ${cleanLine(text, MAX_NOTE)}`;
-    const severity = isError ? "error" : "warning";
-    this.#environment.note({ severity, code: "mcp_log", message });
-  }
-
-  /** Once each: lists are read again and again. */
-  #note(server: string, text: string): void {
-    const message = `MCP server ${server} ${cleanLine(text, MAX_NOTE)}`;
-    if (this.#noted.has(message) || this.#noted.size > 1000) return;
-    this.#noted.add(message);
-    this.#environment.note({ severity: "warning", code: "mcp_server", message });
+    if (isTrouble(status)) this.#notes.add(name, troubleText(server));
   }
 }
 

@@ -10,7 +10,7 @@ import { type Environment, environmentKeys } from "./environment-keys.ts";
 import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
 /** Where a key came from. */
-type KeySource =
+export type KeySource =
   | "runtime"
   | "auth_file"
   | "login"
@@ -112,6 +112,12 @@ export class KeyResolver {
     // A provider may be called `constructor`: only the table's own rows count.
     const known = Object.hasOwn(environmentKeys, provider) ? environmentKeys[provider] : undefined;
     return known ?? this.#options.variableNames?.(provider) ?? [];
+  }
+
+  /** The variable that holds the provider's key, whether or not something stronger does, too. */
+  async variableInUse(provider: string): Promise<string | undefined> {
+    const environment = await this.environmentOf(provider);
+    return this.variablesOf(provider).find((name) => (environment[name]?.trim() ?? "") !== "");
   }
 
   /** Every secret handed out so far, for redaction. */
@@ -290,10 +296,9 @@ export class KeyResolver {
       return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
     }
     const environment = await this.environmentOf(provider);
-    for (const name of this.variablesOf(provider)) {
-      const key = environment[name]?.trim();
-      if (key !== undefined && key !== "") return { key, source: "environment" };
-    }
+    const variable = await this.variableInUse(provider);
+    const key = variable && environment[variable]?.trim();
+    if (key) return { key, source: "environment" };
     if (isCloud(provider) && mayHaveCloudCredentials(provider, environment)) {
       return { key: undefined, source: "cloud" };
     }

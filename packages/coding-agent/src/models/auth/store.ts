@@ -193,7 +193,9 @@ export class AuthStore {
       if (isCredential(credential)) credentials.set(id, credential);
       else {
         const message = `The entry ${provider} of ${this.path} is neither an api_key nor an oauth credential; it is ignored`;
-        diagnostics.push({ severity: "warning", message, path: this.path });
+        const reason = `${provider} must be {"type": "api_key", "key": "…"}, or what a login wrote`;
+        const place = { path: this.path, member: provider };
+        diagnostics.push({ severity: "warning", message, ...place, reason });
       }
     }
     this.#last = { credentials, diagnostics, stamp };

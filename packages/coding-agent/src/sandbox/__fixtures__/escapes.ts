@@ -137,6 +137,25 @@ const talks = (at: (place: SandboxedPlace, id: string) => string, variable?: str
   worked: sees,
 });
 
+function bareProject(place: SandboxedPlace): undefined {
+  rmSync(join(place.project, ".git"), { recursive: true });
+  place.git("init", "--quiet", "--bare", ".");
+}
+
+/** Makes the project a repository whose settings run a program when its user looks at it. */
+const runsGit = (line: string, prepare?: Escape["prepare"]): Escape => ({
+  ...(prepare && { prepare }),
+  lines: () => [`${line} && git config --file config core.fsmonitor "touch ../../outside/new; false"`],
+  worked: (place) => {
+    try {
+      place.git("status");
+    } catch {
+      // It may be no repository at all.
+    }
+    return hasNew(place);
+  },
+});
+
 function addSubmodule(place: SandboxedPlace): undefined {
   const module = join(place.project, ".git", "modules", "lib", "x");
   mkdirSync(join(module, "hooks"), { recursive: true });
@@ -222,6 +241,61 @@ export const escapes: Readonly<Record<string, Escape>> = {
   "an alias of git": changes("git config alias.st '!evil'", ".git/config"),
   "a filter of git": changes("git config filter.x.clean evil", ".git/config"),
   "another folder for hooks": changes("git config core.hooksPath evil", ".git/config"),
+  "hooks in the project": changes(
+    "echo evil > githooks/pre-commit",
+    "githooks/pre-commit",
+    undefined,
+    (place) => {
+      mkdirSync(join(place.project, "githooks"));
+      place.git("config", "core.hooksPath", "githooks");
+      return undefined;
+    },
+  ),
+  "hooks in the project that are not there": changes(
+    "mkdir -p .husky/_ && echo evil > .husky/_/pre-commit",
+    ".husky/_/pre-commit",
+    undefined,
+    (place) => void place.git("config", "core.hooksPath", ".husky/_"),
+  ),
+  "what husky's hooks run": changes(
+    "echo evil > .husky/pre-commit",
+    ".husky/pre-commit",
+    undefined,
+    (place) => {
+      mkdirSync(join(place.project, ".husky", "_"), { recursive: true });
+      place.git("config", "core.hooksPath", ".husky/_");
+      return undefined;
+    },
+  ),
+  "settings that git includes": changes(
+    "echo evil >> .gitconfig",
+    ".gitconfig",
+    undefined,
+    (place) => {
+      writeFileSync(join(place.project, ".gitconfig"), "[alias]\n\tst = status\n");
+      place.git("config", "include.path", "../.gitconfig");
+      return undefined;
+    },
+  ),
+  "a setting of a bare repository": changes(
+    "git config core.fsmonitor evil",
+    "config",
+    undefined,
+    bareProject,
+  ),
+  "a hook of a bare repository": changes(
+    "mkdir -p hooks && echo evil > hooks/post-update",
+    "hooks/post-update",
+    undefined,
+    bareProject,
+  ),
+  "a repository without .git": runsGit(
+    "git init --quiet --bare . && git config core.bare false && git config core.worktree .",
+    ({ project }) => void rmSync(join(project, ".git"), { recursive: true }),
+  ),
+  "a repository beside a broken one": runsGit(
+    "mv .git/HEAD .git/objects .git/refs . && echo ref: refs/heads/main > HEAD && git config --file config core.repositoryformatversion 0 && git config --file config core.bare false && git config --file config core.worktree .",
+  ),
   "settings of the work tree": changes("echo evil > .git/config.worktree", ".git/config.worktree"),
   "another common folder": changes("echo ../evil > .git/commondir", ".git/commondir"),
   "an exchanged repository": changes(

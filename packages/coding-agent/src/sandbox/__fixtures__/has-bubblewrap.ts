@@ -2,8 +2,7 @@ import { checkSandbox } from "../sandbox-check.ts";
 
 const { available, reason } = await checkSandbox({ PATH: process.env.PATH });
 
-/** Whether this machine can run a sandbox. */
-export const hasBubblewrap = available;
-
-/** Why it cannot, for the titles of what was not tested. */
-export const bubblewrapIsMissing = `${reason}; scripts/install-bubblewrap.sh installs it where apt-get can`;
+/** Why this machine cannot run a sandbox; undefined when it can. */
+export const bubblewrapIsMissing = available
+  ? undefined
+  : `${reason}; scripts/install-bubblewrap.sh installs it where apt-get can`;

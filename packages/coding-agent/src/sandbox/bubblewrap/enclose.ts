@@ -1,5 +1,6 @@
-import { readlinkSync, rmSync, symlinkSync } from "node:fs";
-import { protectedPlaces } from "../paths/protected-places.ts";
+import { readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { isBareRepository, protectedPlaces } from "../paths/protected-places.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { type MountPlan, mountsOf } from "./mounts.ts";
 import type { Placeholders } from "./placeholders.ts";
@@ -16,7 +17,8 @@ export async function encloseInBubblewrap(
   placeholders: Placeholders,
 ): Promise<BubblewrapRun> {
   const { hasNetwork, isReadOnly, paths, start } = plan;
-  const places = isReadOnly ? undefined : protectedPlaces(paths.cwd);
+  const places = isReadOnly ? undefined : protectedPlaces(paths.cwd, paths.gitNamed);
+  const isOrdinary = !isReadOnly && !isBareRepository(paths.cwd);
   const leave = await placeholders.take(places?.missing ?? []);
   try {
     const links = (places?.links ?? []).map((path) => ({ path, target: readlinkSync(path) }));
@@ -30,6 +32,7 @@ export async function encloseInBubblewrap(
       args: bubblewrapArguments({ cwd: start, mounts, hasNetwork }),
       release: async () => {
         for (const { path, target } of links) putBack(path, target);
+        if (isOrdinary) setAside(paths.cwd);
         await leave();
       },
     };
@@ -37,6 +40,13 @@ export async function encloseInBubblewrap(
     await leave();
     throw error;
   }
+}
+
+/** A command made the folder itself a repository, whose settings git would run outside. */
+function setAside(folder: string): void {
+  if (!isBareRepository(folder)) return;
+  rmSync(join(folder, "HEAD.refused"), { recursive: true, force: true });
+  renameSync(join(folder, "HEAD"), join(folder, "HEAD.refused"));
 }
 
 /** A link that a command exchanged leads again to where it did: nothing can be mounted over a link. */

@@ -14,9 +14,11 @@ const LISTENING = "0A";
 /**
  * Where this process listens at this moment, as the kernel has it, so that no part of the host has to tell: a
  * command in the sandbox must not drive the host it came from. Nothing where there is no `/proc`.
+ *
+ * @param others ids of processes that are the same host, as those that started this one
  */
-export function ownListeners(): OwnListeners {
-  const own = ownSockets();
+export function ownListeners(others: readonly number[] = []): OwnListeners {
+  const own = new Set(["self", ...others].flatMap((process) => socketsOf(process)));
   const tcp = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap(rowsOf);
   const ports = tcp.flatMap(([, address = "", , state, , , , , , inode = ""]) =>
     state === LISTENING && own.has(inode) ? [Number.parseInt(address.split(":")[1] ?? "", 16)] : [],
@@ -27,13 +29,14 @@ export function ownListeners(): OwnListeners {
   return { ports: [...new Set(ports)], sockets: [...new Set(sockets)] };
 }
 
-/** The inodes of the sockets that this process has open. */
-function ownSockets(): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const name of namesIn("/proc/self/fd")) {
+/** The inodes of the sockets that a process has open. */
+function socketsOf(process: string | number): readonly string[] {
+  const found: string[] = [];
+  const folder = `/proc/${process}/fd`;
+  for (const name of namesIn(folder)) {
     try {
-      const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${name}`)) ?? [];
-      if (inode !== undefined) found.add(inode);
+      const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`${folder}/${name}`)) ?? [];
+      if (inode !== undefined) found.push(inode);
     } catch {
       // It was closed in between.
     }

@@ -5,6 +5,19 @@ import { type ProxyRules, startProxy } from "./proxy.ts";
 /** Every sandbox has a network of its own, so they all can use one port. */
 const PORT = 3128;
 
+/** Holds the command's NODE_OPTIONS: what they load is not for the program in front of it. */
+const NODE_OPTIONS_INSIDE = "TAU_NODE_OPTIONS_INSIDE";
+
+/** The variables of a command for the program in front of it, which gives them back. */
+export function behindDoor(
+  door: SandboxNetworkDoor | undefined,
+  { NODE_OPTIONS: options, ...variables }: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  if (options === undefined) return variables;
+  const isInFront = door !== undefined && door.command.length > 0;
+  return { ...variables, [isInFront ? NODE_OPTIONS_INSIDE : "NODE_OPTIONS"]: options };
+}
+
 /**
  * Runs inside, in front of the command: passes what comes to the port on to the socket of the proxy, and ends
  * as the command does. Text, because the host may be bundled into one file.
@@ -21,7 +34,8 @@ const server = net.createServer({ allowHalfOpen: true }, (inner) => {
   outer.on("error", () => inner.destroy());
 });
 server.listen(${PORT}, "127.0.0.1", () => {
-  const { ELECTRON_RUN_AS_NODE, ...env } = process.env;
+  const { ELECTRON_RUN_AS_NODE, NODE_OPTIONS, ${NODE_OPTIONS_INSIDE}: options, ...env } = process.env;
+  if (options !== undefined) env.NODE_OPTIONS = options;
   const child = spawn(file, args, { stdio: "inherit", env });
   child.on("error", (error) => { console.error(error.message); process.exit(127); });
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { SandboxRefusal } from "../../processes/sandbox-refusal.ts";
+import type { GitNamedPlaces } from "./git-settings.ts";
 import { isProtectedPlace } from "./protected-places.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
@@ -13,6 +14,8 @@ export interface PathPlan {
   readonly denied: readonly string[];
   /** Where only the host writes, inside of what is writable. */
   readonly readOnly: readonly string[];
+  /** What settings of git name in the working folder. */
+  readonly gitNamed: GitNamedPlaces;
 }
 
 /**
@@ -42,7 +45,7 @@ export function writeRefusal(path: string, plan: PathPlan): string | undefined {
   }
   const isOfHost =
     plan.readOnly.some((each) => isInside(each, real)) ||
-    (isInside(plan.cwd, real) && isProtectedPlace(plan.cwd, real));
+    (isInside(plan.cwd, real) && isProtectedPlace(plan.cwd, real, plan.gitNamed));
   return isOfHost ? `it is read-only because it decides what runs outside (${real})` : undefined;
 }
 

@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isInside } from "../../base/files/isolated-tree.ts";
+import type { GitNamedPlaces } from "./git-settings.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
 /** What is kept from change inside of the working folder. */
@@ -22,6 +23,9 @@ export interface MissingPlace {
   readonly content: string | undefined;
 }
 
+/** Longer than the name of any branch. */
+const MAX_HEAD_BYTES = 64 * 1024;
+
 /** Deeper than any submodule's name. */
 const MAX_DEPTH = 12;
 
@@ -38,19 +42,27 @@ const gitFiles: ReadonlyMap<string, string> = new Map([
  * exists or not: git's settings and hooks, and what configures this host (decision 47).
  *
  * @param cwd its real path
+ * @param named what settings of git add to that
  */
-export function protectedPlaces(cwd: string): ProtectedPlaces {
+export function protectedPlaces(cwd: string, named: GitNamedPlaces): ProtectedPlaces {
   const found = new Collector();
   found.folder(join(cwd, ".pi"));
   // Where there is none, a folder: git would add a file.
   found.folder(join(cwd, ".mcp.json"));
   found.repository(join(cwd, ".git"), cwd);
+  for (const file of named.files) found.named(file);
+  if (named.hooks !== undefined) found.named(named.hooks);
   return found;
 }
 
 /** Whether a real path below the working folder is one of {@link protectedPlaces}. */
-export function isProtectedPlace(cwd: string, path: string): boolean {
+export function isProtectedPlace(cwd: string, path: string, named: GitNamedPlaces): boolean {
   if (isInside(join(cwd, ".pi"), path) || path === join(cwd, ".mcp.json")) return true;
+  if (named.files.includes(path)) return true;
+  if (named.hooks !== undefined && isInside(named.hooks, path)) return true;
+  // With it, the folder itself would be a repository.
+  if (path === join(cwd, "HEAD")) return true;
+  if (isBareRepository(cwd) && isGitCode(cwd, path)) return true;
   const git = join(cwd, ".git");
   const status = statusOf(git);
   if (status === undefined) return isInside(git, path);
@@ -98,6 +110,12 @@ class Collector implements ProtectedPlaces {
     if (!isDirectory) this.#place(git, undefined);
     const directory = isDirectory ? git : status && gitDirectoryOf(git, cwd);
     if (directory !== undefined) this.#gitDirectory(directory);
+    if (isBareRepository(cwd)) this.#gitDirectory(cwd);
+  }
+
+  /** What a setting names; already there if it is one of the others. */
+  named(path: string): void {
+    if (!this.readOnly.includes(path)) this.#place(path, undefined);
   }
 
   #gitDirectory(directory: string): void {
@@ -123,6 +141,22 @@ class Collector implements ProtectedPlaces {
     }
     if (status === undefined) this.missing.push({ path, content });
     this.readOnly.push(path);
+  }
+}
+
+/**
+ * Whether git takes a folder itself for a repository, or would once it has the rest of one: a bare one has no
+ * `.git`.
+ */
+export function isBareRepository(folder: string): boolean {
+  const head = join(folder, "HEAD");
+  try {
+    const status = lstatSync(head);
+    if (status.isSymbolicLink()) return readlinkSync(head).startsWith("refs/");
+    if (!status.isFile() || status.size > MAX_HEAD_BYTES) return false;
+    return /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(readFileSync(head, "utf8"));
+  } catch {
+    return false;
   }
 }
 

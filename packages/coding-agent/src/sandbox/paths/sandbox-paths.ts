@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { type SandboxPolicy, settingPath } from "../policy/sandbox-settings.ts";
+import { type GitNamedPlaces, GitSettings } from "./git-settings.ts";
 import type { PathPlan } from "./path-rules.ts";
 import type { PrivateFolders } from "./private-folders.ts";
 import { resolveLinks } from "./resolve-links.ts";
@@ -14,6 +15,8 @@ export interface SandboxPlaces {
   readonly temporaryDirectory: string;
   /** The host's own environment: it says where programs outside listen. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Processes that are the same host as this one. */
+  readonly hostProcesses?: readonly number[] | undefined;
   /** Files with keys besides those of the agent directory. */
   readonly keyFiles: readonly string[];
 }
@@ -32,11 +35,13 @@ export class SandboxPaths implements PathPlan {
   readonly #policy: SandboxPolicy;
   readonly #places: SandboxPlaces;
   readonly #folders: PrivateFolders;
+  readonly #git: GitSettings;
 
   constructor(policy: SandboxPolicy, places: SandboxPlaces, folders: PrivateFolders) {
     this.#policy = policy;
     this.#places = places;
     this.#folders = folders;
+    this.#git = new GitSettings(places.environment);
   }
 
   get cwd(): string {
@@ -70,6 +75,10 @@ export class SandboxPaths implements PathPlan {
   get readOnly(): readonly string[] {
     const agent = this.agentDirectory;
     return isInside(agent, this.cwd) ? [] : [agent];
+  }
+
+  get gitNamed(): GitNamedPlaces {
+    return this.#git.places(this.cwd);
   }
 
   /** Where a path of the sandbox is for the host. */

@@ -37,9 +37,9 @@ const LONG_ID = 0x80;
  * thousand (row "100 000 entries compacted: RSS").
  */
 export class EntryColumns {
-  #roles = new Uint8Array(FIRST_ROWS);
-  #numbers = new Float64Array(FIRST_ROWS * WIDTH);
-  #counts = new Uint32Array(FIRST_ROWS * COUNTS);
+  #roles: Uint8Array;
+  #numbers: Float64Array;
+  #counts: Uint32Array;
   readonly #message = {
     role: scannedRoles[0] as ScannedRole,
     timeMs: 0,
@@ -51,6 +51,13 @@ export class EntryColumns {
     totalTokens: 0,
     cost: 0,
   };
+
+  /** @param expected - about how many entries there will be; saves moving them to larger columns */
+  constructor(expected = 0) {
+    this.#roles = new Uint8Array(expected);
+    this.#numbers = new Float64Array(expected * WIDTH);
+    this.#counts = new Uint32Array(expected * COUNTS);
+  }
 
   /** The role of a scanned entry; undefined for one that is in memory. */
   roleAt(position: number): ScannedRole | undefined {
@@ -71,12 +78,9 @@ export class EntryColumns {
     numbers[row + TIME] = scan.timeMs;
     if (message.role === ASSISTANT || message.role === FAILED) {
       const { usage } = message;
-      numbers[row + USAGE] = usage.input;
-      numbers[row + USAGE + 1] = usage.output;
-      numbers[row + USAGE + 2] = usage.cacheRead;
-      numbers[row + USAGE + 3] = usage.cacheWrite;
-      numbers[row + USAGE + 4] = usage.totalTokens;
-      numbers[row + USAGE + 5] = usage.cost;
+      for (let index = 0; index < WIDTH - USAGE; index++) {
+        numbers[row + USAGE + index] = usage[index] as number;
+      }
     }
     const counts = position * COUNTS;
     this.#counts[counts + LENGTH] = line.length;
@@ -142,7 +146,7 @@ export class EntryColumns {
 
   #reserve(position: number): void {
     if (position < this.#roles.length) return;
-    const rows = Math.max(this.#roles.length * 2, position + 1);
+    const rows = Math.max(FIRST_ROWS, this.#roles.length * 2, position + 1);
     this.#roles = grown(this.#roles, new Uint8Array(rows));
     this.#numbers = grown(this.#numbers, new Float64Array(rows * WIDTH));
     this.#counts = grown(this.#counts, new Uint32Array(rows * COUNTS));

@@ -1,7 +1,7 @@
 import { bytesOf, isAt, skipWord, unsure } from "./json-bytes.ts";
 import { MemberScan } from "./member-scan.ts";
 import { MessageScan } from "./message-scan.ts";
-import { skipTime, timeAt } from "./scan-time.ts";
+import { TIME_LENGTH, timeAt } from "./scan-time.ts";
 
 const message = bytesOf('"message"');
 const nothing = bytesOf("null");
@@ -44,7 +44,7 @@ export class EntryScan {
     },
     timestamp: (bytes, at) => {
       this.timeMs = timeAt(bytes, at);
-      return skipTime(bytes, at);
+      return Number.isNaN(this.timeMs) ? unsure : at + TIME_LENGTH;
     },
     message: (bytes, at) => {
       this.messageStart = at;

@@ -16,10 +16,13 @@ const [zero, nine, minus, plus, dot] = [0x30, 0x39, 0x2d, 0x2b, 0x2e];
 /** Deeper values are left to `JSON.parse`. */
 const MAX_DEPTH = 100;
 
-/** ASCII characters that stand for themselves in a string. */
-const isWord = new Uint8Array(256).fill(1, 0x20, 0x80);
-isWord[quote] = 0;
-isWord[backslash] = 0;
+/** Bytes that stand for themselves in a string. */
+const isPlain = new Uint8Array(256).fill(1, 0x20);
+isPlain[quote] = 0;
+isPlain[backslash] = 0;
+
+/** Those of ASCII characters. */
+const isWord = isPlain.slice().fill(0, 0x80);
 
 /** What may follow a backslash, except `u`. */
 const isEscape = flags('"\\/bfnrt');
@@ -36,9 +39,9 @@ export function skipString(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== quote) return unsure;
   let next = at + 1;
   for (;;) {
-    // Two thirds of the time of the rows "100 000 entries: spawn, switch_session" are spent here.
-    let byte = bytes[next] as number;
-    while (byte !== quote && byte !== backslash && byte >= 0x20) byte = bytes[++next] as number;
+    // A third of the time of the rows "100 000 entries: spawn, switch_session" is spent here.
+    while (isPlain[bytes[next] as number] === 1) next++;
+    const byte = bytes[next];
     if (byte === quote) return next + 1;
     if (byte !== backslash) return unsure;
     const escaped = bytes[next + 1] as number;

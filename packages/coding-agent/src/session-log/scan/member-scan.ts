@@ -8,8 +8,16 @@ interface Member {
   readonly word: Uint8Array;
   readonly bit: number;
   readonly skip: Skip;
-  /** What came after it in the object before: hosts write their members in one order. */
-  follower: Member | undefined;
+  readonly followers: Followers;
+}
+
+/**
+ * What came after a member in the objects before: hosts write their members in one order for each kind
+ * of object, and kinds alternate.
+ */
+interface Followers {
+  latest: Member | undefined;
+  earlier: Member | undefined;
 }
 
 const [openBrace, closeBrace, comma, colon] = [0x7b, 0x7d, 0x2c, 0x3a];
@@ -20,15 +28,15 @@ export class MemberScan<Name extends string> {
   seen = 0;
   readonly #bits = new Map<string, number>();
   readonly #members: readonly Member[];
-  #first: Member | undefined;
+  readonly #first: Followers = { latest: undefined, earlier: undefined };
 
   /** @param members - how to step over each known member; any other may be anything */
   constructor(members: Readonly<Record<Name, Skip>>) {
     this.#members = Object.entries<Skip>(members).map(([name, skip], index) => {
       this.#bits.set(name, 1 << index);
-      return { word: bytesOf(`"${name}":`), bit: 1 << index, skip, follower: undefined };
+      const followers = { latest: undefined, earlier: undefined };
+      return { word: bytesOf(`"${name}":`), bit: 1 << index, skip, followers };
     });
-    this.#first = this.#members[0];
   }
 
   /** The bits of these members. */
@@ -40,27 +48,27 @@ export class MemberScan<Name extends string> {
   readonly skip: Skip = (bytes, at) => {
     if (bytes[at] !== openBrace) return unsure;
     let seen = 0;
-    let before: Member | undefined;
+    let followers = this.#first;
     let next = bytes[at + 1] === closeBrace ? at + 1 : at;
     while (bytes[next] !== closeBrace) {
       if (bytes[next] !== comma && next !== at) return unsure;
       next += 1;
-      let member = before === undefined ? this.#first : before.follower;
-      if (member === undefined || !isAt(bytes, next, member.word)) {
+      let member = expected(bytes, next, followers);
+      if (member === undefined) {
         const end = skipWord(bytes, next);
         if (end === unsure || bytes[end] !== colon) return unsure;
         member = this.#find(bytes, next, end + 1);
-        if (before === undefined) this.#first = member;
-        else before.follower = member;
         if (member === undefined) {
           next = skipValue(bytes, end + 1);
           if (next === unsure) return unsure;
           continue;
         }
+        followers.earlier = followers.latest;
+        followers.latest = member;
       }
       if ((seen & member.bit) !== 0) return unsure;
       seen |= member.bit;
-      before = member;
+      followers = member.followers;
       next = member.skip(bytes, next + member.word.length);
       if (next === unsure) return unsure;
     }
@@ -72,6 +80,16 @@ export class MemberScan<Name extends string> {
   #find(bytes: Uint8Array, from: number, to: number): Member | undefined {
     return this.#members.find(({ word }) => word.length === to - from && isAt(bytes, from, word));
   }
+}
+
+/** The follower whose name is at an index. */
+function expected(
+  bytes: Uint8Array,
+  at: number,
+  { latest, earlier }: Followers,
+): Member | undefined {
+  if (latest !== undefined && isAt(bytes, at, latest.word)) return latest;
+  return earlier !== undefined && isAt(bytes, at, earlier.word) ? earlier : undefined;
 }
 
 /** Steps over a list of values of one kind. */

@@ -96,9 +96,9 @@ export class MessageScan {
   readonly #ofResult = this.#ofUser | this.#members.bits("toolCallId", "toolName", "isError");
   readonly #usageBit = this.#members.bits("usage");
 
-  /** The usage of the last reply. */
-  get usage() {
-    return this.#usage.usage;
+  /** The numbers of the usage of the last reply. */
+  get usage(): Float64Array {
+    return this.#usage.numbers;
   }
 
   readonly skip: Skip = (bytes, at) => {

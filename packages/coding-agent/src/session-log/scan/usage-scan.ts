@@ -1,6 +1,9 @@
 import { numberIn, skipNumber, unsure } from "./json-bytes.ts";
 import { MemberScan, type Skip } from "./member-scan.ts";
 
+/** Where {@link UsageScan} keeps each number of a usage. */
+const [INPUT, OUTPUT, CACHE_READ, CACHE_WRITE, TOTAL, COST] = [0, 1, 2, 3, 4, 5];
+
 /** The numbers of a usage that the totals of a session count. */
 export interface ScannedUsage {
   input: number;
@@ -20,27 +23,24 @@ export const skipFinite: Skip = (bytes, at) => {
 
 /** Steps over the usage of a model call and keeps its numbers. */
 export class UsageScan {
-  readonly usage: ScannedUsage = {
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 0,
-    cost: 0,
-  };
+  /**
+   * The members of `ScannedUsage`, in that order. An array of numbers takes no memory for each of them
+   * (row "100 000 entries: spawn").
+   */
+  readonly numbers = new Float64Array(6);
   readonly #cost = new MemberScan({
     input: skipFinite,
     output: skipFinite,
     cacheRead: skipFinite,
     cacheWrite: skipFinite,
-    total: this.#keep("cost"),
+    total: this.#keep(COST),
   });
   readonly #members = new MemberScan({
-    input: this.#keep("input"),
-    output: this.#keep("output"),
-    cacheRead: this.#keep("cacheRead"),
-    cacheWrite: this.#keep("cacheWrite"),
-    totalTokens: this.#keep("totalTokens"),
+    input: this.#keep(INPUT),
+    output: this.#keep(OUTPUT),
+    cacheRead: this.#keep(CACHE_READ),
+    cacheWrite: this.#keep(CACHE_WRITE),
+    totalTokens: this.#keep(TOTAL),
     reasoning: skipFinite,
     cacheWrite1h: skipFinite,
     cost: (bytes, at) => this.#skipCost(bytes, at),
@@ -54,9 +54,9 @@ export class UsageScan {
     const end = this.#members.skip(bytes, at);
     const { seen } = this.#members;
     if (end === unsure || (seen & this.#counts) !== this.#counts) return unsure;
-    const { usage } = this;
     if ((seen & this.#total) === 0) {
-      usage.totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
+      const [input = 0, output = 0, cacheRead = 0, cacheWrite = 0] = this.numbers;
+      this.numbers[TOTAL] = input + output + cacheRead + cacheWrite;
     }
     return end;
   };
@@ -66,12 +66,12 @@ export class UsageScan {
     return (this.#cost.seen & this.#costs) === this.#costs ? end : unsure;
   }
 
-  #keep(name: keyof ScannedUsage): Skip {
+  #keep(index: number): Skip {
     return (bytes, at) => {
       const end = skipNumber(bytes, at);
       if (end === unsure) return unsure;
       const value = numberIn(bytes, at, end);
-      this.usage[name] = value;
+      this.numbers[index] = value;
       return Number.isFinite(value) ? end : unsure;
     };
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { slice } from "../../../../../scripts/testing/slice.ts";
 import type { SessionStore } from "../../session-log/store/session-store.ts";
 import { mutants } from "../__fixtures__/mutants.ts";
 import { MemorySessionStore } from "../memory/memory-session-store.ts";
@@ -13,7 +14,7 @@ test("the store in memory keeps every contract", { timeout: limitMs }, async () 
   expect(results.length).toBeGreaterThan(25);
 });
 
-test.concurrent.each(mutants)(
+test.concurrent.each(slice(mutants, 15))(
   "$name is caught",
   { timeout: limitMs },
   async ({ name, catches, make }) => {

@@ -25,6 +25,7 @@ interface SubagentSessionOptions {
   readonly session: { readonly kind: "new" } | { readonly kind: "memory" };
   readonly sessionDirectory: string | undefined;
   readonly name: string;
+  readonly agentName: string;
   readonly tools: {
     readonly only: readonly string[] | undefined;
     readonly exclude: readonly string[];
@@ -33,6 +34,7 @@ interface SubagentSessionOptions {
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
   readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
+  readonly mcpServers: Readonly<Record<string, unknown>>;
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
   /** They are set as the caller's change, so none are given at the start. */
@@ -50,6 +52,7 @@ interface SubagentSession {
   subscribe(listener: (event: SessionEvent) => void | Promise<void>): () => void;
   prompt(
     text: string,
+    options: { readonly traceparent: string | undefined },
   ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;
   setSubagentLevel(level: SubagentLevel): Promise<void>;
   dispose(): Promise<void>;
@@ -68,12 +71,12 @@ export function createInProcessRunner(create: CreateSubagentSession): SubagentRu
     session.permissions.set(request.permissions);
     session.budget.setLimits(request.budget);
     session.subscribe((event) => request.onEvent(event));
-    return subagentOf(session);
+    return subagentOf(session, request);
   };
 }
 
 function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
-  const { agent, sessionDirectory } = request;
+  const { agent, sessionDirectory, mcpServers } = request;
   return {
     cwd: request.cwd,
     provider: undefined,
@@ -82,11 +85,13 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     session: { kind: sessionDirectory === undefined ? "memory" : "new" },
     sessionDirectory,
     name: `${agent.name}: ${request.id}`,
+    agentName: agent.name,
     tools: { only: agent.tools, exclude: excludedFor(request) },
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
-    mcp: { isOff: agent.mcpServers === undefined, only: agent.mcpServers ?? [] },
+    mcp: { isOff: mcpServers.only.length === 0, only: mcpServers.only },
+    mcpServers: mcpServers.added,
     approve: request.approve,
     raiseBudget: request.raiseBudget,
     permissions: undefined,
@@ -94,13 +99,16 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
   };
 }
 
-function subagentOf(session: SubagentSession): Subagent {
+function subagentOf(
+  session: SubagentSession,
+  { traceparent }: Pick<SubagentRequest, "traceparent">,
+): Subagent {
   return {
     get sessionFile() {
       return session.log.path;
     },
     prompt: async (text) => {
-      const { status, error } = await session.prompt(text);
+      const { status, error } = await session.prompt(text, { traceparent });
       const answer = session.lastAssistantText ?? "";
       return { status: status === "handled" ? "completed" : status, text: answer, error };
     },

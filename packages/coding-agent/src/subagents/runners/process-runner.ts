@@ -19,6 +19,8 @@ export interface SubagentHostRequest {
   readonly cwd: string;
   /** To be added to its environment. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The span that its prompts belong to. */
+  readonly traceparent: string | undefined;
   /** The sandbox of its tools, as in settings. */
   readonly sandbox: Readonly<Record<string, unknown>> | undefined;
   /** Ends the host, even one that does not start up. */
@@ -55,7 +57,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
     const words = own.length === 0 ? undefined : own.map((word) => word.replaceAll("{cwd}", cwd));
     const args = hostArguments(request);
     const planned = environment.processes.prepareHost(environment.environment);
-    const { variables } = planned;
+    const { traceparent } = request;
+    const variables = withTrace(planned.variables, traceparent);
     const sandbox = environment.sandbox?.inherited;
     const started = await options
       .startHost({
@@ -63,6 +66,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         args,
         cwd,
         variables,
+        traceparent,
         sandbox,
         signal,
         onEvent,
@@ -106,6 +110,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         if (!allowsAll(permissions)) throw error;
       });
       if (Object.keys(budget).length > 0) await host.setBudget(budget);
+      const { added } = request.mcpServers;
+      if (Object.keys(added).length > 0) await started.setMcpServers?.(added);
     } catch (error) {
       await host.stop();
       throw error;
@@ -116,6 +122,14 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
 
 function allowsAll({ mode, rules = [] }: PermissionChange): boolean {
   return mode === "all" && rules.every(({ action }) => action === "allow");
+}
+
+/** For hosts that know no prompts with a traceparent. */
+function withTrace(
+  variables: Readonly<Record<string, string>>,
+  traceparent: string | undefined,
+): Readonly<Record<string, string>> {
+  return traceparent === undefined ? variables : { ...variables, TRACEPARENT: traceparent };
 }
 
 function hostArguments(request: SubagentRequest): string[] {
@@ -136,7 +150,9 @@ function hostArguments(request: SubagentRequest): string[] {
   if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
-  const { mcpServers = [] } = agent;
-  args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
+  // Only its spans name it.
+  if (request.traceparent !== undefined) args.push("--agent-name", agent.name);
+  const { only } = request.mcpServers;
+  args.push(...(only.length > 0 ? ["--mcp-servers", only.join(",")] : ["--no-mcp"]));
   return args;
 }

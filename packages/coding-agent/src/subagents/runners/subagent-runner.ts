@@ -24,6 +24,7 @@ export interface SubagentRequest {
   /** Tools it must not have even if its agent lists them; patterns as for `--exclude-tools`. */
   readonly excludedTools: readonly string[];
   readonly isProjectTrusted: boolean;
+  readonly mcpServers: SubagentServers;
   readonly budget: BudgetChange;
   /** Aborts the subagent, even before it has started. */
   readonly signal: AbortSignal;
@@ -31,10 +32,20 @@ export interface SubagentRequest {
   readonly onEvent: (event: SessionEvent) => void | Promise<void>;
   /** The caller's permissions, which the subagent gets before it does anything. */
   readonly permissions: PermissionChange;
+  /** The span of the call that starts it; undefined without telemetry. */
+  readonly traceparent: string | undefined;
   /** Asks the caller's client. */
   readonly approve: Approve;
   /** Decides about limits that the subagent has used up. */
   readonly raiseBudget: RaiseBudget;
+}
+
+/** The MCP servers of a subagent. */
+export interface SubagentServers {
+  /** The names of all of them; the other ones of the files are not used. */
+  readonly only: readonly string[];
+  /** Those that only the caller's session knows, as entries of mcp.json. */
+  readonly added: Readonly<Record<string, unknown>>;
 }
 
 /** How a prompt to a subagent ended. */
@@ -53,6 +64,8 @@ export interface Subagent {
   setBudget(change: BudgetChange): Promise<void>;
   /** Changes its permissions. Without it, a session whose permissions are limited has no subagents. */
   setPermissions?(change: PermissionChange): Promise<void>;
+  /** Adds MCP servers to those of the files. */
+  setMcpServers?(servers: Readonly<Record<string, unknown>>): Promise<void>;
   /** Replaces the tools that it calls through the session it works for. */
   setHostTools?(tools: readonly RunnableHostTool[]): Promise<void>;
   /** Sets which events of its own subagents it sends. */

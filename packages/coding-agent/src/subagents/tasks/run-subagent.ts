@@ -36,6 +36,8 @@ export interface TaskRun {
   readonly isolation: Isolation | undefined;
   /** An existing folder for session files, patches and logs. */
   readonly artifactsFolder: string;
+  /** The call of the tool. */
+  readonly toolCallId: string;
   /** The unique prefix of the task's files in that folder. */
   readonly fileName: string;
   /** Aborted with the call, when the budget runs out, or at the time limit. */
@@ -173,8 +175,10 @@ async function startSubagent(
     excludedTools: services.excludedTools(task.agent),
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
     isProjectTrusted: session.isProjectTrusted,
+    mcpServers: session.mcpServers(task.agent.mcpServers ?? []),
     budget: context.share.limits,
     permissions: context.permissions.change,
+    traceparent: environment.traceparentOf?.(run.toolCallId),
     approve: (asked, { signal }) => session.approve(task.id, asked, signal),
     raiseBudget: (asked, { signal }) => context.share.raise(asked, { agentId: task.id, signal }),
     signal: run.signal,

@@ -124,6 +124,7 @@ async function runOne(
   return runSubagent(task, {
     services,
     order,
+    toolCallId,
     ...place,
     signal: AbortSignal.any(signals),
     abortStatus: () => {

@@ -7,7 +7,7 @@ import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { SettingsStore } from "../../settings/store.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
-import type { SubagentRunner } from "../runners/subagent-runner.ts";
+import type { SubagentRunner, SubagentServers } from "../runners/subagent-runner.ts";
 import type { SubagentFeed } from "./subagent-feed.ts";
 
 /** The session that hands out tasks. */
@@ -26,6 +26,8 @@ interface TaskingSession {
   report(event: SessionEvent): void | Promise<void>;
   readonly permissions: SessionPermissions;
   readonly hostTools: Pick<HostTools, "onChange">;
+  /** The MCP servers of these names. */
+  mcpServers(names: readonly string[]): SubagentServers;
   /** Asks this session's client, for a subagent. */
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
 }

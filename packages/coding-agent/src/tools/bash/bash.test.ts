@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { ToolError } from "@tau-agent/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { Sandbox } from "../../processes/sandbox.ts";
 import {
   eventually,
   ownSeconds,
@@ -115,6 +116,17 @@ describe("the bash tool", () => {
     expect(describe(0)).not.toContain("seconds");
     expect(describe(0)).toContain("cd and variables do not carry over");
     expect(describe(0)).toContain("Background processes (&, nohup, setsid) outlive their call");
+  });
+
+  it("tells the model that background processes end with a call in the sandbox", () => {
+    const describe = (failureNotice: string | undefined) => {
+      const sandbox = { failureNotice } as Sandbox;
+      return createTool(bashTool, workspace.environment({ sandbox })).description;
+    };
+    expect(describe("[It ran in a sandbox.]")).toMatch(/sandbox: background processes .* end with/);
+    expect(describe("[It ran in a sandbox.]")).not.toContain("outlive");
+    // Wanted and not available: commands run without, or not at all.
+    expect(describe(undefined)).toContain("outlive their call");
   });
 
   describe.each([

@@ -7,6 +7,7 @@ import type { OutputMask } from "../../processes/output-mask.ts";
 import type { OutputSink } from "../../processes/output-pump.ts";
 import { ProcessError } from "../../processes/process-error.ts";
 import { SandboxRefusal } from "../../processes/sandbox-refusal.ts";
+import { commandVariables } from "../../processes/shell-command.ts";
 import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
 import { bashDetails, outputText } from "./output-text.ts";
 import { runToolCommand } from "./tool-command.ts";
@@ -34,7 +35,8 @@ export async function runBashTool(
   environment: ToolEnvironment & JobEnvironment,
   call: ToolCallContext,
 ): Promise<ToolResult> {
-  if (args.background) return startJob(args, environment);
+  const traceparent = environment.traceparentOf?.(call.toolCallId);
+  if (args.background) return startJob(args, environment, traceparent);
   if (args.notify || args.detached) {
     throw new ToolError("notify and detached are for jobs: set background too, or leave them out.");
   }
@@ -48,7 +50,7 @@ export async function runBashTool(
       toolCallId: call.toolCallId,
       signal: call.signal,
       timeoutMs,
-      sessionVariables: environment.sessionVariables?.(),
+      sessionVariables: commandVariables(environment, traceparent),
       onOutput,
     });
   const mayAskForMore = args.timeout === undefined;
@@ -62,11 +64,12 @@ export async function runBashTool(
 async function startJob(
   { command, timeout, notify, detached }: BashArguments,
   environment: JobEnvironment,
+  traceparent: string | undefined,
 ): Promise<ToolResult> {
   const jobs = jobsOf(environment);
   const timeoutMs = timeoutOf(timeout);
   try {
-    const jobId = await jobs.start({ command, timeoutMs, notify, detached });
+    const jobId = await jobs.start({ command, timeoutMs, notify, detached, traceparent });
     const text = `Started in the background as ${jobId}.`;
     return { content: [{ type: "text", text }], details: { jobId } };
   } catch (error) {

@@ -6,7 +6,7 @@ import { toolRow } from "../common/tool-row.ts";
 export const bashTool = toolRow({
   name: "bash",
   description: (environment) => {
-    const text = `${purpose} ${limitText(environment)}`;
+    const text = `${purpose} ${backgroundText(environment)} ${limitText(environment)}`;
     return () => text;
   },
   parameters: {
@@ -35,8 +35,15 @@ const purpose =
   "Each call is a new shell in the working directory: cd and variables do not carry over. " +
   "Shows the last 2000 lines or 50KB; a file has longer output. " +
   "Commands get no input. Start servers and long commands with background; job_output, job_kill and " +
-  "list_jobs follow them. Background processes (&, nohup, setsid) outlive their call unless it is " +
-  "aborted or times out, and end with the agent; their later output is lost unless sent to a file.";
+  "list_jobs follow them.";
+
+/** What becomes of processes that a command leaves behind. */
+function backgroundText({ sandbox }: ToolEnvironment): string {
+  return sandbox?.failureNotice === undefined
+    ? "Background processes (&, nohup, setsid) outlive their call unless it is aborted or times out, and " +
+        "end with the agent; their later output is lost unless sent to a file."
+    : "It runs in a sandbox: background processes (&, nohup, setsid) end with their call.";
+}
 
 function limitText({ bashTimeoutMs }: ToolEnvironment): string {
   return isTimed(bashTimeoutMs)

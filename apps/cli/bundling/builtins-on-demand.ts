@@ -1,0 +1,24 @@
+/** Imports of values from parts of Node of which a start needs a few functions. */
+const imports = /^import \{([^}]*)\} from "(node:(?:fs|fs\/promises|util))";$/gm;
+
+/**
+ * Takes parts of Node without loading all of them: an import reads every member, and that loads whatever
+ * a member needs. Of `node:fs` that is streams and promises, watchers and `readline`, of `node:util`
+ * threads and a comparison of texts. Promises load when the first of their functions is called (row
+ * `start`).
+ */
+export function builtinsOnDemand(source: string): string {
+  return source.replace(imports, (_, list: string, module: string) => {
+    const names = list
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "" && !name.startsWith("type "));
+    if (module === "node:fs/promises") return names.map(onFirstCall).join(" ");
+    return `const { ${names.join(", ").replaceAll(" as ", ": ")} } = process.getBuiltinModule("${module}");`;
+  });
+}
+
+function onFirstCall(imported: string): string {
+  const [name, local = name] = imported.split(" as ");
+  return `const ${local} = (...of) => process.getBuiltinModule("node:fs/promises").${name}(...of);`;
+}

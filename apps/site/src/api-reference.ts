@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { Application } from "typedoc";
+
+/** The libraries whose public names the reference shows. */
+const libraries = ["coding-agent", "rpc-client", "rpc-protocol", "agent", "ai"];
+
+/** What the reference is made from, and where it goes. */
+export interface ReferenceOptions {
+  readonly root: string;
+  /** The folder of the site's pages; the reference becomes its folder `api`. */
+  readonly folder: string;
+}
+
+/**
+ * Writes the reference of the libraries from their doc comments, and its sidebar.
+ *
+ * @throws Error if the sources cannot be read; the cause was printed
+ */
+export async function writeApiReference({ root, folder }: ReferenceOptions): Promise<void> {
+  const app = await Application.bootstrapWithPlugins({
+    entryPoints: libraries.map((name) => join(root, "packages", name, "src/index.ts")),
+    tsconfig: join(root, "tsconfig.test.json"),
+    plugin: ["typedoc-plugin-markdown", "typedoc-vitepress-theme"],
+    out: join(folder, "api"),
+    basePath: root,
+    name: "Libraries",
+    readme: "none",
+    // `pnpm check` compiles; this only reads.
+    skipErrorChecking: true,
+    excludePrivate: true,
+    excludeInternal: true,
+    disableSources: true,
+    // Names of generated types' members are no parameters, which it would warn of.
+    logLevel: "Error",
+    ...({ docsRoot: folder, entryFileName: "index", hidePageHeader: true } as object),
+  });
+  const project = await app.convert();
+  if (project === undefined) throw new Error("typedoc could not read the libraries");
+  for (const module of project.children ?? []) {
+    module.name = module.name.replace(/^packages\/(.*)\/src$/, "@tau-agent/$1");
+  }
+  await app.generateOutputs(project);
+}

@@ -1,0 +1,54 @@
+/**
+ * The site: `node src/build-site.ts` writes it into `dist` and checks its links; `--dev` serves it and
+ * follows changes of the pages.
+ */
+import { readFileSync, watch } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { LinkChecker, LinkState } from "linkinator";
+import { build, createServer } from "vitepress";
+import { writeApiReference } from "./api-reference.ts";
+import { stagePages } from "./stage-pages.ts";
+
+const site = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const folder = join(site, ".pages");
+
+const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  repository?: string;
+};
+const sourceAddress = repository && `${repository}/blob/main`;
+
+stagePages({ root, folder, sourceAddress });
+await writeApiReference({ root, folder });
+if (process.argv.includes("--dev")) await serve();
+else await buildAndCheck();
+
+async function serve(): Promise<void> {
+  const server = await createServer(site);
+  await server.listen();
+  server.printUrls();
+  let waiting: NodeJS.Timeout | undefined;
+  watch(join(root, "docs"), { recursive: true }, () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => stagePages({ root, folder, sourceAddress }), 100);
+  });
+}
+
+async function buildAndCheck(): Promise<void> {
+  await build(site);
+  const { links, passed } = await new LinkChecker().check({
+    path: "./",
+    serverRoot: join(site, "dist"),
+    recurse: true,
+    checkFragments: true,
+    cleanUrls: true,
+    // What the site names elsewhere changes without it, and CI asks nobody. Assets are the builder's.
+    linksToSkip: ["/assets/", "^https?://(?!127\\.0\\.0\\.1)"],
+  });
+  for (const { url, parent, state } of links) {
+    if (state === LinkState.BROKEN) process.stderr.write(`broken: ${url} in ${parent}\n`);
+  }
+  process.stdout.write(`${links.length} links checked\n`);
+  if (!passed) process.exitCode = 1;
+}

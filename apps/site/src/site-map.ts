@@ -1,0 +1,54 @@
+/** A group of pages in the sidebar, by the names of their files in `docs/`, without `.md`. */
+export interface Section {
+  readonly title: string;
+  readonly pages: readonly string[];
+}
+
+/** Every page of `docs/`, in the order in which the sidebar shows them. */
+export const sections: readonly Section[] = [
+  {
+    title: "Build",
+    pages: [
+      "embedding",
+      "writing-a-client",
+      "web-chat",
+      "editors",
+      "many-sessions",
+      "session-stores",
+      "fleet",
+    ],
+  },
+  {
+    title: "Features",
+    pages: [
+      "providers",
+      "approvals",
+      "your-own-tools",
+      "structured-output",
+      "tasks",
+      "jobs",
+      "rewind",
+      "todos",
+      "rules",
+      "mcp",
+      "sessions",
+      "export",
+      "extensions",
+      "running-safely",
+      "traces",
+    ],
+  },
+  {
+    title: "Reference",
+    pages: [
+      "protocol",
+      "protocol-reference",
+      "host-requests",
+      "errors",
+      "settings",
+      "conformance",
+      "performance",
+    ],
+  },
+  { title: "Inside Tau", pages: ["architecture", "state-machine", "isolation"] },
+];

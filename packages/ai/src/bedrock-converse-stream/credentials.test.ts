@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Environment } from "../provider.ts";
+import { identityOf } from "./credentials.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tau-aws-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+mkdirSync(join(folder, ".aws"));
+const profiles = `[default]
+aws_access_key_id = DEFAULT
+aws_secret_access_key = s1
+[dev]
+aws_access_key_id = DEV
+aws_secret_access_key = s2
+`;
+writeFileSync(join(folder, ".aws/credentials"), profiles);
+const tokenFile = join(folder, "token");
+writeFileSync(tokenFile, "web-token");
+const role = `[profile roled]
+role_arn = arn:aws:iam::1:role/r
+web_identity_token_file = ${tokenFile}
+`;
+writeFileSync(join(folder, ".aws/config"), role);
+
+const home: Environment = { HOME: folder, AWS_EC2_METADATA_DISABLED: "true" };
+const away: Environment = { HOME: join(folder, "none"), AWS_EC2_METADATA_DISABLED: "true" };
+const place = { endpoint: "https://bedrock-runtime.eu-west-1.amazonaws.com", region: "eu-west-1" };
+const noFetch = () => Promise.reject(new Error("nothing is asked"));
+
+async function keyId(environment: Environment, fetch: typeof globalThis.fetch = noFetch) {
+  const { credentials } = await identityOf({ environment }, place, fetch);
+  const found = typeof credentials === "function" ? await credentials() : credentials;
+  return found?.accessKeyId;
+}
+
+const keys = { AWS_ACCESS_KEY_ID: "VARIABLE", AWS_SECRET_ACCESS_KEY: "s" };
+
+/** The token service, which answers with the same keys for any role. */
+function tokenService() {
+  const asked: string[] = [];
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    asked.push(`${url} ${init?.body}`);
+    const xml = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>ROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`;
+    return new Response(xml, { headers: { "content-type": "text/xml" } });
+  };
+  return { asked, fetch };
+}
+
+describe("AWS's chain", () => {
+  it.each<[string, Environment, string]>([
+    ["variables", { ...home, ...keys }, "VARIABLE"],
+    ["a named profile, also beside keys", { ...home, ...keys, AWS_PROFILE: "dev" }, "DEV"],
+    ["the default profile", home, "DEFAULT"],
+  ])("takes %s", async (_, environment, wanted) => {
+    expect(await keyId(environment)).toBe(wanted);
+  });
+
+  it("asks the token service through the given fetch", async () => {
+    const web = { AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile, AWS_ROLE_ARN: "arn:aws:iam::1:role/r" };
+    for (const environment of [
+      { ...away, ...web },
+      { ...home, AWS_PROFILE: "roled" },
+    ]) {
+      const { asked, fetch } = tokenService();
+      expect(await keyId(environment, fetch)).toBe("ROLE");
+      expect(asked).toEqual([expect.stringMatching(/^https:\/\/sts\.[^ ]+ .*web-token/)]);
+    }
+  });
+
+  it("asks the container that the variables name", async () => {
+    const server = createServer((request, response) => {
+      const isAllowed = request.headers.authorization === "let-me-in";
+      const body = { AccessKeyId: "TASK", SecretAccessKey: "s", Token: "t" };
+      response.writeHead(isAllowed ? 200 : 403, { "content-type": "application/json" });
+      response.end(JSON.stringify({ ...body, Expiration: "2099-01-01T00:00:00Z" }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const environment = {
+      ...away,
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${port}/task`,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: "let-me-in",
+    };
+    expect(await keyId(environment)).toBe("TASK");
+    server.close();
+  });
+
+  it("ends with an error where there is nothing", async () => {
+    await expect(keyId(away)).rejects.toMatchObject({ name: "CredentialsProviderError" });
+  });
+});
+
+describe("who asks", () => {
+  it("is the key before all else", async () => {
+    const identity = await identityOf({ apiKey: "k", environment: keys }, place, noFetch);
+    expect(identity).toEqual({ token: { token: "k" }, authSchemePreference: ["httpBearerAuth"] });
+  });
+
+  it("is nobody on a server of this machine whose user has no credentials", async () => {
+    const local = { ...place, endpoint: "http://127.0.0.1:9" };
+    const isUnsigned = async (environment: Environment, to = local) =>
+      (await identityOf({ environment }, to, noFetch)).signer !== undefined;
+    expect(await isUnsigned(away)).toBe(true);
+    expect(await isUnsigned({ ...away, ...keys })).toBe(false);
+    expect(await isUnsigned(home)).toBe(false);
+    expect(await isUnsigned(away, place)).toBe(false);
+    expect(await isUnsigned({ ...keys, AWS_BEDROCK_SKIP_AUTH: "1" }, place)).toBe(true);
+  });
+});

@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import type { BedrockRuntimeClientConfig } from "@aws-sdk/client-bedrock-runtime";
+import type { Environment, StreamOptions } from "../provider.ts";
+import { createFetchHandler } from "./fetch-handler.ts";
+import { profileFiles } from "./region.ts";
+
+type Fetch = typeof globalThis.fetch;
+
+/** The part of the SDK's configuration that says who asks. */
+type Identity = Pick<
+  BedrockRuntimeClientConfig,
+  "authSchemePreference" | "credentials" | "token" | "signer"
+>;
+
+/** How a request shows who asks: a key as bearer, a signature, or nothing on a server without. */
+export async function identityOf(
+  { apiKey, environment = {} }: StreamOptions,
+  place: { readonly endpoint: string; readonly region: string },
+  fetch: Fetch,
+): Promise<Identity> {
+  if (apiKey) return { token: { token: apiKey }, authSchemePreference: ["httpBearerAuth"] };
+  if (isUnsigned(environment, place.endpoint)) {
+    const nobody = { accessKeyId: "none", secretAccessKey: "none" };
+    return {
+      credentials: nobody,
+      signer: async () => ({ sign: async (request) => request }),
+      authSchemePreference: ["sigv4"],
+    };
+  }
+  return {
+    credentials: await chainOf(environment, place.region, fetch),
+    authSchemePreference: ["sigv4"],
+  };
+}
+
+const named = [
+  ...["AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE"],
+  ...["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"],
+];
+
+/** A gateway that signs itself, or a server on this machine whose user has no credentials at all. */
+function isUnsigned(environment: Environment, endpoint: string): boolean {
+  if (environment.AWS_BEDROCK_SKIP_AUTH === "1") return true;
+  const { hostname } = new URL(endpoint);
+  const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+  if (!isLocal || named.some((name) => environment[name])) return false;
+  const { filepath, configFilepath } = profileFiles(environment);
+  return !existsSync(filepath) && !existsSync(configFilepath);
+}
+
+/**
+ * AWS's chain, built here from the variables that were handed in: the SDK's own reads those of the
+ * process. Tokens of roles and logins are fetched through the user's proxy.
+ */
+async function chainOf(
+  environment: Environment,
+  region: string,
+  fetch: Fetch,
+): Promise<NonNullable<Identity["credentials"]>> {
+  const aws = await import("@aws-sdk/credential-providers");
+  const requestHandler = createFetchHandler(fetch, "whole");
+  const clientConfig = { region, requestHandler };
+  // Some links look at the one, some at the other.
+  const clients = { clientConfig, parentClientConfig: clientConfig };
+  const { profile, ...files } = profileFiles(environment);
+  const fromProfile = aws.fromIni({ ...files, ...clients, profile, ignoreCache: true });
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
+  // A profile that somebody names is meant, also beside keys.
+  if (environment.AWS_PROFILE) return fromProfile;
+  if (accessKeyId && secretAccessKey) {
+    const sessionToken = environment.AWS_SESSION_TOKEN;
+    return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+  }
+  const links: Parameters<typeof aws.createCredentialChain>[number][] = [fromProfile];
+  const { AWS_WEB_IDENTITY_TOKEN_FILE: webIdentityTokenFile, AWS_ROLE_ARN: roleArn } = environment;
+  if (webIdentityTokenFile && roleArn) {
+    const roleSessionName = environment.AWS_ROLE_SESSION_NAME || "tau";
+    links.push(aws.fromTokenFile({ webIdentityTokenFile, roleArn, roleSessionName, ...clients }));
+  }
+  const relative = environment.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
+  const full = environment.AWS_CONTAINER_CREDENTIALS_FULL_URI;
+  if (relative || full) {
+    const token = environment.AWS_CONTAINER_AUTHORIZATION_TOKEN;
+    const tokenFile = environment.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
+    links.push(
+      aws.fromHttp({
+        ...(relative
+          ? { awsContainerCredentialsRelativeUri: relative }
+          : { awsContainerCredentialsFullUri: full ?? "" }),
+        ...(token && { awsContainerAuthorizationToken: token }),
+        ...(tokenFile && { awsContainerAuthorizationTokenFile: tokenFile }),
+      }),
+    );
+  } else if (environment.AWS_EC2_METADATA_DISABLED?.toLowerCase() !== "true") {
+    links.push(aws.fromInstanceMetadata({ timeout: 1_000, maxRetries: 0 }));
+  }
+  return aws.createCredentialChain(...links);
+}

@@ -1,0 +1,64 @@
+import { classifyFailure, type ProviderErrorInit, type VendorFailure } from "../errors.ts";
+
+/** What an error of the vendor's SDK means; exceptions within a stream are thrown alike. */
+export function classify(error: unknown): ProviderErrorInit {
+  if (!(error instanceof Error)) return classifyFailure({ message: String(error), cause: error });
+  const { name, message } = error;
+  if (/Credential|TokenProvider/.test(name) && !/fetch failed/.test(message)) {
+    return classifyFailure({
+      message: `No AWS credentials: ${message} Set AWS_BEARER_TOKEN_BEDROCK, AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
+      vendorCode: "CredentialsProviderError",
+      cause: error,
+    });
+  }
+  const isBroken = /checksum|CRC|Truncated event|Unrecognizable event/i.test(message);
+  if (isBroken || error instanceof RangeError) {
+    return {
+      code: "network",
+      message: `The server sent a damaged event: ${message}`,
+      cause: error,
+    };
+  }
+  if (!/Exception$/.test(name)) return classifyFailure({ message, cause: error });
+  // One that the SDK does not know has its JSON as message, and its name as it is on the wire.
+  const { message: inner } = parse(message);
+  const words = typeof inner === "string" ? inner : message;
+  const code = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return classifyFailure({ message: named(code, words), vendorCode: code, cause: error });
+}
+
+/** What a response with an error status means. */
+export async function classifyResponse(response: Response): Promise<ProviderErrorInit> {
+  const text = await response.text();
+  const body = parse(text);
+  const { __type, message, Message, error } = body;
+  const given = response.headers.get("x-amzn-errortype") ?? __type;
+  const name = typeof given === "string" ? given.replace(/:.*$/s, "").replace(/^.*#/, "") : "";
+  const inner = typeof error === "object" && error !== null ? Reflect.get(error, "message") : error;
+  const words = [message, Message, inner].find(
+    (value) => typeof value === "string" && value !== "",
+  );
+  const said = typeof words === "string" ? words : text || response.statusText;
+  const failure: VendorFailure = {
+    message: named(name, said),
+    status: response.status,
+    headers: response.headers,
+    body,
+    ...(name !== "" && { vendorCode: name }),
+  };
+  return classifyFailure(failure);
+}
+
+/** Clients look for the name of the exception. */
+function named(name: string, message: string): string {
+  return name === "" || message.includes(name) ? message : `${name}: ${message}`;
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

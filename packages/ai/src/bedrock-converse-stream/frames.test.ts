@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toEventStream } from "../testing/wire/event-stream.ts";
+import { only } from "../transport/reply.ts";
+import { cutFrames } from "./frames.ts";
+
+function sourceOf(pieces: readonly Uint8Array[]) {
+  let at = 0;
+  let isLeft = false;
+  return {
+    next: async () => {
+      const value = pieces[at++];
+      return value === undefined ? { done: true as const, value } : { done: false as const, value };
+    },
+    return: async () => {
+      isLeft = true;
+    },
+    get isLeft() {
+      return isLeft;
+    },
+  };
+}
+
+async function read(pieces: readonly Uint8Array[]): Promise<Uint8Array[]> {
+  const frames: Uint8Array[] = [];
+  for await (const frame of cutFrames(sourceOf(pieces))) frames.push(Uint8Array.from(frame));
+  return frames;
+}
+
+describe("cutting an event stream", () => {
+  it("gives the same messages wherever the pieces end", async () => {
+    const texts = fc.array(fc.string({ maxLength: 60 }), { maxLength: 8 });
+    const sizes = fc.array(fc.integer({ min: 0, max: 90 }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(texts, sizes, async (given, cuts) => {
+        const each = given.map((text) =>
+          toEventStream(`event: e\ndata: ${JSON.stringify({ text })}\n\n`),
+        );
+        const bytes = Buffer.concat(each);
+        const pieces: Uint8Array[] = [];
+        let from = 0;
+        for (const size of cuts) {
+          pieces.push(bytes.subarray(from, from + size));
+          from += size;
+        }
+        pieces.push(bytes.subarray(from));
+        expect(await read(pieces)).toEqual(each.map((frame) => Uint8Array.from(frame)));
+      }),
+    );
+  });
+
+  it("fails for a message that breaks off, and for a size that cannot be", async () => {
+    const bytes = toEventStream('event: e\ndata: {"a":1}\n\n');
+    await expect(read([bytes.subarray(0, -1)])).rejects.toMatchObject({ code: "network" });
+    for (const text of ["data: {}\n\n", "\0\0\0\x05", "<html></html>"]) {
+      await expect(read([Buffer.from(text)])).rejects.toThrow(/not an event/);
+    }
+  });
+
+  it("leaves the rest unread when nobody wants it", async () => {
+    const event = toEventStream("event: e\ndata: {}\n\n");
+    const source = sourceOf([event, event]);
+    for await (const _ of cutFrames(source)) break;
+    expect(source.isLeft).toBe(true);
+    expect(await cutFrames(only(new Uint8Array())).next()).toMatchObject({ done: true });
+  });
+});

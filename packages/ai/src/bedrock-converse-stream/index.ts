@@ -1,0 +1,24 @@
+import type { ConverseStreamOutput } from "@aws-sdk/client-bedrock-runtime";
+import type { Provider } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { classify } from "./errors.ts";
+import { openStream } from "./open.ts";
+import { addressOf } from "./region.ts";
+import { type BedrockRequest, encodeRequest } from "./request.ts";
+import { createReducer } from "./response.ts";
+
+/** Amazon Bedrock's Converse format, for the models of all makers. */
+export function createBedrockConverseStream(): Provider<BedrockRequest, ConverseStreamOutput> {
+  const memory = new RequestMemory();
+  return {
+    api: "bedrock-converse-stream",
+    encode: (model, context, options) => encodeRequest(model, context, options, memory),
+    open: (model, request, options) => openStream(model, request, options, memory),
+    address: (model, { environment = {} }) => addressOf(model, environment),
+    reduce: createReducer,
+    classify,
+    // Most images of a request; their bytes may be 3.75 MB each, and 20 MB together.
+    imageLimits: () => ({ count: 20, bytes: 15_000_000 }),
+    normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
+  };
+}

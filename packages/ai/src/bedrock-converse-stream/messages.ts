@@ -1,0 +1,151 @@
+import type {
+  ContentBlock,
+  ImageFormat,
+  Message,
+  ToolResultContentBlock,
+} from "@aws-sdk/client-bedrock-runtime";
+import type {
+  AssistantContent,
+  ImageContent,
+  LlmMessage,
+  ToolResultMessage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+import { Memo } from "../request/memo.ts";
+
+/** What the encoding of messages depends on. */
+export interface MessageRules {
+  /** Results of tools may hold images; other models get them after the results. */
+  readonly hasImageResults: boolean;
+  /** Thinking goes back with its signature. */
+  readonly takesThinking: boolean;
+}
+
+interface Turn {
+  readonly role: "user" | "assistant";
+  readonly results: ContentBlock[];
+  readonly rest: ContentBlock[];
+}
+
+interface Conversation {
+  readonly closed: Message[];
+  /** The last turn, which a neighbour of its role is still added to. */
+  open: Turn | undefined;
+}
+
+/**
+ * Messages in Converse's shape, the last of them a user's. Neighbours of one role become one message, in
+ * which the results stand first: Bedrock wants all of them right after their calls.
+ */
+export function encodeMessages(
+  messages: readonly LlmMessage[],
+  rules: MessageRules,
+  memo: Memo = new Memo(),
+): Message[] {
+  const { closed, open } = memo.fold<Conversation>(messages, {
+    rules: ["bedrock-converse-stream", rules],
+    start: () => ({ closed: [], open: undefined }),
+    step: (conversation, message) => append(conversation, encodeTurn(message, rules)),
+  });
+  const all = open === undefined ? [...closed] : [...closed, closeTurn(open)];
+  if (open?.role !== "user") all.push({ role: "user", content: [{ text: "Continue." }] });
+  return all;
+}
+
+function encodeTurn(message: LlmMessage, rules: MessageRules): Turn {
+  const role = message.role === "assistant" ? "assistant" : "user";
+  const turn: Turn = { role, results: [], rest: [] };
+  if (message.role === "toolResult") encodeResult(message, turn, rules);
+  else if (message.role === "user") turn.rest.push(...encodeUser(message.content));
+  else turn.rest.push(...message.content.flatMap((block) => encodeBlock(block, rules)));
+  return turn;
+}
+
+function append(conversation: Conversation, turn: Turn): void {
+  if (turn.results.length + turn.rest.length === 0) return;
+  const { open } = conversation;
+  if (open?.role === turn.role) {
+    open.results.push(...turn.results);
+    open.rest.push(...turn.rest);
+    return;
+  }
+  if (open !== undefined) conversation.closed.push(closeTurn(open));
+  conversation.open = turn;
+}
+
+function closeTurn({ role, results, rest }: Turn): Message {
+  return { role, content: [...results, ...rest] };
+}
+
+function encodeUser(content: string | readonly UserContent[]): (TextBlock | ImageBlock)[] {
+  const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return blocks.flatMap((block): (TextBlock | ImageBlock)[] => {
+    if (block.type === "image") return [encodeImage(block)];
+    // Bedrock refuses text without a visible character.
+    return block.text.trim() === "" ? [] : [{ text: block.text }];
+  });
+}
+
+type TextBlock = ContentBlock.TextMember & ToolResultContentBlock.TextMember;
+type ImageBlock = ContentBlock.ImageMember & ToolResultContentBlock.ImageMember;
+
+const formats: Readonly<Record<string, ImageFormat>> = {
+  "image/jpeg": "jpeg",
+  "image/jpg": "jpeg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+};
+
+function encodeImage({ data, mimeType }: ImageContent): ImageBlock {
+  const format = formats[mimeType.toLowerCase()] ?? "png";
+  return { image: { format, source: { bytes: Buffer.from(data, "base64") } } };
+}
+
+/** A failed result holds text only where Claude reads it, so its images follow the results. */
+function encodeResult(
+  { content: given, toolCallId, isError }: ToolResultMessage,
+  turn: Turn,
+  { hasImageResults }: MessageRules,
+): void {
+  const blocks = encodeUser(given);
+  const text = blocks.filter((block) => block.text !== undefined);
+  const images = blocks.filter((block) => block.image !== undefined);
+  if (text.length === 0) {
+    text.push({ text: images.length > 0 ? "(see attached image)" : "(no output)" });
+  }
+  const hasImages = hasImageResults && !isError;
+  const content = hasImages ? [...text, ...images] : text;
+  turn.results.push({
+    toolResult: { toolUseId: toolCallId, content, status: isError ? "error" : "success" },
+  });
+  if (!hasImages) turn.rest.push(...images);
+}
+
+function encodeBlock(block: AssistantContent, { takesThinking }: MessageRules): ContentBlock[] {
+  switch (block.type) {
+    case "text":
+      return block.text.trim() === "" ? [] : [{ text: block.text }];
+    case "thinking": {
+      const { thinking: text, thinkingSignature: signature, redacted } = block;
+      if (!takesThinking || !signature) return [];
+      if (redacted) {
+        return [{ reasoningContent: { redactedContent: Buffer.from(signature, "base64") } }];
+      }
+      return [{ reasoningContent: { reasoningText: { text, signature } } }];
+    }
+    case "toolCall": {
+      const input = withoutEmptyKeys(block.arguments) as Document;
+      return [{ toolUse: { toolUseId: block.id, name: block.name, input } }];
+    }
+  }
+}
+
+type Document = ContentBlock.ToolUseMember["toolUse"]["input"];
+
+/** Bedrock refuses a document with a member that has no name. */
+function withoutEmptyKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmptyKeys);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).filter(([name]) => name !== "");
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutEmptyKeys(member)]));
+}

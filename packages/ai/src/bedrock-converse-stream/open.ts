@@ -1,0 +1,119 @@
+import type {
+  BedrockRuntimeClient,
+  ConverseStreamCommand,
+  ConverseStreamCommandOutput,
+  ConverseStreamOutput,
+} from "@aws-sdk/client-bedrock-runtime";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { boundReplies } from "../bounded-reply.ts";
+import { ProviderError } from "../errors.ts";
+import { guardRedirects } from "../fetch.ts";
+import type { Environment, StreamOptions } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { HeaderList } from "../transport/header-list.ts";
+import { defaultFetch } from "../transport/http-transport.ts";
+import { identityOf } from "./credentials.ts";
+import { classifyResponse } from "./errors.ts";
+import { createFetchHandler } from "./fetch-handler.ts";
+import { type BedrockPlace, placeOf } from "./region.ts";
+import type { BedrockRequest } from "./request.ts";
+
+type Fetch = typeof globalThis.fetch;
+type Headers = Readonly<Record<string, string | null>>;
+
+/** Sends a request through the vendor's SDK, which is loaded here and nowhere else. */
+export async function openStream(
+  model: Model,
+  request: BedrockRequest,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
+): Promise<AsyncIterable<ConverseStreamOutput>> {
+  const { environment = {}, fetch = defaultFetch(memory.transport), signal } = options;
+  const place = await placeOf(model, environment);
+  const headers = { ...model.headers, ...options.headers };
+  const parts = [place.endpoint, place.region, options.apiKey, awsOf(environment)];
+  const client = await memory.client.get(
+    ["bedrock", fetch, JSON.stringify([...parts, headers])],
+    () => createClient(place, options, { fetch, headers }),
+  );
+  const { ConverseStreamCommand: Command } = await import("@aws-sdk/client-bedrock-runtime");
+  const command = new Command(request);
+  const arrived = headersOf(command);
+  const reply = client.send(command, signal === undefined ? {} : { abortSignal: signal });
+  // The SDK goes on to wait for the first event, for which there is a time limit of its own.
+  await Promise.race([arrived, reply]);
+  return readEvents(reply);
+}
+
+/** Ends once the headers of the command's response are there. */
+function headersOf(command: ConverseStreamCommand): Promise<void> {
+  return new Promise((resolve) => {
+    command.middlewareStack.add(
+      (next) => async (given) => {
+        const result = await next(given);
+        resolve();
+        return result;
+      },
+      { step: "deserialize", priority: "low" },
+    );
+  });
+}
+
+async function* readEvents(
+  reply: Promise<ConverseStreamCommandOutput>,
+): AsyncGenerator<ConverseStreamOutput> {
+  const { stream } = await reply;
+  if (stream !== undefined) yield* stream;
+}
+
+/** The variables that a client is made from. */
+function awsOf(environment: Environment): [string, string | undefined][] {
+  return Object.entries(environment).filter(([name]) => /^AWS_|^HOME$|^USERPROFILE$/.test(name));
+}
+
+async function createClient(
+  { endpoint, region }: BedrockPlace,
+  options: StreamOptions,
+  { fetch, headers }: { readonly fetch: Fetch; readonly headers: Headers },
+): Promise<BedrockRuntimeClient> {
+  const { BedrockRuntimeClient: Client } = await import("@aws-sdk/client-bedrock-runtime");
+  const identity = await identityOf(options, { endpoint, region }, guardRedirects(fetch));
+  return new Client({
+    region,
+    endpoint,
+    ...identity,
+    // Each of these would otherwise come from the environment or from files.
+    maxAttempts: 1,
+    retryMode: "standard",
+    defaultsMode: "standard",
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    userAgentAppId: async () => undefined,
+    requestHandler: createFetchHandler(
+      refusing(withHeaders(guardRedirects(fetch), headers)),
+      "events",
+    ),
+  });
+}
+
+/** Adds the caller's headers, which the signature leaves out; `null` deletes one. */
+function withHeaders(fetch: Fetch, own: Headers): Fetch {
+  return (input, init) => {
+    const headers = new HeaderList(init?.headers);
+    for (const [name, value] of Object.entries(own)) {
+      if (value === null) headers.delete(name);
+      else headers.set(name, value);
+    }
+    return fetch(input, { ...init, headers: Object.fromEntries(headers) });
+  };
+}
+
+/** Throws for a response that is an error, with all that it says; the SDK would look for AWS's form only. */
+function refusing(fetch: Fetch): Fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.ok) return response;
+    const bounded = await boundReplies(async () => response)(input, init);
+    throw new ProviderError(await classifyResponse(bounded));
+  };
+}

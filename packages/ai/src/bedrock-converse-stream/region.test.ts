@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Environment } from "../provider.ts";
+import { placeOf } from "./region.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tau-region-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const config = join(folder, "config");
+writeFileSync(config, "[default]\nregion = sa-east-1\n[profile dev]\nregion = ca-central-1\n");
+
+const none: Environment = { HOME: join(folder, "empty") };
+const files: Environment = { ...none, AWS_CONFIG_FILE: config };
+const standard = "https://bedrock-runtime.us-west-2.amazonaws.com";
+const arn = "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude";
+
+const hostOf = (region: string) => `https://bedrock-runtime.${region}.amazonaws.com`;
+
+describe("the region of a request", () => {
+  it.each<[string, string, Environment, string]>([
+    ["of the ARN", arn, { AWS_REGION: "us-east-2" }, "eu-west-1"],
+    [
+      "of AWS_REGION",
+      "m",
+      { ...files, AWS_REGION: "us-east-2", AWS_DEFAULT_REGION: "x" },
+      "us-east-2",
+    ],
+    ["of AWS_DEFAULT_REGION", "m", { ...files, AWS_DEFAULT_REGION: "eu-north-1" }, "eu-north-1"],
+    ["of the named profile", "m", { ...files, AWS_PROFILE: "dev" }, "ca-central-1"],
+    ["of the default profile", "m", files, "sa-east-1"],
+    ["of the catalogue", "m", none, "us-west-2"],
+  ])("is that %s", async (_, id, environment, region) => {
+    const place = await placeOf({ id, baseUrl: standard }, environment);
+    expect(place).toEqual({ region, endpoint: hostOf(region) });
+  });
+
+  it("has AWS's other address in China", async () => {
+    const place = await placeOf({ id: "m", baseUrl: standard }, { AWS_REGION: "cn-north-1" });
+    expect(place.endpoint).toBe("https://bedrock-runtime.cn-north-1.amazonaws.com.cn");
+  });
+
+  it("leaves an address of your own alone", async () => {
+    const vpce = "https://vpce-1-2.bedrock-runtime.ap-south-1.vpce.amazonaws.com";
+    const found = await placeOf({ id: "m", baseUrl: `${vpce}/` }, none);
+    expect(found).toEqual({ endpoint: vpce, region: "ap-south-1" });
+    const named = { ...none, AWS_ENDPOINT_URL_BEDROCK_RUNTIME: "http://127.0.0.1:9" };
+    expect((await placeOf({ id: "m", baseUrl: vpce }, named)).endpoint).toBe(vpce);
+    expect((await placeOf({ id: "m", baseUrl: standard }, named)).endpoint).toBe(
+      "http://127.0.0.1:9",
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { Environment } from "../provider.ts";
+
+/** Where AWS keeps profiles. */
+export interface ProfileFiles {
+  readonly profile: string;
+  readonly filepath: string;
+  readonly configFilepath: string;
+}
+
+/** An endpoint and the region that its requests are signed for. */
+export interface BedrockPlace {
+  readonly endpoint: string;
+  readonly region: string;
+}
+
+const standardHost = /^bedrock-runtime\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/;
+const regionInHost = /\bbedrock-runtime(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d)\./;
+const regionInArn = /^arn:[^:]+:bedrock:([a-z0-9-]+):/;
+const lastResort = "us-east-1";
+
+/** The profile that counts and the files that may hold it. */
+export function profileFiles(environment: Environment): ProfileFiles {
+  const set = (name: string) => environment[name]?.trim() || undefined;
+  const folder = join(set("HOME") ?? set("USERPROFILE") ?? homedir(), ".aws");
+  return {
+    profile: set("AWS_PROFILE") ?? set("AWS_DEFAULT_PROFILE") ?? "default",
+    filepath: set("AWS_SHARED_CREDENTIALS_FILE") ?? join(folder, "credentials"),
+    configFilepath: set("AWS_CONFIG_FILE") ?? join(folder, "config"),
+  };
+}
+
+/**
+ * The region of a request: that of the model's ARN, which exists nowhere else, of the environment, of the
+ * profile, and last of the base URL. AWS's own address follows the region; any other is left alone.
+ */
+export async function placeOf(
+  { id, baseUrl }: Pick<Model, "id" | "baseUrl">,
+  environment: Environment,
+): Promise<BedrockPlace> {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
+  const region =
+    regionInArn.exec(id)?.[1] ??
+    regionIn(environment) ??
+    (await regionOfProfile(environment)) ??
+    standardHost.exec(host)?.[1] ??
+    regionInHost.exec(host)?.[1] ??
+    lastResort;
+  return { region, endpoint: endpointOf(baseUrl, environment, region) };
+}
+
+/** The address of requests, as far as it is known without the user's profile. */
+export function addressOf({ id, baseUrl }: Model, environment: Environment): string {
+  const region = regionInArn.exec(id)?.[1] ?? regionIn(environment);
+  return region ? endpointOf(baseUrl, environment, region) : baseUrl;
+}
+
+function regionIn({ AWS_REGION, AWS_DEFAULT_REGION }: Environment): string | undefined {
+  return AWS_REGION?.trim() || AWS_DEFAULT_REGION?.trim() || undefined;
+}
+
+function endpointOf(baseUrl: string, environment: Environment, region: string): string {
+  const isOwn = URL.canParse(baseUrl) && !standardHost.test(new URL(baseUrl).hostname);
+  if (isOwn) return baseUrl.replace(/\/+$/, "");
+  const named = environment.AWS_ENDPOINT_URL_BEDROCK_RUNTIME?.trim();
+  if (named) return named.replace(/\/+$/, "");
+  const suffix = region.startsWith("cn-") ? ".cn" : "";
+  return `https://bedrock-runtime.${region}.amazonaws.com${suffix}`;
+}
+
+async function regionOfProfile(environment: Environment): Promise<string | undefined> {
+  const { profile, ...files } = profileFiles(environment);
+  const { loadSharedConfigFiles } = await import("@smithy/core/config");
+  const { configFile, credentialsFile } = await loadSharedConfigFiles({
+    ...files,
+    // A file may be written while the host runs.
+    ignoreCache: true,
+  });
+  return configFile[profile]?.region || credentialsFile[profile]?.region || undefined;
+}

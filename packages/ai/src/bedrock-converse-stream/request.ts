@@ -1,0 +1,87 @@
+import type {
+  CachePointBlock,
+  ConverseStreamRequest,
+  Message,
+  Tool,
+} from "@aws-sdk/client-bedrock-runtime";
+import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { encodeMessages } from "./messages.ts";
+import { familyOf } from "./model-family.ts";
+import { limitsOf } from "./thinking.ts";
+
+/** The request as the vendor's SDK takes it. */
+export type BedrockRequest = ConverseStreamRequest;
+
+interface CachePoint {
+  readonly cachePoint: CachePointBlock;
+}
+
+/** Ours → the vendor's. The context has been through the history transform. */
+export function encodeRequest(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
+): BedrockRequest {
+  const { isClaude, isNova } = familyOf(model);
+  const rules = { hasImageResults: isClaude || isNova, takesThinking: isClaude };
+  const messages = encodeMessages(context.messages, rules, memory.messages(options));
+  const cache = cachePoints(model, options);
+  const tools = encodeTools(context);
+  const { inferenceConfig, fields, outputConfig } = limitsOf(model, options, tools.length > 0);
+  return {
+    modelId: model.id,
+    messages: withCachePoint(messages, cache),
+    ...(context.systemPrompt?.trim() && { system: [{ text: context.systemPrompt }, ...cache] }),
+    inferenceConfig,
+    ...(tools.length > 0 && { toolConfig: { tools: [...tools, ...cache] } }),
+    ...(Object.keys(fields).length > 0 && {
+      additionalModelRequestFields: fields as NonNullable<
+        BedrockRequest["additionalModelRequestFields"]
+      >,
+    }),
+    ...(outputConfig && { outputConfig }),
+  };
+}
+
+/** A mark for the cache as a list to spread; only Claude takes it in all three places. */
+function cachePoints(model: Model, { cacheRetention = "short" }: StreamOptions): CachePoint[] {
+  const { isClaude, cachesLong } = familyOf(model);
+  const takes = model.compat?.supportsCachePoints ?? isClaude;
+  if (takes !== true || cacheRetention === "none") return [];
+  const isLong = cacheRetention === "long" && cachesLong;
+  return [{ cachePoint: { type: "default", ...(isLong && { ttl: "1h" as const }) } }];
+}
+
+function withCachePoint(messages: readonly Message[], cache: readonly CachePoint[]): Message[] {
+  return messages.map((message, index) =>
+    index === messages.length - 1
+      ? { role: message.role, content: [...(message.content ?? []), ...cache] }
+      : message,
+  );
+}
+
+function encodeTools({ tools = [], messages }: Context): Tool[] {
+  // Calls in the history are refused unless there are tools.
+  const all = tools.length > 0 ? tools : namedIn(messages);
+  return all.map(({ name, description, parameters }) => {
+    const { $schema: _, ...schema } = parameters;
+    const json = { ...schema, type: "object" } as NonNullable<
+      NonNullable<NonNullable<Tool["toolSpec"]>["inputSchema"]>["json"]
+    >;
+    const described = description.trim() === "" ? {} : { description };
+    return { toolSpec: { name, ...described, inputSchema: { json } } };
+  });
+}
+
+function namedIn(messages: readonly LlmMessage[]): ToolDefinition[] {
+  const names = messages.flatMap((message) =>
+    message.role !== "assistant"
+      ? []
+      : message.content.flatMap((block) => (block.type === "toolCall" ? [block.name] : [])),
+  );
+  const description = "No longer available.";
+  return [...new Set(names)].map((name) => ({ name, description, parameters: {} }));
+}

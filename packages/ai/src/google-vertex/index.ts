@@ -1,0 +1,37 @@
+import { classify } from "../google-generative-ai/errors.ts";
+import { sendRequest } from "../google-generative-ai/open.ts";
+import { encodeRequest, type GoogleRequest } from "../google-generative-ai/request.ts";
+import { createReducer, type GoogleChunk } from "../google-generative-ai/response.ts";
+import type { Provider } from "../provider.ts";
+import { LastMade } from "../request/last-made.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { defaultFetch } from "../transport/http-transport.ts";
+import { keyOf, vertexHeaders } from "../vertex/vertex-auth.ts";
+import { vertexAddress, vertexPlace } from "../vertex/vertex-place.ts";
+
+/** Gemini on Google's Vertex AI: a project's own address, and arguments that stream. */
+export function createGoogleVertex(): Provider<GoogleRequest, GoogleChunk> {
+  const memory = new RequestMemory();
+  const clients = new LastMade();
+  return {
+    api: "google-vertex",
+    encode: (model, context, options) => encodeRequest(model, context, options, memory),
+    async open(model, request, options) {
+      const { environment = {}, fetch = defaultFetch(memory.transport) } = options;
+      const { baseUrl } = vertexPlace(model, environment, keyOf(options));
+      const auth = await vertexHeaders({ baseUrl, options, fetch, clients });
+      const headers = { ...auth, ...model.headers, ...options.headers };
+      return sendRequest(
+        { vertexai: true, baseUrl, apiVersion: "", headers, fetch },
+        request,
+        options,
+      );
+    },
+    address: (model, { environment = {} }) => vertexAddress(model, environment),
+    reduce: createReducer,
+    classify,
+    // Of the 20 MB of a request, the rest is for everything else.
+    imageLimits: () => ({ bytes: 15_000_000 }),
+    normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
+  };
+}

@@ -1,0 +1,28 @@
+import { asCount, asObject } from "./odd-values.ts";
+
+/** xAI bills in ten-thousand-millionths of a dollar. */
+const ticksPerDollar = 10_000_000_000;
+
+/**
+ * What a vendor says that a reply cost, in US dollars; undefined where it says nothing.
+ *
+ * - OpenRouter: `cost`; with the user's own key for a vendor behind it, `cost` is its fee, and
+ *   `cost_details.upstream_inference_cost` what that vendor bills.
+ *   https://openrouter.ai/docs/use-cases/usage-accounting
+ * - Perplexity: `cost.total_cost`. xAI: `cost_in_usd_ticks`. DeepInfra: `estimated_cost`.
+ */
+export function readVendorCost(usage: object): number | undefined {
+  const said = usage as Readonly<Record<string, unknown>>;
+  const { total_cost } = members(said.cost);
+  const charged = asCount(said.cost) ?? asCount(total_cost);
+  if (charged !== undefined) {
+    const { upstream_inference_cost } = members(said.cost_details);
+    return charged + (said.is_byok === true ? (asCount(upstream_inference_cost) ?? 0) : 0);
+  }
+  const ticks = asCount(said.cost_in_usd_ticks);
+  return ticks === undefined ? asCount(said.estimated_cost) : ticks / ticksPerDollar;
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> {
+  return asObject(value as Readonly<Record<string, unknown>> | undefined);
+}

@@ -1,0 +1,15 @@
+import { hostHeader } from "./vendors/vendor.ts";
+
+/**
+ * A `fetch` that takes every request to a loopback server instead of the vendor it is meant for; the
+ * server learns where that was.
+ */
+export function loopbackFetch({ url }: { readonly url: string }): typeof globalThis.fetch {
+  return (input, init) => {
+    const target = new URL(input instanceof Request ? input.url : input);
+    const headers = new Headers(input instanceof Request ? input.headers : undefined);
+    for (const [name, value] of new Headers(init?.headers)) headers.set(name, value);
+    headers.set(hostHeader, target.host);
+    return globalThis.fetch(new URL(target.pathname + target.search, url), { ...init, headers });
+  };
+}

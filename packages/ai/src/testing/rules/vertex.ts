@@ -1,0 +1,40 @@
+import { listOf, objectOf, textOf } from "../wire/json.ts";
+import { modelOf } from "./common.ts";
+import { type Rule, type RuleRequest, rule } from "./rule.ts";
+
+const gemini = "google-vertex";
+const claude = "anthropic-vertex";
+
+function* parts({ body }: RuleRequest): Generator<string> {
+  for (const { parts: list } of listOf(body.contents)) {
+    for (const part of listOf(list)) {
+      if (textOf(part.thoughtSignature) === "skip_thought_signature_validator") {
+        yield "Unable to submit request because thought signature is not valid.";
+      }
+      for (const name of ["functionCall", "functionResponse"]) {
+        if (objectOf(part[name]).id !== undefined) {
+          yield `Invalid JSON payload received. Unknown name "id" at '${name}': Cannot find field.`;
+        }
+      }
+    }
+  }
+}
+
+function* version({ body }: RuleRequest): Generator<string> {
+  if (body.anthropic_version !== "vertex-2023-10-16") {
+    yield "anthropic_version: Field required";
+  }
+  if (body.model !== undefined) yield "model: Extra inputs are not permitted";
+}
+
+/** What Vertex AI refuses beside what Google and Anthropic do. */
+export const vertexRules: readonly Rule[] = [
+  rule(gemini, "parts", parts),
+  rule(claude, "version", version),
+];
+
+/** A request for Claude on Vertex AI as Anthropic itself would get it. */
+export function toAnthropic(request: RuleRequest): RuleRequest {
+  const { anthropic_version: _, ...body } = request.body;
+  return { ...request, body: { ...body, model: modelOf({}, request.path) } };
+}

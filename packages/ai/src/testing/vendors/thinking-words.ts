@@ -1,0 +1,42 @@
+import { type JsonObject, objectOf, textOf } from "../wire/json.ts";
+import type { VendorRule } from "./vendor.ts";
+
+/** How a request may ask for thinking: the member, and whether its value asks. */
+const words: Readonly<Record<string, (value: unknown) => boolean>> = {
+  reasoning_effort: (value) => isEffort(value),
+  reasoning: (value) => {
+    const { effort, enabled } = objectOf(value);
+    return enabled === true || isEffort(effort);
+  },
+  thinking: (value) => {
+    const type = textOf(objectOf(value).type);
+    return type === "enabled" || type === "adaptive";
+  },
+  enable_thinking: (value) => value === true,
+  chat_template_args: (value) => Object.values(objectOf(value)).includes(true),
+  chat_template_kwargs: (value) => Object.values(objectOf(value)).includes(true),
+};
+
+function isEffort(value: unknown): boolean {
+  return typeof value === "string" && value !== "none" && value !== "off";
+}
+
+/** Whether a request asks for thinking. */
+export function asksToThink(body: JsonObject): boolean {
+  return Object.entries(words).some(([member, asks]) => member in body && asks(body[member]));
+}
+
+/** Whether a request in Google's format asks for thinking. */
+export function asksGoogleToThink(body: JsonObject): boolean {
+  const { thinkingConfig } = objectOf(body.generationConfig);
+  return objectOf(thinkingConfig).includeThoughts === true;
+}
+
+/** An endpoint that knows only these of the members that ask for thinking. */
+export function knowsOnly(...known: readonly string[]): VendorRule {
+  return function* complaints({ body }) {
+    for (const member of Object.keys(words)) {
+      if (member in body && !known.includes(member)) yield `Unknown parameter: '${member}'`;
+    }
+  };
+}

@@ -1,0 +1,45 @@
+import { crc32 } from "node:zlib";
+
+const preludeBytes = 12;
+const checksumBytes = 4;
+const textType = 7;
+
+/** Events written as server-sent ones, as AWS's binary messages; one named `…Exception` is an error. */
+export function toEventStream(events: string): Uint8Array {
+  const messages = events.split("\n\n").flatMap((event) => {
+    const name = /^event: ?(.*)$/m.exec(event)?.[1];
+    const data = /^data: ?(.*)$/m.exec(event)?.[1];
+    return name === undefined && data === undefined ? [] : [frame(name ?? "", data ?? "")];
+  });
+  return Buffer.concat(messages);
+}
+
+function frame(name: string, data: string): Buffer {
+  const isException = name.endsWith("Exception");
+  const headers = Buffer.concat([
+    header(isException ? ":exception-type" : ":event-type", name),
+    header(":content-type", "application/json"),
+    header(":message-type", isException ? "exception" : "event"),
+  ]);
+  const payload = Buffer.from(data);
+  const size = preludeBytes + headers.length + payload.length + checksumBytes;
+  const message = Buffer.alloc(size);
+  message.writeUInt32BE(size, 0);
+  message.writeUInt32BE(headers.length, 4);
+  message.writeUInt32BE(crc32(message.subarray(0, 8)), 8);
+  headers.copy(message, preludeBytes);
+  payload.copy(message, preludeBytes + headers.length);
+  const end = size - checksumBytes;
+  message.writeUInt32BE(crc32(message.subarray(0, end)), end);
+  return message;
+}
+
+function header(name: string, value: string): Buffer {
+  const text = Buffer.from(value);
+  const start = Buffer.alloc(1 + name.length + 3);
+  start.writeUInt8(name.length, 0);
+  start.write(name, 1);
+  start.writeUInt8(textType, 1 + name.length);
+  start.writeUInt16BE(text.length, 2 + name.length);
+  return Buffer.concat([start, text]);
+}

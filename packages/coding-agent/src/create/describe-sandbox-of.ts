@@ -1,0 +1,29 @@
+import type { SandboxInfo } from "@tau-agent/rpc-protocol";
+import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
+import { SettingsStore } from "../settings/store.ts";
+
+/**
+ * The sandbox that a session in a folder would have, for a host that has no session yet.
+ *
+ * @throws {SessionError} `invalid_settings`, `invalid_option`
+ */
+export async function describeSandboxOf({
+  agentDirectory,
+  cwd,
+  environment,
+  sandbox: given,
+}: {
+  readonly agentDirectory: string;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Instead of the user's settings. */
+  readonly sandbox?: SandboxChange | undefined;
+}): Promise<SandboxInfo> {
+  const [{ settleSandbox }, { describeSandbox }] = await Promise.all([
+    import("../sandbox/policy/sandbox-settings.ts"),
+    import("../sandbox/describe-sandbox.ts"),
+  ]);
+  const { sandboxFiles, isProjectTrusted } = await SettingsStore.load({ agentDirectory, cwd });
+  const { policy } = settleSandbox(sandboxFiles, { isProjectTrusted, given });
+  return describeSandbox({ policy }, environment);
+}

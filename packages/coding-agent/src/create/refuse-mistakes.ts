@@ -1,0 +1,60 @@
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import { lineOf } from "../base/files/line-of.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
+import type { CreateAgentSessionOptions } from "./session-options.ts";
+
+/**
+ * Ends the start when settings.json, auth.json or models.json is broken: without what it says, a
+ * session would do what its user did not ask for.
+ *
+ * @throws {SessionError} `invalid_settings`
+ */
+export async function refuseBrokenFiles(
+  settings: SettingsStore,
+  registry: ModelRegistry,
+): Promise<void> {
+  const auth = registry.keys.store;
+  await auth.all();
+  const found = [
+    ...settings.diagnostics.filter(isOfSettings),
+    ...auth.diagnostics,
+    ...(await registry.diagnostics()),
+  ];
+  const [first] = found.filter(({ path }) => path !== undefined);
+  if (first === undefined) return;
+  const { path = "", member, message, reason = message } = first;
+  const line = first.line ?? (member === undefined ? undefined : await lineOf(path, member));
+  const place = line === undefined ? path : `${path}:${line}`;
+  throw new SessionError("invalid_settings", { path: place, reason }, { cause: first });
+}
+
+/** A bad member of permissions never stops a start: it only makes them stricter. */
+function isOfSettings({ severity, member = "" }: Diagnostic): boolean {
+  return severity === "error" && !/^permissions(?:\.|$)/.test(member);
+}
+
+/**
+ * What is wrong with the selection of tools. Where mistakes are refused, an unknown name ends the
+ * start. Extensions may bring tools later, so with them only a name that is nearly another one does.
+ *
+ * @throws {SessionError} `invalid_option`
+ */
+export function toolDiagnostics(
+  tools: Pick<ToolSet, "diagnose">,
+  { refusesMistakes, tools: { only = [] } = {} }: CreateAgentSessionOptions,
+  hasExtensions: boolean,
+): readonly Diagnostic[] {
+  const diagnostics = tools.diagnose();
+  if (!refusesMistakes) return diagnostics;
+  const named = new Set(only.map((pattern) => pattern.replace(/^[+-]/, "")));
+  const unknown = diagnostics.find(
+    ({ member = "", message }) =>
+      named.has(member) && (!hasExtensions || message.includes("the nearest is")),
+  );
+  if (unknown === undefined) return diagnostics;
+  const reason = unknown.message.replace(/^There is/, "there is");
+  throw new SessionError("invalid_option", { option: "tools", reason });
+}

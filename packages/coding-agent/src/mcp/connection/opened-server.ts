@@ -1,0 +1,18 @@
+import type { McpTransportKind } from "../config/server-entry.ts";
+import type { ServerConnection, ServerDemands } from "./connection.ts";
+
+/** An open connection and how it was reached. */
+export interface OpenedServer {
+  readonly connection: ServerConnection;
+  readonly transport: McpTransportKind;
+  /** Why it ended, once it has. */
+  readonly failure: () => string | undefined;
+}
+
+/** The events of one connection. */
+export interface Life {
+  readonly demands: ServerDemands;
+  /** Aborted when the connection is not wanted before it is open; what was started for it ends then. */
+  readonly signal: AbortSignal;
+  readonly onClosed: () => void;
+}

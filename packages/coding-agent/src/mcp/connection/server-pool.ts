@@ -1,0 +1,170 @@
+import { ProcessRegistry } from "../../processes/process-registry.ts";
+import type {
+  McpConnection,
+  RequestLimits,
+  ServerConnection,
+  ServerDemands,
+} from "./connection.ts";
+import type { Life, OpenedServer } from "./opened-server.ts";
+import { unlessAborted } from "./unless-aborted.ts";
+
+/** A connection that several sessions can use. */
+export type SharableServer = OpenedServer & { readonly connection: McpConnection };
+
+/** Starts a server for all its users. */
+export type StartShared = (life: Life, processes: ProcessRegistry) => Promise<SharableServer>;
+
+/** A session at a server. */
+interface User {
+  readonly life: Life;
+  /** Its part of the connection, with clocks of its own. */
+  connection: McpConnection | undefined;
+  /** How many of its requests the server works on. */
+  requests: number;
+}
+
+/**
+ * The servers that sessions of one process share. Each is started for its first user and ends with its
+ * last.
+ */
+export class ServerPool {
+  readonly #servers = new Map<string, SharedServer>();
+  /** They outlive the session that started them. */
+  readonly #processes: ProcessRegistry;
+
+  constructor(processes = new ProcessRegistry()) {
+    this.#processes = processes;
+  }
+
+  /**
+   * Connects to the server of this key, and starts it if nobody uses it. The connection that is returned
+   * belongs to this user: to close it leaves the server to the others.
+   *
+   * @param key - all that makes one server different from another
+   */
+  async open(key: string, life: Life, start: StartShared): Promise<OpenedServer> {
+    const known = this.#servers.get(key);
+    if (known !== undefined) return known.join(life);
+    const made = new SharedServer((shared) => start(shared, this.#processes), {
+      onGone: () => this.#remove(key, made),
+      onEnded: () => this.#ended(),
+    });
+    this.#servers.set(key, made);
+    return made.join(life);
+  }
+
+  #remove(key: string, server: SharedServer): void {
+    if (this.#servers.get(key) === server) this.#servers.delete(key);
+  }
+
+  /** Without servers nothing has to be watched. */
+  #ended(): void {
+    if (this.#servers.size === 0) this.#processes.killAll();
+  }
+}
+
+interface ServerListener {
+  /** Nobody can join it any more. */
+  readonly onGone: () => void;
+  readonly onEnded: () => void;
+}
+
+class SharedServer {
+  readonly #users = new Set<User>();
+  readonly #attempt = new AbortController();
+  readonly #opening: Promise<SharableServer>;
+  readonly #listener: ServerListener;
+  #hasEnded = false;
+
+  constructor(start: (life: Life) => Promise<SharableServer>, listener: ServerListener) {
+    this.#listener = listener;
+    this.#opening = start({
+      demands: this.#demands(),
+      signal: this.#attempt.signal,
+      onClosed: () => this.#closed(),
+    });
+    this.#opening.catch(() => this.#listener.onGone());
+  }
+
+  async join(life: Life): Promise<OpenedServer> {
+    const user: User = { life, connection: undefined, requests: 0 };
+    this.#users.add(user);
+    try {
+      const opened = await unlessAborted(this.#opening, life.signal);
+      if (this.#hasEnded) throw new Error(opened.failure() ?? "it ended");
+      user.connection = opened.connection.share();
+      return { ...opened, connection: this.#connectionOf(user, user.connection) };
+    } catch (error) {
+      await this.#leave(user);
+      throw error;
+    }
+  }
+
+  #connectionOf(user: User, connection: McpConnection): ServerConnection {
+    const during = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+      user.requests += 1;
+      try {
+        return await work();
+      } finally {
+        user.requests -= 1;
+      }
+    };
+    return {
+      capabilities: connection.capabilities,
+      instructions: connection.instructions,
+      request: (method, params, limits: RequestLimits) =>
+        during(() => connection.request(method, params, limits)),
+      list: (method, member, limits: RequestLimits) =>
+        during(() => connection.list(method, member, limits)),
+      close: () => this.#leave(user),
+    };
+  }
+
+  /** The last one to go takes the server with it. */
+  async #leave(user: User): Promise<void> {
+    if (!this.#users.delete(user) || this.#users.size > 0) return;
+    this.#listener.onGone();
+    this.#attempt.abort();
+    const opened = await this.#opening.catch(() => undefined);
+    await opened?.connection.close();
+    this.#listener.onEnded();
+  }
+
+  #closed(): void {
+    this.#hasEnded = true;
+    this.#listener.onGone();
+    for (const { life } of [...this.#users]) life.onClosed();
+  }
+
+  /**
+   * What the server says or asks goes to the session whose request it works on, and to none where that is
+   * not certain. It does not learn of folders: those of the sessions may differ.
+   */
+  #demands(): ServerDemands {
+    const refused = new Error("Several sessions use this server: it is not known whom to ask");
+    return {
+      elicit: async (params, signal) => {
+        const asked = this.#only();
+        if (asked?.connection === undefined) return { action: "cancel" };
+        return asked.connection.pauseFor(() => asked.life.demands.elicit(params, signal));
+      },
+      sample: async (params, signal) => {
+        const { connection, life } = this.#only() ?? {};
+        if (connection === undefined || life?.demands.sample === undefined) throw refused;
+        const { sample } = life.demands;
+        return connection.pauseFor(() => sample(params, signal));
+      },
+      onListChanged: (list) => {
+        for (const { life } of this.#users) life.demands.onListChanged(list);
+      },
+      onLog: (level, text) => this.#only()?.life.demands.onLog(level, text),
+    };
+  }
+
+  /** The session that the server works for; the only user, if there is one. */
+  #only(): User | undefined {
+    const users = [...this.#users];
+    const busy = users.length === 1 ? users : users.filter(({ requests }) => requests > 0);
+    return busy.length === 1 ? busy[0] : undefined;
+  }
+}

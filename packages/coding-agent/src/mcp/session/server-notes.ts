@@ -1,0 +1,38 @@
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { cleanLine } from "../names/clean-text.ts";
+
+/** A server that talks without end must not fill the host. */
+const MAX_LOGGED = 100;
+const MAX_NOTED = 1000;
+const MAX_LENGTH = 1000;
+const errorLevels: ReadonlySet<string> = new Set(["error", "critical", "alert", "emergency"]);
+
+/** Turns what servers log, and what is wrong with them, into diagnostics; within bounds. */
+export class ServerNotes {
+  readonly #report: (diagnostic: Diagnostic) => void;
+  readonly #noted = new Set<string>();
+  readonly #logged = new Map<string, number>();
+
+  constructor(report: (diagnostic: Diagnostic) => void) {
+    this.#report = report;
+  }
+
+  /** Reports a message of a server's log. */
+  log(server: string, level: string, text: string): void {
+    if (level === "debug") return;
+    const count = (this.#logged.get(server) ?? 0) + 1;
+    this.#logged.set(server, count);
+    if (count > MAX_LOGGED) return;
+    const message = `MCP server ${server} (${level}): ${cleanLine(text, MAX_LENGTH)}`;
+    const severity = errorLevels.has(level) ? "error" : "warning";
+    this.#report({ severity, code: "mcp_log", message });
+  }
+
+  /** Reports a text about a server, once: its lists are read again and again. */
+  add(server: string, text: string): void {
+    const message = `MCP server ${server} ${cleanLine(text, MAX_LENGTH)}`;
+    if (this.#noted.has(message) || this.#noted.size > MAX_NOTED) return;
+    this.#noted.add(message);
+    this.#report({ severity: "warning", code: "mcp_server", message });
+  }
+}

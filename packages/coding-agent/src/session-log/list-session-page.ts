@@ -1,0 +1,132 @@
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import { mendEntry } from "./entries/mend-entry.ts";
+import { asHeader, infoOf, parseRecord, type SessionInfo } from "./list-sessions.ts";
+
+/** A session in a page, as far as the two ends of its file tell. */
+type SessionHead = Pick<SessionInfo, "path" | "id" | "cwd" | "name" | "modified"> & {
+  /** The beginning of the first prompt; undefined without one. */
+  readonly firstMessage?: string;
+};
+
+/** A part of a list of sessions. */
+export interface SessionPage {
+  readonly sessions: SessionHead[];
+  /** Where the next part starts; undefined at the end. */
+  readonly next?: number;
+}
+
+/** Which part of the list is wanted. */
+export interface PageRequest {
+  /** Only sessions of this project. */
+  readonly cwd?: string | undefined;
+  /** 0, or `next` of the page before. */
+  readonly start: number;
+  readonly limit: number;
+}
+
+/** What is read of a file's beginning; more only until the first prompt is found. */
+const HEAD_BYTES = 64 * 1024;
+const MAX_HEAD_BYTES = 16 * 1024 * 1024;
+/** The latest name and time are near the end, unless much was said since. */
+const TAIL_BYTES = 64 * 1024;
+const LINE_FEED = 0x0a;
+/** How many files to look at at the same time. */
+const CONCURRENCY = 8;
+
+/**
+ * A part of the sessions in folders, the latest written first. It reads the two ends of each file of that
+ * part: neither long sessions nor those of other parts cost anything.
+ */
+export async function listSessionPage(
+  folders: readonly string[],
+  { cwd, start, limit }: PageRequest,
+): Promise<SessionPage> {
+  const paths = await latestFirst(folders);
+  const sessions: SessionHead[] = [];
+  for (let at = start; at < paths.length; at += 1) {
+    const head = await readEnds(paths[at] ?? "", cwd).catch(() => undefined);
+    if (head === undefined) continue;
+    if (sessions.length === limit) return { sessions, next: at };
+    sessions.push(head);
+  }
+  return { sessions };
+}
+
+async function latestFirst(folders: readonly string[]): Promise<string[]> {
+  const dated: { readonly path: string; readonly mtimeMs: number }[] = [];
+  for (const folder of folders) {
+    const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".jsonl"));
+    for (let first = 0; first < names.length; first += CONCURRENCY) {
+      const some = names.slice(first, first + CONCURRENCY).map(async (name) => {
+        const path = join(folder, name);
+        return { path, mtimeMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
+      });
+      dated.push(...(await Promise.all(some)));
+    }
+  }
+  // Names begin with the time: also an order for files that were written at once.
+  const byName = (a: string, b: string): number => (a < b ? 1 : -1);
+  dated.sort((a, b) => b.mtimeMs - a.mtimeMs || byName(a.path, b.path));
+  return dated.map(({ path }) => path);
+}
+
+async function readEnds(path: string, cwd: string | undefined): Promise<SessionHead | undefined> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const beginning = await readBeginning(file, size, cwd);
+    if (beginning === undefined) return undefined;
+    const { header, entries, end } = beginning;
+    const latest = await recordsIn(file, {
+      from: Math.max(end, size - TAIL_BYTES),
+      to: size,
+      size,
+    });
+    const info = infoOf(path, header, [...entries, ...asEntries(latest.records)]);
+    const { id, name, modified, firstMessage } = info;
+    const prompt = entries.some(isPrompt) ? { firstMessage } : {};
+    return { path, id, cwd: info.cwd, ...(name ? { name } : {}), ...prompt, modified };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The header and the first entries, with the first prompt if there is one; undefined for other files. */
+async function readBeginning(file: FileHandle, size: number, cwd: string | undefined) {
+  for (let bytes = HEAD_BYTES; ; bytes *= 4) {
+    const { records, end } = await recordsIn(file, { from: 0, to: Math.min(bytes, size), size });
+    const isLast = bytes >= size || bytes >= MAX_HEAD_BYTES;
+    const [first, ...others] = records;
+    const header = first && asHeader(first);
+    if (header === undefined && (first !== undefined || isLast)) return undefined;
+    if (header === undefined) continue;
+    if (cwd !== undefined && header.cwd !== cwd) return undefined;
+    const entries = asEntries(others);
+    if (isLast || entries.some(isPrompt)) return { header, entries, end };
+  }
+}
+
+/** The records of the whole lines in a part of a file, and where they end. */
+async function recordsIn(
+  file: FileHandle,
+  { from, to, size }: { readonly from: number; readonly to: number; readonly size: number },
+): Promise<{ readonly records: readonly Record<string, unknown>[]; readonly end: number }> {
+  const buffer = Buffer.alloc(Math.max(0, to - from));
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
+  // The last line of a file may lack its end.
+  const end = to === size ? bytesRead : buffer.subarray(0, bytesRead).lastIndexOf(LINE_FEED) + 1;
+  const lines = buffer.toString("utf8", 0, end).split("\n");
+  const records = lines.map(parseRecord).filter((record) => record !== undefined);
+  return { records, end: from + end };
+}
+
+function asEntries(records: readonly Record<string, unknown>[]): SessionEntry[] {
+  return records.map((record) => mendEntry(record) as unknown as SessionEntry);
+}
+
+function isPrompt(given: SessionEntry): boolean {
+  const entry = given as KnownSessionEntry;
+  return entry.type === "message" && entry.message?.role === "user";
+}

@@ -1,0 +1,94 @@
+import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  InMemorySpanExporter,
+  NodeTracerProvider,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-node";
+import { onTestFinished } from "vitest";
+
+/** A span as tests look at it. */
+export interface SeenSpan {
+  readonly name: string;
+  readonly kind: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly status: string;
+  readonly message: string | undefined;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentId: string | undefined;
+}
+
+/** What {@link recordSpans} records. */
+export interface RecordedSpans {
+  /** The ended spans, in the order of their starts. */
+  readonly spans: () => SeenSpan[];
+  /** How often the provider was asked to export what it has. */
+  readonly flushes: () => number;
+  /** From now on such an export never ends. */
+  readonly hang: () => void;
+}
+
+/** Registers the real SDK for one test. */
+export function recordSpans(): RecordedSpans {
+  const exporter = new InMemorySpanExporter();
+  const provider = new NodeTracerProvider({
+    spanProcessors: [new SimpleSpanProcessor(exporter)],
+  });
+  let flushes = 0;
+  let isHanging = false;
+  const flush = provider.forceFlush.bind(provider);
+  provider.forceFlush = () => {
+    flushes += 1;
+    return isHanging ? new Promise(() => {}) : flush();
+  };
+  provider.register();
+  onTestFinished(async () => {
+    trace.disable();
+    context.disable();
+    propagation.disable();
+    isHanging = false;
+    await provider.shutdown();
+  });
+  return {
+    spans: () => exporter.getFinishedSpans().toSorted(byStart).map(seen),
+    flushes: () => flushes,
+    hang: () => {
+      isHanging = true;
+    },
+  };
+}
+
+function byStart(left: ReadableSpan, right: ReadableSpan): number {
+  const [seconds, rest] = left.startTime;
+  const [otherSeconds, otherRest] = right.startTime;
+  return seconds - otherSeconds || rest - otherRest;
+}
+
+function seen(span: ReadableSpan): SeenSpan {
+  const { traceId, spanId } = span.spanContext();
+  const { code, message } = span.status;
+  return {
+    name: span.name,
+    kind: SpanKind[span.kind] ?? "",
+    attributes: span.attributes,
+    status: SpanStatusCode[code] ?? "",
+    message,
+    traceId,
+    spanId,
+    parentId: span.parentSpanContext?.spanId,
+  };
+}
+
+/** The spans as a tree of names, children in the order of their starts. */
+export function treeOf(spans: readonly SeenSpan[], parentId?: string): unknown[] {
+  const known = new Set(spans.map(({ spanId }) => spanId));
+  const isRoot = ({ parentId: id }: SeenSpan) => id === undefined || !known.has(id);
+  const children = spans.filter((span) =>
+    parentId === undefined ? isRoot(span) : span.parentId === parentId,
+  );
+  return children.map((span) => {
+    const below = treeOf(spans, span.spanId);
+    return below.length === 0 ? span.name : { [span.name]: below };
+  });
+}

@@ -1,0 +1,122 @@
+import type { Attributes } from "@opentelemetry/api";
+import type { AssistantMessage, Model, Usage } from "@tau-agent/rpc-protocol/messages";
+
+/**
+ * The attributes of spans. OpenTelemetry's conventions for generative AI are still in development: their
+ * names are here and nowhere else.
+ */
+export const names = {
+  operation: "gen_ai.operation.name",
+  conversation: "gen_ai.conversation.id",
+  agent: "gen_ai.agent.name",
+  provider: "gen_ai.provider.name",
+  requestModel: "gen_ai.request.model",
+  responseModel: "gen_ai.response.model",
+  responseId: "gen_ai.response.id",
+  finishReasons: "gen_ai.response.finish_reasons",
+  inputTokens: "gen_ai.usage.input_tokens",
+  outputTokens: "gen_ai.usage.output_tokens",
+  cacheReadTokens: "gen_ai.usage.cache_read.input_tokens",
+  cacheCreationTokens: "gen_ai.usage.cache_creation.input_tokens",
+  serverAddress: "server.address",
+  serverPort: "server.port",
+  tool: "gen_ai.tool.name",
+  toolCall: "gen_ai.tool.call.id",
+  toolType: "gen_ai.tool.type",
+  toolArguments: "gen_ai.tool.call.arguments",
+  toolResult: "gen_ai.tool.call.result",
+  inputMessages: "gen_ai.input.messages",
+  outputMessages: "gen_ai.output.messages",
+  errorType: "error.type",
+  /** Ours: the work was stopped, which is not a failure. */
+  aborted: "tau.aborted",
+} as const;
+
+/** Providers that the conventions call otherwise. */
+const providers: ReadonlyMap<string, string> = new Map([
+  ["amazon-bedrock", "aws.bedrock"],
+  ["azure", "azure.ai.openai"],
+  ["google", "gcp.gemini"],
+  ["google-vertex", "gcp.vertex_ai"],
+  ["mistral", "mistral_ai"],
+  ["xai", "x_ai"],
+]);
+
+/** What is known of a request before it is sent. */
+export function requestAttributes({ provider, id, baseUrl }: Model): Attributes {
+  return {
+    [names.provider]: providers.get(provider) ?? provider,
+    [names.requestModel]: id,
+    ...serverAttributes(baseUrl),
+  };
+}
+
+function serverAttributes(baseUrl: string): Attributes {
+  if (!URL.canParse(baseUrl)) return {};
+  const { hostname, port, protocol } = new URL(baseUrl);
+  if (hostname === "") return {};
+  const usual = protocol === "http:" ? 80 : 443;
+  return {
+    // An IPv6 address is in brackets only within a URL.
+    [names.serverAddress]: hostname.replace(/^\[|\]$/g, ""),
+    [names.serverPort]: port === "" ? usual : Number(port),
+  };
+}
+
+/** The words of the conventions for the ends of a reply; a failed or aborted one has none. */
+export const finishReasons = {
+  stop: "stop",
+  length: "length",
+  toolUse: "tool_call",
+  error: undefined,
+  aborted: undefined,
+} as const satisfies Record<AssistantMessage["stopReason"], string | undefined>;
+
+/** What a reply said of itself. */
+export function replyAttributes(message: AssistantMessage): Attributes {
+  const reason = finishReasons[message.stopReason];
+  return {
+    [names.responseModel]: message.responseModel ?? message.model,
+    ...(message.responseId === undefined ? {} : { [names.responseId]: message.responseId }),
+    ...(reason === undefined ? {} : { [names.finishReasons]: [reason] }),
+    ...usageAttributes(tokensOf(message.usage)),
+  };
+}
+
+/** Tokens as the conventions count them: those of the cache are input, too. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheCreation: number;
+}
+
+/** The tokens of one reply. */
+export function tokensOf({ input, output, cacheRead, cacheWrite }: Usage): Tokens {
+  return {
+    input: input + cacheRead + cacheWrite,
+    output,
+    cacheRead,
+    cacheCreation: cacheWrite,
+  };
+}
+
+/** The tokens of two replies together. */
+export function sumOf(left: Tokens, right: Tokens): Tokens {
+  return {
+    input: left.input + right.input,
+    output: left.output + right.output,
+    cacheRead: left.cacheRead + right.cacheRead,
+    cacheCreation: left.cacheCreation + right.cacheCreation,
+  };
+}
+
+/** Tokens as attributes. */
+export function usageAttributes({ input, output, cacheRead, cacheCreation }: Tokens): Attributes {
+  return {
+    [names.inputTokens]: input,
+    [names.outputTokens]: output,
+    [names.cacheReadTokens]: cacheRead,
+    [names.cacheCreationTokens]: cacheCreation,
+  };
+}

@@ -1,0 +1,189 @@
+import { type Attributes, type Context, context, trace } from "@opentelemetry/api";
+import type { RunOutcome } from "@tau-agent/agent";
+import type { StreamFunction, StreamResult } from "@tau-agent/ai";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { AgentMessage, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { names, replyAttributes, requestAttributes } from "./attributes.ts";
+import { messagesText, resultText } from "./contents.ts";
+import {
+  type Ending,
+  endSpan,
+  errorTypeOf,
+  type OpenSpan,
+  SpanKind,
+  startSpan,
+  within,
+} from "./open-spans.ts";
+import { RunSpan } from "./run-span.ts";
+import type { PromptTrace, SessionTelemetry } from "./session-telemetry.ts";
+import { readTraceParent, traceParentOf } from "./trace-parent.ts";
+import { TracedStream } from "./traced-stream.ts";
+
+export { flushProvider, hasProvider } from "./provider.ts";
+
+/** What {@link RecordedTelemetry} works with. */
+export interface RecordedTelemetryOptions {
+  /** The agent of the session, as spans name it. */
+  readonly agentName: string;
+  readonly sessionId: () => string;
+  /** The `traceparent` that the host was started with. */
+  readonly inherited: string | undefined;
+  /** Whether spans have contents. */
+  readonly hasContents: boolean;
+  /** Takes known keys out of contents. */
+  readonly maskKeys: <Value>(value: Value) => Value;
+  /** Waits until the provider has exported what it has, as long as that is wanted. */
+  readonly flush: () => Promise<void>;
+}
+
+/** Makes spans with the provider that the program has registered; without one nothing is made. */
+export class RecordedTelemetry implements SessionTelemetry {
+  readonly #options: RecordedTelemetryOptions;
+  readonly #calls = new Map<string, OpenSpan>();
+  #run: RunSpan | undefined;
+
+  constructor(options: RecordedTelemetryOptions) {
+    this.#options = options;
+  }
+
+  traceOf(traceparent: string | undefined): PromptTrace {
+    const active = context.active();
+    const named = readTraceParent(traceparent);
+    if (named !== undefined) return { parent: trace.setSpanContext(active, named) };
+    if (trace.getSpanContext(active) !== undefined) return { parent: active };
+    const inherited = readTraceParent(this.#options.inherited);
+    return { parent: inherited === undefined ? active : trace.setSpanContext(active, inherited) };
+  }
+
+  beginRun(input: readonly AgentMessage[], given: PromptTrace | undefined): void {
+    if (this.#run !== undefined) return;
+    const { parent } = given ?? this.traceOf(undefined);
+    const open = startSpan(`invoke_agent ${this.#options.agentName}`, {
+      // Made by `traceOf`; elsewhere the type of the library is not known.
+      parent: parent as Context,
+      kind: SpanKind.INTERNAL,
+      attributes: this.#common("invoke_agent"),
+    });
+    if (this.#hasContents(open)) {
+      open.span.setAttribute(names.inputMessages, this.#messages(input));
+    }
+    this.#run = new RunSpan(open);
+  }
+
+  endRun(outcome: RunOutcome | undefined): void {
+    const run = this.#run;
+    this.#run = undefined;
+    const hasContents = run !== undefined && this.#hasContents(run.open);
+    run?.end(outcome, hasContents ? (messages) => this.#messages(messages) : undefined);
+  }
+
+  traceRequests(stream: StreamFunction): StreamFunction {
+    return (model, input, options) => {
+      const open = startSpan(`chat ${model.id}`, {
+        parent: this.#parent,
+        kind: SpanKind.CLIENT,
+        attributes: { ...this.#common("chat"), ...requestAttributes(model) },
+      });
+      if (this.#hasContents(open)) {
+        open.span.setAttribute(names.inputMessages, this.#messages(input.messages));
+      }
+      const end = (result: StreamResult | undefined): void => this.#endChat(open, result);
+      const traced = within(open, () => stream(model, input, options));
+      return new TracedStream(traced, open, end);
+    };
+  }
+
+  async runTool(
+    { id, name, arguments: args }: ToolCall,
+    execute: () => Promise<ToolResult>,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const open = startSpan(`execute_tool ${name}`, {
+      parent: this.#parent,
+      kind: SpanKind.INTERNAL,
+      attributes: {
+        ...this.#common("execute_tool"),
+        [names.tool]: name,
+        [names.toolCall]: id,
+        [names.toolType]: "function",
+      },
+    });
+    const hasContents = this.#hasContents(open);
+    if (hasContents) {
+      const text = JSON.stringify(this.#options.maskKeys(args));
+      open.span.setAttribute(names.toolArguments, text);
+    }
+    this.#calls.set(id, open);
+    const end = (ending: Ending): void => {
+      this.#calls.delete(id);
+      endSpan(open, { ...ending, isAborted: ending.errorType !== undefined && signal.aborted });
+    };
+    try {
+      const result = await within(open, execute);
+      if (hasContents) {
+        open.span.setAttribute(names.toolResult, this.#options.maskKeys(resultText(result)));
+      }
+      end(result.isError ? { errorType: "tool_error" } : {});
+      return result;
+    } catch (error) {
+      const type = errorTypeOf(error);
+      const message = hasContents ? this.#options.maskKeys(errorMessage(error)) : undefined;
+      if (message !== undefined) open.span.setAttribute(names.toolResult, message);
+      end({ errorType: type === "ToolError" ? "tool_error" : type, message });
+      throw error;
+    }
+  }
+
+  traceparentOf(toolCallId: string): string | undefined {
+    const open = this.#calls.get(toolCallId);
+    return open && traceParentOf(open.span.spanContext());
+  }
+
+  async close(): Promise<void> {
+    for (const open of this.#calls.values()) endSpan(open, { isAborted: true });
+    this.#calls.clear();
+    this.endRun({ messages: [], reply: undefined, aborted: true });
+    await this.#options.flush();
+  }
+
+  /** What requests and calls belong to; a request for a summary may come outside of a run. */
+  get #parent(): Context {
+    return this.#run?.open.context ?? context.active();
+  }
+
+  #common(operation: string): Attributes {
+    return {
+      [names.operation]: operation,
+      [names.conversation]: this.#options.sessionId(),
+      [names.agent]: this.#options.agentName,
+    };
+  }
+
+  #endChat(open: OpenSpan, result: StreamResult | undefined): void {
+    if (result === undefined) {
+      endSpan(open, { isAborted: true });
+      return;
+    }
+    const { message, error } = result;
+    const { stopReason, errorMessage: text } = message;
+    this.#run?.add(message);
+    open.span.setAttributes(replyAttributes(message));
+    const hasContents = this.#hasContents(open);
+    if (hasContents) open.span.setAttribute(names.outputMessages, this.#messages([message]));
+    const hasFailed = stopReason === "error";
+    endSpan(open, {
+      isAborted: stopReason === "aborted",
+      errorType: hasFailed ? (error?.code ?? "_OTHER") : undefined,
+      message: hasContents && hasFailed ? this.#options.maskKeys(text) : undefined,
+    });
+  }
+
+  #hasContents({ span }: OpenSpan): boolean {
+    return this.#options.hasContents && span.isRecording();
+  }
+
+  #messages(messages: readonly AgentMessage[]): string {
+    return messagesText(this.#options.maskKeys(messages));
+  }
+}

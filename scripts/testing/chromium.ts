@@ -1,0 +1,100 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** How a browser is started: the options of playwright's `launch` that depend on where it came from. */
+export interface BrowserLaunch {
+  readonly executablePath?: string;
+  readonly channel?: string;
+  readonly args: string[];
+  readonly env?: Record<string, string>;
+}
+
+/** What a browser of tests leaves alone: it reaches nothing but the page. */
+const quiet = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** The package's own names the folders of Lambda. The fonts of the system come first where there are any. */
+const fontSettings = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>/usr/share/fonts</dir>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="relative">cache</cachedir>
+</fontconfig>
+`;
+
+const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
+
+/**
+ * The browser that tests and recordings use. On 64-bit Linux it comes from npm with the libraries and
+ * fonts it needs, and is unpacked beside the packages once; elsewhere it is the Chrome of the system,
+ * or the program that `TAU_CHROMIUM` names.
+ */
+export function browserLaunch(): BrowserLaunch {
+  const named = process.env.TAU_CHROMIUM;
+  if (named !== undefined) return { executablePath: named, args: quiet };
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    return { channel: "chrome", args: quiet };
+  }
+  const folder = unpackedBrowser();
+  return {
+    executablePath: join(folder, "chromium"),
+    args: quiet,
+    env: {
+      ...(process.env as Record<string, string>),
+      LD_LIBRARY_PATH: join(folder, "al2023", "lib"),
+      FONTCONFIG_PATH: join(folder, "fonts"),
+    },
+  };
+}
+
+/** The folder with the unpacked browser of the installed version. */
+function unpackedBrowser(): string {
+  const manifest = join(modules, "@sparticuz/chromium/package.json");
+  const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
+  const folder = join(modules, ".cache", `chromium-${version}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(dirname(folder), { recursive: true });
+  const draft = mkdtempSync(`${folder}-`);
+  // The package unpacks into the temporary folder of its process, and its libraries only in Lambda's.
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [
+      "--input-type=module",
+      "--eval",
+      'import chromium from "@sparticuz/chromium"; await chromium.executablePath();',
+    ],
+    {
+      cwd: dirname(modules),
+      env: { PATH: process.env.PATH, TMPDIR: draft, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x" },
+      encoding: "utf8",
+    },
+  );
+  if (status !== 0) throw new Error(`Chromium could not be unpacked:\n${stderr}`);
+  writeFileSync(join(draft, "fonts/fonts.conf"), fontSettings);
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    // Another process was first.
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}

@@ -1,0 +1,15 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(new URL(".", import.meta.url))));
+
+/** The test files of which a run takes a slice, by path from the root of the repository. */
+export function longSuites(): string[] {
+  return globSync("{packages,apps,clients,docs}/**/*.test.ts", {
+    cwd: root,
+    exclude: (path) => path.includes("node_modules"),
+  })
+    .filter((file) => /\/testing\/slice\.ts"/.test(readFileSync(`${root}/${file}`, "utf8")))
+    .toSorted();
+}

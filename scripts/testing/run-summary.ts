@@ -1,0 +1,34 @@
+import { relative } from "node:path";
+import type { Reporter, TestModule } from "vitest/node";
+import { reasonNotRun } from "./describe-with.ts";
+import { longSuites } from "./long-suites.ts";
+import { runsWhole, seed } from "./slice.ts";
+
+/** Says at the end of a run what it left out, and why. */
+export default class RunSummary implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const left = [...describeSkipped(modules), ...describeSlices(modules)];
+    if (left.length > 0) console.log(`${left.map((line) => `   ${line}`).join("\n")}\n`);
+  }
+}
+
+function describeSkipped(modules: readonly TestModule[]): string[] {
+  const counts = new Map<string, number>();
+  for (const module of modules) {
+    for (const test of module.children.allTests("skipped")) {
+      const reason = reasonNotRun(test.fullName);
+      if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    }
+  }
+  return [...counts].map(([reason, count]) => `Not run: ${count} tests, because ${reason}`);
+}
+
+function describeSlices(modules: readonly TestModule[]): string[] {
+  if (runsWhole) return [];
+  const suites = new Set(longSuites());
+  const ran = modules.filter(({ moduleId }) => suites.has(relative(process.cwd(), moduleId)));
+  if (ran.length === 0) return [];
+  return [
+    `A part of ${ran.length} long suites ran (TAU_SEED=${seed}); test:long runs all of them.`,
+  ];
+}
