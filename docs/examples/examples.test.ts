@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,6 +112,38 @@ describe("the three ways in", () => {
     const done = await runProgram([node, inExamples("structured-output.ts")]);
     const stdout = "main.ts: name it\nattempts: 2\n";
     expect(done).toMatchObject({ exitCode: 0, stdout, stderr: "" });
+  });
+
+  it("fails a CI job over an error in ci-review.ts", async () => {
+    const done = await runProgram([node, inExamples("ci-review.ts")]);
+    const stdout =
+      "::error file=src/price.ts,line=12::The discount is added instead of subtracted.\n";
+    expect(done).toMatchObject({ exitCode: 1, stdout, stderr: "" });
+  });
+
+  it("goes on with a thread after a restart in bot.ts", async () => {
+    const home = mkdtempSync(join(tmpdir(), "tau-example-"));
+    const counts: number[] = [];
+    for (const _ of [1, 2]) {
+      const env = { ...process.env, PORT: "0", BOT_FOLDER: home };
+      const bot = spawn(node, [inExamples("bot.ts")], {
+        env,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const [address] = (await once(bot.stdout, "data")) as [Buffer];
+      const ask = (thread: string) =>
+        fetch(String(address).trim(), {
+          method: "POST",
+          body: JSON.stringify({ thread, message: "What is here?" }),
+        });
+      const answers = await Promise.all(["a/1", "b"].map(async (of) => (await ask(of)).json()));
+      for (const { answer } of answers) expect(answer).toContain("The first thing here is");
+      counts.push(answers[0].messages);
+      bot.kill("SIGTERM");
+      await once(bot, "exit");
+    }
+    expect(counts[1]).toBe(2 * (counts[0] ?? 0));
+    rmSync(home, { recursive: true });
   });
 
   it("answers each user in many-users.ts", async () => {

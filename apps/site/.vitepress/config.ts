@@ -38,7 +38,7 @@ export default defineConfig({
     search: { provider: "local" },
     outline: [2, 3],
     nav: [
-      { text: "Guide", link: "/embedding" },
+      { text: "Quickstart", link: "/quickstart" },
       { text: "Protocol", link: "/protocol-reference" },
       { text: "API", link: "/api/" },
     ],

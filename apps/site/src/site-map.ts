@@ -6,12 +6,17 @@ export interface Section {
 
 /** Every page of `docs/`, in the order in which the sidebar shows them. */
 export const sections: readonly Section[] = [
+  { title: "Start", pages: ["quickstart", "choosing", "examples", "troubleshooting"] },
   {
     title: "Build",
     pages: [
       "embedding",
       "writing-a-client",
       "web-chat",
+      "bot",
+      "ci-job",
+      "many-users",
+      "docker",
       "editors",
       "many-sessions",
       "session-stores",
@@ -37,6 +42,10 @@ export const sections: readonly Section[] = [
       "running-safely",
       "traces",
     ],
+  },
+  {
+    title: "Coming from",
+    pages: ["from-pi", "from-oh-my-pi", "from-claude-agent-sdk", "from-codex"],
   },
   {
     title: "Reference",

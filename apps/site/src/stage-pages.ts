@@ -45,7 +45,7 @@ export function stagePages({ root, folder, sourceAddress }: StageOptions): void 
   }
 }
 
-/** The page of each file that has one. */
+/** The page of each file that has one. No folder has the name of a page: static servers serve either. */
 function pagesOf(root: string): Map<string, string> {
   const find = (pattern: string) =>
     globSync(pattern, { cwd: root, exclude: (path) => path.includes("node_modules") }).toSorted();
@@ -62,10 +62,7 @@ function pagesOf(root: string): Map<string, string> {
     ]),
     ...find("docs/examples/*.{ts,mjs,py,html}")
       .filter((file) => !/\.test\.ts$|run-program/.test(file))
-      .map((file): [string, string] => [
-        file,
-        `examples/${basename(file).replaceAll(".", "-")}.md`,
-      ]),
+      .map((file): [string, string] => [file, `example/${basename(file).replaceAll(".", "-")}.md`]),
   ]);
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startLoopbackServer } from "@tau-agent/ai/testing";
-import { probeLocalServers } from "@tau-agent/coding-agent";
+import { findLocalServers } from "@tau-agent/coding-agent";
 import { RpcClient, type RpcClientOptions } from "@tau-agent/rpc-client";
 import fixTheTests from "./scenario.ts";
 import type { Workspace } from "./workspace.ts";
@@ -43,15 +43,15 @@ async function modelWithKey({ project }: Workspace): Promise<ChosenModel | undef
 }
 
 async function localModel(workspace: Workspace): Promise<ChosenModel | undefined> {
-  const [found] = await probeLocalServers();
+  const [found] = await findLocalServers({ environment: process.env });
   const [id] = found?.modelIds ?? [];
   if (found === undefined || id === undefined) return undefined;
-  const { server, provider } = found;
+  const { name, origin, provider } = found;
   const models = provider.models([]).filter((model) => model.id === id);
   return {
-    words: `The model is ${id}, served on this machine by ${server.name} (${server.baseUrl}).`,
-    host: ownProvider(workspace, server.id, {
-      baseUrl: server.baseUrl,
+    words: `The model is ${id}, served on this machine by ${name} (${origin}).`,
+    host: ownProvider(workspace, provider.id, {
+      baseUrl: `${origin}/v1`,
       api: "openai-completions",
       models,
     }),

@@ -81,12 +81,8 @@ export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/en
 export type { ResolvedKey } from "./models/auth/key-resolver.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
-export {
-  type FoundServer,
-  type LocalServer,
-  type ProbeOptions,
-  probeLocalServers,
-} from "./models/local-servers.ts";
+export type { ServerKind } from "./models/local/server-kinds.ts";
+export { type FindOptions, type FoundServer, findLocalServers } from "./models/local-servers.ts";
 export { listLoginProviders } from "./models/login-providers.ts";
 export type { LoginPage } from "./models/logins/login-definition.ts";
 export type { LoginRequest, Logins } from "./models/logins/logins.ts";

@@ -38,6 +38,7 @@ export async function sessionOptions(
     temporaryDirectory: environment.temporaryDirectory,
     provider: options.provider,
     model: options.model,
+    findLocalServers: options.listModels === undefined ? true : "always",
     models: list(options.models),
     thinkingLevel: options.thinking,
     toolExecution: options.toolExecution,

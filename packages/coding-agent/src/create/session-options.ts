@@ -48,6 +48,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** Patterns of the models to cycle through. */
   readonly models?: readonly string[] | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
+  /**
+   * Whether model servers on this machine are asked when no model with a key is named, or always.
+   * Default never.
+   */
+  readonly findLocalServers?: boolean | "always" | undefined;
   /** A key for the chosen provider, for this session only. */
   readonly apiKey?: string | undefined;
   readonly session?: SessionStart | undefined;

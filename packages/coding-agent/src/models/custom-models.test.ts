@@ -1,13 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ProcessRegistry } from "../processes/process-registry.ts";
 import { fakeModel } from "./__fixtures__/fake-registry.ts";
 import { createModelRegistry } from "./create-model-registry.ts";
-import { probeLocalServers } from "./local-servers.ts";
 
 let agentDirectory: string;
 beforeEach(() => {
@@ -211,35 +208,5 @@ describe("models.json", () => {
     );
     registry.reload();
     expect(await registry.models("ollama")).toHaveLength(1);
-  });
-});
-
-describe("probeLocalServers", () => {
-  it("finds a server that lists models and leaves out the ones that fail or stay silent", async () => {
-    const server = createServer((request, response) => {
-      if (request.url === "/v1/models") {
-        response.end(JSON.stringify({ data: [{ id: "m" }, { id: "text-embed" }] }));
-      } else if (request.url === "/html/models") response.end("<html>");
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const found = await probeLocalServers({
-      timeoutMs: 300,
-      servers: [
-        { id: "good", name: "Good", baseUrl: `${base}/v1` },
-        { id: "html", name: "Html", baseUrl: `${base}/html` },
-        { id: "silent", name: "Silent", baseUrl: `${base}/silent` },
-        { id: "gone", name: "Gone", baseUrl: "http://127.0.0.1:1/v1" },
-      ],
-    });
-    server.closeAllConnections();
-    server.close();
-    expect(found.map(({ server: { id }, modelIds }) => [id, modelIds])).toEqual([["good", ["m"]]]);
-    const registry = registryWith(undefined);
-    const [first] = found;
-    if (first !== undefined) registry.addProvider(first.provider);
-    const model = await registry.find("good", "m");
-    expect(model).toMatchObject({ api: "openai-completions", baseUrl: `${base}/v1` });
-    expect(await registry.availableProviders()).toEqual(["good"]);
   });
 });

@@ -1,80 +1,64 @@
+import type { Environment } from "./auth/environment-keys.ts";
 import { type CustomProvider, createCustomProvider } from "./custom-models.ts";
+import { localOrigins } from "./local/addresses.ts";
+import { askAt, listens } from "./local/read-json.ts";
+import { identify, type ServerAnswer, type ServerKind, serverNames } from "./local/server-kinds.ts";
 
-/** A kind of server that speaks the OpenAI chat format on this machine. */
-export interface LocalServer {
-  readonly id: string;
-  readonly name: string;
-  readonly baseUrl: string;
-}
-
-/** Servers and their default ports. */
-const localServers: readonly LocalServer[] = [
-  { id: "ollama", name: "Ollama", baseUrl: "http://127.0.0.1:11434/v1" },
-  { id: "lm-studio", name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
-  { id: "llama.cpp", name: "llama.cpp", baseUrl: "http://127.0.0.1:8080/v1" },
-  { id: "vllm", name: "vLLM", baseUrl: "http://127.0.0.1:8000/v1" },
-];
-
-/** A server that answered. */
+/** A server that answered, and has a model. */
 export interface FoundServer {
-  readonly server: LocalServer;
+  readonly kind: ServerKind;
+  /** The kind's name. */
+  readonly name: string;
+  /** Such as `http://127.0.0.1:11434`. */
+  readonly origin: string;
+  /** Those in memory first. */
   readonly modelIds: readonly string[];
   /** For `ModelRegistry.addProvider`. */
   readonly provider: CustomProvider;
 }
 
 /** How to look for local servers. */
-export interface ProbeOptions {
-  readonly fetch?: typeof globalThis.fetch;
-  /** Per server, in ms; default 400. */
-  readonly timeoutMs?: number;
-  readonly servers?: readonly LocalServer[];
+export interface FindOptions {
+  /** The setting `localServers`: addresses; by default the usual ones. */
+  readonly addresses?: readonly string[] | undefined;
+  /** For `OLLAMA_HOST`. */
+  readonly environment?: Environment | undefined;
+  /** The global one by default. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** For all servers together, in ms; default 1500. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Asks the usual local ports for their models, concurrently. Servers without a valid answer are
- * left out.
+ * Asks the usual local addresses, all at once, which models they have. What does not answer as Ollama,
+ * LM Studio, llama.cpp or vLLM in time is left out.
  */
-export async function probeLocalServers(options: ProbeOptions = {}): Promise<FoundServer[]> {
-  const servers = options.servers ?? localServers;
-  const found = await Promise.all(servers.map((server) => probe(server, options)));
-  return found.filter((server) => server !== undefined);
+export async function findLocalServers(options: FindOptions = {}): Promise<FoundServer[]> {
+  const { addresses, environment = {}, fetch = globalThis.fetch, timeoutMs = 1500 } = options;
+  const signal = AbortSignal.timeout(timeoutMs);
+  const origins = localOrigins(addresses, environment);
+  const answers = await Promise.all(
+    origins.map(async (origin) => {
+      if (!(await listens(origin, signal))) return undefined;
+      return identify(askAt(origin, { fetch, signal }));
+    }),
+  );
+  const taken = new Set<string>();
+  return origins.flatMap((origin, at) => {
+    const answer = answers[at];
+    if (answer === undefined || answer.models.length === 0) return [];
+    // A second server of a kind is named after its port, too.
+    const id = taken.has(answer.kind) ? `${answer.kind}-${new URL(origin).port}` : answer.kind;
+    taken.add(id);
+    return [describe(id, origin, answer)];
+  });
 }
 
-async function probe(server: LocalServer, options: ProbeOptions): Promise<FoundServer | undefined> {
-  const { fetch = globalThis.fetch, timeoutMs = 400 } = options;
-  try {
-    const response = await fetch(`${server.baseUrl}/models`, {
-      signal: AbortSignal.timeout(timeoutMs),
-      redirect: "error",
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      return undefined;
-    }
-    const modelIds = idsOf(await response.json());
-    if (modelIds.length === 0) return undefined;
-    return { server, modelIds, provider: providerOf(server, modelIds) };
-  } catch {
-    // No server there, or one with another protocol.
-    return undefined;
-  }
-}
-
-function idsOf(body: unknown): string[] {
-  const list = typeof body === "object" && body !== null && "data" in body ? body.data : undefined;
-  if (!Array.isArray(list)) return [];
-  return list
-    .map((entry: unknown) =>
-      typeof entry === "object" && entry !== null && "id" in entry ? entry.id : undefined,
-    )
-    .filter((id): id is string => typeof id === "string" && id !== "" && !/embed/i.test(id));
-}
-
-function providerOf(server: LocalServer, modelIds: readonly string[]): CustomProvider {
-  return createCustomProvider(server.id, {
-    name: server.name,
-    baseUrl: server.baseUrl,
+function describe(id: string, origin: string, { kind, models }: ServerAnswer): FoundServer {
+  const ordered = [...models].sort((one, other) => Number(other.isLoaded) - Number(one.isLoaded));
+  const provider = createCustomProvider(id, {
+    name: serverNames[kind],
+    baseUrl: `${origin}/v1`,
     api: "openai-completions",
     // What these servers are known not to support.
     compat: {
@@ -83,6 +67,19 @@ function providerOf(server: LocalServer, modelIds: readonly string[]): CustomPro
       supportsReasoningEffort: false,
       maxTokensField: "max_tokens",
     },
-    models: modelIds.map((id) => ({ id })),
+    models: ordered.map(({ id: model, contextWindow, takesImages }) => ({
+      id: model,
+      input: takesImages ? ["text", "image"] : ["text"],
+      ...(contextWindow !== undefined && {
+        contextWindow,
+        maxTokens: Math.min(contextWindow, 16_384),
+      }),
+    })),
   });
+  return {
+    ...{ kind, name: serverNames[kind], origin },
+    modelIds: ordered.map((model) => model.id),
+    // A server of the setting may be on another machine; it needs no key there either.
+    provider: { ...provider, isKeyless: true },
+  };
 }

@@ -45,6 +45,11 @@ export const settingsTable = {
     isCount,
     "Thinking tokens per level (minimal, low, medium, high) for models that take a budget.",
   ),
+  localServers: list(
+    undefined,
+    "Addresses of model servers to ask when no model with a key is named: Ollama, LM Studio, llama.cpp or vLLM. By default OLLAMA_HOST or port 11434, and 1234, 8080 and 8000, on 127.0.0.1; an empty list asks none.",
+    { scope: "user" },
+  ),
   enabledModels: list(undefined, "Models to cycle through; patterns over their names."),
   maxOutputTokens: count(
     undefined,

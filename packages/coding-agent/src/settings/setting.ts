@@ -106,10 +106,11 @@ function isTextList(found: unknown): boolean {
 export function list<T extends readonly string[] | undefined>(
   value: T,
   description: string,
+  { scope }: Options = {},
 ): Setting<readonly string[] | T> {
   return row<readonly string[] | T>(
     { type: "list of strings", accepts: isTextList },
-    { default: value, description },
+    { default: value, description, scope },
   );
 }
 

@@ -1,0 +1,44 @@
+import type { Environment } from "../auth/environment-keys.ts";
+
+const ollamaPort = "11434";
+
+/** Where each kind of server listens unless told otherwise, after Ollama's. */
+const usualAddresses = ["http://127.0.0.1:1234", "http://127.0.0.1:8080", "http://127.0.0.1:8000"];
+
+/**
+ * The origins of the servers to ask: those of the setting, otherwise the usual ones. An address that
+ * cannot be read is left out.
+ */
+export function localOrigins(
+  setting: readonly string[] | undefined,
+  environment: Environment,
+): readonly string[] {
+  const ollama = environment.OLLAMA_HOST?.trim() || "127.0.0.1";
+  const addresses = setting ?? [withPort(ollama, ollamaPort), ...usualAddresses];
+  const origins = addresses.map(originOf).filter((origin) => origin !== undefined);
+  return [...new Set(origins)];
+}
+
+/** OLLAMA_HOST is a host, a host with a port, or a URL. */
+function withPort(address: string, port: string): string {
+  const url = withScheme(address);
+  if (!URL.canParse(url)) return url;
+  const parsed = new URL(url);
+  // A URL without a port means that of its scheme, as Ollama's own client reads it.
+  if (parsed.port === "" && !address.includes("://")) parsed.port = port;
+  return parsed.origin;
+}
+
+function originOf(address: string): string | undefined {
+  const url = withScheme(address.trim());
+  if (!URL.canParse(url)) return undefined;
+  const parsed = new URL(url);
+  if (!/^https?:$/.test(parsed.protocol)) return undefined;
+  // A server that listens everywhere is asked on this machine.
+  if (parsed.hostname === "0.0.0.0" || parsed.hostname === "[::]") parsed.hostname = "127.0.0.1";
+  return parsed.origin;
+}
+
+function withScheme(address: string): string {
+  return address.includes("://") ? address : `http://${address}`;
+}

@@ -1,0 +1,74 @@
+import { connect } from "node:net";
+
+/** More than any list of models takes. */
+const maxBytes = 4 * 1024 * 1024;
+
+/** A JSON object as a server sent it. */
+export type Answer = Readonly<Record<string, unknown>>;
+
+/** Asks one server; undefined for anything but a JSON object of a bearable size. */
+export type Ask = (path: string, body?: object) => Promise<Answer | undefined>;
+
+/** How a server is asked. */
+export interface AskOptions {
+  readonly fetch: typeof globalThis.fetch;
+  readonly signal: AbortSignal;
+}
+
+/** Asks a server at `origin`. */
+export function askAt(origin: string, { fetch, signal }: AskOptions): Ask {
+  return async (path, body) => {
+    const post = { method: "POST", headers: { "content-type": "application/json" } };
+    try {
+      const response = await fetch(`${origin}${path}`, {
+        signal,
+        redirect: "error",
+        ...(body && { ...post, body: JSON.stringify(body) }),
+      });
+      if (!response.ok || response.body === null) {
+        await response.body?.cancel();
+        return undefined;
+      }
+      return asAnswer(JSON.parse(await boundedText(response.body)));
+    } catch {
+      // No server there, one that speaks something else, or one too slow.
+      return undefined;
+    }
+  };
+}
+
+async function boundedText(body: ReadableStream<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > maxBytes) throw new Error("The answer is too long");
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** A JSON object, or undefined. */
+export function asAnswer(value: unknown): Answer | undefined {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as Answer) : undefined;
+}
+
+/** Whether something listens there. Asked first: most machines have none, and this loads nothing. */
+export function listens(origin: string, signal: AbortSignal): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(origin);
+  const standardPort = protocol === "https:" ? 443 : 80;
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: port === "" ? standardPort : Number(port) });
+    const end = (isThere: boolean) => {
+      signal.removeEventListener("abort", giveUp);
+      socket.destroy();
+      resolve(isThere);
+    };
+    const giveUp = () => end(false);
+    signal.addEventListener("abort", giveUp);
+    socket.once("connect", () => end(true));
+    socket.once("error", () => end(false));
+  });
+}
