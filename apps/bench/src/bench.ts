@@ -14,14 +14,18 @@ import { hostCommand } from "./host-command.ts";
 import { type BenchOptions, type Measurement, passes, type Row } from "./measurement.ts";
 import { bashMemory } from "./measurements/bash-memory.ts";
 import { commandGrowth } from "./measurements/command-growth.ts";
+import { fleetJobs } from "./measurements/fleet-jobs.ts";
 import { getStateLatency } from "./measurements/get-state-latency.ts";
 import { idleMemory } from "./measurements/idle-memory.ts";
 import { isolatedTasks } from "./measurements/isolated-tasks.ts";
+import { pushedEvents } from "./measurements/pushed-events.ts";
 import { rewindSnapshot } from "./measurements/rewind-snapshot.ts";
 import { sessionLoad } from "./measurements/session-load.ts";
 import { eightHosts, startUp } from "./measurements/start-up.ts";
+import { storeAppends } from "./measurements/store-appends.ts";
 import { argumentStream, textStream } from "./measurements/streams.ts";
 import { toolTurns } from "./measurements/tool-turns.ts";
+import { warmSession } from "./measurements/warm-session.ts";
 import { table } from "./table.ts";
 
 const measurements: readonly Measurement[] = [
@@ -37,6 +41,10 @@ const measurements: readonly Measurement[] = [
   bashMemory,
   isolatedTasks,
   rewindSnapshot,
+  warmSession,
+  pushedEvents,
+  storeAppends,
+  fleetJobs,
 ];
 
 const { values } = parseArgs({

@@ -10,11 +10,12 @@ import { describe, expect, it } from "vitest";
 import { runsWhole, slice } from "../../../scripts/testing/slice.ts";
 import { shownElsewhere } from "./shown-elsewhere.ts";
 import { commandExamples, frameExamples } from "./support/documented-examples.ts";
-import { memoryHost } from "./support/hosts.ts";
+import { memoryHost, needsProcess } from "./support/hosts.ts";
 
 const transcripts = readTranscripts();
-// Subagents are processes of the built host; e2e/conformance.test.ts plays those.
-const inMemory = transcripts.filter(({ git }) => git !== true);
+// Subagents are processes of the built host, and only the process has many sessions; e2e/conformance.test.ts
+// plays those.
+const inMemory = transcripts.filter((transcript) => !needsProcess(transcript));
 const seen: Record<string, unknown>[] = [];
 
 describe("transcripts against a host in memory", () => {

@@ -59,5 +59,5 @@ export const sections: readonly Section[] = [
       "performance",
     ],
   },
-  { title: "Inside Tau", pages: ["architecture", "state-machine", "isolation"] },
+  { title: "Inside Tau", pages: ["architecture", "state-machine", "isolation", "recording"] },
 ];

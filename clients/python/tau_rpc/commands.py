@@ -51,6 +51,7 @@ from .protocol import (
     PermissionRule,
     PromptDisposition,
     QueueMode,
+    ResourceReference,
     RewindData,
     SessionState,
     SessionStats,
@@ -169,6 +170,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
         resume: bool | None = None,
@@ -183,6 +185,7 @@ class CommandMethods:
           skill.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         `streaming_behavior`: How to queue the message during a run. Without it, a prompt is
           refused during a run.
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
@@ -200,6 +203,7 @@ class CommandMethods:
                 message=message,
                 images=images,
                 attachments=attachments,
+                resources=resources,
                 streamingBehavior=streaming_behavior,
                 promptId=prompt_id,
                 resume=resume,
@@ -216,6 +220,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message that interrupts the run after the current tool; the remaining tool
@@ -224,10 +229,11 @@ class CommandMethods:
         `message`: The user's text.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         """
         data: PromptDisposition | None = await self.request(
             "steer",
-            _given(message=message, images=images, attachments=attachments),
+            _given(message=message, images=images, attachments=attachments, resources=resources),
             timeout=timeout,
         )
         return data
@@ -238,6 +244,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message for when the agent has nothing left to do.
@@ -245,10 +252,11 @@ class CommandMethods:
         `message`: The user's text.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         """
         data: PromptDisposition | None = await self.request(
             "follow_up",
-            _given(message=message, images=images, attachments=attachments),
+            _given(message=message, images=images, attachments=attachments, resources=resources),
             timeout=timeout,
         )
         return data
@@ -259,6 +267,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message for the next turn of the current or the next run, without starting a
@@ -267,10 +276,11 @@ class CommandMethods:
         `message`: The user's text.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         """
         data: PromptDisposition | None = await self.request(
             "queue_message",
-            _given(message=message, images=images, attachments=attachments),
+            _given(message=message, images=images, attachments=attachments, resources=resources),
             timeout=timeout,
         )
         return data
@@ -281,6 +291,7 @@ class CommandMethods:
         *,
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
+        resources: list[ResourceReference] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Stops what the agent is doing and sends a prompt, ahead of all queued messages.
@@ -288,10 +299,11 @@ class CommandMethods:
         `message`: The user's text.
         `images`: Images for the model.
         `attachments`: Files to send along; the model reads the text extracted from them.
+        `resources`: Resources of MCP servers to send along; the host reads them.
         """
         data: PromptDisposition | None = await self.request(
             "abort_and_prompt",
-            _given(message=message, images=images, attachments=attachments),
+            _given(message=message, images=images, attachments=attachments, resources=resources),
             timeout=timeout,
         )
         return data

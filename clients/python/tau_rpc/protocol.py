@@ -25,6 +25,8 @@ class AbortAndPromptCommand(_AbortAndPromptCommand, total=False):
     """Images for the model."""
     attachments: list[Attachment]
     """Files to send along; the model reads the text extracted from them."""
+    resources: list[ResourceReference]
+    """Resources of MCP servers to send along; the host reads them."""
 
 
 class _AbortAndPromptResponse(TypedDict):
@@ -1721,6 +1723,8 @@ class FollowUpCommand(_FollowUpCommand, total=False):
     """Images for the model."""
     attachments: list[Attachment]
     """Files to send along; the model reads the text extracted from them."""
+    resources: list[ResourceReference]
+    """Resources of MCP servers to send along; the host reads them."""
 
 
 class _FollowUpResponse(TypedDict):
@@ -3843,6 +3847,8 @@ class PromptCommand(_PromptCommand, total=False):
     """Images for the model."""
     attachments: list[Attachment]
     """Files to send along; the model reads the text extracted from them."""
+    resources: list[ResourceReference]
+    """Resources of MCP servers to send along; the host reads them."""
     streamingBehavior: Literal["steer", "followUp", "follow-up"]
     """How to queue the message during a run. Without it, a prompt is refused during a run."""
     promptId: str
@@ -3987,6 +3993,8 @@ class QueueMessageCommand(_QueueMessageCommand, total=False):
     """Images for the model."""
     attachments: list[Attachment]
     """Files to send along; the model reads the text extracted from them."""
+    resources: list[ResourceReference]
+    """Resources of MCP servers to send along; the host reads them."""
 
 
 class _QueueMessageResponse(TypedDict):
@@ -4025,6 +4033,15 @@ class QueueUpdateEvent(_QueueUpdateEvent, total=False):
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
     """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class ResourceReference(TypedDict):
+    """A resource of an MCP server."""
+
+    server: str
+    """The name of the server."""
+    uri: str
+    """The address of the resource, as the server lists it."""
 
 
 class _Resync(TypedDict):
@@ -5253,6 +5270,8 @@ class SteerCommand(_SteerCommand, total=False):
     """Images for the model."""
     attachments: list[Attachment]
     """Files to send along; the model reads the text extracted from them."""
+    resources: list[ResourceReference]
+    """Resources of MCP servers to send along; the host reads them."""
 
 
 class _SteerResponse(TypedDict):
@@ -6865,6 +6884,7 @@ __all__ = [
     "QueueMessageResponse",
     "QueueMode",
     "QueueUpdateEvent",
+    "ResourceReference",
     "Response",
     "Resync",
     "RewindCommand",

@@ -4,34 +4,17 @@
  * request that often, each time with one more tool call and result.
  */
 import { createInterface } from "node:readline";
+import { readDeltas, updateOf } from "./read-deltas.mjs";
 
 /**
  * @param {string} url
  * @param {object[]} messages
  */
 async function reply(url, messages) {
-  const response = await fetch(`${url}/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: "bench", stream: true, messages }),
-  });
-  const decoder = new TextDecoder();
-  let rest = "";
   let whole = "";
-  for await (const bytes of response.body ?? []) {
-    const events = (rest + decoder.decode(bytes, { stream: true })).split("\n\n");
-    rest = events.pop() ?? "";
-    for (const event of events) {
-      if (event === "data: [DONE]") continue;
-      const { delta } = JSON.parse(event.slice(6)).choices?.[0] ?? {};
-      const piece = delta?.content ?? delta?.tool_calls?.[0]?.function?.arguments;
-      if (piece === undefined) continue;
-      whole += piece;
-      const assistantMessageEvent = { type: "text_delta", contentIndex: 0, delta: piece };
-      process.stdout.write(
-        `${JSON.stringify({ type: "message_update", assistantMessageEvent })}\n`,
-      );
-    }
+  for await (const piece of readDeltas(url, messages)) {
+    whole += piece;
+    process.stdout.write(`${JSON.stringify(updateOf(piece))}\n`);
   }
   process.stdout.write(`${JSON.stringify({ type: "message_end", text: whole })}\n`);
 }

@@ -4,10 +4,19 @@ import { auth } from "./auth.ts";
 import { conformance } from "./conformance.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
+import { record } from "./record.ts";
 import { rewind } from "./rewind.ts";
 
 /** Every subcommand, as `tau --help` shows them. */
-export const subcommands: readonly Subcommand[] = [acp, auth, mcp, rewind, conformance, help];
+export const subcommands: readonly Subcommand[] = [
+  acp,
+  auth,
+  mcp,
+  record,
+  rewind,
+  conformance,
+  help,
+];
 
 /** Names of pi's commands that do not exist here yet; never prompts. */
 export const reserved: readonly string[] = [
@@ -18,6 +27,5 @@ export const reserved: readonly string[] = [
   "list",
   "config",
   "models",
-  "record",
   "completion",
 ];

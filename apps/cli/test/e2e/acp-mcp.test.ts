@@ -100,6 +100,24 @@ it("its prompts are commands, and its questions forms", async () => {
   expect(JSON.stringify(results(editor, sessionId))).toContain('\\"count\\":3');
 });
 
+it("a link to one of its resources brings what that holds", async () => {
+  const resources = [{ uri: "note://1", name: "First" }];
+  const { editor, sessionId } = await open({ scenario: ["Read.", "Again."] }, [
+    server({ resources }),
+  ]);
+  const link = (uri: string) => ({ type: "resource_link" as const, name: "First", uri });
+  const blocks = [{ type: "text" as const, text: "Read " }, link("note://1"), link("note://2")];
+  expect(await editor.prompt(sessionId, blocks)).toEqual({ stopReason: "end_turn" });
+  const { cwd } = editor.place;
+  await editor.agent.request("session/close", { sessionId });
+  await editor.agent.request("session/load", { sessionId, cwd, mcpServers: [] });
+  const said = editor.of(sessionId, "user_message_chunk").map(({ content }) => content);
+  expect(said).toEqual([
+    { type: "text", text: "Read [First](note://1)[First](note://2)" },
+    { type: "text", text: '<file name="note://1">\nthe content\n</file>' },
+  ]);
+});
+
 it("one that cannot start is noticed, and the session goes on", async () => {
   const { editor, sessionId } = await open(
     { scenario: ["fine"], capabilities: { session: { notices: {} } } },

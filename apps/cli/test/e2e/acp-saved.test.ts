@@ -161,6 +161,30 @@ describe("a session of an earlier agent", () => {
   });
 });
 
+it("chunks of a message have its id, and those of another one another", async () => {
+  const words = { type: "text" as const, text: "one two three", chunkSize: 4 };
+  const thought = { type: "thinking" as const, thinking: "Hm" };
+  const editor = await Editor.start({ scenario: [{ content: [thought, words] }, "four"] });
+  const { sessionId } = await editor.open();
+  await editor.prompt(sessionId, "first");
+  await editor.prompt(sessionId, "second");
+  const ids = () => {
+    const chunks = editor.updates(sessionId).flatMap((update) => {
+      const isChunk = "messageId" in update && "content" in update;
+      return isChunk ? [{ id: update.messageId, text: Object(update.content).text }] : [];
+    });
+    const texts = new Map<unknown, string>();
+    for (const { id, text } of chunks) texts.set(id, (texts.get(id) ?? "") + text);
+    return [...texts.values()];
+  };
+  expect(ids()).toEqual(["Hmone two three", "four"]);
+  const { cwd } = editor.place;
+  await editor.agent.request("session/close", { sessionId });
+  editor.said.length = 0;
+  await editor.agent.request("session/load", { sessionId, cwd, mcpServers: [] });
+  expect(ids()).toEqual(["first", "Hmone two three", "second", "four"]);
+});
+
 describe("a list of sessions", () => {
   it("has pages, and those of one folder on demand", async () => {
     const place = makeEditorPlace({ scenario: ["One."] });

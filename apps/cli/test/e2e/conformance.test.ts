@@ -1,15 +1,16 @@
 import { playTranscript, readTranscripts, spawnHost } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
 import { slice } from "../../../../scripts/testing/slice.ts";
+import { needsProcess } from "../support/hosts.ts";
 import { SchemaCheck } from "../support/schema-check.ts";
 import { binPath } from "../support/start-host.ts";
 
 const argv = [process.execPath, binPath];
 // The others are played in memory, and all of them by conformance-command.test.ts.
-const withSubagents = readTranscripts().filter(({ git }) => git === true);
+const withProcess = readTranscripts().filter(needsProcess);
 
-describe("transcripts with subagents against the built host, each frame held against the schema", () => {
-  it.each(slice(withSubagents, 4))("$name", async (transcript) => {
+describe("transcripts with subagents and many sessions against the built host, each frame held against the schema", () => {
+  it.each(slice(withProcess, 4))("$name", async (transcript) => {
     await using host = await spawnHost(transcript, {
       argv,
       api: "anthropic-messages",

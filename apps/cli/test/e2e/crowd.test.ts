@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runsWhole } from "../../../../scripts/testing/slice.ts";
 import { FrameClient } from "../support/frame-client.ts";
+import { HeapProbe } from "../support/heap-probe.ts";
 import { listeningHost } from "../support/listening-host.ts";
 import type { Frame } from "../support/test-client.ts";
 
@@ -13,6 +14,9 @@ const [sessionCount = 12, clientCount = 5] = (
   .split("x")
   .map(Number);
 const STEPS = sessionCount * 6;
+const MIB = 2 ** 20;
+/** What may be left of all sessions together: compiled code, and buffers of sockets. */
+const LEFT_MIB = 6;
 
 /** The same numbers each time. */
 function randomNumbers(seed: number) {
@@ -25,12 +29,18 @@ function randomNumbers(seed: number) {
 
 it("keeps sessions apart, whatever their clients do, and ends every prompt once", async () => {
   const random = randomNumbers(20_260_101);
-  const { unixUrl, place } = await listeningHost({
-    scenario: [
-      { repeat: true, content: "Some words of a reply.", chunkSize: 4, delayMs: 2 },
-    ] as never,
-  });
+  const heap = new HeapProbe();
+  const { unixUrl, place, host } = await listeningHost(
+    {
+      scenario: [
+        { repeat: true, content: "Some words of a reply.", chunkSize: 4, delayMs: 2 },
+      ] as never,
+    },
+    { command: heap.command },
+  );
   const opener = await FrameClient.connect(unixUrl);
+  await warmUp(opener, place.cwd);
+  const before = await heap.read(host.child.pid);
   const sessions: string[] = [];
   for (let at = 0; at < sessionCount; at += 1) {
     const cwd = join(place.folder, `project-${at}`);
@@ -93,7 +103,20 @@ it("keeps sessions apart, whatever their clients do, and ends every prompt once"
   for (const { message, sessionId } of asked) {
     expect(JSON.stringify(message)).toContain(`for ${sessionId}`);
   }
+  for (const { client } of clients) client.close();
+  for (const sessionId of sessions) await opener.ask({ type: "close_session", sessionId });
+  const after = await heap.read(host.child.pid);
+  expect((after - before) / MIB).toBeLessThan(LEFT_MIB);
 }, 120_000);
+
+/** Loads what the first session loads. */
+async function warmUp(client: FrameClient, cwd: string): Promise<void> {
+  const sessionId = await client.open({ cwd });
+  await client.ask({ type: "prompt", message: `for ${sessionId}`, promptId: "warm", sessionId });
+  await client.until(({ type }) => type === "prompt_result");
+  await client.ask({ type: "close_session", sessionId });
+  client.frames.length = 0;
+}
 
 /** Events of sessions that the client is not attached to. */
 function strayFrames({ client, attached }: { client: FrameClient; attached: Set<string> }) {

@@ -13,6 +13,11 @@ import { recordHost } from "../recording/record-host.ts";
 import { makePlace, type PlaceSetup } from "./place.ts";
 import { SchemaCheck } from "./schema-check.ts";
 
+/** Whether a setup is for the built host: one in this process has no subagents and one session. */
+export function needsProcess({ git, arguments: words = [] }: PlaceSetup): boolean {
+  return git === true || words.includes("--sessions");
+}
+
 /** A host in this process: everything but the process itself is real. */
 export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
   const place = makePlace(setup);

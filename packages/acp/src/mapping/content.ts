@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
 
 /** A block of a message as the client shows it. */
@@ -12,6 +12,21 @@ export function contentBlocks(content: string | readonly UserContent[]): Content
   const blocks: readonly UserContent[] =
     typeof content === "string" ? [{ type: "text", text: content }] : content;
   return blocks.filter((block) => block.type !== "text" || block.text !== "").map(contentBlock);
+}
+
+/** Updates of one message: the client puts its chunks together by the id. */
+export function* ofMessage(
+  messageId: string,
+  updates: Iterable<SessionUpdate>,
+): Generator<SessionUpdate> {
+  for (const update of updates) {
+    const { sessionUpdate } = update;
+    const isChunk =
+      sessionUpdate === "user_message_chunk" ||
+      sessionUpdate === "agent_message_chunk" ||
+      sessionUpdate === "agent_thought_chunk";
+    yield isChunk ? { ...update, messageId } : update;
+  }
 }
 
 /** What a tool said, for people. With `isCode`, texts keep their lines and spaces. */

@@ -1,7 +1,7 @@
 import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { FileChange, SessionEvent } from "@tau-agent/coding-agent";
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import { contentBlocks } from "./content.ts";
+import { contentBlocks, ofMessage } from "./content.ts";
 import { notice } from "./notice.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
@@ -10,6 +10,8 @@ export interface EventUpdatesOptions {
   /** The folder of the session. */
   readonly cwd: () => string;
   readonly client: ClientCapabilities | undefined;
+  /** Makes the id of a message. */
+  readonly newId: () => string;
 }
 
 type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: Type }>;
@@ -19,11 +21,15 @@ export class EventUpdates {
   /** The calls that the client sees. */
   readonly calls: ToolCalls;
   readonly #client: ClientCapabilities | undefined;
+  readonly #newId: () => string;
+  #messageId: string;
   #compactions = 0;
 
-  constructor({ cwd, client }: EventUpdatesOptions) {
+  constructor({ cwd, client, newId }: EventUpdatesOptions) {
     this.calls = new ToolCalls(cwd);
     this.#client = client;
+    this.#newId = newId;
+    this.#messageId = newId();
   }
 
   /**
@@ -33,8 +39,11 @@ export class EventUpdates {
    */
   map(event: SessionEvent, change?: FileChange | undefined): SessionUpdate[] {
     switch (event.type) {
+      case "message_start":
+        this.#messageId = this.#newId();
+        return [];
       case "message_update":
-        return this.#streamed(event);
+        return [...ofMessage(this.#messageId, this.#streamed(event))];
       case "message_end":
         return this.#ended(event.message);
       case "tool_execution_start": {
@@ -80,10 +89,11 @@ export class EventUpdates {
     // The calls of a reply that failed are not run.
     if (isBroken(message)) return this.calls.fail({ begun: false });
     if (message.role !== "custom" || !message.display) return [];
-    return contentBlocks(message.content).map((content) => ({
-      sessionUpdate: "agent_message_chunk",
+    const chunks = contentBlocks(message.content).map((content) => ({
+      sessionUpdate: "agent_message_chunk" as const,
       content,
     }));
+    return [...ofMessage(this.#newId(), chunks)];
   }
 
   #told(event: SessionEvent): SessionUpdate[] {

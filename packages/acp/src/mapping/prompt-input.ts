@@ -6,8 +6,14 @@ import type { Attachment, ImageContent } from "@tau-agent/rpc-protocol/messages"
 import { invalidParams } from "./errors.ts";
 
 /** A prompt as a session takes it. */
-export interface SessionPrompt extends Pick<PromptInput, "images" | "attachments"> {
+export interface SessionPrompt extends Pick<PromptInput, "images" | "attachments" | "resources"> {
   readonly text: string;
+}
+
+/** The addresses that a prompt links to, other than files of the disk. */
+export function linkedAddresses(blocks: readonly ContentBlock[]): string[] {
+  const uris = blocks.flatMap((block) => (block.type === "resource_link" ? [block.uri] : []));
+  return [...new Set(uris)].filter((uri) => !uri.startsWith("file:") && URL.canParse(uri));
 }
 
 /**

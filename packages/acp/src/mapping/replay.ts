@@ -8,7 +8,7 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-import { contentBlocks } from "./content.ts";
+import { contentBlocks, ofMessage } from "./content.ts";
 import { said } from "./event-updates.ts";
 import { argumentDiffs } from "./file-diff.ts";
 import type { ToolCalls } from "./tool-calls.ts";
@@ -32,9 +32,11 @@ export function* replay(
   options.calls.startOver();
   for (const entry of entries as readonly KnownSessionEntry[]) {
     if (entry.type === "custom_message" && entry.display) {
-      yield* chunks("agent_message_chunk", entry.content);
+      yield* ofMessage(entry.id, chunks("agent_message_chunk", entry.content));
     }
-    if (entry.type === "message") yield* replayed(entry.message, results, options);
+    if (entry.type === "message") {
+      yield* ofMessage(entry.id, replayed(entry.message, results, options));
+    }
   }
 }
 

@@ -15,14 +15,16 @@ import type {
   SessionEvent,
 } from "@tau-agent/coding-agent";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { ResourceReference } from "@tau-agent/rpc-protocol/messages";
 import type { ApprovalRequest } from "../client/client-requests.ts";
 import { ClientRequests } from "../client/client-requests.ts";
 import { commandsUpdate } from "../mapping/commands.ts";
 import { configOptions, modelValue, modeState, modeWithId } from "../mapping/config.ts";
+import { ofMessage } from "../mapping/content.ts";
 import { invalidParams, requestError } from "../mapping/errors.ts";
 import { EventUpdates, said } from "../mapping/event-updates.ts";
 import { planUpdate } from "../mapping/plan.ts";
-import { promptInput, type SessionPrompt } from "../mapping/prompt-input.ts";
+import { linkedAddresses, promptInput, type SessionPrompt } from "../mapping/prompt-input.ts";
 import { replay, userMessage } from "../mapping/replay.ts";
 import { turnEnd } from "../mapping/stop-reason.ts";
 import { usageUpdate } from "../mapping/usage.ts";
@@ -44,6 +46,9 @@ export interface AcpSessionOptions {
   readonly capabilities: ClientCapabilities | undefined;
 }
 
+/** A prompt, and the addresses that it links to. */
+type AskedPrompt = SessionPrompt & { readonly links: readonly string[] };
+
 const cancelled: PromptResponse = { stopReason: "cancelled" };
 
 /** One session as its client sees it. */
@@ -63,7 +68,11 @@ export class AcpSession {
     this.sessionId = sessionId;
     this.session = session;
     this.#line = new UpdateLine((update) => client.notify("session/update", { sessionId, update }));
-    this.#updates = new EventUpdates({ cwd: () => session.cwd, client: capabilities });
+    this.#updates = new EventUpdates({
+      cwd: () => session.cwd,
+      client: capabilities,
+      newId: randomUUID,
+    });
     this.#restoreMode();
     for (const id of callIds(session.messages)) this.#updates.calls.noteUsed(id);
     this.#said = this.#choices;
@@ -86,7 +95,7 @@ export class AcpSession {
 
   /** Answers a prompt; a second one waits for the first. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    const input = promptInput(blocks);
+    const input = { ...promptInput(blocks), links: linkedAddresses(blocks) };
     return this.#prompts.run((ticket) => this.#turn(input, ticket), { signal, cancelled });
   }
 
@@ -189,16 +198,30 @@ export class AcpSession {
     void this.#line.add(() => this.#updates.notice(severity, text));
   }
 
-  async #turn({ text, ...input }: SessionPrompt, ticket: Ticket): Promise<PromptResponse> {
+  async #turn({ text, links, ...input }: AskedPrompt, ticket: Ticket): Promise<PromptResponse> {
     const promptId = randomUUID();
     this.#promptId = promptId;
+    const { promise: stopped, resolve: onStop } = Promise.withResolvers<[]>();
+    ticket.onCancel(() => onStop([]));
+    const resources = await Promise.race([this.#resourcesOf(links), stopped]);
+    if (ticket.isCancelled) return this.#conclude(undefined);
+    const options = { ...input, resources, promptId, streamingBehavior: "followUp" as const };
     const outcome = await stopTurn(this.session, ticket, () =>
-      this.session.submit(text, { ...input, promptId, streamingBehavior: "followUp" }),
+      this.session.submit(text, options),
     ).catch((error: unknown) => {
       if (ticket.isCancelled) return undefined;
       throw requestError(error);
     });
     return this.#conclude(ticket.isCancelled ? undefined : outcome);
+  }
+
+  /** The links that name resources of MCP servers. */
+  async #resourcesOf(links: readonly string[]): Promise<ResourceReference[]> {
+    const { mcp } = this.session;
+    const found = links.map(async (uri) => ({ uri, server: await mcp.serverOf(uri) }));
+    return (await Promise.all(found)).flatMap(({ uri, server }) =>
+      server === undefined ? [] : [{ server, uri }],
+    );
   }
 
   /** Nothing of a turn is sent after its answer. */
@@ -208,7 +231,10 @@ export class AcpSession {
     try {
       if (outcome === undefined) return cancelled;
       const { stopReason, text } = turnEnd(outcome);
-      if (text !== undefined) void this.#line.add(() => said("agent_message_chunk", text));
+      if (text !== undefined) {
+        const chunks = said("agent_message_chunk", text);
+        void this.#line.add(() => [...ofMessage(randomUUID(), chunks)]);
+      }
       return { stopReason };
     } finally {
       this.#tellChanges();
@@ -228,7 +254,8 @@ export class AcpSession {
     if (event.type === "turn_start" || event.type === "thinking_level_changed") this.#tellChanges();
     // The client shows its own prompts itself.
     const isOwn = promptId !== undefined && promptId === this.#promptId;
-    const asked = event.type === "message_end" && !isOwn ? userMessage(event.message) : [];
+    const heard = event.type === "message_end" && !isOwn ? userMessage(event.message) : [];
+    const asked = ofMessage(randomUUID(), heard);
     return this.#line.add(() => [...asked, ...this.#updates.map(event), ...this.#following(event)]);
   }
 

@@ -9,6 +9,7 @@ export {
   type RecordedRequest,
   startLoopbackServer,
 } from "./loopback-server.ts";
+export { type FixtureInput, type FixtureRequest, recordFixture } from "./record-fixture.ts";
 export { type RecordingOptions, recordingFetch } from "./recording-fetch.ts";
 export { type ReplayOptions, replayFetch } from "./replay-fetch.ts";
 export type { ModelLimits, Refusal } from "./rules/rule.ts";

@@ -1,6 +1,8 @@
 import { basename } from "node:path";
+import { SessionError } from "../base/errors.ts";
 import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
 import type { OpenOptions } from "../session-log/open-session.ts";
+import { isPeriod, MAX_PERIOD_MS } from "../settings/setting.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { type Places, sessionLogOptions } from "./places.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
@@ -20,7 +22,7 @@ export function isStoreNamed(options: CreateAgentSessionOptions, settings: Setti
 /**
  * Where sessions live: in files, unless a store is named. Nothing of stores is loaded without one.
  *
- * @throws {SessionError} `invalid_option` for a store that cannot be loaded
+ * @throws {SessionError} `invalid_option` for a store that cannot be loaded, or a lease that cannot last
  */
 export async function sessionPlace(
   options: CreateAgentSessionOptions,
@@ -35,13 +37,18 @@ export async function sessionPlace(
     import("../session-log/stored-sessions.ts"),
     import("../session-store/file/process-owner.ts"),
   ]);
+  const leaseMs = options.leaseMs ?? settings.get("session.leaseMs");
+  if (!isPeriod(leaseMs)) {
+    const reason = `it must be a whole number from 1 to ${MAX_PERIOD_MS}, not ${leaseMs}`;
+    throw new SessionError("invalid_option", { option: "leaseMs", reason });
+  }
   const store = typeof named === "string" ? await openStore(named, places.baseDirectory) : named;
   const projectKey =
     options.projectKey ?? basename(sessionDirectoryFor(places.agentDirectory, places.cwd));
   const sessions = new StoredSessions({
     store,
     projectKey,
-    leaseMs: options.leaseMs ?? settings.get("session.leaseMs"),
+    leaseMs,
     timeoutMs: settings.get("session.storeTimeoutMs"),
     owner: processOwner(),
   });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../base/errors.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import { type McpPlaces, projectFiles, userFile } from "./config/places.ts";
 import type { McpServerList } from "./session/environment.ts";
@@ -134,6 +135,25 @@ export class McpAccess {
     const servers = await this.#start();
     await servers?.ready();
     return servers?.expand(text);
+  }
+
+  /**
+   * What a resource of a server holds, as files of a prompt.
+   *
+   * @throws {SessionError} `mcp_server_not_found`, `mcp_failed`
+   */
+  async attach(resource: ResourceReference): Promise<readonly Attachment[]> {
+    const servers = await this.#start();
+    await servers?.settled();
+    if (servers !== undefined) return servers.attach(resource);
+    throw new SessionError("mcp_server_not_found", { server: resource.server });
+  }
+
+  /** The name of the server that has a resource of this address; undefined if none has. */
+  async serverOf(uri: string): Promise<string | undefined> {
+    const servers = await this.#start();
+    await servers?.ready();
+    return servers?.serverOf(uri);
   }
 
   /** Ends all servers. */

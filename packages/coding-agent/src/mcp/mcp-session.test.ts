@@ -430,6 +430,45 @@ describe("resources and prompts", () => {
     expect(readOnly).toMatchObject({ list_mcp_resources: true, read_mcp_resource: false });
   });
 
+  it("sends resources along with a prompt", async () => {
+    const resources = [{ uri: "note://1", name: "First" }];
+    await workspace.configure({ one: fixtureEntry({ resources }), two: fixtureEntry({}) });
+    const session = await workspace.open();
+    const note = { server: "one", uri: "note://1" };
+    await session.prompt("Read it", { resources: [note] });
+    expect(session.messages[0]).toMatchObject({
+      role: "user",
+      content: [
+        { type: "text", text: "Read it" },
+        { type: "text", text: '<file name="note://1">\nthe content\n</file>' },
+      ],
+      attachments: [{ id: "one:note://1", fileName: "note://1", extractedText: "the content" }],
+    });
+    await expect(
+      session.prompt("go", { resources: [{ server: "three", uri: "note://1" }] }),
+    ).rejects.toMatchObject({ code: "mcp_server_not_found" });
+    const silent = fixtureEntry({ resources, silent: ["resources/read"] }, { timeout: 0.2 });
+    await session.mcp.set({ one: silent });
+    await expect(session.prompt("go", { resources: [note] })).rejects.toMatchObject({
+      code: "mcp_failed",
+    });
+  });
+
+  it("knows whose an address is, by list or template", async () => {
+    const templates = [{ uriTemplate: "user://{id}/photo", name: "Photo" }];
+    await workspace.configure({
+      a: fixtureEntry({ resources: [{ uri: "note://1", name: "First" }] }),
+      b: fixtureEntry({
+        resources: [{ uri: "x:y", name: "X" }],
+        templates: [...templates, { uriTemplate: "{+any}", name: "Any" }],
+      }),
+    });
+    const { mcp } = await workspace.openReady();
+    expect(await mcp.serverOf("note://1")).toBe("a");
+    expect(await mcp.serverOf("user://7/photo")).toBe("b");
+    expect(await mcp.serverOf("https://example.com/")).toBeUndefined();
+  });
+
   it("offers no resource tools without resources", async () => {
     await workspace.configure({ one: fixtureEntry({ tools: tools("a") }) });
     const session = await workspace.openReady();

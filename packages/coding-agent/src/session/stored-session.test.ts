@@ -202,3 +202,13 @@ test("an unused session leaves nothing in the store", async () => {
   onTestFinished(() => session.dispose());
   expect(await store.list(projectKey)).toEqual([]);
 });
+
+test.each([0, -1, 1.5, Number.NaN, 2 ** 31])(
+  "a lease of %s ms is refused by name",
+  async (leaseMs) => {
+    await expect(open(["one"], new TroubledStore(), { leaseMs } as never)).rejects.toMatchObject({
+      code: "invalid_option",
+      message: expect.stringContaining("leaseMs"),
+    });
+  },
+);

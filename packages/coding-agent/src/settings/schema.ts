@@ -8,6 +8,7 @@ import {
   flag,
   list,
   packageSources,
+  period,
   ratio,
   raw,
   record,
@@ -170,11 +171,11 @@ export const settingsTable = {
     undefined,
     "Store for sessions instead of files: redis://…, postgres://…, or a module; as --store.",
   ),
-  "session.leaseMs": count(
+  "session.leaseMs": period(
     30_000,
     "How long a host may write a session in a store without renewing its lease, in ms.",
   ),
-  "session.storeTimeoutMs": count(
+  "session.storeTimeoutMs": period(
     30_000,
     "How long a write to a store may take before the prompt fails, in ms.",
   ),

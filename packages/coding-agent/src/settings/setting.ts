@@ -71,6 +71,20 @@ export function count<T extends number | undefined>(
   );
 }
 
+/** The longest wait that timers take. */
+export const MAX_PERIOD_MS = 2 ** 31 - 1;
+
+/** Whether a timer can wait for so long. */
+export function isPeriod(found: unknown): found is number {
+  return Number.isInteger(found) && Number(found) >= 1 && Number(found) <= MAX_PERIOD_MS;
+}
+
+/** A time in milliseconds that passes. */
+export function period(value: number, description: string): Setting<number> {
+  const type = `whole number from 1 to ${MAX_PERIOD_MS}`;
+  return row({ type, accepts: isPeriod }, { default: value, description });
+}
+
 /** A share from 0 to 1. */
 export function ratio(value: number, description: string): Setting<number> {
   const accepts = (found: unknown) => typeof found === "number" && found >= 0 && found <= 1;

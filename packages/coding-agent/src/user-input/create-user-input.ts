@@ -4,6 +4,8 @@ import { UserInput, type UserInputOptions } from "./input.ts";
 
 type ExpandRemote = NonNullable<UserInputOptions["expandRemote"]>;
 
+type ReadResource = NonNullable<UserInputOptions["readResource"]>;
+
 /** Turns user input into a message: expands templates, fetches images and scales them down. */
 export function createUserInput({
   resources,
@@ -15,12 +17,15 @@ export function createUserInput({
   readonly settings: SettingsStore;
   /** The `fetch` that uses the user's proxy, if there is one. */
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
-  /** Expands the prompts of MCP servers. */
-  readonly mcp?: { expand(text: string): ReturnType<ExpandRemote> } | undefined;
+  /** Expands the prompts of MCP servers, and reads their resources. */
+  readonly mcp?:
+    | { expand(text: string): ReturnType<ExpandRemote>; readonly attach: ReadResource }
+    | undefined;
 }): UserInput {
   return new UserInput({
     expand: (text) => resources.expand(text),
     expandRemote: mcp && ((text) => mcp.expand(text)),
+    readResource: mcp && ((resource) => mcp.attach(resource)),
     fetch: async (...request) => ((await fetch()) ?? globalThis.fetch)(...request),
     prepareImage: async (image) => {
       const { preparePromptImage } = await import("./prompt-image.ts");

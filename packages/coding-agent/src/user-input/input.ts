@@ -2,6 +2,7 @@ import type {
   Attachment,
   ImageContent,
   ImageInput,
+  ResourceReference,
   UserContent,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
@@ -13,6 +14,8 @@ import { fetchImage } from "./fetch-image.ts";
 export interface PromptInput {
   readonly images?: readonly ImageInput[] | undefined;
   readonly attachments?: readonly Attachment[] | undefined;
+  /** Resources of MCP servers. */
+  readonly resources?: readonly ResourceReference[] | undefined;
   /** Takes the text literally, even if it looks like a command or a template. */
   readonly isVerbatim?: boolean | undefined;
 }
@@ -24,6 +27,10 @@ export interface UserInputOptions {
   /** The content that a command of an MCP server stands for; undefined for any other text. */
   readonly expandRemote?:
     | ((text: string) => Promise<readonly UserContent[] | undefined>)
+    | undefined;
+  /** Reads a resource of an MCP server. */
+  readonly readResource?:
+    | ((resource: ResourceReference) => Promise<readonly Attachment[]>)
     | undefined;
   /** Checks an image and scales it down if needed; throws a readable reason. */
   readonly prepareImage: (image: ImageContent) => Promise<ImageContent>;
@@ -42,7 +49,8 @@ export class UserInput {
   /**
    * A user message: plain text, or blocks if there are images or attachments.
    *
-   * @throws {SessionError} `prompt_empty`; `invalid_image`, `invalid_attachment` naming the field
+   * @throws {SessionError} `prompt_empty`; `invalid_image`, `invalid_attachment` naming the field;
+   *   `mcp_server_not_found`, `mcp_failed`
    */
   async build(text: string, input: PromptInput): Promise<UserMessage> {
     const isExpanded = text.startsWith("/") && input.isVerbatim !== true;
@@ -53,17 +61,20 @@ export class UserInput {
     for (const [index, image] of (input.images ?? []).entries()) {
       blocks.push(await this.#image(image, `images[${index}]`));
     }
-    for (const [index, attachment] of (input.attachments ?? []).entries()) {
+    const attachments = [...(input.attachments ?? [])];
+    for (const resource of input.resources ?? []) {
+      attachments.push(...((await this.#options.readResource?.(resource)) ?? []));
+    }
+    for (const [index, attachment] of attachments.entries()) {
       blocks.push(await this.#attachment(attachment, `attachments[${index}]`));
     }
     // Vendors reject an empty message with an error that does not say so.
     if (blocks.length === 0 && expanded.trim() === "") throw new SessionError("prompt_empty");
-    const hasAttachments = (input.attachments ?? []).length > 0;
     const leading: UserContent[] = expanded === "" ? [] : [{ type: "text", text: expanded }];
     return {
       role: "user",
       content: blocks.length === 0 ? expanded : [...leading, ...blocks],
-      ...(hasAttachments ? { attachments: [...(input.attachments ?? [])] } : {}),
+      ...(attachments.length > 0 ? { attachments } : {}),
       timestamp: Date.now(),
     };
   }

@@ -176,6 +176,12 @@ class Play {
     return frame.type !== "response" && !isDocumentedEvent(this.#dialect, frame);
   }
 
+  /** A frame as a host with one session sends it, which is what documents describe. */
+  #single(frame: Frame): Frame {
+    const isMany = this.#transcript.arguments?.includes("--sessions") === true;
+    return isMany ? withoutHandle(frame) : frame;
+  }
+
   #beginWait(): void {
     this.#deadlineMs = performance.now() + (this.#options.patienceMs ?? Number.POSITIVE_INFINITY);
   }
@@ -199,7 +205,7 @@ class Play {
     let problem = this.#ids.problem(this.#dialect, frame);
     if (this.#dialect === "pi") {
       this.seen.push(frame);
-      problem ??= documentedProblem(frame, { isInitialized, isTolerant });
+      problem ??= documentedProblem(this.#single(frame), { isInitialized, isTolerant });
     }
     if (problem === undefined) return;
     if (onShapeProblem === undefined) {
@@ -207,6 +213,14 @@ class Play {
     }
     onShapeProblem(problem, frame);
   }
+}
+
+/** What a frame of one session among many has besides what the frame of a single one has. */
+function withoutHandle(frame: Frame): Frame {
+  const { sessionId: _, seq: __, promptId: ___, ...own } = frame;
+  if (frame.success !== false) return own;
+  const { code: ____, ...error } = own;
+  return error;
 }
 
 function isAlike(pattern: Pattern, frame: Frame): boolean {

@@ -254,6 +254,13 @@ export const sections = {
       "after it, every event has a seq, and promptId from the delivery of its prompt on",
     "order.own_id": "a prompt may bring its id; one that the session has starts nothing",
     "order.queue": "queue_update names the queued prompts, and cancel_queued takes one back",
+    "many.open": "open_session opens a session beside others, with a handle that names it",
+    "many.handle": "commands, answers and events of a session carry its handle",
+    "many.close": "close_session ends a session, and its handle is unknown afterwards",
+    "attach.replay": "attach sends the frames after the cursor, then live; or resync",
+    "attach.detach": "detach ends the frames of a session, not the session",
+    "drain.refuses":
+      "drain refuses prompts, lets running ones end, and says where the frames of each session ended",
     "output.valid": "prompt_result has the value that fits a prompt's outputSchema",
     "output.invalid": "after three answers that do not fit, prompt_result has the last text alone",
     "output.schema": "a schema that does not compile is refused, and nothing is sent",

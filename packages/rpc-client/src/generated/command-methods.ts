@@ -11,6 +11,7 @@ export interface CommandMethods {
    *   skill.
    * @param options.images - Images for the model.
    * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.resources - Resources of MCP servers to send along; the host reads them.
    * @param options.streamingBehavior - How to queue the message during a run. Without it, a prompt
    *   is refused during a run.
    * @param options.promptId - The id of the prompt; made by the host by default. One that the
@@ -31,6 +32,7 @@ export interface CommandMethods {
    * @param message - The user's text.
    * @param options.images - Images for the model.
    * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.resources - Resources of MCP servers to send along; the host reads them.
    */
   steer(message: string, options?: Omit<Params<"steer">, "message">): Promise<Result<"steer">>;
 
@@ -40,6 +42,7 @@ export interface CommandMethods {
    * @param message - The user's text.
    * @param options.images - Images for the model.
    * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.resources - Resources of MCP servers to send along; the host reads them.
    */
   followUp(message: string, options?: Omit<Params<"follow_up">, "message">): Promise<Result<"follow_up">>;
 
@@ -49,6 +52,7 @@ export interface CommandMethods {
    * @param message - The user's text.
    * @param options.images - Images for the model.
    * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.resources - Resources of MCP servers to send along; the host reads them.
    */
   queueMessage(message: string, options?: Omit<Params<"queue_message">, "message">): Promise<Result<"queue_message">>;
 
@@ -58,6 +62,7 @@ export interface CommandMethods {
    * @param message - The user's text.
    * @param options.images - Images for the model.
    * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.resources - Resources of MCP servers to send along; the host reads them.
    */
   abortAndPrompt(message: string, options?: Omit<Params<"abort_and_prompt">, "message">): Promise<Result<"abort_and_prompt">>;
 

@@ -24,6 +24,24 @@ describe("hostCommand", () => {
     ]);
   });
 
+  it.each(["ssh", "/usr/bin/ssh", "C:\\OpenSSH\\ssh.exe"])(
+    "quotes its words for the shell behind %s",
+    (ssh) => {
+      const command = [ssh, "-T", "build", "cd /work && exec tau"];
+      const args = ["--name", "it's $HOME", "--empty", "", "--model=a/b:high"];
+      expect(hostCommand({ command, args })).toEqual([
+        ...command,
+        "--mode",
+        "rpc",
+        "--name",
+        "'it'\\''s $HOME'",
+        "--empty",
+        "''",
+        "--model=a/b:high",
+      ]);
+    },
+  );
+
   it("never starts a shim of an installed host", () => {
     const [program, entry] = hostCommand({});
     if (program === "tau") expect(entry).toBe("--mode");

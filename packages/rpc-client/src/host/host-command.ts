@@ -28,14 +28,25 @@ export interface HostCommandOptions {
 /** The whole argument vector of the host, program first. */
 export function hostCommand(options: HostCommandOptions): [string, ...string[]] {
   const [program, ...first] = options.command ?? defaultCommand(options.cliPath);
-  const rest = [...first, "--mode", "rpc"];
+  const rest = ["--mode", "rpc"];
   if (options.provider !== undefined) rest.push("--provider", options.provider);
   if (options.model !== undefined) rest.push("--model", options.model);
   rest.push(...sessionArguments(options.session));
   if (options.tools !== undefined) rest.push(...toolArguments(options.tools));
   for (const path of options.extensions ?? []) rest.push("--extension", path);
   if (options.permissions !== undefined) rest.push("--permission-mode", options.permissions);
-  return [program ?? "tau", ...rest, ...(options.args ?? [])];
+  rest.push(...(options.args ?? []));
+  return [program ?? "tau", ...first, ...(isSsh(program) ? rest.map(quoted) : rest)];
+}
+
+/** `ssh` joins its words with blanks, and a shell of the other machine reads the result. */
+function isSsh(program: string | undefined): boolean {
+  return /(^|[/\\])ssh(\.exe)?$/i.test(program ?? "");
+}
+
+/** A word as a POSIX shell has to be given it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function sessionArguments(session: HostCommandOptions["session"]): string[] {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Attachment, ImageInput } from "../vocabulary/content.ts";
+import { Attachment, ImageInput, ResourceReference } from "../vocabulary/content.ts";
 import { command } from "./command.ts";
 import { Cancelled, noParams, nothing } from "./shared.ts";
 
@@ -27,6 +27,8 @@ const queued = () =>
     images: images(),
     /** Files to send along; the model reads the text extracted from them. */
     attachments: z.optional(z.array(Attachment)),
+    /** Resources of MCP servers to send along; the host reads them. */
+    resources: z.optional(z.array(ResourceReference)),
   });
 
 /** Talking to the agent. */

@@ -4,6 +4,7 @@ export {
   Attachment,
   ImageContent,
   ImageInput,
+  ResourceReference,
   TextContent,
   ThinkingContent,
   ToolCall,

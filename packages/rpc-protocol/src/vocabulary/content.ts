@@ -84,6 +84,15 @@ export const Attachment = z.object({
 });
 export type Attachment = z.infer<typeof Attachment>;
 
+/** A resource of an MCP server. */
+export const ResourceReference = z.object({
+  /** The name of the server. */
+  server: z.string(),
+  /** The address of the resource, as the server lists it. */
+  uri: z.string(),
+});
+export type ResourceReference = z.infer<typeof ResourceReference>;
+
 /** An image as clients may send it: in the documented form, or with a `source` as in older dialects. */
 export const ImageInput = z.union([
   ImageContent,

@@ -6,6 +6,7 @@ import {
   createAgentSession,
   type McpPool,
   type SessionStart,
+  SettingsStore,
 } from "@tau-agent/coding-agent";
 import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../../command-line/cli-options.ts";
@@ -39,13 +40,15 @@ export async function openHostedSession(
   seams: SessionSeams,
 ): Promise<AgentSession> {
   const { logger, beforeExtensions, mcpPool, environment: environmentOfHost } = defaults;
-  const { store = environmentOfHost.store } = defaults.options;
-  checkPaths(given, store !== undefined);
+  checkPaths(given);
   // A yes is for a folder that the client knows, which is here the one in the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
   const environment = environmentOf(asked, environmentOfHost);
   const options = optionsOf(asked, defaults);
+  if (asked.sessionPath !== undefined || asked.projectKey !== undefined) {
+    checkStore(asked, await hasStore(defaults, environment, asked.cwd));
+  }
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
   const session = await createAgentSession({
     ...created,
@@ -57,21 +60,36 @@ export async function openHostedSession(
   return session;
 }
 
-function checkPaths(
-  { cwd, sessionPath, durableSessionId, projectKey }: Asked,
-  hasStore: boolean,
-): void {
+/** Whether sessions of a folder live in a store, as the command line or settings say. */
+async function hasStore(
+  { options, environment }: SessionDefaults,
+  { agentDirectory, cwd }: ProcessEnvironment,
+  folder: string = cwd,
+): Promise<boolean> {
+  if ((options.store ?? environment.store) !== undefined) return true;
+  return (await SettingsStore.load({ agentDirectory, cwd: folder })).has("session.store");
+}
+
+function checkPaths({ cwd, sessionPath, durableSessionId }: Asked): void {
   if (cwd !== undefined) checkFolder("cwd", cwd, cwd);
   if (sessionPath !== undefined) checkFolder("sessionPath", sessionPath, dirname(sessionPath));
-  const refuse = (field: string, reason: string): never => {
-    throw new ProtocolError("invalid_params", { command: "open_session", field, reason });
-  };
   if (sessionPath !== undefined && durableSessionId !== undefined) {
     refuse("durableSessionId", "sessionPath already says which session");
   }
-  if (projectKey !== undefined && !hasStore && !/^(?!\.{1,2}$)[^/\\\0]+$/.test(projectKey)) {
+}
+
+/** What names a session in files does not in a store, and the other way round. */
+function checkStore({ sessionPath, projectKey }: Asked, isStored: boolean): void {
+  if (isStored && sessionPath !== undefined) {
+    refuse("sessionPath", "sessions are in a store here; name one by its durableSessionId");
+  }
+  if (projectKey !== undefined && !isStored && !/^(?!\.{1,2}$)[^/\\\0]+$/.test(projectKey)) {
     refuse("projectKey", "in files, it is the name of a folder");
   }
+}
+
+function refuse(field: string, reason: string): never {
+  throw new ProtocolError("invalid_params", { command: "open_session", field, reason });
 }
 
 function checkFolder(field: string, path: string, folder: string): void {

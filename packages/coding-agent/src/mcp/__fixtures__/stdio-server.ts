@@ -10,6 +10,7 @@ export interface Behaviour {
   readonly tools?: readonly object[];
   readonly prompts?: readonly object[];
   readonly resources?: readonly object[];
+  readonly templates?: readonly object[];
   readonly instructions?: string;
   /** What it does before it reads anything. */
   readonly first?: "exit" | "rubbish" | "endless" | "flood" | "stderr";
@@ -147,7 +148,7 @@ const answers: Record<string, (message: Message) => unknown> = {
     ],
   }),
   "resources/list": () => ({ resources }),
-  "resources/templates/list": () => ({ resourceTemplates: [] }),
+  "resources/templates/list": () => ({ resourceTemplates: behaviour.templates ?? [] }),
   "resources/read": ({ params }) => ({
     contents: [{ uri: (params as { uri?: string }).uri, mimeType: "text/plain", text: "the content" }],
   }),

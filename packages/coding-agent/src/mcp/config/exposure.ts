@@ -10,12 +10,12 @@ export function exposureOf(
 ): McpExposure | undefined {
   const exact = toolExposure.find(([name]) => name === tool);
   if (exact !== undefined) return exact[1];
-  const fitting = toolExposure.find(([name]) => name.includes("*") && fits(name, tool));
+  const fitting = toolExposure.find(([name]) => name.includes("*") && fitsPattern(name, tool));
   return fitting?.[1] ?? exposure;
 }
 
 /** Whether a name fits a pattern in which `*` is any text; linear, unlike a regular expression. */
-function fits(pattern: string, name: string): boolean {
+export function fitsPattern(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop() ?? "";
   if (name.length < first.length + last.length) return false;

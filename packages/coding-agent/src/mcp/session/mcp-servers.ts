@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import type { ToolCallContext } from "@tau-agent/agent";
-import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage, ProtocolError } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
@@ -21,6 +21,7 @@ import { createResourceTools } from "../tools/resource-tools.ts";
 import type { KeepData } from "../tools/result-content.ts";
 import { askElicitation } from "./elicitation.ts";
 import type { McpEnvironment, McpServerInfo, McpServerList } from "./environment.ts";
+import { attachResource, serverWithResource } from "./prompt-resources.ts";
 import { fetchPrompt, type PromptCommand, promptCommands } from "./remote-prompts.ts";
 import { ServerNotes } from "./server-notes.ts";
 import { describeServers } from "./server-section.ts";
@@ -199,10 +200,21 @@ export class McpServers {
     try {
       return await fetchPrompt(command, rest, this.#keep);
     } catch (error) {
-      const server = command.server.config.name;
-      const reason = cleanLine(errorMessage(error), MAX_REASON);
-      throw new SessionError("mcp_failed", { server, reason }, { cause: error });
+      throw failureOf(command.server, error);
     }
+  }
+
+  /** What a resource of a server holds, as files of a prompt. */
+  async attach({ server: name, uri }: ResourceReference): Promise<readonly Attachment[]> {
+    const server = this.#find(name);
+    return attachResource(server, uri, this.#keep).catch((error: unknown) => {
+      throw failureOf(server, error);
+    });
+  }
+
+  /** The name of the server that has a resource of this address. */
+  async serverOf(uri: string): Promise<string | undefined> {
+    return (await serverWithResource(this.#withResources(), uri))?.config.name;
   }
 
   /** Ends all servers. */
@@ -363,6 +375,11 @@ export class McpServers {
     this.#environment.emit({ type: "mcp_server_status", server: name, status, ...told });
     if (isTrouble(status)) this.#notes.add(name, troubleText(server));
   }
+}
+
+function failureOf({ config }: McpServer, error: unknown): SessionError {
+  const reason = cleanLine(errorMessage(error), MAX_REASON);
+  return new SessionError("mcp_failed", { server: config.name, reason }, { cause: error });
 }
 
 function mayBeDirect({ entry }: McpServerConfig): boolean {

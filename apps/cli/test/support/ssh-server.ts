@@ -1,0 +1,78 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { freePort } from "../../../../packages/store-redis/test/free-port.ts";
+
+/** `sshd` has to be started by its whole path. */
+const sshd = ["/usr/sbin/sshd", "/usr/bin/sshd"].find((path) => existsSync(path));
+
+/** Why tests that need it do not run; undefined when the machine has both ends of OpenSSH. */
+export const sshIsMissing =
+  sshd !== undefined && spawnSync("ssh", ["-V"]).status === 0
+    ? undefined
+    : "OpenSSH is not installed; scripts/install-sshd.sh installs it where apt-get can";
+
+/**
+ * A server of a test's own on a port of this machine, with keys and a configuration that end with the test.
+ *
+ * @returns the words of `ssh` that reach it, without a command
+ */
+export async function startSshServer(): Promise<[string, ...string[]]> {
+  const folder = mkdtempSync(join(tmpdir(), "tau-ssh-"));
+  const at = (name: string) => join(folder, name);
+  for (const name of ["host", "user"]) {
+    spawnSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", at(name)]);
+  }
+  const port = await freePort();
+  const settings = {
+    ListenAddress: `127.0.0.1:${port}`,
+    HostKey: at("host"),
+    PidFile: at("pid"),
+    AuthorizedKeysFile: at("user.pub"),
+    // The folder is temporary, and others can write to the one it is in.
+    StrictModes: "no",
+    UsePAM: "no",
+    PasswordAuthentication: "no",
+    PermitRootLogin: "yes",
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`);
+  writeFileSync(at("config"), lines.join(""));
+  // A server of root's insists on this folder, which the system's own service makes.
+  if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
+  const server = spawn(sshd ?? "sshd", ["-D", "-e", "-f", at("config")], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  server.stderr.on("data", (chunk: Buffer) => {
+    said += String(chunk);
+  });
+  onTestFinished(() => {
+    server.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  while (!(await answers(port))) {
+    if (server.exitCode !== null) throw new Error(`sshd ended: ${said}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const [type, key] = readFileSync(at("host.pub"), "utf8").split(" ");
+  writeFileSync(at("known"), `[127.0.0.1]:${port} ${type} ${key}\n`);
+  const options = [`UserKnownHostsFile=${at("known")}`, "IdentitiesOnly=yes", "BatchMode=yes"];
+  const words = options.flatMap((option) => ["-o", option]);
+  const { username } = userInfo();
+  const place = ["-p", String(port), "-i", at("user"), `${username}@127.0.0.1`];
+  return ["ssh", "-F", "none", "-T", ...words, ...place];
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(port, "127.0.0.1");
+    socket.on("error", () => resolve(false));
+    socket.on("data", (data) => {
+      socket.destroy();
+      resolve(String(data).startsWith("SSH-"));
+    });
+  });
+}

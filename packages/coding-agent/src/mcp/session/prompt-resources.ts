@@ -1,0 +1,64 @@
+import type { Attachment } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { fitsPattern } from "../config/exposure.ts";
+import type { McpServer } from "../connection/server.ts";
+import { boundContent } from "../tools/bounded-content.ts";
+import type { KeepData } from "../tools/result-content.ts";
+
+/** A resource of a server as a user sends it along with a prompt: each of its contents is a file. */
+export async function attachResource(
+  server: McpServer,
+  uri: string,
+  keep: KeepData,
+): Promise<Attachment[]> {
+  const { name, entry } = server.config;
+  const { timeoutMs } = entry;
+  const result = await server.request("resources/read", { uri }, { timeoutMs });
+  const contents = Array.isArray(result.contents) ? result.contents.filter(isJsonObject) : [];
+  // Images need code that most prompts do without.
+  const { resourceContent } = await import("../tools/result-content.ts");
+  const context = { server: name, keep, canRead: true };
+  const shown = [];
+  for (const content of contents) shown.push(await resourceContent(content, context));
+  if (shown.length === 0) shown.push({ type: "text" as const, text: "" });
+  const { content } = await boundContent(shown, keep);
+  return content.map((block, index): Attachment => {
+    const id = `${name}:${uri}${index === 0 ? "" : `#${index + 1}`}`;
+    if (block.type === "image") {
+      const { data, mimeType } = block;
+      const size = Buffer.byteLength(data, "base64");
+      return { id, type: "image", fileName: uri, mimeType, size, content: data };
+    }
+    const { text } = block;
+    const file = { fileName: uri, mimeType: "text/plain", size: Buffer.byteLength(text) };
+    return { id, type: "document", ...file, content: "", extractedText: text };
+  });
+}
+
+/** The first server that has a resource of this address, by its list or by a template of it. */
+export async function serverWithResource(
+  servers: readonly McpServer[],
+  uri: string,
+): Promise<McpServer | undefined> {
+  const owners = await Promise.all(
+    servers.map(async (server) => {
+      const { timeoutMs } = server.config.entry;
+      const limits = { timeoutMs };
+      const [resources, templates] = await Promise.all([
+        server.list("resources/list", "resources", limits).catch(() => []),
+        server.list("resources/templates/list", "resourceTemplates", limits).catch(() => []),
+      ]);
+      const isListed = resources.some((one) => isJsonObject(one) && one.uri === uri);
+      const fits = (one: unknown): boolean =>
+        isJsonObject(one) && typeof one.uriTemplate === "string" && matches(one.uriTemplate, uri);
+      return isListed || templates.some(fits) ? server : undefined;
+    }),
+  );
+  return owners.find((server) => server !== undefined);
+}
+
+/** Whether an address can come of a template. One without a scheme of its own would claim every address. */
+function matches(template: string, uri: string): boolean {
+  const pattern = template.replace(/\{[^{}]*\}/g, "*");
+  return /^[a-z][a-z\d+.-]*:/i.test(pattern) && fitsPattern(pattern, uri);
+}
