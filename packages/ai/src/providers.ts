@@ -23,6 +23,8 @@ export const builtInProviders: ProviderTable = {
   "openai-codex-responses": async () =>
     (await import("./openai-codex-responses/index.ts")).createOpenaiCodexResponses(),
   "google-vertex": async () => (await import("./google-vertex/index.ts")).createGoogleVertex(),
+  "mistral-conversations": async () =>
+    (await import("./mistral-conversations/index.ts")).createMistralConversations(),
   "openai-completions": async () =>
     (await import("./openai-completions/index.ts")).createOpenaiCompletions(),
   "openai-responses": async () =>

@@ -162,6 +162,15 @@ const clouds: readonly Cloud[] = [
     place: `${inProject}/anthropic/models/claude-sonnet-4-6%4020260101:streamRawPredict`,
     wrong: { apiKey: "key-instead" },
   },
+  {
+    api: "mistral-conversations",
+    title: "Mistral",
+    model: { id: "mistral-medium-latest", provider: "mistral" },
+    options: () => ({ apiKey: "mistral-key" }),
+    credentials: { key: "mistral-key" },
+    place: "/mistral/chat/completions",
+    wrong: { apiKey: "another" },
+  },
 ];
 
 const copilot = {

@@ -106,6 +106,18 @@ const google: Omit<Wire, "api"> = {
   errorEvent: (status, text) => data({ error: { code: 429, message: text, status } }),
 };
 
+const completions: Omit<Wire, "api"> = {
+  events: [
+    chunk({ role: "assistant", content: "" }),
+    chunk({ content: "Hello" }),
+    chunk({}, "stop"),
+    "data: [DONE]\n\n",
+  ],
+  overflow: "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
+  keyHeader: "authorization",
+  errorEvent: (code, text) => data({ error: { code, message: text } }),
+};
+
 /** Every wire format. */
 export const wires: readonly Wire[] = [
   { api: "anthropic-messages", ...anthropic },
@@ -123,18 +135,11 @@ export const wires: readonly Wire[] = [
     openBaseUrl: "http://localhost:9/v1",
     environment: nobody,
   },
+  { api: "openai-completions", ...completions },
   {
-    api: "openai-completions",
-    events: [
-      chunk({ role: "assistant", content: "" }),
-      chunk({ content: "Hello" }),
-      chunk({}, "stop"),
-      "data: [DONE]\n\n",
-    ],
-    overflow:
-      "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
-    keyHeader: "authorization",
-    errorEvent: (code, text) => data({ error: { code, message: text } }),
+    ...completions,
+    api: "mistral-conversations",
+    overflow: "Prompt contains 9 tokens, too large for model with 8 maximum context length",
   },
   {
     api: "bedrock-converse-stream",

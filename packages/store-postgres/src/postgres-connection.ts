@@ -63,10 +63,12 @@ export class PostgresConnection {
     }
   }
 
-  /** Ends the pool, if it was made here. */
+  /** Ends the pool, if it was made here. May be called again. */
   async close(): Promise<void> {
     await this.#pool?.catch(() => undefined);
-    await this.#end?.();
+    const end = this.#end;
+    this.#end = undefined;
+    await end?.();
   }
 
   async #prepared(): Promise<PostgresPool> {

@@ -5,6 +5,7 @@ import {
 } from "@tau-agent/coding-agent/session-store";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { ForgetfulProxy } from "../../store-redis/test/forgetful-proxy.ts";
 import { createPostgresStore } from "../src/index.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
@@ -111,6 +112,27 @@ test("a writer that waited for a lock finds its lease gone", async () => {
   await expect(store.append(key, [entry("c")], lease)).rejects.toMatchObject({
     code: "lease_lost",
   });
+});
+
+test("an append whose answer is lost is stored once when it is repeated", async () => {
+  await using proxy = await ForgetfulProxy.start(server.port);
+  const url = server.url.replace(`:${server.port}`, `:${proxy.port}`);
+  const store = open(`${url}?schema=forgetful`);
+  const lease = await store.acquire(key, 60_000);
+  await store.append(key, [entry("a")], lease);
+  for (const id of ["b", "c", "d"]) {
+    proxy.forgetNextAnswer();
+    const batch = [entry(id), entry(`${id}2`)];
+    // A driver may repeat it itself, else the host does.
+    await store.append(key, batch, lease).catch((error: unknown) => {
+      expect(error).toMatchObject({ code: "unavailable" });
+    });
+    expect(proxy.forgotten).toBe(true);
+    await store.append(key, batch, lease);
+  }
+  const ids = (await store.load(key))?.map(({ id }) => id);
+  expect(ids).toEqual(["a", "b", "b2", "c", "c2", "d", "d2"]);
+  await store.close?.();
 });
 
 test("says what it needs", () => {

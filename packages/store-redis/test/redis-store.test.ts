@@ -8,6 +8,7 @@ import { createClient } from "redis";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { describeWith } from "../../../scripts/testing/describe-with.ts";
 import { createRedisStore } from "../src/index.ts";
+import { ForgetfulProxy } from "./forgetful-proxy.ts";
 import { RedisServer, redisIsMissing } from "./redis-server.ts";
 
 const key: SessionKey = { projectKey: "project", sessionId: "session" };
@@ -77,6 +78,27 @@ describeWith(redisIsMissing)("the store in Redis", () => {
 });
 
 describeWith(redisIsMissing)("a Redis in trouble", () => {
+  test("an append whose answer is lost is stored once when it is repeated", async () => {
+    await using own = await RedisServer.start();
+    await using proxy = await ForgetfulProxy.start(own.port);
+    const store = open(own.url.replace(`:${own.port}`, `:${proxy.port}`));
+    const lease = await store.acquire(key, 60_000);
+    await store.append(key, [entry("a")], lease);
+    for (const id of ["b", "c", "d"]) {
+      proxy.forgetNextAnswer();
+      const batch = [entry(id), entry(`${id}2`)];
+      // A driver may repeat it itself, else the host does.
+      await store.append(key, batch, lease).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: "unavailable" });
+      });
+      expect(proxy.forgotten).toBe(true);
+      await store.append(key, batch, lease);
+    }
+    const ids = (await store.load(key))?.map(({ id }) => id);
+    expect(ids).toEqual(["a", "b", "b2", "c", "c2", "d", "d2"]);
+    await store.close?.();
+  });
+
   test("a killed server is an error, and everything acknowledged is there when it is back", async () => {
     await using own = await RedisServer.start();
     const store = open(own.url);

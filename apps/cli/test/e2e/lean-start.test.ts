@@ -1,7 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { recordFrames } from "../recording/record-host.ts";
 import { binPath } from "../support/start-host.ts";
@@ -45,4 +47,58 @@ it("loads no heavy part of Node to answer initialize and get_state", () => {
   const loaded = JSON.parse(readFileSync(list, "utf8")) as string[];
   expect(loaded.length).toBeGreaterThan(0);
   expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
+});
+
+/** What the code of MCP servers and its library say, wherever the bundle has them. */
+const marks = { ours: "is being started again", library: "notifications/initialized" };
+
+it.each([
+  ["nothing of MCP where no server is configured", undefined, { ours: false, library: false }],
+  ["it for a server, once the first command is answered", {}, { ours: true, library: true }],
+])("loads %s", async (_, mcpServers, expected) => {
+  const folder = mkdtempSync(join(tmpdir(), "tau-lean-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const list = join(folder, "loaded");
+  const preload = join(folder, "preload.cjs");
+  writeFileSync(
+    preload,
+    `const { appendFileSync } = require("node:fs");
+    require("node:module").registerHooks({ load: (url, context, next) => {
+      appendFileSync(${JSON.stringify(list)}, url + "\\n");
+      return next(url, context);
+    } });`,
+  );
+  if (mcpServers !== undefined) {
+    const one = { command: process.execPath, args: ["-e", "process.stdin.resume()"], timeout: 1 };
+    writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { one } }));
+  }
+  const host = spawn(
+    process.execPath,
+    ["--require", preload, binPath, "--mode", "rpc", "--no-session", "--provider", "scripted"],
+    {
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH,
+        NODE_OPTIONS: process.env.NODE_OPTIONS,
+        HOME: folder,
+        PI_CODING_AGENT_DIR: folder,
+      },
+      stdio: ["pipe", "pipe", "ignore"],
+    },
+  );
+  const frames = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
+  host.stdin.write('{"id":"1","type":"prompt","message":"hello"}\n');
+  for (;;) {
+    const { value = "" } = await frames.next();
+    if (JSON.parse(value).type === "agent_end") break;
+  }
+  host.stdin.end();
+  await new Promise((resolve) => host.once("exit", resolve));
+  const files = readFileSync(list, "utf8").split("\n");
+  const code = files
+    .filter((url) => url.startsWith("file:"))
+    .map((url) => readFileSync(fileURLToPath(url), "utf8"));
+  expect(code.length).toBeGreaterThan(3);
+  const isLoaded = (mark: string): boolean => code.some((text) => text.includes(mark));
+  expect({ ours: isLoaded(marks.ours), library: isLoaded(marks.library) }).toEqual(expected);
 });

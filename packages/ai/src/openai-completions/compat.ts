@@ -110,6 +110,18 @@ interface KnownEndpoint {
 const hosted = { sendsMaxTokens: true } as const;
 const newTokensField = { maxTokensField: "max_completion_tokens", ...hosted } as const;
 
+/** What Mistral's servers differ in. */
+export const mistralCompat = {
+  ...hosted,
+  toolCallIdFormat: "mistral",
+  maxImages: 8,
+  supportsUsageInStreaming: false,
+  requiresToolResultName: true,
+  requiresNonNullAssistantContent: true,
+  supportsPromptCacheKey: true,
+  supportsLongCacheRetention: false,
+} as const satisfies Partial<CompletionsCompat>;
+
 const knownEndpoints: readonly KnownEndpoint[] = [
   {
     hosts: ["api.openai.com", "openai.azure.com"],
@@ -164,14 +176,7 @@ const knownEndpoints: readonly KnownEndpoint[] = [
   {
     hosts: ["mistral.ai"],
     providers: ["mistral"],
-    compat: {
-      ...hosted,
-      toolCallIdFormat: "mistral",
-      maxImages: 8,
-      supportsUsageInStreaming: false,
-      requiresToolResultName: true,
-      requiresNonNullAssistantContent: true,
-    },
+    compat: mistralCompat,
   },
   {
     hosts: ["moonshot.ai", "moonshot.cn", "kimi.com"],

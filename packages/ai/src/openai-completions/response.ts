@@ -166,6 +166,7 @@ const stops: ReadonlyMap<string, Stop["reason"]> = new Map(
     end_turn: "stop",
     length: "length",
     max_tokens: "length",
+    model_length: "length",
     tool_calls: "toolUse",
     function_call: "toolUse",
   } as const),

@@ -35,6 +35,7 @@ const rules: Readonly<Record<string, ToolRules>> = {
   "azure-openai-responses": openai,
   "openai-codex-responses": openai,
   "bedrock-converse-stream": anthropic,
+  "mistral-conversations": openai,
   "openai-completions": openai,
   "openai-responses": openai,
   "google-generative-ai": google,

@@ -53,6 +53,12 @@ const ways: Readonly<
     status: 403,
     message: "The security token included in the request is invalid.",
   },
+  "mistral-conversations": {
+    header: "authorization",
+    bearer: true,
+    status: 401,
+    message: "Unauthorized",
+  },
   "google-vertex": {
     header: "x-goog-api-key",
     status: 401,

@@ -9,6 +9,7 @@ export const loopbackApis = [
   "bedrock-converse-stream",
   "google-vertex",
   "anthropic-vertex",
+  "mistral-conversations",
 ] as const;
 
 /** A wire format a loopback server speaks. */

@@ -3,6 +3,7 @@ import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
 import { anthropicVertexWire } from "./wire/anthropic-vertex.ts";
 import { bedrockConverseStreamWire } from "./wire/bedrock-converse-stream.ts";
 import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
+import { mistralConversationsWire } from "./wire/mistral-conversations.ts";
 import { openaiCompletionsWire } from "./wire/openai-completions.ts";
 import { openaiResponsesWire } from "./wire/openai-responses.ts";
 import type { WireFormat } from "./wire/wire-format.ts";
@@ -49,6 +50,13 @@ const routes: readonly Route[] = [
     base: "",
   },
   { api: "anthropic-messages", path: /\/messages$/, format: anthropicMessagesWire, base: "" },
+  {
+    // Behind a path of its own: Mistral's path is that of chat completions.
+    api: "mistral-conversations",
+    path: /\/mistral(?:\/v1)?\/chat\/completions$/,
+    format: mistralConversationsWire,
+    base: "/mistral",
+  },
   {
     api: "openai-completions",
     path: /\/chat\/completions$/,

@@ -1,24 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ExtensionApi } from "../extensions/api/api.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import {
   callTool,
   fixtureEntry,
   fixtureTool,
-  McpWorkspace,
   textOf,
+  workspaceForEach,
 } from "./__fixtures__/mcp-session.ts";
 
-let workspace: McpWorkspace;
-beforeEach(async () => {
-  workspace = await McpWorkspace.create();
-});
-afterEach(() => workspace.remove());
+const workspace = workspaceForEach();
 
 const limit = { timeout: 15_000 };
 const entry = (name = "echo") => fixtureEntry({ tools: [fixtureTool(name)] });
 const open = (...factories: ((pi: ExtensionApi) => void)[]) =>
-  workspace.openReady({
+  workspace().openReady({
     extensions: { factories, onlyNamed: true, hostModules: async () => ({}) },
   });
 const serversOf = async (session: AgentSession) =>
@@ -46,7 +42,7 @@ describe("a server that an extension registers", () => {
   });
 
   it("yields to one of the user's, and is stopped with the others", async () => {
-    await workspace.configure({ docs: entry("mine") });
+    await workspace().configure({ docs: entry("mine") });
     const session = await open((pi) => {
       pi.registerMcpServer("docs", entry());
       pi.registerMcpServer("more", entry());

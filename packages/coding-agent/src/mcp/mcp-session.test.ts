@@ -2,39 +2,36 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApprovalRequest, PendingRequest } from "@tau-agent/rpc-protocol";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { AgentSession } from "../session/agent-session.ts";
 import {
   callTool,
   fixtureEntry,
   fixtureTool,
-  McpWorkspace,
+  fixtureTools,
+  isAlive,
   textOf,
+  workspaceForEach,
 } from "./__fixtures__/mcp-session.ts";
 
-let workspace: McpWorkspace;
-beforeEach(async () => {
-  workspace = await McpWorkspace.create();
-});
-afterEach(() => workspace.remove());
+const workspace = workspaceForEach();
 
-const tools = (...names: string[]) => names.map((name) => fixtureTool(name));
 const limit = { timeout: 20_000 };
 
 describe("servers of a session", () => {
   it("offers their tools behind all others, sorted by server", async () => {
-    await workspace.configure({
-      zebra: fixtureEntry({ tools: tools("b", "a") }),
-      ant: fixtureEntry({ tools: tools("c") }),
+    await workspace().configure({
+      zebra: fixtureEntry({ tools: fixtureTools("b", "a") }),
+      ant: fixtureEntry({ tools: fixtureTools("c") }),
     });
-    const session = await workspace.openReady();
+    const session = await workspace().openReady();
     const names = session.activeTools.map(({ name }) => name);
     expect(names.slice(-3)).toEqual(["mcp__ant__c", "mcp__zebra__b", "mcp__zebra__a"]);
     expect(session.activeTools.at(-1)).toMatchObject({ source: "mcp", readOnly: false });
   });
 
   it("describes them for clients", async () => {
-    await workspace.configure({
+    await workspace().configure({
       one: fixtureEntry(
         { tools: [fixtureTool("get", { annotations: { readOnlyHint: true } }), fixtureTool("rm")] },
         { toolExposure: { rm: "hidden" } },
@@ -42,7 +39,7 @@ describe("servers of a session", () => {
       off: fixtureEntry({}, { enabled: false }),
       bad: {},
     });
-    const session = await workspace.openReady();
+    const session = await workspace().openReady();
     const { servers, errors } = await session.mcp.list();
     expect(errors).toEqual([expect.stringMatching(/mcp\.json: server "bad": command or url/)]);
     expect(servers).toEqual([
@@ -69,21 +66,26 @@ describe("servers of a session", () => {
   });
 
   it("gives them neither provider keys nor another folder than the session's", async () => {
-    await workspace.configure({
-      one: fixtureEntry({ tools: tools("environment", "folder") }, { env: { OWN: "${HOME}!" } }),
+    await workspace().configure({
+      one: fixtureEntry(
+        { tools: fixtureTools("environment", "folder") },
+        { env: { OWN: "${HOME}!" } },
+      ),
     });
-    const session = await workspace.openReady();
+    const session = await workspace().openReady();
     const environment = JSON.parse(textOf(await callTool(session, "mcp__one__environment")));
-    expect(environment.OWN).toBe(`${workspace.root}!`);
+    expect(environment.OWN).toBe(`${workspace().root}!`);
     expect(JSON.stringify(environment)).not.toContain("sk-secret");
-    expect(textOf(await callTool(session, "mcp__one__folder"))).toBe(workspace.cwd);
+    expect(textOf(await callTool(session, "mcp__one__folder"))).toBe(workspace().cwd);
   });
 
   it("loads a server of the project only when it is trusted", async () => {
     const { writeFile } = await import("node:fs/promises");
-    const text = JSON.stringify({ mcpServers: { theirs: fixtureEntry({ tools: tools("x") }) } });
-    await writeFile(join(workspace.cwd, ".mcp.json"), text);
-    const careful = await workspace.openReady();
+    const text = JSON.stringify({
+      mcpServers: { theirs: fixtureEntry({ tools: fixtureTools("x") }) },
+    });
+    await writeFile(join(workspace().cwd, ".mcp.json"), text);
+    const careful = await workspace().openReady();
     expect((await careful.mcp.list()).servers).toEqual([]);
     expect(careful.diagnostics).toEqual([
       expect.objectContaining({
@@ -91,25 +93,25 @@ describe("servers of a session", () => {
         message: expect.stringContaining(".mcp.json"),
       }),
     ]);
-    const trusting = await workspace.openReady({ trustProject: true });
+    const trusting = await workspace().openReady({ trustProject: true });
     expect((await trusting.mcp.list()).servers).toMatchObject([
       { name: "theirs", source: "project", status: "connected" },
     ]);
   });
 
   it("starts none when they are switched off", async () => {
-    const log = join(workspace.root, "log");
-    await workspace.configure({ one: fixtureEntry({ log }) });
-    const session = await workspace.openReady({ mcp: { isOff: true } });
+    const log = join(workspace().root, "log");
+    await workspace().configure({ one: fixtureEntry({ log }) });
+    const session = await workspace().openReady({ mcp: { isOff: true } });
     expect(await session.mcp.list()).toEqual({ servers: [], errors: [] });
     expect(existsSync(log)).toBe(false);
   });
 
   it("adds and removes servers of the session, and keeps those that stay", async () => {
-    const log = join(workspace.root, "log");
-    await workspace.configure({ file: fixtureEntry({ tools: tools("a"), log }) });
-    const session = await workspace.openReady();
-    await session.mcp.set({ mine: fixtureEntry({ tools: tools("b") }) });
+    const log = join(workspace().root, "log");
+    await workspace().configure({ file: fixtureEntry({ tools: fixtureTools("a"), log }) });
+    const session = await workspace().openReady();
+    await session.mcp.set({ mine: fixtureEntry({ tools: fixtureTools("b") }) });
     await session.mcp.ready();
     expect((await session.mcp.list()).servers).toMatchObject([
       { name: "file", source: "user", status: "connected" },
@@ -125,16 +127,16 @@ describe("servers of a session", () => {
   });
 
   it("takes servers from the embedder", async () => {
-    const session = await workspace.openReady({
-      mcpServers: { mine: fixtureEntry({ tools: tools("a") }) },
+    const session = await workspace().openReady({
+      mcpServers: { mine: fixtureEntry({ tools: fixtureTools("a") }) },
     });
     expect((await session.mcp.list()).servers).toMatchObject([{ source: "session" }]);
   });
 
   it("ends every process of a server, also those that left its group", async () => {
-    const file = join(workspace.root, "pid");
-    await workspace.configure({ one: fixtureEntry({ tools: tools("child") }) });
-    const session = await workspace.openReady();
+    const file = join(workspace().root, "pid");
+    await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("child") }) });
+    const session = await workspace().openReady();
     await callTool(session, "mcp__one__child", { file });
     const pid = Number(readFileSync(file, "utf8"));
     expect(isAlive(pid)).toBe(true);
@@ -150,8 +152,8 @@ describe("a request to the model", () => {
   };
 
   it("grows by less than 2 000 tokens for 5 servers with 100 deferred tools each", async () => {
-    const without = await sizeOf(await workspace.openReady());
-    const many = tools(...Array.from({ length: 100 }, (_, index) => `tool_${index}`));
+    const without = await sizeOf(await workspace().openReady());
+    const many = fixtureTools(...Array.from({ length: 100 }, (_, index) => `tool_${index}`));
     const entry = fixtureEntry(
       {
         tools: many,
@@ -160,8 +162,8 @@ describe("a request to the model", () => {
       },
       { exposure: "deferred" },
     );
-    await workspace.configure({ a: entry, b: entry, c: entry, d: entry, e: entry });
-    const session = await workspace.openReady();
+    await workspace().configure({ a: entry, b: entry, c: entry, d: entry, e: entry });
+    const session = await workspace().openReady();
     await session.mcp.connected();
     expect(session.tools.deferred).toHaveLength(503);
     // A token is about four characters of JSON.
@@ -169,12 +171,12 @@ describe("a request to the model", () => {
   });
 
   it("keeps its prefix when a server joins later", async () => {
-    await workspace.configure({ one: fixtureEntry({ tools: tools("b") }) });
-    const session = await workspace.openReady();
+    await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("b") }) });
+    const session = await workspace().openReady();
     await session.prompt("Hello");
     const prompt = await session.buildSystemPrompt();
     const before = JSON.stringify(session.activeTools);
-    await session.mcp.set({ another: fixtureEntry({ tools: tools("a") }) });
+    await session.mcp.set({ another: fixtureEntry({ tools: fixtureTools("a") }) });
     await session.mcp.ready();
     expect(session.activeTools.at(-1)?.name).toBe("mcp__another__a");
     expect(JSON.stringify(session.activeTools).startsWith(before.slice(0, -1))).toBe(true);
@@ -182,8 +184,8 @@ describe("a request to the model", () => {
   });
 
   it("waits for servers with direct tools, also in its first prompt", async () => {
-    await workspace.configure({ one: fixtureEntry({ tools: tools("a") }) });
-    const session = await workspace.open();
+    await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("a") }) });
+    const session = await workspace().open();
     await session.prompt("Hello");
     expect(session.tools.wasRequested("mcp__one__a")).toBe(true);
   });
@@ -191,10 +193,10 @@ describe("a request to the model", () => {
 
 describe("what a server asks", () => {
   const open = async (more: object = {}) => {
-    await workspace.configure({
-      one: fixtureEntry({ tools: tools("ask", "sample") }, more),
+    await workspace().configure({
+      one: fixtureEntry({ tools: fixtureTools("ask", "sample") }, more),
     });
-    return workspace.openReady();
+    return workspace().openReady();
   };
   const form = {
     message: "Who?",
@@ -285,14 +287,14 @@ describe("what a server asks", () => {
 describe("a question about a call", () => {
   const annotations = { readOnlyHint: true, openWorldHint: true };
   const ask = async (more: object) => {
-    await workspace.configure({
+    await workspace().configure({
       one: fixtureEntry({ tools: [fixtureTool("echo", { annotations })] }, more),
     });
-    const scenario = join(workspace.root, "call.json");
+    const scenario = join(workspace().root, "call.json");
     const call = { type: "toolCall", name: "mcp__one__echo", arguments: { message: "hi" } };
     writeFileSync(scenario, JSON.stringify([{ content: [call] }, { content: "Done." }]));
     const asked: ApprovalRequest[] = [];
-    const session = await workspace.openReady({
+    const session = await workspace().openReady({
       model: scenario,
       permissions: { mode: "ask" },
       approve: (request) => {
@@ -323,8 +325,10 @@ describe("a question about a call", () => {
 
 describe("calls", () => {
   const open = async (...names: string[]) => {
-    await workspace.configure({ one: fixtureEntry({ tools: tools(...names) }, { timeout: 5 }) });
-    return workspace.openReady();
+    await workspace().configure({
+      one: fixtureEntry({ tools: fixtureTools(...names) }, { timeout: 5 }),
+    });
+    return workspace().openReady();
   };
 
   it("answer with the server's text", async () => {
@@ -372,9 +376,9 @@ describe("calls", () => {
   });
 
   it("end with the abort, which the server learns of", async () => {
-    const log = join(workspace.root, "log");
-    await workspace.configure({ one: fixtureEntry({ tools: tools("hang"), log }) });
-    const session = await workspace.openReady();
+    const log = join(workspace().root, "log");
+    await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("hang"), log }) });
+    const session = await workspace().openReady();
     const controller = new AbortController();
     const call = callTool(session, "mcp__one__hang", {}, { signal: controller.signal });
     controller.abort();
@@ -386,15 +390,19 @@ describe("calls", () => {
   });
 
   it("end with the timeout of the entry", async () => {
-    await workspace.configure({ one: fixtureEntry({ tools: tools("hang") }, { timeout: 2 }) });
-    const session = await workspace.openReady();
+    await workspace().configure({
+      one: fixtureEntry({ tools: fixtureTools("hang") }, { timeout: 2 }),
+    });
+    const session = await workspace().openReady();
     await expect(callTool(session, "mcp__one__hang")).rejects.toThrow(/within 2 s/);
     expect((await session.mcp.list()).servers).toMatchObject([{ status: "connected" }]);
   });
 
   it("tell the server the folder of the session", async () => {
     const session = await open("roots");
-    expect(textOf(await callTool(session, "mcp__one__roots"))).toContain(`file://${workspace.cwd}`);
+    expect(textOf(await callTool(session, "mcp__one__roots"))).toContain(
+      `file://${workspace().cwd}`,
+    );
   });
 
   it("leave a message of the log as a diagnostic", async () => {
@@ -415,8 +423,8 @@ describe("calls", () => {
 describe("resources and prompts", () => {
   it("lists and reads resources", async () => {
     const resources = [{ uri: "note://1", name: "First", icons: [] }];
-    await workspace.configure({ one: fixtureEntry({ resources }) });
-    const session = await workspace.openReady();
+    await workspace().configure({ one: fixtureEntry({ resources }) });
+    const session = await workspace().openReady();
     const listed = JSON.parse(textOf(await callTool(session, "list_mcp_resources")));
     expect(listed).toEqual({ resources: [{ server: "one", uri: "note://1", name: "First" }] });
     const read = await callTool(session, "read_mcp_resource", { server: "one", uri: "note://1" });
@@ -432,8 +440,8 @@ describe("resources and prompts", () => {
 
   it("sends resources along with a prompt", async () => {
     const resources = [{ uri: "note://1", name: "First" }];
-    await workspace.configure({ one: fixtureEntry({ resources }), two: fixtureEntry({}) });
-    const session = await workspace.open();
+    await workspace().configure({ one: fixtureEntry({ resources }), two: fixtureEntry({}) });
+    const session = await workspace().open();
     const note = { server: "one", uri: "note://1" };
     await session.prompt("Read it", { resources: [note] });
     expect(session.messages[0]).toMatchObject({
@@ -456,22 +464,22 @@ describe("resources and prompts", () => {
 
   it("knows whose an address is, by list or template", async () => {
     const templates = [{ uriTemplate: "user://{id}/photo", name: "Photo" }];
-    await workspace.configure({
+    await workspace().configure({
       a: fixtureEntry({ resources: [{ uri: "note://1", name: "First" }] }),
       b: fixtureEntry({
         resources: [{ uri: "x:y", name: "X" }],
         templates: [...templates, { uriTemplate: "{+any}", name: "Any" }],
       }),
     });
-    const { mcp } = await workspace.openReady();
+    const { mcp } = await workspace().openReady();
     expect(await mcp.serverOf("note://1")).toBe("a");
     expect(await mcp.serverOf("user://7/photo")).toBe("b");
     expect(await mcp.serverOf("https://example.com/")).toBeUndefined();
   });
 
   it("offers no resource tools without resources", async () => {
-    await workspace.configure({ one: fixtureEntry({ tools: tools("a") }) });
-    const session = await workspace.openReady();
+    await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("a") }) });
+    const session = await workspace().openReady();
     expect(session.activeTools.some(({ name }) => name.endsWith("mcp_resource"))).toBe(false);
   });
 
@@ -479,8 +487,8 @@ describe("resources and prompts", () => {
     const prompts = [
       { name: "review", description: "Reviews", arguments: [{ name: "file" }, { name: "how" }] },
     ];
-    await workspace.configure({ one: fixtureEntry({ prompts }) });
-    const session = await workspace.openReady();
+    await workspace().configure({ one: fixtureEntry({ prompts }) });
+    const session = await workspace().openReady();
     expect(await session.listCommands()).toContainEqual(
       expect.objectContaining({ name: "mcp__one__review", description: "Reviews" }),
     );
@@ -491,12 +499,3 @@ describe("resources and prompts", () => {
     });
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-}

@@ -25,14 +25,14 @@ const lists: Readonly<Record<string, string>> = {
   xai: "grok",
 };
 
-function registryWith(environment: Record<string, string> = {}) {
+function registryWith(environment: Record<string, string> = {}, offered = lists) {
   return createModelRegistry({
     agentDirectory,
     environment,
     processes: new ProcessRegistry(),
     catalog: {
-      providers: () => Object.fromEntries(Object.keys(lists).map((id) => [id, {}])),
-      models: async (provider) => [fakeModel(provider, lists[provider] ?? "")],
+      providers: () => Object.fromEntries(Object.keys(offered).map((id) => [id, {}])),
+      models: async (provider) => [fakeModel(provider, offered[provider] ?? "")],
     },
   });
 }
@@ -85,6 +85,23 @@ describe("a cloud's own credentials", () => {
     expect(await chosen(aws, { provider: "amazon-bedrock" })).toBe("amazon-bedrock/nova");
     put("models.json", { providers: { "amazon-bedrock": { baseUrl: "https://vpce.invalid" } } });
     expect(await chosen(aws)).toBe("amazon-bedrock/nova");
+  });
+});
+
+describe("a part of a name", () => {
+  const shared = { "google-vertex": "grok", xai: "grok" };
+  const find = async (environment: Record<string, string>) => {
+    const registry = registryWith(environment, shared);
+    return modelName((await resolveModel(registry, { model: "gro" })).model);
+  };
+
+  it("means a provider with a key before one with a cloud's own credentials", async () => {
+    expect(await find({ ...google, XAI_API_KEY: "k" })).toBe("xai/grok");
+    expect(await find(google)).toBe("google-vertex/grok");
+  });
+
+  it("means the maker where nobody has a key", async () => {
+    expect(await find({})).toBe("xai/grok");
   });
 });
 

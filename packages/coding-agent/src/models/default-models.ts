@@ -26,6 +26,12 @@ export const defaultModels: Readonly<Record<string, readonly string[]>> = {
   "xiaomi-token-plan-sgp": ["mimo-v2.6-pro"],
   "zai-coding-cn": ["glm-5.3"],
   "ant-ling": ["Ring-2.6-1T"],
+  mistral: ["mistral-medium-latest", "mistral-large-latest"],
+  "google-vertex": ["gemini-3.1-pro-preview"],
+  "amazon-bedrock": [
+    ...["global.anthropic.claude-sonnet-5-5", "us.anthropic.claude-sonnet-5-5"],
+    ...["eu.anthropic.claude-sonnet-5-5"],
+  ],
   azure: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.4", "gpt-5"],
   "github-copilot": ["claude-sonnet-5.5", "claude-sonnet-5", "gpt-6-sol"],
   openrouter: ["anthropic/claude-sonnet-5.5", "anthropic/claude-sonnet-5", "openrouter/auto"],

@@ -153,7 +153,7 @@ async function firstAvailable(
   for (const provider of ordered) {
     // Nobody pays a cloud's bill for having its tools set up on the machine.
     const isMeant = provider === savedProvider || custom.has(provider);
-    if (!isMeant && (await registry.keys.hasOnlyCloudCredentials(provider))) continue;
+    if (!isMeant && (await registry.hasOnlyCloudCredentials(provider))) continue;
     const model = bestOf(provider, await registry.models(provider));
     if (model !== undefined) return model;
   }

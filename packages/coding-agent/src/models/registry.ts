@@ -129,6 +129,11 @@ export class ModelRegistry {
     );
   }
 
+  /** Whether a provider has nothing but credentials that may be meant for something else. */
+  hasOnlyCloudCredentials(provider: string): Promise<boolean> {
+    return this.keys.hasOnlyCloudCredentials(provider);
+  }
+
   /** Models of one provider; none when the provider is unknown. */
   models(named: string): Promise<readonly Model[]> {
     const provider = canonicalProvider(named);

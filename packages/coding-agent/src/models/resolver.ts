@@ -25,8 +25,16 @@ export interface ModelPattern {
 
 type Registry = Pick<
   ModelRegistry,
-  "providers" | "availableProviders" | "models" | "diagnostics" | "whyNotOffered"
+  | "providers"
+  | "availableProviders"
+  | "hasOnlyCloudCredentials"
+  | "models"
+  | "diagnostics"
+  | "whyNotOffered"
 >;
+
+/** They have the models of other makers, under the same names. */
+const clouds: ReadonlySet<string> = new Set(["amazon-bedrock", "azure", "google-vertex"]);
 
 /** `provider/id` of a model. */
 export function modelName(model: Pick<Model, "provider" | "id">): string {
@@ -132,14 +140,27 @@ class ModelSearch {
 
   /** One candidate per provider: providers with a key first, the others only when those have none. */
   async #candidates(choose: (models: readonly Model[]) => Model | undefined): Promise<Model[]> {
-    const available = await this.#registry.availableProviders();
-    const rest = (await this.#registry.providers()).filter((id) => !available.includes(id));
-    for (const providers of [available, rest]) {
+    for (const providers of await this.#byRank()) {
       const lists = await Promise.all(providers.map((id) => this.#registry.models(id)));
       const found = lists.map(choose).filter((model) => model !== undefined);
       if (found.length > 0) return found;
     }
     return [];
+  }
+
+  /** A cloud's own credentials may be there for something else. */
+  async #byRank(): Promise<readonly (readonly string[])[]> {
+    const available = await this.#registry.availableProviders();
+    const areUnsaid = await Promise.all(
+      available.map((id) => this.#registry.hasOnlyCloudCredentials(id)),
+    );
+    const rest = (await this.#registry.providers()).filter((id) => !available.includes(id));
+    return [
+      available.filter((_, at) => !areUnsaid[at]),
+      available.filter((_, at) => areUnsaid[at]),
+      rest.filter((id) => !clouds.has(id)),
+      rest.filter((id) => clouds.has(id)),
+    ];
   }
 
   async #bareId(pattern: string): Promise<Model | undefined> {

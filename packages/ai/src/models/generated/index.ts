@@ -15,6 +15,9 @@ export const vendors: Readonly<
     }
   >
 > = {
+  "amazon-bedrock": {
+    apiKeyEnv: "AWS_BEARER_TOKEN_BEDROCK", load: async () => (await import("./amazon-bedrock.ts")).default,
+  },
   "ant-ling": {
     apiKeyEnv: "ANT_LING_API_KEY", load: async () => (await import("./ant-ling.ts")).default,
   },
@@ -48,6 +51,9 @@ export const vendors: Readonly<
   "google": {
     apiKeyEnv: "GEMINI_API_KEY", load: async () => (await import("./google.ts")).default,
   },
+  "google-vertex": {
+    apiKeyEnv: "GOOGLE_CLOUD_API_KEY", load: async () => (await import("./google-vertex.ts")).default,
+  },
   "groq": {
     apiKeyEnv: "GROQ_API_KEY", load: async () => (await import("./groq.ts")).default,
   },
@@ -65,6 +71,9 @@ export const vendors: Readonly<
   },
   "minimax-cn": {
     apiKeyEnv: "MINIMAX_CN_API_KEY", load: async () => (await import("./minimax-cn.ts")).default,
+  },
+  "mistral": {
+    apiKeyEnv: "MISTRAL_API_KEY", load: async () => (await import("./mistral.ts")).default,
   },
   "moonshotai": {
     apiKeyEnv: "MOONSHOT_API_KEY", load: async () => (await import("./moonshotai.ts")).default,

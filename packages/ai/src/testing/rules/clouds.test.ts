@@ -136,3 +136,42 @@ describe("the rules of Vertex AI", () => {
     });
   });
 });
+
+describe("the rules of Mistral", () => {
+  const request = { api: "mistral-conversations", path: "/mistral/chat/completions" } as const;
+  const user = { role: "user", content: "Hi" };
+  const call = (id: string) => ({
+    role: "assistant",
+    content: "",
+    tool_calls: [{ id, type: "function", function: { name: "read", arguments: "{}" } }],
+  });
+  const result = (id: string) => ({ role: "tool", tool_call_id: id, name: "read", content: "x" });
+  const think = { type: "thinking", thinking: [{ type: "text", text: "Hm" }] };
+  const say = (...content: object[]) => ({ role: "assistant", content });
+  const valid = {
+    model: "m",
+    messages: [
+      user,
+      say(think, { type: "text", text: "x" }),
+      call("abcDEF123"),
+      result("abcDEF123"),
+    ],
+  };
+
+  it("take a valid request", () => {
+    expect(refusalOf({ ...request, body: valid })).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ["required", { store: false }],
+    ["required", { stream_options: { include_usage: true } }],
+    ["ids", { messages: [user, call("call_1"), result("call_1")] }],
+    ["content", { messages: [user, { role: "assistant", content: "" }, user] }],
+    ["content", { messages: [user, say({ type: "text", text: "x" }, think), user] }],
+    ["content", { messages: [{ role: "user", content: Array(9).fill({ type: "image_url" }) }] }],
+    ["pairs", { messages: [user, call("abcDEF123"), user] }],
+  ])("refuse by the rule %s: %j", (rule, change) => {
+    const refusal = refusalOf({ ...request, body: { ...valid, ...change } });
+    expect(refusal).toMatchObject({ api: "mistral-conversations", rule });
+  });
+});

@@ -4,6 +4,7 @@ import { azureRules } from "./azure-openai-responses.ts";
 import { bedrockRules } from "./bedrock-converse-stream.ts";
 import { googleRules } from "./google-generative-ai.ts";
 import { limitRules } from "./limits.ts";
+import { mistralRules, toCompletions } from "./mistral-conversations.ts";
 import { codexRules } from "./openai-codex-responses.ts";
 import { completionsRules } from "./openai-completions.ts";
 import { responsesRules } from "./openai-responses.ts";
@@ -26,6 +27,8 @@ const clouds: readonly Rule[] = [
   ...sameAs("openai-responses", "azure-openai-responses"),
   ...codexRules,
   ...sameAs("openai-responses", "openai-codex-responses"),
+  ...mistralRules,
+  ...sameAs("openai-completions", "mistral-conversations", toCompletions),
   ...vertexRules,
   ...sameAs("google-generative-ai", "google-vertex"),
   ...sameAs("anthropic-messages", "anthropic-vertex", toAnthropic),

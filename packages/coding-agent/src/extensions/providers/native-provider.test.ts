@@ -73,7 +73,7 @@ it("gives a key that auth.json holds to the provider's search, and sends the hea
   const { registry, view } = await providerOf(body, {}, stored);
   const [found] = await registry.models("house");
   if (found === undefined) throw new TypeError("no model");
-  expect(await registry.requestAuth(found)).toEqual({
+  expect(await registry.requestAuth(found)).toMatchObject({
     apiKey: "kept!",
     environment: {},
     headers: { "x-house": "1" },

@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { afterEach, beforeEach } from "vitest";
 import { createAgentSession } from "../../create/create-agent-session.ts";
 import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
@@ -18,6 +20,34 @@ export function fixtureEntry(behaviour: Behaviour, more: object = {}): object {
 /** A tool of the fixture that takes anything. */
 export function fixtureTool(name: string, more: object = {}): object {
   return { name, description: `Does ${name}`, inputSchema: { type: "object" }, ...more };
+}
+
+/** Tools of the fixture that take anything. */
+export function fixtureTools(...names: string[]): object[] {
+  return names.map((name) => fixtureTool(name));
+}
+
+/** Whether a process runs. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+
+/** A workspace for each test of a file; gone after it. */
+export function workspaceForEach(): () => McpWorkspace {
+  let workspace: McpWorkspace | undefined;
+  beforeEach(async () => {
+    workspace = await McpWorkspace.create();
+  });
+  afterEach(() => workspace?.remove());
+  return () => {
+    if (workspace === undefined) throw new Error("no test runs");
+    return workspace;
+  };
 }
 
 /** Folders of a user and a project, and sessions in them. */

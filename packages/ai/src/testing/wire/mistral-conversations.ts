@@ -1,0 +1,69 @@
+import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
+import type { Delta } from "../../provider.ts";
+import { listOf, objectOf, textOf } from "./json.ts";
+import { openaiCompletionsWire } from "./openai-completions.ts";
+import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
+
+/** The server side of Mistral's chat format: chat completions with thinking inside the content. */
+export const mistralConversationsWire: WireFormat = {
+  ...openaiCompletionsWire,
+  api: "mistral-conversations",
+  parse(body, path) {
+    const plain = openaiCompletionsWire.parse(body, path);
+    const replies = plain.messages.filter(({ role }) => role === "assistant");
+    const sent = listOf(objectOf(body).messages).filter(({ role }) => role === "assistant");
+    for (const [index, { content }] of sent.entries()) {
+      const reply = replies[index];
+      if (reply?.role === "assistant") reply.content.unshift(...thinkingOf(content));
+    }
+    return plain;
+  },
+  createWriter: (head) => new Writer(head),
+  errorBody: (status, message, code) => ({
+    object: "error",
+    message,
+    type: code ?? "invalid_request_error",
+    code: String(status),
+  }),
+  overflow: {
+    message:
+      "Prompt contains 140000 tokens, too large for model with 131072 maximum context length",
+    code: "invalid_request_error",
+  },
+};
+
+function thinkingOf(content: unknown): AssistantContent[] {
+  return listOf(content)
+    .filter(({ type }) => type === "thinking")
+    .map(({ thinking }) => ({
+      type: "thinking",
+      thinking: listOf(thinking)
+        .map(({ text }) => textOf(text))
+        .join(""),
+    }));
+}
+
+class Writer implements ReplyWriter {
+  readonly #inner: ReplyWriter;
+
+  constructor(head: ReplyHead) {
+    this.#inner = openaiCompletionsWire.createWriter(head);
+  }
+
+  start(): string {
+    return this.#inner.start();
+  }
+
+  write(delta: Delta): string {
+    const text = this.#inner.write(delta);
+    if (delta.type !== "thinking") return text;
+    const part = { type: "thinking", thinking: [{ type: "text", text: delta.text }] };
+    const plain = `"reasoning_content":${JSON.stringify(delta.text)}`;
+    // A function, because a text would give `$` a meaning.
+    return text.replace(plain, () => `"content":[${JSON.stringify(part)}]`);
+  }
+
+  error(message: string, code: string | undefined): string {
+    return this.#inner.error(message, code);
+  }
+}
