@@ -46,7 +46,34 @@ function pack(name: string): string {
   return archive;
 }
 
+/** The library, as a program that embeds it installs it; its size is checked because it once was 190 MB. */
+function checkLibrary(): void {
+  const home = join(folder, "library");
+  mkdirSync(home);
+  writeFileSync(join(home, "package.json"), JSON.stringify({ name: "embedder", type: "module" }));
+  const libraries = [
+    "packages/rpc-protocol",
+    "packages/ai",
+    "packages/agent",
+    "packages/coding-agent",
+  ];
+  const words = ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline"];
+  run("npm", [...words, "--prefix", home, ...libraries.map(pack)]);
+  const program = `import { createAgentSession } from "@tau-agent/coding-agent";
+    const session = await createAgentSession({
+      cwd: process.cwd(), session: { kind: "memory" }, provider: "scripted",
+    });
+    const { status } = await session.prompt("What is in this folder?");
+    await session.dispose();
+    console.log(status);`;
+  writeFileSync(join(home, "embed.mjs"), program);
+  assert.equal(run(process.execPath, [join(home, "embed.mjs")]), "completed\n");
+  const [size] = run("du", ["-sm", join(home, "node_modules")]).split("\t");
+  assert.ok(Number(size) < 90, `the library installs ${size} MB`);
+}
+
 try {
+  checkLibrary();
   const archives = ["apps/cli", "packages/pi"].map(pack);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", private: true }));
   run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", ...archives]);

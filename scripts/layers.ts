@@ -36,7 +36,7 @@ export const layers: readonly Layers[] = [
   },
   { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
   { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands", "read-only"]] },
-  { root: `${codingAgent}/models`, floors: [["auth"], ["local", "logins"]] },
+  { root: `${codingAgent}/models`, floors: [["auth"], ["local", "refresh", "logins"]] },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {
     root: `${codingAgent}/sandbox`,

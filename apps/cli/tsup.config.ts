@@ -3,9 +3,9 @@ import { createRequire, isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
+import { leanSdks } from "../../packages/ai/bundling/lean-sdks.ts";
+import { licences } from "../../packages/ai/bundling/licences.ts";
 import { builtinsOnDemand } from "./bundling/builtins-on-demand.ts";
-import { leanSdks } from "./bundling/lean-sdks.ts";
-import { licences } from "./bundling/licences.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 

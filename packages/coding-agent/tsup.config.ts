@@ -1,6 +1,12 @@
 import { defineConfig } from "tsup";
+import { licences } from "../ai/bundling/licences.ts";
 
-// Declarations come from `tsc -b`; tsup writes the JavaScript only.
+/** What stays a package: files of their own, modules that a program shares with the library, and types. */
+const packages =
+  /^(?:node:|@tau-agent\/|zod|@modelcontextprotocol\/client|@opentelemetry\/api|jiti|undici|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/;
+
+// Declarations come from `tsc -b`; tsup writes the JavaScript only. All other packages are bundled: what
+// is used of them is a small part, and they would be most of an install.
 export default defineConfig({
   entry: {
     index: "src/index.ts",
@@ -13,4 +19,12 @@ export default defineConfig({
   // What `tsc -b` wrote stays; JavaScript of earlier builds would be published.
   clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
   splitting: true,
+  platform: "node",
+  noExternal: [new RegExp(`^(?!${packages.source.slice(1)})`)],
+  external: [packages],
+  // Packages in CommonJS ask for what is built into Node.
+  banner: {
+    js: 'import { createRequire as createRequireForBundle } from "node:module"; const require = createRequireForBundle(import.meta.url);',
+  },
+  esbuildPlugins: [licences("dist/THIRD-PARTY-LICENSES.txt")],
 });

@@ -87,6 +87,11 @@ export { listLoginProviders } from "./models/login-providers.ts";
 export type { LoginPage } from "./models/logins/login-definition.ts";
 export type { LoginRequest, Logins } from "./models/logins/logins.ts";
 export type { ModelSelection } from "./models/model-selection.ts";
+export {
+  type RefreshedProvider,
+  type RefreshOptions,
+  refreshModels,
+} from "./models/refresh-models.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";
 export { type PermissionChange, permissionProblem } from "./permissions/permission-settings.ts";

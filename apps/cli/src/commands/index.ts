@@ -4,6 +4,7 @@ import { auth } from "./auth.ts";
 import { conformance } from "./conformance.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
+import { models } from "./models.ts";
 import { record } from "./record.ts";
 import { rewind } from "./rewind.ts";
 
@@ -12,6 +13,7 @@ export const subcommands: readonly Subcommand[] = [
   acp,
   auth,
   mcp,
+  models,
   record,
   rewind,
   conformance,
@@ -26,6 +28,5 @@ export const reserved: readonly string[] = [
   "update",
   "list",
   "config",
-  "models",
   "completion",
 ];

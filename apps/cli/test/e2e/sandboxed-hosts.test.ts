@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { bubblewrapIsMissing } from "../../../../packages/coding-agent/src/sandbox/__fixtures__/has-bubblewrap.ts";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import { FrameClient } from "../support/frame-client.ts";
@@ -46,6 +46,34 @@ describeWith(bubblewrapIsMissing)("the sandbox of a host with many sessions", ()
     expect(await run(`cat ${tokenFile}; echo read`)).toMatch(/denied|not permitted/i);
     const connect = `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo reached || echo closed`;
     expect(await run(connect)).toBe("closed\n");
+  });
+});
+
+describeWith(bubblewrapIsMissing)("an isolated subagent in the sandbox", () => {
+  it("commits in its tree, and changes no settings or hooks there", async () => {
+    // The tree reads the project's objects, which a private /tmp would hide.
+    vi.stubEnv("TMPDIR", "/var/tmp");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const commit = "git -c user.name=T -c user.email=t@localhost commit -qm work";
+    const command = [
+      `echo work > new.txt && git add new.txt && ${commit} && echo committed > said.txt`,
+      "git config core.fsmonitor evil || echo no settings >> said.txt",
+      "mkdir -p $(git rev-parse --git-dir)/hooks/x || echo no hooks >> said.txt",
+    ].join("; ");
+    const place = repositoryPlace(
+      [
+        ...worker("<child>", call("bash", { command })),
+        ...worker("start", call("task", { task: "<child>", isolated: true })),
+      ],
+      { sandbox: { mode: "workspace" } },
+    );
+    const host = startHost({}, { place });
+    host.send({ type: "prompt", message: "start" });
+    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    const said = readFileSync(join(place.cwd, "said.txt"), "utf8");
+    expect(said).toBe("committed\nno settings\nno hooks\n");
+    expect(readFileSync(join(place.cwd, "new.txt"), "utf8")).toBe("work\n");
+    expect((await host.finish()).code).toBe(0);
   });
 });
 

@@ -1,4 +1,10 @@
-import { listProviders, loadModels, type ProviderInfo, whyNotOffered } from "@tau-agent/ai";
+import {
+  catalogSource,
+  listProviders,
+  loadModels,
+  type ProviderInfo,
+  whyNotOffered,
+} from "@tau-agent/ai";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
 /** The facts about a provider besides its models. */
@@ -8,6 +14,8 @@ type CatalogProvider = Omit<ProviderInfo, "id">;
 export interface ModelCatalog {
   providers(): Readonly<Record<string, CatalogProvider>>;
   models(provider: string): Promise<readonly Model[]>;
+  /** The day on which its facts were read, such as `2026-11-22`; refreshed facts may replace older ones. */
+  readonly date?: string | undefined;
   /** Why a known model cannot be used; undefined if there is no such model. */
   whyNotOffered?(provider: string, id: string): Promise<string | undefined>;
 }
@@ -15,5 +23,9 @@ export interface ModelCatalog {
 /** The catalogue of the package `ai`. */
 export function builtInCatalog(): ModelCatalog {
   const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
-  return { providers: () => providers, models: loadModels, whyNotOffered };
+  const date = catalogSource
+    .match(/\d{4}-\d\d-\d\d/g)
+    ?.sort()
+    .at(-1);
+  return { providers: () => providers, models: loadModels, whyNotOffered, date };
 }

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { Environment } from "./auth/environment-keys.ts";
 import { KeyResolver } from "./auth/key-resolver.ts";
@@ -6,6 +7,7 @@ import { AuthStore } from "./auth/store.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import { loadCustomModels } from "./custom-models.ts";
 import { Logins } from "./logins/logins.ts";
+import { factsFolder } from "./refresh/facts-folder.ts";
 import { ModelRegistry, type ModelRegistryOptions } from "./registry.ts";
 
 /** Where models and keys come from. */
@@ -45,6 +47,13 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
     keys,
     logins,
     fetch,
+    readFacts: async (provider) => {
+      // Most have none, and load no more than this for it.
+      const folder = await stat(factsFolder(agentDirectory)).catch(() => undefined);
+      if (folder === undefined) return [];
+      const { readFacts } = await import("./refresh/fact-files.ts");
+      return readFacts(agentDirectory, provider, catalog.date ?? "");
+    },
     loadCustomModels: () => loadCustomModels(agentDirectory),
   });
   return registry;

@@ -8,6 +8,7 @@ import { stepForRefusedKey } from "./auth/refused-key.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
 import type { Logins } from "./logins/logins.ts";
+import type { ModelFacts } from "./refresh/model-facts.ts";
 
 /** What a request to a model carries besides its content. */
 export interface RequestAuth {
@@ -32,6 +33,8 @@ export interface ModelRegistryOptions {
   readonly logins?: Logins | undefined;
   /** Asks for the `fetch` of requests; default the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
+  /** Reads what the last refresh learned about a built-in provider's models. */
+  readonly readFacts?: ((provider: string) => Promise<readonly ModelFacts[]>) | undefined;
   /** Reads models.json; called once, when first needed. */
   readonly loadCustomModels: () => Promise<CustomModels>;
 }
@@ -44,6 +47,7 @@ export class ModelRegistry {
   readonly #catalog: ModelCatalog;
   readonly #loadCustomModels: () => Promise<CustomModels>;
   readonly #fetch: ModelRegistryOptions["fetch"];
+  readonly #readFacts: ModelRegistryOptions["readFacts"];
   readonly #added = new Map<string, CustomProvider>();
   readonly #extra: Model[] = [];
   readonly #models = new Map<string, Promise<readonly Model[]>>();
@@ -55,6 +59,7 @@ export class ModelRegistry {
     this.#catalog = options.catalog;
     this.#loadCustomModels = options.loadCustomModels;
     this.#fetch = options.fetch;
+    this.#readFacts = options.readFacts;
   }
 
   /** Providers of models.json and those added, by id. */
@@ -160,6 +165,19 @@ export class ModelRegistry {
     return (await this.models(provider)).find((model) => model.id === id);
   }
 
+  /** Models as the catalogue has them, at the addresses that requests go to. */
+  async builtInModels(provider: string): Promise<readonly Model[]> {
+    if (this.#factsOf(provider) === undefined) return [];
+    const listed = await this.#catalog.models(provider);
+    return withAddresses(listed, provider, () => this.keys.environmentOf(provider));
+  }
+
+  /** Ids of the catalogue's providers that have a key. */
+  async refreshableProviders(): Promise<readonly string[]> {
+    const available = await this.availableProviders();
+    return available.filter((provider) => this.#factsOf(provider) !== undefined);
+  }
+
   /** Why a known model cannot be used; undefined if there is no such model. */
   async whyNotOffered(provider: string, id: string): Promise<string | undefined> {
     return this.#catalog.whyNotOffered?.(provider, id);
@@ -211,6 +229,14 @@ export class ModelRegistry {
     return models.some((model) => model.id === id && model.baseUrl === baseUrl);
   }
 
+  async #refreshed(provider: string): Promise<readonly Model[]> {
+    const [models, facts = []] = await Promise.all([
+      this.#catalog.models(provider),
+      this.#readFacts?.(provider),
+    ]);
+    return facts.length === 0 ? models : (await loadFactMerger()).withFacts(models, facts);
+  }
+
   #keyHeader(provider: string): string | undefined {
     return this.#factsOf(provider)?.keyHeader;
   }
@@ -252,7 +278,7 @@ export class ModelRegistry {
   async #load(provider: string): Promise<readonly Model[]> {
     const isBuiltIn = Object.hasOwn(this.#catalog.providers(), provider);
     const [listed, custom] = await Promise.all([
-      isBuiltIn ? this.#catalog.models(provider) : [],
+      isBuiltIn ? this.#refreshed(provider) : [],
       this.customProviders(),
     ]);
     const builtIn = await withAddresses(listed, provider, () => this.keys.environmentOf(provider));
@@ -265,6 +291,9 @@ export class ModelRegistry {
     return ids === undefined ? models : models.filter(({ id }) => ids.includes(id));
   }
 }
+
+/** Most agent directories have no refreshed facts. */
+const loadFactMerger = () => import("./refresh/model-facts.ts");
 
 function keylessProvider(id: string): CustomProvider {
   return { id, isKeyless: true, usesAuthHeader: false, models: () => [], headers: () => ({}) };

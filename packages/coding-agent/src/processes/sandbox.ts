@@ -35,6 +35,12 @@ export interface Sandbox {
    * @throws {ToolError} the file, or what its links lead to, may not be read
    */
   refuseRead(path: string, shown: string): void;
+  /**
+   * For a file that is open already: a link on the way to it may have been exchanged since the check.
+   *
+   * @throws {ToolError} it may not be read
+   */
+  refuseOpened(descriptor: number, shown: string): void;
   /** @throws {ToolError} the file, or what its links lead to, may not be changed or made */
   refuseWrite(path: string, shown: string): void;
   /** Whether a file may be read; for searches, which skip the others. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { openedPath } from "../base/files/opened-path.ts";
 import { missingFolder } from "../processes/process.ts";
 import { ProcessError } from "../processes/process-error.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "../processes/sandbox.ts";
@@ -80,6 +81,11 @@ export class SessionSandbox implements Sandbox {
   refuseRead(path: string, shown: string): void {
     const reason = readRefusal(path, this.#paths);
     if (reason !== undefined) throw refusal("read", shown, reason);
+  }
+
+  refuseOpened(descriptor: number, shown: string): void {
+    const path = openedPath(descriptor);
+    if (path !== undefined) this.refuseRead(path, shown);
   }
 
   refuseWrite(path: string, shown: string): void {

@@ -8,13 +8,18 @@ const MAX_BYTES = 256 * 1024;
  * have no size and may block. Each step in the thread pool costs five times the system calls of the step
  * itself (row "`read` turn: system calls").
  *
+ * @param check throws for an opened file that must not be read
  * @throws the file system's error if there is no such file
  */
-export function readSmallFile(path: string): Buffer | undefined {
+export function readSmallFile(
+  path: string,
+  check?: (descriptor: number) => void,
+): Buffer | undefined {
   if (!isSmall(statSync(path))) return undefined;
   // Windows has no such flag, and no files that block.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
+    check?.(descriptor);
     const found = fstatSync(descriptor);
     if (!isSmall(found)) return undefined;
     // One byte more than there should be: a read that does not fill the buffer has reached the end.

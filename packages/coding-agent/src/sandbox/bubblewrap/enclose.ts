@@ -17,7 +17,9 @@ export async function encloseInBubblewrap(
   placeholders: Placeholders,
 ): Promise<BubblewrapRun> {
   const { hasNetwork, isReadOnly, paths, start } = plan;
-  const places = isReadOnly ? undefined : protectedPlaces(paths.cwd, paths.gitNamed);
+  const places = isReadOnly
+    ? undefined
+    : protectedPlaces(paths.cwd, paths.gitNamed, paths.treeRepository);
   const isOrdinary = !isReadOnly && !isBareRepository(paths.cwd);
   const leave = await placeholders.take(places?.missing ?? []);
   try {

@@ -40,7 +40,7 @@ const controlSockets = [
 /** What a command sees, but for the places inside of the working folder that are protected. */
 export function mountsOf(plan: MountPlan): readonly Mount[] {
   const { paths, folders, isReadOnly, openSockets } = plan;
-  const { cwd, named } = paths;
+  const { cwd, named, treeRepository } = paths;
   return [
     ...folders.mounts.map(({ seen, real }) => writable(seen, real)),
     ...folders.mounts.map(({ real }) => writable(real)),
@@ -49,6 +49,7 @@ export function mountsOf(plan: MountPlan): readonly Mount[] {
     ...(isReadOnly ? [readOnly(cwd)] : []),
     ...named.filter((path) => existsSync(path)).map((path) => writable(path)),
     ...agentMounts(paths.agentDirectory),
+    ...(isReadOnly || treeRepository === undefined ? [] : [writable(treeRepository)]),
     ...socketMounts(plan),
     ...openSockets.map((path) => readOnly(path)),
     ...paths.denied.filter((path) => existsSync(path)).flatMap((path) => closedMounts(path, plan)),

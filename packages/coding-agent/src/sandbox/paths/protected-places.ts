@@ -43,13 +43,19 @@ const gitFiles: ReadonlyMap<string, string> = new Map([
  *
  * @param cwd its real path
  * @param named what settings of git add to that
+ * @param treeRepository the repository of an isolated tree, which lies outside of it
  */
-export function protectedPlaces(cwd: string, named: GitNamedPlaces): ProtectedPlaces {
+export function protectedPlaces(
+  cwd: string,
+  named: GitNamedPlaces,
+  treeRepository?: string,
+): ProtectedPlaces {
   const found = new Collector();
   found.folder(join(cwd, ".pi"));
   // Where there is none, a folder: git would add a file.
   found.folder(join(cwd, ".mcp.json"));
   found.repository(join(cwd, ".git"), cwd);
+  if (treeRepository !== undefined) found.repository(treeRepository, cwd);
   for (const file of named.files) found.named(file);
   if (named.hooks !== undefined) found.named(named.hooks);
   return found;

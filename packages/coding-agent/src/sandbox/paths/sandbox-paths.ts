@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isInside } from "../../base/files/isolated-tree.ts";
+import { isInside, isolatedTreeOf } from "../../base/files/isolated-tree.ts";
 import { type SandboxPolicy, settingPath } from "../policy/sandbox-settings.ts";
 import { type GitNamedPlaces, GitSettings } from "./git-settings.ts";
 import type { PathPlan } from "./path-rules.ts";
@@ -75,6 +76,13 @@ export class SandboxPaths implements PathPlan {
   get readOnly(): readonly string[] {
     const agent = this.agentDirectory;
     return isInside(agent, this.cwd) ? [] : [agent];
+  }
+
+  /** The repository of the isolated tree that the working folder is in: it lies beside the tree. */
+  get treeRepository(): string | undefined {
+    const tree = isolatedTreeOf(this.cwd, join(this.agentDirectory, "worktrees"));
+    const repository = tree && `${tree}.git`;
+    return repository !== undefined && existsSync(repository) ? repository : undefined;
   }
 
   get gitNamed(): GitNamedPlaces {

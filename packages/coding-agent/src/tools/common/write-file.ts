@@ -12,8 +12,10 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errorCode } from "../../base/files/file-error.ts";
+import { heldPath, openedPath } from "../../base/files/opened-path.ts";
 import { randomHex } from "../../base/random.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { Sandbox } from "../../processes/sandbox.ts";
 
 // Creating a temporary file next to the target, or renaming it over the target, is not possible:
 // read-only directory, bind-mounted file, foreign owner.
@@ -25,12 +27,31 @@ const notReplaceable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EBUSY",
  * Written in place are files with several names, special files, and files in directories that do
  * not allow the exchange.
  */
-async function writeFileSafely(path: string, content: string | Uint8Array): Promise<void> {
+async function writeFileSafely(
+  path: string,
+  content: string | Uint8Array,
+  sandbox: Sandbox | undefined,
+): Promise<void> {
   const target = await followLinks(path);
+  if (sandbox === undefined) return writeTarget(target, content);
+  // A folder on the way may be exchanged for a link at any time, but not one that is open.
+  const folder = await open(dirname(target), constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
+  try {
+    const real = openedPath(folder.fd);
+    if (real === undefined) return await writeTarget(target, content);
+    sandbox.refuseWrite(join(real, basename(target)), path);
+    await writeTarget(join(heldPath(folder.fd), basename(target)), content);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Writes a file whose links have been followed. */
+async function writeTarget(target: string, content: string | Uint8Array): Promise<void> {
   const old = await stat(target).catch(ignoreMissing);
   // Replacing the file would bypass its own permissions.
   if (old !== undefined) await access(target, constants.W_OK);
-  if (old?.isFile() === false || (old?.nlink ?? 1) > 1) return writeFile(target, content);
+  if (old?.isFile() === false || (old?.nlink ?? 1) > 1) return writeInPlace(target, content);
   try {
     await replaceFile(target, content, old);
   } catch (error) {
@@ -38,17 +59,23 @@ async function writeFileSafely(path: string, content: string | Uint8Array): Prom
     // A virtual file system (/proc) reports the directory as missing.
     const isVirtual = code === "ENOENT" && old !== undefined;
     if (!notReplaceable.has(code) && !isVirtual) throw error;
-    await writeFile(target, content);
+    await writeInPlace(target, content);
   }
+}
+
+/** Not through a link that has taken its place. */
+function writeInPlace(target: string, content: string | Uint8Array): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
+  return writeFile(target, content, { flag: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW });
 }
 
 /** Writes a text where the session's tools write: on the disk, or where the client keeps its files. */
 export async function writeText(
   path: string,
   text: string,
-  { files }: Pick<ToolEnvironment, "files">,
+  { files, sandbox }: Pick<ToolEnvironment, "files" | "sandbox">,
 ): Promise<void> {
-  if (files?.writeText === undefined) await writeFileSafely(path, text);
+  if (files?.writeText === undefined) await writeFileSafely(path, text, sandbox);
   else await files.writeText(path, text);
 }
 

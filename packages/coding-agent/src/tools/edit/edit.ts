@@ -72,9 +72,13 @@ function editsOf({ oldText, newText, edits = [] }: EditArguments): TextEdit[] {
   throw new ToolError("Nothing to do. Give oldText and newText, or at least one entry in edits.");
 }
 
-async function readText(file: string, shown: string, { files }: ToolEnvironment): Promise<string> {
+async function readText(
+  file: string,
+  shown: string,
+  { files, sandbox }: ToolEnvironment,
+): Promise<string> {
   if (files?.readText !== undefined) return files.readText(file);
-  const bytes = await readBytes(file, shown);
+  const bytes = await readBytes(file, shown, sandbox);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
@@ -83,7 +87,11 @@ async function readText(file: string, shown: string, { files }: ToolEnvironment)
   }
 }
 
-async function readBytes(file: string, shown: string): Promise<Buffer> {
+async function readBytes(
+  file: string,
+  shown: string,
+  sandbox: ToolEnvironment["sandbox"],
+): Promise<Buffer> {
   try {
     const found = await stat(file);
     if (!found.isFile() && !found.isDirectory()) {
@@ -93,7 +101,8 @@ async function readBytes(file: string, shown: string): Promise<Buffer> {
       const size = formatSize(found.size);
       throw new ToolError(`${shown} is too large to edit (${size}). Use bash, for example sed.`);
     }
-    const handle = await openRegularFile(file);
+    const check = sandbox && ((opened: number) => sandbox.refuseOpened(opened, shown));
+    const handle = await openRegularFile(file, check);
     // Reading a directory is an error with a text of its own.
     if (handle === undefined) return await readFile(file);
     return await handle.readFile().finally(() => handle.close());

@@ -35,13 +35,15 @@ export async function runReadTool(
     const lineCount = countArgument(args.limit) ?? Number.MAX_SAFE_INTEGER;
     const readText = environment.files?.readText;
     const foreign = readText && (await readElsewhere(path, readText, call.signal));
-    const small = foreign ?? readSmallFile(path);
+    const { sandbox } = environment;
+    const check = sandbox && ((opened: number) => sandbox.refuseOpened(opened, args.path));
+    const small = foreign ?? readSmallFile(path, check);
     let range: TextRange;
     if (foreign !== undefined) range = textRangeOf(foreign, { firstLine, lineCount });
     else if (small !== undefined && detectImageType(small.subarray(0, headBytes)) === undefined) {
       range = textRangeOf(small, { firstLine, lineCount });
     } else {
-      file = await openFile(path, args.path);
+      file = await openFile(path, args.path, check);
       const start = Buffer.alloc(headBytes);
       const { bytesRead } = await file.read(start, 0, start.length, 0);
       const type = detectImageType(start.subarray(0, bytesRead));
@@ -82,13 +84,17 @@ async function readElsewhere(
 /** How much of a file tells whether it is an image. */
 const headBytes = 64;
 
-async function openFile(path: string, shown: string): Promise<FileHandle> {
+async function openFile(
+  path: string,
+  shown: string,
+  check: ((opened: number) => void) | undefined,
+): Promise<FileHandle> {
   const found = await stat(path);
   if (found.isDirectory()) {
     throw new ToolError(`${shown} is a directory, not a file. Use ls to list it.`);
   }
   // Opening a pipe or a terminal could block forever.
-  const file = found.isFile() ? await openRegularFile(path) : undefined;
+  const file = found.isFile() ? await openRegularFile(path, check) : undefined;
   if (file !== undefined) return file;
   throw new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
 }

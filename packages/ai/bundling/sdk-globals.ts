@@ -2,7 +2,7 @@
  * What the vendors' SDKs use of Node's `fetch`, without loading it. OpenAI's and Anthropic's make `Headers`,
  * and ask of bodies whether they are one of the others; Google's wraps each event in a `Response`.
  */
-export { HeaderList as Headers } from "../../../packages/ai/src/transport/header-list.ts";
+export { HeaderList as Headers } from "../src/transport/header-list.ts";
 
 export class FormData {}
 

@@ -1,0 +1,35 @@
+/** More than the public list of all models takes. */
+const maxBytes = 16 * 1024 * 1024;
+
+/** How an answer is fetched. */
+export interface GetOptions {
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Fetches JSON of a bearable size, and follows no one elsewhere: requests may have a key.
+ * @throws {Error} that says what was wrong with the answer
+ */
+export async function getJson(url: string, options: GetOptions): Promise<unknown> {
+  const { fetch = globalThis.fetch, headers = {}, timeoutMs = 15_000 } = options;
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, { headers, redirect: "manual", signal });
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    throw new Error(`the server answered with status ${response.status}`);
+  }
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of response.body) {
+    size += piece.length;
+    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
+    pieces.push(piece);
+  }
+  try {
+    return JSON.parse(Buffer.concat(pieces).toString("utf8"));
+  } catch {
+    throw new Error("the answer is not JSON");
+  }
+}

@@ -1,0 +1,94 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { describeWith } from "../../../../scripts/testing/describe-with.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import { toolCall } from "../tools/common/__fixtures__/workspace.ts";
+import { ReadLedger } from "../tools/common/read-ledger.ts";
+import { runEditTool } from "../tools/edit/edit.ts";
+import { runReadTool } from "../tools/read/read.ts";
+import { runWriteTool } from "../tools/write/write.ts";
+import { bubblewrapIsMissing } from "./__fixtures__/has-bubblewrap.ts";
+import { SandboxedPlace } from "./__fixtures__/sandboxed-place.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
+
+/** What a tool works with when a job exchanges a folder for a link right after a path was found to be good. */
+function exchanging(
+  place: SandboxedPlace,
+  after: "refuseRead" | "refuseWrite",
+): ToolEnvironment & { readonly readLedger: ReadLedger } {
+  const { project, outside, sandbox } = place;
+  let isDone = false;
+  const exchange = (): void => {
+    if (isDone) return;
+    isDone = true;
+    renameSync(join(project, "folder"), join(project, "moved"));
+    symlinkSync(outside, join(project, "folder"));
+  };
+  const proxy = new Proxy(sandbox as SessionSandbox, {
+    get(target, name) {
+      const member = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        const result = Reflect.apply(member, target, args);
+        if (name === after) exchange();
+        return result;
+      };
+    },
+  });
+  return { ...place.tools, sandbox: proxy, readLedger: new ReadLedger() };
+}
+
+function prepare(place: SandboxedPlace): void {
+  mkdirSync(join(place.project, "folder"));
+  writeFileSync(join(place.project, "folder", "file"), "inside");
+}
+
+describeWith(bubblewrapIsMissing)("a link that is exchanged between check and opening", () => {
+  it("leads no write out", async () => {
+    await using place = new SandboxedPlace();
+    prepare(place);
+    await place.enter();
+    const environment = exchanging(place, "refuseWrite");
+    const write = runWriteTool({ path: "folder/file", content: "evil" }, environment, toolCall());
+    await expect(write).rejects.toThrow(/sandbox/);
+    expect(readFileSync(join(place.outside, "file"), "utf8")).toBe("untouched");
+  });
+
+  it("leads no new file out", async () => {
+    await using place = new SandboxedPlace();
+    prepare(place);
+    await place.enter();
+    const environment = exchanging(place, "refuseWrite");
+    const write = runWriteTool({ path: "folder/new", content: "evil" }, environment, toolCall());
+    await expect(write).rejects.toThrow(/sandbox/);
+    expect(existsSync(join(place.outside, "new"))).toBe(false);
+  });
+
+  it("leads no edit out", async () => {
+    await using place = new SandboxedPlace();
+    prepare(place);
+    await place.enter();
+    const environment = exchanging(place, "refuseWrite");
+    const edit = { path: "folder/file", oldText: "untouched", newText: "evil" };
+    await expect(runEditTool(edit, environment, toolCall())).rejects.toThrow(/sandbox/);
+    expect(readFileSync(join(place.outside, "file"), "utf8")).toBe("untouched");
+  });
+
+  it.each([10, 400_000])("leads no read of %i bytes to a closed file", async (size) => {
+    await using place = new SandboxedPlace();
+    prepare(place);
+    writeFileSync(join(place.outside, "file"), `the-secret${" ".repeat(size)}`);
+    await place.enter({ denyRead: [place.outside] });
+    const environment = exchanging(place, "refuseRead");
+    const read = runReadTool({ path: "folder/file" }, environment, toolCall());
+    await expect(read).rejects.toThrow(/sandbox/);
+  });
+});
