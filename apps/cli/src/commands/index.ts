@@ -1,5 +1,6 @@
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { acp } from "./acp.ts";
+import { auth } from "./auth.ts";
 import { completion } from "./completion.ts";
 import { config } from "./config.ts";
 import { conformance } from "./conformance.ts";
@@ -14,6 +15,7 @@ import { rewind } from "./rewind.ts";
 export const subcommands: readonly Subcommand[] = [
   ...packageCommands,
   config,
+  auth,
   mcp,
   models,
   acp,
@@ -23,6 +25,3 @@ export const subcommands: readonly Subcommand[] = [
   conformance,
   help,
 ];
-
-/** Names of pi's commands that do not exist here yet; never prompts. */
-export const reserved: readonly string[] = ["auth"];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readHostLine } from "../command-line/read-host-line.ts";
 import { readEnvironment } from "../process/environment.ts";
-import { reserved, subcommands } from "./index.ts";
+import { subcommands } from "./index.ts";
 import { refuseLateSubcommand, runSubcommand } from "./run-subcommand.ts";
 
 const printed: string[] = [];
@@ -31,15 +31,6 @@ const refusal = async (...words: string[]): Promise<string> => {
 };
 
 describe("the first word", () => {
-  it.each([...reserved])("%s is a command and never a prompt", async (name) => {
-    expect(await refusal(name, "npm:thing")).toContain(
-      `Invalid option ${name}: this command is not`,
-    );
-    expect(await refusal("--offline", name)).toContain(name);
-    expect(await refusal("-p", name)).toBe("");
-    expect(await refusal("--", name)).toBe("");
-  });
-
   it.each(subcommands.map(({ name }) => name))("%s is a command only there", async (name) => {
     expect(await refusal("--offline", name)).toContain("must be the first word");
     expect(await refusal("-p", name)).toBe("");

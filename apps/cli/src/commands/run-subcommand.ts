@@ -2,7 +2,7 @@ import { nearest } from "@tau-agent/coding-agent";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
-import { reserved, subcommands } from "./index.ts";
+import { subcommands } from "./index.ts";
 
 /** So much of a command's name has to be right: "map" and "fix" are prompts. */
 const MIN_COMMON = 3;
@@ -54,9 +54,8 @@ export function refuseLateSubcommand({ firstWord, print, export: page }: CliOpti
 }
 
 function refuseNearCommand(word: string): void {
-  const names = [...subcommands.map(({ name }) => name), ...reserved];
   const hint = "to send the word as a prompt, add -p";
-  if (reserved.includes(word)) refuse(word, `this command is not available yet; ${hint}`);
+  const names = subcommands.map(({ name }) => name);
   const name = nearest(word, names, MIN_COMMON);
   if (name === undefined) return;
   refuse(word, `there is no such command, the nearest is ${name}; ${hint}`);
