@@ -174,6 +174,7 @@ async function assemble(
     ...surroundings,
     telemetry,
     ...toolOptions(options),
+    standsFor: options.taskFolder,
     keySources,
     askToLeave: (...question) => parts.gate.askToLeave(...question),
     session: () => session,
