@@ -1,4 +1,4 @@
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentMessage, SessionEntry } from "@tau-agent/coding-agent";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type {
@@ -18,6 +18,7 @@ export interface ReplayOptions {
   /** Knows the ids of calls, so that later calls get others. */
   readonly calls: ToolCalls;
   readonly cwd: string;
+  readonly client: ClientCapabilities | undefined;
 }
 
 /**
@@ -33,6 +34,11 @@ export function* replay(
   for (const entry of entries as readonly KnownSessionEntry[]) {
     if (entry.type === "custom_message" && entry.display) {
       yield* ofMessage(entry.id, chunks("agent_message_chunk", entry.content));
+    }
+    if (entry.type === "compaction" && options.client?.session?.compaction) {
+      const summary = contentBlocks(entry.summary);
+      const compactionId = `compaction-${entry.id}`;
+      yield { sessionUpdate: "compaction_update", compactionId, status: "completed", summary };
     }
     if (entry.type === "message") {
       yield* ofMessage(entry.id, replayed(entry.message, results, options));
