@@ -144,6 +144,26 @@ it("a replay has everything that was said, and leaves out what was retried", () 
   ]);
 });
 
+it("results of an id that comes again belong to their calls", () => {
+  const call = { type: "toolCall", id: "1", name: "x", arguments: {} };
+  const entries = ["first", "second"].flatMap((text) => [
+    { role: "assistant", content: [call], stopReason: "toolUse" },
+    {
+      role: "toolResult",
+      toolCallId: "1",
+      toolName: "x",
+      content: [{ type: "text", text }],
+      isError: false,
+    },
+  ]);
+  const calls = new ToolCalls(() => "/w");
+  const all = entries.map((message) => ({ type: "message", message })) as unknown as SessionEntry[];
+  const outputs = [...replay(all, { calls, cwd: "/w", client: undefined })].flatMap((one) =>
+    "rawOutput" in one ? [one.rawOutput] : [],
+  );
+  expect(outputs).toEqual([{ text: "first" }, { text: "second" }]);
+});
+
 it("the place of a change is its first line", () => {
   const place = (before: string | undefined, after: string) =>
     changedPlace({ file: "/a", before, after }).line;

@@ -46,15 +46,17 @@ export function* replay(
   }
 }
 
-/** Results by call, each in the order of the file: an id may come twice. */
+/** Results by call, the last one first: an id may come again. */
 type Results = Map<string, ToolResultMessage[]>;
 
 function resultsOf(entries: readonly SessionEntry[]): Results {
   const results: Results = new Map();
-  for (const entry of entries as readonly KnownSessionEntry[]) {
+  for (const entry of entries.toReversed() as readonly KnownSessionEntry[]) {
     if (entry.type !== "message" || entry.message.role !== "toolResult") continue;
     const { toolCallId } = entry.message;
-    results.set(toolCallId, [...(results.get(toolCallId) ?? []), entry.message]);
+    const known = results.get(toolCallId);
+    if (known === undefined) results.set(toolCallId, [entry.message]);
+    else known.push(entry.message);
   }
   return results;
 }
@@ -96,7 +98,7 @@ function* reply(
   for (const block of message.content) {
     if (block.type === "text") yield* said("agent_message_chunk", block.text);
     else if (block.type === "thinking") yield* said("agent_thought_chunk", block.thinking);
-    else yield* call(block, results.get(block.id)?.shift(), options);
+    else yield* call(block, results.get(block.id)?.pop(), options);
   }
 }
 
