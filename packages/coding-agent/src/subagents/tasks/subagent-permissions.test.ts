@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import type { PermissionMode, PermissionRule } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest, PermissionMode, PermissionRule } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import { createTestSession } from "../../create/__fixtures__/test-session.ts";
-import type { ApprovalRequest } from "../../host-requests/approve.ts";
 import { project, scenario } from "../task-tool/__fixtures__/task-call.ts";
 
 interface Given {
