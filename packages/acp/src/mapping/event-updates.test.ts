@@ -8,7 +8,7 @@ import { ToolCalls } from "./tool-calls.ts";
 
 const all: ClientCapabilities = { session: { notices: {}, compaction: {} } };
 const updates = (events: readonly object[], client: ClientCapabilities | undefined) => {
-  const mapping = new EventUpdates({ cwd: () => "/w", client });
+  const mapping = new EventUpdates({ cwd: () => "/w", client, newId: () => "m" });
   return events.flatMap((event) => mapping.map(event as SessionEvent));
 };
 
