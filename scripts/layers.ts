@@ -36,7 +36,7 @@ export const layers: readonly Layers[] = [
   },
   { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
   { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands", "read-only"]] },
-  { root: `${codingAgent}/models`, floors: [["auth"], ["local", "refresh"]] },
+  { root: `${codingAgent}/models`, floors: [["auth"], ["local", "refresh", "logins"]] },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {
     root: `${codingAgent}/sandbox`,
@@ -133,7 +133,7 @@ export const layers: readonly Layers[] = [
       ["command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
-      ["hosting", "acp", "mcp"],
+      ["hosting", "acp", "mcp", "auth"],
       ["commands"],
     ],
     looseFiles: ["cli.ts"],

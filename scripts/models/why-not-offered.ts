@@ -1,7 +1,6 @@
 /** A model as the shared data describes it. */
 export interface ModelFacts {
   readonly id: string;
-  readonly provider: string;
   readonly api: string;
   readonly contextWindow: number;
 }
@@ -23,15 +22,11 @@ const specialModels: readonly { readonly id: RegExp; readonly reason: string }[]
   { id: /(?:-image|-tts)$/, reason: "it makes no tool calls" },
 ];
 
-/** Providers whose login is not there yet. */
-const loginProviders: readonly string[] = ["github-copilot"];
-
 /** Why a model cannot work in a session; undefined if it can. */
 export function whyNotOffered(
-  { id, api, provider, contextWindow }: ModelFacts,
+  { id, api, contextWindow }: ModelFacts,
   apis: readonly string[],
 ): string | undefined {
-  if (loginProviders.includes(provider)) return "it needs a login that Tau does not have";
   if (!apis.includes(api)) return `its wire format, ${api}, is not one that Tau has`;
   const special = specialModels.find((row) => row.id.test(id));
   if (special !== undefined) return special.reason;

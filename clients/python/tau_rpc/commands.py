@@ -27,6 +27,7 @@ from .protocol import (
     GetCommandsData,
     GetEntriesData,
     GetLastAssistantTextData,
+    GetLoginProvidersData,
     GetMcpServersData,
     GetMessagesData,
     GetPendingRequestsData,
@@ -103,6 +104,8 @@ ErrorCode: TypeAlias = Literal[
     "job_not_detachable",
     "job_not_found",
     "key_unresolved",
+    "login_failed",
+    "login_unavailable",
     "mcp_failed",
     "mcp_login_failed",
     "mcp_server_not_found",
@@ -117,6 +120,7 @@ ErrorCode: TypeAlias = Literal[
     "parse",
     "prompt_aborted",
     "prompt_empty",
+    "provider_not_found",
     "queue_item_not_found",
     "request_closed",
     "request_not_found",
@@ -430,6 +434,27 @@ class CommandMethods:
             timeout=timeout,
         )
         return data
+
+    async def get_login_providers(self, *, timeout: float | None = None) -> GetLoginProvidersData:
+        """Lists the providers to log in to, and whether the user is logged in."""
+        data: GetLoginProvidersData = await self.request("get_login_providers", {}, timeout=timeout)
+        return data
+
+    async def login(
+        self,
+        provider: str,
+        method: Literal["oauth", "device", "key"] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Logs in to a model provider: the page, and the code to type in there, arrive as host
+        request `open_url`. Answered when the login is stored.
+
+        `provider`: The id of the provider.
+        `method`: Default `device` where the provider has it, since the browser may be on
+          another machine.
+        """
+        await self.request("login", _given(provider=provider, method=method), timeout=timeout)
 
     async def set_steering_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
         """Sets whether steering messages are delivered one at a time or all at once.

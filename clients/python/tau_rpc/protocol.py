@@ -2094,6 +2094,57 @@ class GetLastAssistantTextResponse(_GetLastAssistantTextResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _GetLoginProvidersCommand(TypedDict):
+    type: Literal["get_login_providers"]
+
+
+class GetLoginProvidersCommand(_GetLoginProvidersCommand, total=False):
+    """Lists the providers to log in to, and whether the user is logged in."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetLoginProvidersData(TypedDict):
+    """The result of the command."""
+
+    providers: list[GetLoginProvidersDataProviders]
+    """The providers, those with a login first."""
+
+
+class _GetLoginProvidersDataProviders(TypedDict):
+    id: str
+    """The id of the provider."""
+    name: str
+    """Its name for users."""
+    methods: list[Literal["oauth", "device", "key"]]
+    """The ways to log in; a `key` is stored by `tau auth login`, never over the protocol."""
+    loggedIn: bool
+    """Whether auth.json has a login or a key for it."""
+
+
+class GetLoginProvidersDataProviders(_GetLoginProvidersDataProviders, total=False):
+    expires: int
+    """When the stored tokens expire, in ms since the epoch; the host renews them before."""
+
+
+class _GetLoginProvidersResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_login_providers"]
+    success: Literal[True]
+    data: GetLoginProvidersData
+    """The result of the command."""
+
+
+class GetLoginProvidersResponse(_GetLoginProvidersResponse, total=False):
+    """Answers `get_login_providers`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _GetMcpServersCommand(TypedDict):
     type: Literal["get_mcp_servers"]
 
@@ -3163,6 +3214,38 @@ class Live(_Live, total=False):
 
     sessionId: str
     """The handle of the session; absent where a host has one session."""
+
+
+class _LoginCommand(TypedDict):
+    type: Literal["login"]
+    provider: str
+    """The id of the provider."""
+
+
+class LoginCommand(_LoginCommand, total=False):
+    """Logs in to a model provider: the page, and the code to type in there, arrive as host
+    request `open_url`. Answered when the login is stored.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    method: Literal["oauth", "device", "key"]
+    """Default `device` where the provider has it, since the browser may be on another machine."""
+
+
+class _LoginResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["login"]
+    success: Literal[True]
+
+
+class LoginResponse(_LoginResponse, total=False):
+    """Answers `login`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _McpLoginCommand(TypedDict):
@@ -6075,6 +6158,8 @@ ClientFrame: TypeAlias = Union[
     SetThinkingLevelCommand,
     CycleThinkingLevelCommand,
     GetAvailableThinkingLevelsCommand,
+    GetLoginProvidersCommand,
+    LoginCommand,
     SetSteeringModeCommand,
     SetFollowUpModeCommand,
     SetQueueModeCommand,
@@ -6226,6 +6311,8 @@ HostFrame: TypeAlias = Union[
     SetThinkingLevelResponse,
     CycleThinkingLevelResponse,
     GetAvailableThinkingLevelsResponse,
+    GetLoginProvidersResponse,
+    LoginResponse,
     SetSteeringModeResponse,
     SetFollowUpModeResponse,
     SetQueueModeResponse,
@@ -6430,6 +6517,8 @@ Response: TypeAlias = Union[
     SetThinkingLevelResponse,
     CycleThinkingLevelResponse,
     GetAvailableThinkingLevelsResponse,
+    GetLoginProvidersResponse,
+    LoginResponse,
     SetSteeringModeResponse,
     SetFollowUpModeResponse,
     SetQueueModeResponse,
@@ -6666,6 +6755,10 @@ __all__ = [
     "GetLastAssistantTextCommand",
     "GetLastAssistantTextData",
     "GetLastAssistantTextResponse",
+    "GetLoginProvidersCommand",
+    "GetLoginProvidersData",
+    "GetLoginProvidersDataProviders",
+    "GetLoginProvidersResponse",
     "GetMcpServersCommand",
     "GetMcpServersData",
     "GetMcpServersDataServers",
@@ -6741,6 +6834,8 @@ __all__ = [
     "ListSessionsResponse",
     "Listening",
     "Live",
+    "LoginCommand",
+    "LoginResponse",
     "McpLoginCommand",
     "McpLoginResponse",
     "McpLogoutCommand",

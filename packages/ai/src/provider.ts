@@ -55,6 +55,13 @@ export interface StreamOptions {
   readonly temperature?: number | undefined;
   /** Added last; `null` deletes a default header. */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** Where the request goes instead of the model's address: some logins say so. */
+  readonly baseUrl?: string | undefined;
+  /**
+   * Whether a user's prompt asks for the reply, or the agent on its own: after results of tools, to try
+   * again, for a summary. Default as the last message says. Plans count the first.
+   */
+  readonly initiator?: "user" | "agent" | undefined;
   /**
    * Variables that say where a cloud's endpoint is and whose credentials it takes: the host's own, and
    * those beside the provider's key. Nothing is read from the environment of the process itself.

@@ -20,6 +20,8 @@ export const builtInProviders: ProviderTable = {
     (await import("./bedrock-converse-stream/index.ts")).createBedrockConverseStream(),
   "google-generative-ai": async () =>
     (await import("./google-generative-ai/index.ts")).createGoogleGenerativeAi(),
+  "openai-codex-responses": async () =>
+    (await import("./openai-codex-responses/index.ts")).createOpenaiCodexResponses(),
   "google-vertex": async () => (await import("./google-vertex/index.ts")).createGoogleVertex(),
   "mistral-conversations": async () =>
     (await import("./mistral-conversations/index.ts")).createMistralConversations(),

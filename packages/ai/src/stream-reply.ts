@@ -1,5 +1,6 @@
 import type { AssistantMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
+import { requestHeaders } from "./github-copilot/request-headers.ts";
 import { nameProvider } from "./name-provider.ts";
 import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provider.ts";
 import { builtInProviders, LoadedProviders } from "./providers.ts";
@@ -75,7 +76,9 @@ async function* run(task: Run): AssistantStream {
     yield* events;
     return result;
   } catch (thrown) {
-    const place = { ...model, baseUrl: provider?.address?.(model, request) ?? model.baseUrl };
+    const placed = placedModel(model, request);
+    const baseUrl = provider?.address?.(placed, request) ?? placed.baseUrl;
+    const place = { ...model, baseUrl };
     const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), place, request);
     guard.cancel();
     const { events, result } = assembler.fail(error);
@@ -114,14 +117,22 @@ async function open(
   encoded: unknown,
   guard: ReplyGuard,
 ): Promise<ChunkIterator> {
-  const { model, request } = task;
+  const { model, context, request } = task;
   const replaced = await guard.wait(async () => request.onPayload?.(encoded));
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
-  const options = { ...request, signal: guard.signal };
-  const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
+  const added = requestHeaders(model, context, request);
+  const headers = added === undefined ? request.headers : { ...added, ...request.headers };
+  const options = { ...request, headers, signal: guard.signal };
+  const placed = placedModel(model, request);
+  const chunks = await guard.wait(() => provider.open(placed, replaced ?? encoded, options));
   // From the headers on, silence counts too; the first event is still waited for no longer.
   guard.shorten(idleLimit(request), silence);
   return chunks[Symbol.asyncIterator]();
+}
+
+/** The model at the address that a login says. What was encoded for the model itself stays valid. */
+function placedModel(model: Model, { baseUrl }: StreamOptions): Model {
+  return baseUrl === undefined ? model : { ...model, baseUrl };
 }
 
 /** `take` spares a promise for each chunk of a burst (row "text stream of 16 000 deltas"). */

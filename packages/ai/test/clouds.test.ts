@@ -173,6 +173,69 @@ const clouds: readonly Cloud[] = [
   },
 ];
 
+const copilot = {
+  credentials: { key: "tid=1;proxy-ep=proxy.example" },
+  options: () => ({ apiKey: "tid=1;proxy-ep=proxy.example" }),
+  wrong: { apiKey: "another" },
+} as const;
+
+const plans: readonly Cloud[] = [
+  {
+    api: "openai-codex-responses",
+    title: "ChatGPT plans",
+    model: { id: "gpt-6-sol", provider: "openai-codex", thinkingLevelMap: { off: "none" } },
+    options: () => ({ apiKey: tokenOf("acct-1") }),
+    credentials: { key: tokenOf("acct-1") },
+    place: "/codex/responses",
+    wrong: { apiKey: tokenOf("acct-2") },
+  },
+  {
+    ...copilot,
+    api: "openai-responses",
+    title: "Copilot over Responses",
+    model: { id: "gpt-6-sol", provider: "github-copilot" },
+    place: "/v1/responses",
+  },
+  {
+    ...copilot,
+    api: "openai-completions",
+    title: "Copilot over chat completions",
+    model: { id: "gemini-3.8-flash", provider: "github-copilot" },
+    place: "/v1/chat/completions",
+  },
+  {
+    ...copilot,
+    api: "anthropic-messages",
+    title: "Copilot over Messages",
+    model: {
+      id: "claude-sonnet-5",
+      provider: "github-copilot",
+      compat: { forceAdaptiveThinking: true },
+    },
+    credentials: { bearer: "tid=1;proxy-ep=proxy.example" },
+    place: "/v1/messages",
+  },
+];
+
+const scriptedCodex: Model = {
+  id: "gpt-6-sol",
+  name: "gpt-6-sol",
+  api: "openai-codex-responses",
+  provider: "openai-codex",
+  baseUrl: "",
+  reasoning: true,
+  input: ["text"],
+  cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 100_000,
+  maxTokens: 1000,
+};
+
+/** A token of ChatGPT, which names the account. */
+function tokenOf(account: string): string {
+  const claims = { "https://api.openai.com/auth": { chatgpt_account_id: account } };
+  return `e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln`;
+}
+
 const tools = [
   {
     name: "read",
@@ -227,7 +290,7 @@ function modelOf(server: LoopbackServer, { api, model }: Cloud): Model {
   return server.model(api, { reasoning: true, input: ["text", "image"], ...model });
 }
 
-describe.each(clouds)("$title", (cloud) => {
+describe.each([...clouds, ...plans])("$title", (cloud) => {
   it.each(["high", "off"] as const)("serves a whole tool turn, thinking %s", async (level) => {
     await using server = await serve(cloud);
     const model = modelOf(server, cloud);
@@ -289,5 +352,113 @@ describe.each(clouds)("$title", (cloud) => {
     expect(error).toMatchObject({ code: "auth", isRetryable: false });
     expect(error?.message).toContain(server.url);
     expect(server.requestCount).toBe(1);
+  });
+});
+
+describe("a ChatGPT plan", () => {
+  const [codex] = plans;
+  if (codex === undefined) throw new TypeError("no row");
+
+  it("receives the account, the host and the session; an own header is stronger", async () => {
+    await using server = await serve(codex);
+    const options = { ...(await codex.options(server)), sessionId: "s-1" };
+    await sender()(modelOf(server, codex), [user("Look")], options);
+    const headers = { "chatgpt-account-id": "acct-9" };
+    await sender()(modelOf(server, codex), [user("Look")], { ...options, headers });
+    expect(server.requests[0]?.headers).toMatchObject({
+      "chatgpt-account-id": "acct-1",
+      originator: "tau",
+      "session-id": "s-1",
+    });
+    expect(server.requests[1]?.headers).toMatchObject({ "chatgpt-account-id": "acct-9" });
+  });
+
+  it("gets the system prompt as instructions, and no limit, temperature or stored reply", async () => {
+    await using server = await serve(codex);
+    const limits = { maxTokens: 100, temperature: 0.5, cacheRetention: "long" } as const;
+    const options = { ...(await codex.options(server)), ...limits };
+    await sender()(modelOf(server, codex), [user("Look")], options);
+    const { body } = server.requests[0] ?? {};
+    expect(body).toMatchObject({ instructions: "Be brief.", store: false, tool_choice: "auto" });
+    for (const name of ["max_output_tokens", "temperature", "prompt_cache_retention"]) {
+      expect(body).not.toHaveProperty(name);
+    }
+    expect(JSON.stringify(Object(body).input)).not.toContain("Be brief.");
+  });
+
+  it.each([
+    ["", "/codex/responses"],
+    ["/backend-api/", "/backend-api/codex/responses"],
+    ["/codex", "/codex/responses"],
+    ["/backend-api/codex/responses", "/backend-api/codex/responses"],
+  ])("is at the base URL …%s", async (path, place) => {
+    await using server = await serve(codex);
+    const model = { ...modelOf(server, codex), baseUrl: `${server.url}${path}` };
+    const { error } = await sender()(model, [user("Look")], await codex.options(server));
+    expect(error).toBeUndefined();
+    expect(server.requests[0]?.path).toBe(place);
+  });
+
+  it("that is used up does not justify another attempt", async () => {
+    const stream = createStream();
+    const body = {
+      error: { type: "usage_limit_reached", message: "Limit reached", resets_in_seconds: 7200 },
+    };
+    const reply = stream(
+      { ...scriptedCodex, baseUrl: "https://vendor.invalid" },
+      { messages: [user("Hi")] },
+      { apiKey: "k", fetch: async () => Response.json(body, { status: 429 }) },
+    );
+    for (;;) {
+      const next = await reply.next();
+      if (!next.done) continue;
+      expect(next.value.error).toMatchObject({ code: "quota", isRetryable: false });
+      return;
+    }
+  });
+});
+
+describe("Copilot", () => {
+  const image = { type: "image", data: "aGk=", mimeType: "image/png" } as const;
+
+  it.each(plans.slice(1))("$title hears who asks, and of images", async (plan) => {
+    await using server = await serve(plan);
+    const model = { ...modelOf(server, plan), headers: { "Editor-Version": "vscode/9" } };
+    const options = await plan.options(server);
+    const send = sender();
+    const { message } = await send(model, [user("Look")], options);
+    await send(model, [user("Look"), message, ...answers(message)], options);
+    await send(model, [user("Again")], { ...options, initiator: "agent" });
+    await send(model, [{ role: "user", content: [image], timestamp: 1 }], options);
+    const sent = server.requests.map(({ headers }) => headers);
+    expect(sent.map((headers) => headers["x-initiator"])).toEqual([
+      "user",
+      "agent",
+      "agent",
+      "user",
+    ]);
+    expect(sent.map((headers) => headers["copilot-vision-request"])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "true",
+    ]);
+    expect(sent[0]).toMatchObject({
+      authorization: "Bearer tid=1;proxy-ep=proxy.example",
+      "editor-version": "vscode/9",
+      "editor-plugin-version": expect.stringMatching(/^copilot-chat/),
+      "copilot-integration-id": "vscode-chat",
+      "openai-intent": "conversation-edits",
+    });
+    expect(sent[0]).not.toHaveProperty("x-api-key");
+  });
+
+  it("is asked where the login says", async () => {
+    const [, plan] = plans;
+    if (plan === undefined) throw new TypeError("no row");
+    await using server = await serve(plan);
+    const model = { ...modelOf(server, plan), baseUrl: "https://elsewhere.invalid" };
+    const options = { ...(await plan.options(server)), baseUrl: `${server.url}/v1` };
+    expect((await sender()(model, [user("Look")], options)).error).toBeUndefined();
   });
 });

@@ -163,4 +163,5 @@ export const wires: readonly Wire[] = [
   },
   { api: "openai-responses", ...responses },
   { api: "azure-openai-responses", ...responses, keyHeader: "api-key" },
+  { api: "openai-codex-responses", ...responses },
 ];

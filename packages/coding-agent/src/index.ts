@@ -78,10 +78,14 @@ export { readToolResult } from "./host-tools/tool-result.ts";
 export { McpPool } from "./mcp/connection/mcp-pool.ts";
 export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
+export type { ResolvedKey } from "./models/auth/key-resolver.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export type { ServerKind } from "./models/local/server-kinds.ts";
 export { type FindOptions, type FoundServer, findLocalServers } from "./models/local-servers.ts";
+export { listLoginProviders } from "./models/login-providers.ts";
+export type { LoginPage } from "./models/logins/login-definition.ts";
+export type { LoginRequest, Logins } from "./models/logins/logins.ts";
 export type { ModelSelection } from "./models/model-selection.ts";
 export {
   type RefreshedProvider,
@@ -101,6 +105,7 @@ export type { SessionHooks } from "./run/session-hooks.ts";
 export type { SandboxChange } from "./sandbox/policy/sandbox-settings.ts";
 export { AgentSession } from "./session/agent-session.ts";
 export { exportSession, exportSessionFile } from "./session/export-session.ts";
+export { logInBySession, loginProviders } from "./session/session-logins.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
 export type { SessionInfo } from "./session-log/list-sessions.ts";
 export type { SessionStart } from "./session-log/open-session.ts";

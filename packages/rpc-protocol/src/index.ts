@@ -67,6 +67,7 @@ export {
   PendingRequest,
 } from "./vocabulary/host-request.ts";
 export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";
+export type { LoginMethod, LoginProvider } from "./vocabulary/login.ts";
 export {
   ApprovalParams,
   ApprovalResult,

@@ -46,7 +46,9 @@ describeWith(redisIsMissing)("a fleet", () => {
       onTestFinished(() => server[Symbol.asyncDispose]());
       const fleet = testFleet({ redisUrl: server.url, scenario });
       const random = randomNumbers(seed);
-      const start = () => fleet.start(["--concurrency", "2", "--lease-ms", "700"]);
+      // On a busy machine, many die before their host has come to an entry.
+      const start = () =>
+        fleet.start(["--concurrency", "2", "--lease-ms", "700", "--max-lives", "1000"]);
       const workers = await Promise.all([start(), start()]);
       let isOver = false;
       const prompts = new Map<string, string[]>();

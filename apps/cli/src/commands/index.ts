@@ -1,5 +1,6 @@
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { acp } from "./acp.ts";
+import { auth } from "./auth.ts";
 import { conformance } from "./conformance.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
@@ -10,6 +11,7 @@ import { rewind } from "./rewind.ts";
 /** Every subcommand, as `tau --help` shows them. */
 export const subcommands: readonly Subcommand[] = [
   acp,
+  auth,
   mcp,
   models,
   record,
@@ -26,6 +28,5 @@ export const reserved: readonly string[] = [
   "update",
   "list",
   "config",
-  "auth",
   "completion",
 ];

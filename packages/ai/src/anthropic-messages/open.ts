@@ -2,6 +2,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { vendorFetch } from "../fetch.ts";
+import { isCopilot } from "../github-copilot/is-copilot.ts";
 import type { StreamOptions } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { defaultFetch } from "../transport/http-transport.ts";
@@ -81,10 +82,11 @@ async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Pr
  * How the key travels: a login's token as bearer, a key where the vendor's API reference has it. To
  * other servers of this format a key goes both ways, because some look here and some there.
  */
-function authenticate({ baseUrl }: Model, apiKey: string | undefined): Headers {
+function authenticate(model: Model, apiKey: string | undefined): Headers {
+  const { baseUrl } = model;
   if (!apiKey) return {};
   const bearer = { authorization: `Bearer ${apiKey}` };
-  if (isLoginToken(apiKey)) return bearer;
+  if (isLoginToken(apiKey) || isCopilot(model)) return bearer;
   return { "x-api-key": apiKey, ...(!isAnthropicHost(baseUrl) && bearer) };
 }
 

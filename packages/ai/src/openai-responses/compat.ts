@@ -9,6 +9,8 @@ export interface ResponsesCompat {
   readonly supportsLongCacheRetention: boolean;
   readonly supportsMaxOutputTokens: boolean;
   readonly supportsPromptCacheKey: boolean;
+  /** The system prompt is a member of the request, not the first item of its input. */
+  readonly usesInstructions: boolean;
   /** A developer message between the others replaces earlier instructions. */
   readonly supportsMidConvoSystemMessages: boolean;
   /** An item between the others may set another effort. */
@@ -26,11 +28,19 @@ const standard: ResponsesCompat = {
   supportsLongCacheRetention: true,
   supportsMaxOutputTokens: true,
   supportsPromptCacheKey: true,
+  usesInstructions: false,
   supportsMidConvoSystemMessages: false,
   supportsMidConvoEffort: false,
   supportsAdditionalTools: false,
   sendSessionAffinityHeaders: false,
   sessionAffinityFormat: "openai",
+};
+
+/** What the backend of ChatGPT plans does otherwise. */
+const codex: Partial<ResponsesCompat> = {
+  supportsLongCacheRetention: false,
+  supportsMaxOutputTokens: false,
+  usesInstructions: true,
 };
 
 const affinityFormats: readonly unknown[] = ["openai", "openai-nosession", "openrouter"];
@@ -48,5 +58,5 @@ export function resolveResponsesCompat(model: Model): ResponsesCompat {
         : typeof value === "boolean";
     if (key in standard && isValid) own[key] = value;
   }
-  return { ...standard, ...own };
+  return { ...standard, ...(model.api === "openai-codex-responses" && codex), ...own };
 }

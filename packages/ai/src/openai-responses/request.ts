@@ -36,9 +36,11 @@ export function encodeRequest(
     turns: encodeInput(context.messages, model, memory.messages(options)),
     isContinued: false,
   });
-  if (setup.system !== "") input.unshift({ role, content: setup.system });
+  const { usesInstructions } = compat;
+  if (setup.system !== "" && !usesInstructions) input.unshift({ role, content: setup.system });
   // Nothing is stored at the vendor: what it needs to go on comes back with each request.
   const request: ResponsesRequest = { model: model.id, input, stream: true, store: false };
+  if (setup.system !== "" && usesInstructions) request.instructions = setup.system;
   const thinking = reasoningFields(model, options, setup.effort);
   if (setup.tools.length > 0) Object.assign(request, { tools: [...setup.tools] });
   Object.assign(request, thinking, cacheFields(compat, options), outputFields(options));

@@ -16,6 +16,8 @@ export function hasOutputForm(model: Model, hasTools: boolean): boolean {
   switch (api) {
     case "azure-openai-responses":
       return provider === "azure" && !olderOpenAi.test(id);
+    case "openai-codex-responses":
+      return provider === "openai-codex";
     case "openai-responses":
     case "openai-completions":
       return provider === "openai" && !olderOpenAi.test(id);

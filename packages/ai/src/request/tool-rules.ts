@@ -33,6 +33,7 @@ const rules: Readonly<Record<string, ToolRules>> = {
   "anthropic-messages": anthropic,
   "anthropic-vertex": anthropic,
   "azure-openai-responses": openai,
+  "openai-codex-responses": openai,
   "bedrock-converse-stream": anthropic,
   "mistral-conversations": openai,
   "openai-completions": openai,

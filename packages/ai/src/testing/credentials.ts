@@ -5,6 +5,8 @@ import type { LoopbackApi } from "./loopback-api.ts";
 export interface LoopbackCredentials {
   /** The key, sent in the header that the vendor wants. */
   readonly key?: string | undefined;
+  /** A token, sent as bearer in any format. */
+  readonly bearer?: string | undefined;
   /** An access token of Google's, sent as bearer to Vertex AI. */
   readonly googleToken?: string | undefined;
   /** Keys of AWS, with which requests are signed. */
@@ -33,6 +35,12 @@ const ways: Readonly<
     bearer: true,
     status: 401,
     message: "Incorrect API key provided.",
+  },
+  "openai-codex-responses": {
+    header: "authorization",
+    bearer: true,
+    status: 401,
+    message: "Your authentication token is not valid. Please try signing in again.",
   },
   "google-generative-ai": {
     header: "x-goog-api-key",
@@ -85,7 +93,8 @@ export function denialOf(
     return isRight ? undefined : ways[api];
   }
   const { header, bearer, status, message } = ways[api];
-  const { key } = credentials;
+  const { key, bearer: token } = credentials;
+  if (token !== undefined && headers.authorization === `Bearer ${token}`) return undefined;
   const wanted = bearer === true ? `Bearer ${key}` : key;
   return key !== undefined && headers[header] === wanted ? undefined : { status, message };
 }

@@ -5,6 +5,7 @@ export const loopbackApis = [
   "openai-responses",
   "google-generative-ai",
   "azure-openai-responses",
+  "openai-codex-responses",
   "bedrock-converse-stream",
   "google-vertex",
   "anthropic-vertex",

@@ -26,6 +26,12 @@ const routes: readonly Route[] = [
     base: "",
   },
   {
+    api: "openai-codex-responses",
+    path: /\/codex\/responses$/,
+    format: openaiResponsesWire,
+    base: "",
+  },
+  {
     api: "bedrock-converse-stream",
     path: /\/model\/[^/]+\/converse-stream$/,
     format: bedrockConverseStreamWire,

@@ -1,8 +1,9 @@
 import type { Hash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { withFileLock } from "../base/files/file-lock.ts";
 import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
-import { withFileLock, writeFileAtomic } from "../base/files/write-file.ts";
+import { writeFileAtomic } from "../base/files/write-file.ts";
 
 /** A project's code beyond this counts by its names and sizes only, so that a start stays fast. */
 const MAX_CONTENT = 16 * 1024 * 1024;

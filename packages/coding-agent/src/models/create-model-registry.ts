@@ -6,6 +6,7 @@ import { createCommandRunner } from "./auth/run-command.ts";
 import { AuthStore } from "./auth/store.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import { loadCustomModels } from "./custom-models.ts";
+import { Logins } from "./logins/logins.ts";
 import { factsFolder } from "./refresh/facts-folder.ts";
 import { ModelRegistry, type ModelRegistryOptions } from "./registry.ts";
 
@@ -23,9 +24,16 @@ export interface ModelRegistryInput {
 /** Connects the model registry and the key resolver, which need each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
   const { agentDirectory, catalog, environment, processes, fetch } = input;
+  const store = input.auth ?? new AuthStore(agentDirectory);
+  const logins = new Logins({
+    store,
+    fetch,
+    overrides: async (provider) => (await registry.customProviders()).get(provider)?.loginOverrides,
+  });
   const keys = new KeyResolver({
     environment,
-    auth: input.auth ?? new AuthStore(agentDirectory),
+    auth: store,
+    logins: (provider) => logins.useOf(provider),
     customProviders: () => registry.customProviders(),
     variableNames: (provider) => {
       const providers = catalog.providers();
@@ -37,6 +45,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
   const registry = new ModelRegistry({
     catalog,
     keys,
+    logins,
     fetch,
     readFacts: async (provider) => {
       // Most have none, and load no more than this for it.

@@ -2,10 +2,12 @@ import { join } from "node:path";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { readJsonFile } from "../base/files/read-json.ts";
+import { isLoopback } from "../base/is-loopback.ts";
 import type { ProviderKeyEntry } from "./auth/key-resolver.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { Credential, OAuthCredential } from "./auth/store.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
+import type { LoginOverrides } from "./logins/login-definition.ts";
 
 /**
  * Header values as configured: unresolved, and kept out of the model so that it holds no secret.
@@ -30,6 +32,10 @@ export interface CustomProvider extends ProviderKeyEntry {
   readonly loadModels?:
     | ((credential: Credential | undefined) => Promise<readonly Model[]>)
     | undefined;
+  /** What differs from the login that Tau knows. */
+  readonly loginOverrides?: LoginOverrides | undefined;
+  /** What users call it. */
+  readonly name?: string | undefined;
   /** Header templates of one model: the model's over the provider's. */
   headers(modelId: string): HeaderTemplates;
 }
@@ -70,6 +76,8 @@ export function createCustomProvider(id: string, entry: ProviderEntry): CustomPr
   const overrides = new Map(Object.entries(entry.modelOverrides ?? {}));
   return {
     id,
+    ...(entry.name !== undefined && { name: entry.name }),
+    ...(entry.login !== undefined && { loginOverrides: entry.login }),
     apiKey: entry.apiKey,
     isKeyless: entry.apiKey === undefined && isLocalUrl(entry.baseUrl),
     usesAuthHeader: entry.authHeader === true,
@@ -91,8 +99,7 @@ export function createCustomProvider(id: string, entry: ProviderEntry): CustomPr
 /** Whether a URL points to this machine. */
 export function isLocalUrl(url: string | undefined): boolean {
   if (url === undefined || !URL.canParse(url)) return false;
-  const { hostname } = new URL(url);
-  return /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0|.*\.localhost)$/.test(hostname);
+  return isLoopback(new URL(url).hostname);
 }
 
 function createModel(provider: string, entry: ModelEntry, parent: ProviderEntry): Model {

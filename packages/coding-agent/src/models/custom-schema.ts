@@ -1,5 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "../base/files/read-json.ts";
+import type { LoginOverrides } from "./logins/login-definition.ts";
 
 // Written by hand: for this one file, the host would load the schema library before its first
 // answer.
@@ -34,6 +35,8 @@ export interface ProviderEntry {
   /** Null suppresses a header that would be sent by default. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly authHeader?: boolean;
+  /** What differs from the login that Tau knows for this provider. */
+  readonly login?: LoginOverrides;
   readonly compat?: Readonly<Record<string, unknown>>;
   readonly models?: readonly ModelEntry[];
   readonly modelOverrides?: Readonly<Record<string, ModelOverride>>;
@@ -126,6 +129,7 @@ const checkProvider = shape({
   api: word,
   headers: recordOf(textOrNull),
   authHeader: flag,
+  login: shape({ clientId: word, scope: text, domain: word, endpoints: recordOf(word) }),
   compat: recordOf(anything),
   models: listOf(anything),
   modelOverrides: recordOf(anything),

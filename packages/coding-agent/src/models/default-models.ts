@@ -5,6 +5,7 @@
 export const defaultModels: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5"],
   openai: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.4", "gpt-5"],
+  "openai-codex": ["gpt-6.1-sol", "gpt-6-sol"],
   google: ["gemini-3.1-pro-preview", "gemini-pro-latest"],
   xai: ["grok-4.7", "grok-4.6"],
   deepseek: ["deepseek-v4-pro"],
@@ -32,6 +33,7 @@ export const defaultModels: Readonly<Record<string, readonly string[]>> = {
     ...["eu.anthropic.claude-sonnet-5-5"],
   ],
   azure: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.4", "gpt-5"],
+  "github-copilot": ["claude-sonnet-5.5", "claude-sonnet-5", "gpt-6-sol"],
   openrouter: ["anthropic/claude-sonnet-5.5", "anthropic/claude-sonnet-5", "openrouter/auto"],
   groq: ["openai/gpt-oss-120b"],
   cerebras: ["gpt-oss-120b"],

@@ -7,6 +7,7 @@ import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { stepForRefusedKey } from "./auth/refused-key.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
+import type { Logins } from "./logins/logins.ts";
 import type { ModelFacts } from "./refresh/model-facts.ts";
 
 /** What a request to a model carries besides its content. */
@@ -20,12 +21,16 @@ export interface RequestAuth {
   readonly environment: Environment;
   /** Goes through the user's proxy; not there when there is none. */
   readonly fetch?: typeof globalThis.fetch;
+  /** Where the request goes instead of the model's address, because a login says so. */
+  readonly baseUrl?: string;
 }
 
 /** What a {@link ModelRegistry} works with. */
 export interface ModelRegistryOptions {
   readonly catalog: ModelCatalog;
   readonly keys: KeyResolver;
+  /** The logins of vendors. */
+  readonly logins?: Logins | undefined;
   /** Asks for the `fetch` of requests; default the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
   /** Reads what the last refresh learned about a built-in provider's models. */
@@ -37,6 +42,8 @@ export interface ModelRegistryOptions {
 /** All models: the built-in ones and the user's own, loaded provider by provider when asked for. */
 export class ModelRegistry {
   readonly keys: KeyResolver;
+  /** The logins of vendors; undefined for a registry that is given none. */
+  readonly logins: Logins | undefined;
   readonly #catalog: ModelCatalog;
   readonly #loadCustomModels: () => Promise<CustomModels>;
   readonly #fetch: ModelRegistryOptions["fetch"];
@@ -48,6 +55,7 @@ export class ModelRegistry {
 
   constructor(options: ModelRegistryOptions) {
     this.keys = options.keys;
+    this.logins = options.logins;
     this.#catalog = options.catalog;
     this.#loadCustomModels = options.loadCustomModels;
     this.#fetch = options.fetch;
@@ -93,6 +101,11 @@ export class ModelRegistry {
   removeModel(provider: string, id: string): void {
     const at = this.#extra.findIndex((model) => model.provider === provider && model.id === id);
     if (at !== -1) this.#extra.splice(at, 1);
+    this.#models.delete(provider);
+  }
+
+  /** Asks for the models of a provider again: what a user has there may have changed. */
+  forgetModels(provider: string): void {
     this.#models.delete(provider);
   }
 
@@ -182,7 +195,7 @@ export class ModelRegistry {
    * @throws {SessionError} `no_key`, `key_unresolved`, `invalid_option` for an address
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
-    const { key, headers, source } = await this.keys.require(model.provider);
+    const { key, headers, baseUrl, source } = await this.keys.require(model.provider);
     requireAddress(model, await this.keys.environmentOf(model.provider));
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };
@@ -205,7 +218,15 @@ export class ModelRegistry {
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
       environment: await this.keys.environmentOf(model.provider),
       ...(fetch && { fetch }),
+      ...(baseUrl !== undefined && (await this.#isBuiltInAddress(model)) && { baseUrl }),
     };
+  }
+
+  /** Whether a model's address is the catalogue's; one of the user's own is stronger than a login's. */
+  async #isBuiltInAddress({ provider, id, baseUrl }: Model): Promise<boolean> {
+    if (this.#factsOf(provider) === undefined) return false;
+    const models = await this.#catalog.models(provider);
+    return models.some((model) => model.id === id && model.baseUrl === baseUrl);
   }
 
   async #refreshed(provider: string): Promise<readonly Model[]> {
@@ -264,9 +285,10 @@ export class ModelRegistry {
     const own = custom.get(provider);
     if (own?.loadModels !== undefined) return own.loadModels(await this.keys.stored(provider));
     const models = own?.models(builtIn) ?? builtIn;
-    if (own?.modelsOfLogin === undefined) return models;
     const login = await this.keys.login(provider);
-    return login === undefined ? models : own.modelsOfLogin(models, login);
+    if (login !== undefined && own?.modelsOfLogin) return own.modelsOfLogin(models, login);
+    const ids = await this.logins?.modelsOf(provider, login);
+    return ids === undefined ? models : models.filter(({ id }) => ids.includes(id));
   }
 }
 

@@ -161,10 +161,11 @@ export class Retry {
     return this.#hold<boolean | string>(signal, (end) => {
       // New tokens are stored even if nothing waits for them any more.
       this.#options.logins.renewRefused(provider).then(
-        (isNew) => end(isNew || `The login of ${provider} was refused. Log in again.`),
+        (isNew) =>
+          end(isNew || `The login of ${provider} was refused. Run tau auth login ${provider}.`),
         (error: unknown) =>
           end(
-            `The login of ${provider} was refused and could not be renewed: ${errorMessage(error)}`,
+            `The login of ${provider} was refused and could not be renewed: ${errorMessage(error)}. Run tau auth login ${provider}.`,
           ),
       );
       return () => {};

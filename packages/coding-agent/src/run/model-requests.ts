@@ -75,7 +75,7 @@ export class ModelRequests {
    *
    * @throws {SessionError} as {@link check}
    */
-  async prepare(): Promise<ModelRequest> {
+  async prepare(initiator: StreamOptions["initiator"] = "agent"): Promise<ModelRequest> {
     const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
     await budget.admit();
     const { model, registry, thinkingLevel } = this.#options.models;
@@ -94,6 +94,7 @@ export class ModelRequests {
       tools,
       options: {
         ...auth,
+        initiator,
         outputSchema,
         headers,
         thinkingLevel,

@@ -16,10 +16,19 @@ export interface MessageOrigin {
 export class PromptOrigins {
   readonly #origins = new WeakMap<AgentMessage, MessageOrigin>();
   #current: string | undefined;
+  /** The last prompt for which a request was made. */
+  #asked: string | undefined;
 
   /** The prompt of the current run; undefined outside of runs. */
   get current(): string | undefined {
     return this.#current;
+  }
+
+  /** Who asks for the next reply: the user with the first request of a prompt, then the agent. */
+  nextInitiator(): "user" | "agent" {
+    const isFirst = this.#current !== undefined && this.#current !== this.#asked;
+    this.#asked = this.#current;
+    return isFirst ? "user" : "agent";
   }
 
   /** The prompt that a message is; undefined for messages of the model, tools and extensions. */

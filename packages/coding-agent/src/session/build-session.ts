@@ -136,7 +136,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const agent = createSessionLoop(
     { ...inputs, gate },
     {
-      prepareRequest: () => requests.prepare(),
+      prepareRequest: () => requests.prepare(origins.nextInitiator()),
       currentModel: () => models.model,
       noteOf: (message) => noteOf(conversation.notes, message),
       record: (message) => {

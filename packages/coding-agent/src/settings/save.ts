@@ -1,8 +1,9 @@
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
 import { SessionError } from "../base/errors.ts";
+import { withFileLock } from "../base/files/file-lock.ts";
 import { isJsonObject, parseJsonText } from "../base/files/read-json.ts";
 import { readTextFile } from "../base/files/read-text.ts";
-import { withFileLock, writeFileAtomic } from "../base/files/write-file.ts";
+import { writeFileAtomic } from "../base/files/write-file.ts";
 
 /** The ways to write a dotted key as a path: every split into names, the fewest dots first. */
 function* spellings(parts: readonly string[]): Generator<string[]> {

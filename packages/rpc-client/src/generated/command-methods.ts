@@ -139,6 +139,21 @@ export interface CommandMethods {
   getAvailableThinkingLevels(): Promise<Result<"get_available_thinking_levels">>;
 
   /**
+   * Lists the providers to log in to, and whether the user is logged in.
+   */
+  getLoginProviders(): Promise<Result<"get_login_providers">>;
+
+  /**
+   * Logs in to a model provider: the page, and the code to type in there, arrive as host request
+   * `open_url`. Answered when the login is stored.
+   *
+   * @param provider - The id of the provider.
+   * @param method - Default `device` where the provider has it, since the browser may be on another
+   *   machine.
+   */
+  login(provider: string, method?: "oauth" | "device" | "key"): Promise<Result<"login">>;
+
+  /**
    * Sets whether steering messages are delivered one at a time or all at once.
    *
    * @param mode - Whether queued messages are delivered all at once or one at a time.

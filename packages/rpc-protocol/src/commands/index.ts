@@ -6,6 +6,7 @@ import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
 import { hostingCommands } from "./hosting.ts";
 import { jobCommands } from "./jobs.ts";
+import { loginCommands } from "./logins.ts";
 import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
@@ -25,6 +26,7 @@ export {
   connectionCommands,
   hostingCommands,
   jobCommands,
+  loginCommands,
   mcpCommands,
   modelCommands,
   permissionCommands,
@@ -43,6 +45,7 @@ export const commands = {
   ...promptingCommands,
   ...stateCommands,
   ...modelCommands,
+  ...loginCommands,
   ...queueCommands,
   ...compactionCommands,
   ...bashCommands,

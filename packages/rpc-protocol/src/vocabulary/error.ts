@@ -31,6 +31,12 @@ export const errorTable = {
     message: "The key of {provider} in {path} does not resolve: {reason}.",
     retryable: false,
   },
+  login_unavailable: {
+    message: "Cannot log in to {provider}: {reason}. Run tau auth login {provider}{words}.",
+    retryable: false,
+  },
+  login_failed: { message: "Could not log in to {provider}: {reason}.", retryable: true },
+  provider_not_found: { message: "There is no provider {provider}{hint}.", retryable: false },
   invalid_image: { message: "Invalid image in {field}: {reason}", retryable: false },
   image_unusable: { message: "{reason}", retryable: false },
   invalid_attachment: { message: "Invalid attachment in {field}: {reason}", retryable: false },

@@ -6,6 +6,7 @@ import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
 import { hostingHandlers } from "./hosting.ts";
 import { jobHandlers } from "./jobs.ts";
+import { loginHandlers } from "./logins.ts";
 import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
@@ -23,6 +24,7 @@ export const handlers = {
   ...promptingHandlers,
   ...stateHandlers,
   ...modelHandlers,
+  ...loginHandlers,
   ...queueHandlers,
   ...compactionHandlers,
   ...bashHandlers,

@@ -45,6 +45,9 @@ export const vendors: Readonly<
   "fireworks": {
     apiKeyEnv: "FIREWORKS_API_KEY", load: async () => (await import("./fireworks.ts")).default,
   },
+  "github-copilot": {
+    apiKeyEnv: "COPILOT_GITHUB_TOKEN", load: async () => (await import("./github-copilot.ts")).default,
+  },
   "google": {
     apiKeyEnv: "GEMINI_API_KEY", load: async () => (await import("./google.ts")).default,
   },
@@ -83,6 +86,9 @@ export const vendors: Readonly<
   },
   "openai": {
     apiKeyEnv: "OPENAI_API_KEY", load: async () => (await import("./openai.ts")).default,
+  },
+  "openai-codex": {
+    load: async () => (await import("./openai-codex.ts")).default,
   },
   "opencode": {
     apiKeyEnv: "OPENCODE_API_KEY", load: async () => (await import("./opencode.ts")).default,

@@ -5,6 +5,7 @@ import { bedrockRules } from "./bedrock-converse-stream.ts";
 import { googleRules } from "./google-generative-ai.ts";
 import { limitRules } from "./limits.ts";
 import { mistralRules, toCompletions } from "./mistral-conversations.ts";
+import { codexRules } from "./openai-codex-responses.ts";
 import { completionsRules } from "./openai-completions.ts";
 import { responsesRules } from "./openai-responses.ts";
 import type { Refusal, Rule, RuleMemory, RuleRequest } from "./rule.ts";
@@ -24,6 +25,8 @@ const rules: readonly Rule[] = [
 const clouds: readonly Rule[] = [
   ...azureRules,
   ...sameAs("openai-responses", "azure-openai-responses"),
+  ...codexRules,
+  ...sameAs("openai-responses", "openai-codex-responses"),
   ...mistralRules,
   ...sameAs("openai-completions", "mistral-conversations", toCompletions),
   ...vertexRules,

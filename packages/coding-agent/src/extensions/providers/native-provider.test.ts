@@ -75,6 +75,7 @@ it("gives a key that auth.json holds to the provider's search, and sends the hea
   if (found === undefined) throw new TypeError("no model");
   expect(await registry.requestAuth(found)).toMatchObject({
     apiKey: "kept!",
+    environment: {},
     headers: { "x-house": "1" },
   });
   expect(view.authStorage).toMatchObject({ get: expect.any(Function) });

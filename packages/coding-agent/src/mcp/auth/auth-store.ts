@@ -6,8 +6,9 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { SessionError } from "../../base/errors.ts";
+import { withFileLock } from "../../base/files/file-lock.ts";
 import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
-import { withFileLock, writeFileAtomic } from "../../base/files/write-file.ts";
+import { writeFileAtomic } from "../../base/files/write-file.ts";
 
 /** What is kept for a server, in the form of other pi-compatible hosts. */
 export interface McpAuthState {

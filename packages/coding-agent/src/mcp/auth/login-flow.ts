@@ -6,11 +6,11 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
+import { type CallbackServer, listenForCallback } from "../../base/callback-server.ts";
 import { randomHex } from "../../base/random.ts";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import type { LoginTarget } from "../connection/open-server.ts";
 import type { McpAuthStore } from "./auth-store.ts";
-import { type CallbackServer, listenForCallback } from "./callback-server.ts";
 import { type Challenge, clientOf, discover, withTokens } from "./server-tokens.ts";
 
 /** What a login needs besides its target. */

@@ -25,6 +25,8 @@ export interface ResolvedKey {
   readonly source: KeySource;
   /** Headers to send with the key. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Where a login says that its requests go. */
+  readonly baseUrl?: string | undefined;
 }
 
 /** The key and headers of a provider that finds its keys itself. */
@@ -34,11 +36,17 @@ export interface FoundAuth {
 }
 
 /** How the logins of a provider are used; each vendor differs. */
-interface ProviderLogin {
+export interface ProviderLogin {
   /** Trades the refresh token for new tokens. */
   readonly refresh: OAuthRefresh;
   /** What a request contains for the login. */
   readonly keyOf: (credential: OAuthCredential) => string;
+  /** Headers to send with it. */
+  readonly headersOf?:
+    | ((credential: OAuthCredential) => Readonly<Record<string, string>>)
+    | undefined;
+  /** Where requests go with it, unless the user's files say otherwise. */
+  readonly baseUrlOf?: ((credential: OAuthCredential) => string | undefined) | undefined;
 }
 
 /** The key settings of a provider in models.json or from an extension. */
@@ -67,6 +75,8 @@ export interface KeyResolverOptions {
   readonly variableNames?: (provider: string) => readonly string[] | undefined;
   /** Runs the commands of `!command` values. */
   readonly runCommand: CommandRunner;
+  /** The logins that Tau knows itself; those of {@link customProviders} come first. */
+  readonly logins?: ((provider: string) => Promise<ProviderLogin | undefined>) | undefined;
 }
 
 /** The access token of a key; undefined if the key is not from a login. */
@@ -121,6 +131,11 @@ export class KeyResolver {
     return credential?.type === "oauth" ? credential : undefined;
   }
 
+  /** The host's variables. */
+  get environment(): Environment {
+    return this.#options.environment;
+  }
+
   /** The credentials of auth.json. */
   get store(): AuthStore {
     return this.#options.auth;
@@ -152,6 +167,10 @@ export class KeyResolver {
     const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
     const cloud = cloudHint(provider);
     if (cloud !== undefined) throw new SessionError("no_key", { provider, hint: cloud });
+    if ((await this.#options.logins?.(provider)) !== undefined && names.length === 0) {
+      const hint = `up a login with tau auth login ${provider}`;
+      throw new SessionError("no_key", { provider, hint });
+    }
     const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
     throw new SessionError("no_key", { provider, hint });
   }
@@ -195,8 +214,8 @@ export class KeyResolver {
   async renewRefused(provider: string): Promise<boolean> {
     const refused = this.#tokens.get(provider);
     if (refused === undefined) return false;
-    const { auth, customProviders } = this.#options;
-    const login = (await customProviders?.())?.get(provider)?.login;
+    const { auth } = this.#options;
+    const login = await this.#loginOf(provider);
     auth.reload();
     const tokens =
       login === undefined
@@ -286,6 +305,11 @@ export class KeyResolver {
     return entry?.isKeyless === true ? { key: undefined, source: "none" } : undefined;
   }
 
+  async #loginOf(provider: string): Promise<ProviderLogin | undefined> {
+    const { customProviders, logins } = this.#options;
+    return (await customProviders?.())?.get(provider)?.login ?? logins?.(provider);
+  }
+
   /** A credential from auth.json, ready to use. */
   async #storedFor(
     provider: string,
@@ -313,13 +337,19 @@ export class KeyResolver {
       if (credential.key === "" && credential.env !== undefined) return undefined;
       return { key: await this.resolveValue(credential.key, owner), source: "auth_file" };
     }
-    const login = (await this.#options.customProviders?.())?.get(provider)?.login;
+    const login = await this.#loginOf(provider);
     const tokens = login === undefined ? credential : await this.#renew(provider, login.refresh);
     if (tokens !== undefined && tokens.expires > Date.now()) {
       used.token = tokens.access;
-      return { key: login?.keyOf(tokens) ?? tokens.access, source: "login" };
+      return {
+        key: login?.keyOf(tokens) ?? tokens.access,
+        source: "login",
+        ...(login?.headersOf && { headers: login.headersOf(tokens) }),
+        ...(login?.baseUrlOf && { baseUrl: login.baseUrlOf(tokens) }),
+      };
     }
-    throw new SessionError("key_unresolved", { ...owner, reason: "the login has expired" });
+    const reason = `the login has expired; ${wayOut(provider)}`;
+    throw new SessionError("key_unresolved", { ...owner, reason });
   }
 
   /** A login that cannot be renewed is valid until it expires. */
@@ -331,7 +361,7 @@ export class KeyResolver {
       const known = await auth.get(provider);
       if (known?.type === "oauth" && known.expires > Date.now()) return known;
       const cause = error instanceof Error ? error.message : String(error);
-      const reason = `the login has expired and could not be renewed: ${cause}`;
+      const reason = `the login has expired and could not be renewed: ${cause}; ${wayOut(provider)}`;
       throw new SessionError(
         "key_unresolved",
         { provider, path: auth.path, reason },
@@ -339,4 +369,11 @@ export class KeyResolver {
       );
     }
   }
+}
+
+/** What a user does about a login that is over. */
+function wayOut(provider: string): string {
+  return provider === "anthropic"
+    ? "Anthropic allows logins of Claude plans in its own tools only: run tau auth login anthropic --method key"
+    : `run tau auth login ${provider}`;
 }

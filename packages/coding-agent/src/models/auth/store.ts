@@ -1,62 +1,52 @@
-import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { SessionError } from "../../base/errors.ts";
-import { isJsonObject, type JsonObject, readJsonFile } from "../../base/files/read-json.ts";
-import { withFileLock, writeFileAtomic } from "../../base/files/write-file.ts";
+import { withFileLock } from "../../base/files/file-lock.ts";
+import { isRecent, stampOf, statOf } from "../../base/files/file-stamp.ts";
+import { readJsonFile } from "../../base/files/read-json.ts";
+import { readAuthFile, writeAuthEntry } from "./auth-file.ts";
+import { type Credential, isCredential, type OAuthCredential, withKey } from "./credential.ts";
 import { canonicalProvider } from "./provider-aliases.ts";
 
-/** A key as auth.json holds it; `key` may be a template or a command. */
-interface ApiKeyCredential {
-  readonly type: "api_key";
-  /** Empty where the variables beside it are all there is. */
-  readonly key: string;
-  /** Variables for the provider's requests, stronger than those of the host; resolved like keys. */
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-/** Tokens of a login; a vendor's own members stay as they are. */
-export interface OAuthCredential {
-  readonly type: "oauth";
-  readonly refresh: string;
-  readonly access: string;
-  /** Epoch time in ms. */
-  readonly expires: number;
-  readonly [member: string]: unknown;
-}
-
-/** What auth.json holds for one provider. */
-export type Credential = ApiKeyCredential | OAuthCredential;
+export type { Credential, OAuthCredential } from "./credential.ts";
 
 /** Trades a login's refresh token for new tokens. */
 export type OAuthRefresh = (
   credential: OAuthCredential,
   signal?: AbortSignal,
-) => Promise<Omit<OAuthCredential, "type" | "refresh"> & { readonly refresh?: string }>;
+) => Promise<NewTokens>;
+
+/** Tokens as a vendor gives them; without a refresh token the old one stays valid. */
+export interface NewTokens {
+  readonly access: string;
+  /** Epoch time in ms. */
+  readonly expires: number;
+  readonly refresh?: string;
+  readonly [member: string]: unknown;
+}
 
 /** Tokens this close to expiry are renewed, in ms. */
 const renewBeforeMs = 5 * 60_000;
+/** A vendor that has not answered by then is given up, in ms. */
+const refreshLimitMs = 30_000;
+/** How long another process may renew before this one gives up waiting, in ms. */
+const renewWaitMs = refreshLimitMs + 15_000;
 
-function isCredential(value: unknown): value is Credential {
-  if (!isJsonObject(value)) return false;
-  if (value.type === "api_key") return typeof value.key === "string";
-  return (
-    value.type === "oauth" && typeof value.access === "string" && typeof value.expires === "number"
-  );
+/** auth.json as it was last read. */
+interface ReadFile {
+  readonly credentials: ReadonlyMap<string, Credential>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Of the file that was read; undefined if it may change without another stamp. */
+  readonly stamp: string | undefined;
 }
 
-/** An entry of variables alone has an empty key. */
-function withKey(value: unknown): unknown {
-  const hasOnlyVariables =
-    isJsonObject(value) && value.key === undefined && isJsonObject(value.env);
-  return hasOnlyVariables ? { ...value, key: "" } : value;
-}
-
-/** The user's stored credentials: `auth.json`, mode 0600, read once when first needed. */
+/** The user's stored credentials: `auth.json`, mode 0600, read again once it has changed. */
 export class AuthStore {
   readonly path: string;
-  #loading: Promise<ReadonlyMap<string, Credential>> | undefined;
-  #diagnostics: Diagnostic[] = [];
+  #read: Promise<ReadFile> | undefined;
+  #last: ReadFile | undefined;
+  readonly #renewals = new Map<string, Promise<OAuthCredential | undefined>>();
+  /** The last tokens that were renewed, by provider, with half of their life. */
+  readonly #arrived = new Map<string, { readonly access: string; readonly marginMs: number }>();
 
   constructor(agentDirectory: string) {
     this.path = join(agentDirectory, "auth.json");
@@ -64,13 +54,18 @@ export class AuthStore {
 
   /** Problems found when the file was last read. */
   get diagnostics(): readonly Diagnostic[] {
-    return this.#diagnostics;
+    return this.#last?.diagnostics ?? [];
   }
 
   /** Every stored credential by provider. Never rejects. */
-  all(): Promise<ReadonlyMap<string, Credential>> {
-    this.#loading ??= this.#read();
-    return this.#loading;
+  async all(): Promise<ReadonlyMap<string, Credential>> {
+    // A login in another process counts from the next request on.
+    const stamp = stampNow(this.path);
+    if (this.#last !== undefined && (stamp === undefined || stamp !== this.#last.stamp)) {
+      this.#read = undefined;
+    }
+    this.#read ??= this.#readFile(stamp);
+    return (await this.#read).credentials;
   }
 
   async get(provider: string): Promise<Credential | undefined> {
@@ -79,7 +74,7 @@ export class AuthStore {
 
   /** Drops the cached content; the next call reads the file again. */
   reload(): void {
-    this.#loading = undefined;
+    this.#read = undefined;
   }
 
   /**
@@ -87,11 +82,27 @@ export class AuthStore {
    * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is.
    */
   async set(provider: string, credential: Credential | undefined): Promise<void> {
-    await this.#change((entries) => {
-      if (credential === undefined) entries.delete(provider);
-      else entries.set(provider, credential);
-      return Promise.resolve();
+    await this.update(provider, () => credential);
+  }
+
+  /**
+   * Makes a provider's credential from the one there is, while no other process writes; `undefined`
+   * removes it.
+   *
+   * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is
+   */
+  async update(
+    provider: string,
+    make: (current: unknown) => Credential | undefined,
+  ): Promise<void> {
+    await withFileLock(this.path, async (target) => {
+      const file = await readAuthFile(target);
+      const name = storedName(file.entries, provider);
+      const next = make(file.entries.get(name));
+      if (next === undefined && !file.entries.has(name)) return;
+      await writeAuthEntry(target, file, [name, next]);
     });
+    this.reload();
   }
 
   /**
@@ -104,37 +115,79 @@ export class AuthStore {
     refresh: OAuthRefresh,
     { refused, now = Date.now }: { refused?: string | undefined; now?: () => number } = {},
   ): Promise<OAuthCredential | undefined> {
-    const isFresh = (found: Credential | undefined) =>
-      found?.type === "oauth" && found.access !== refused && found.expires - now() > renewBeforeMs;
     const known = await this.get(provider);
-    if (known?.type === "oauth" && isFresh(known)) return known;
-    let result: OAuthCredential | undefined;
-    await this.#change(async (entries) => {
-      const current = entries.get(provider);
-      if (!isCredential(current) || current.type !== "oauth") return;
-      result = current;
-      if (isFresh(current)) return;
-      const renewed = await refresh(current);
-      result = {
-        ...current,
-        ...renewed,
-        type: "oauth",
-        refresh: renewed.refresh ?? current.refresh,
-      };
-      entries.set(provider, result);
+    if (known?.type !== "oauth") return undefined;
+    if (known.access !== refused && this.#isFresh(provider, known, now())) return known;
+    const running = this.#renewals.get(provider);
+    if (running !== undefined) return running;
+    const renewal = this.#renew(provider, refresh, { known, refused, now }).finally(() => {
+      this.#renewals.delete(provider);
     });
-    return result;
+    this.#renewals.set(provider, renewal);
+    return renewal;
   }
 
-  async #read(): Promise<ReadonlyMap<string, Credential>> {
-    this.#diagnostics = [];
+  /** Resolves once tokens that vendors have given out are stored. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#renewals.values());
+  }
+
+  #isFresh(provider: string, { access, expires }: OAuthCredential, now: number): boolean {
+    const arrived = this.#arrived.get(provider);
+    const marginMs = arrived?.access === access ? arrived.marginMs : renewBeforeMs;
+    return expires - now > Math.min(renewBeforeMs, marginMs);
+  }
+
+  async #renew(
+    provider: string,
+    refresh: OAuthRefresh,
+    {
+      known,
+      refused,
+      now,
+    }: { known: OAuthCredential; refused: string | undefined; now: () => number },
+  ): Promise<OAuthCredential | undefined> {
+    const renew = async (target: string): Promise<OAuthCredential | undefined> => {
+      const current = (await readAuthFile(target)).entries.get(provider);
+      if (!isCredential(current) || current.type !== "oauth") return undefined;
+      const isOthers = current.access !== known.access && current.expires > now();
+      if (current.access !== refused && (isOthers || this.#isFresh(provider, current, now()))) {
+        this.#noteArrival(provider, current, now());
+        return current;
+      }
+      const renewed = await withinLimit((signal) => refresh(current, signal));
+      const { refresh: token = current.refresh, ...rest } = renewed;
+      const next: OAuthCredential = { ...current, ...rest, type: "oauth", refresh: token };
+      // Read again: an editor, or a program without locks, may have changed the file meanwhile.
+      const file = await readAuthFile(target);
+      const latest = file.entries.get(provider);
+      if (JSON.stringify(latest) !== JSON.stringify(current)) {
+        return isCredential(latest) && latest.type === "oauth" ? latest : undefined;
+      }
+      await writeAuthEntry(target, file, [provider, next]);
+      this.#noteArrival(provider, next, now());
+      return next;
+    };
+    try {
+      return await withFileLock(this.path, renew, { waitMs: renewWaitMs });
+    } finally {
+      this.reload();
+    }
+  }
+
+  /** Tokens that never live for five minutes would be renewed for each request. */
+  #noteArrival(provider: string, { access, expires }: OAuthCredential, now: number): void {
+    this.#arrived.set(provider, { access, marginMs: Math.max(0, expires - now) / 2 });
+  }
+
+  async #readFile(stamp: string | undefined): Promise<ReadFile> {
     const file = await readJsonFile(this.path);
-    if (file.kind === "unreadable") this.#diagnostics = [file.diagnostic];
+    const diagnostics: Diagnostic[] = file.kind === "unreadable" ? [file.diagnostic] : [];
     const credentials = new Map<string, Credential>();
-    if (file.kind !== "object") return credentials;
-    for (const [provider, value] of Object.entries(file.value)) {
+    const entries = file.kind === "object" ? file.value : {};
+    for (const [provider, value] of Object.entries(entries)) {
       const id = canonicalProvider(provider);
-      const isOlder = id !== provider && file.value[id] !== undefined;
+      const isOlder = id !== provider && entries[id] !== undefined;
       const credential = withKey(value);
       if (isOlder) continue;
       if (isCredential(credential)) credentials.set(id, credential);
@@ -142,27 +195,38 @@ export class AuthStore {
         const message = `The entry ${provider} of ${this.path} is neither an api_key nor an oauth credential; it is ignored`;
         const reason = `${provider} must be {"type": "api_key", "key": "…"}, or what a login wrote`;
         const place = { path: this.path, member: provider };
-        this.#diagnostics.push({ severity: "warning", message, ...place, reason });
+        diagnostics.push({ severity: "warning", message, ...place, reason });
       }
     }
-    return credentials;
+    this.#last = { credentials, diagnostics, stamp };
+    return this.#last;
   }
+}
 
-  async #change(edit: (entries: Map<string, unknown>) => Promise<void>): Promise<void> {
-    await withFileLock(this.path, async (target) => {
-      const file = await readJsonFile(target);
-      if (file.kind === "unreadable") {
-        const { message } = file.diagnostic;
-        throw new SessionError("invalid_settings", { path: this.path, reason: message });
-      }
-      const entries = new Map(Object.entries(file.kind === "object" ? file.value : {}));
-      const before = JSON.stringify([...entries]);
-      await edit(entries);
-      if (JSON.stringify([...entries]) === before) return;
-      const value: JsonObject = Object.fromEntries(entries);
-      await writeFileAtomic(target, `${JSON.stringify(value, null, 2)}\n`);
-      await chmod(target, 0o600);
-    });
-    this.reload();
+/** The name that the file has for a provider, which may be an earlier one. */
+function storedName(entries: ReadonlyMap<string, unknown>, provider: string): string {
+  if (entries.has(provider)) return provider;
+  return [...entries.keys()].find((name) => canonicalProvider(name) === provider) ?? provider;
+}
+
+/** Differs once the file has changed; undefined if the next change might not show. */
+function stampNow(path: string): string | undefined {
+  const found = statOf(path);
+  if (found === undefined) return "missing";
+  return isRecent(found) ? undefined : stampOf(found);
+}
+
+/** A vendor that never answers must not hold the lock forever. */
+async function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(refreshLimitMs);
+  const over = Promise.withResolvers<never>();
+  const end = (): void => {
+    over.reject(new Error(`the server did not answer within ${refreshLimitMs / 1000} s`));
+  };
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([work(signal), over.promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
   }
 }

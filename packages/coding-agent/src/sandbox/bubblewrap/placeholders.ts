@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { withFileLock } from "../../base/files/write-file.ts";
+import { withFileLock } from "../../base/files/file-lock.ts";
 import { isRunning } from "../../base/is-running.ts";
 import { randomHex } from "../../base/random.ts";
 import type { MissingPlace } from "../paths/protected-places.ts";

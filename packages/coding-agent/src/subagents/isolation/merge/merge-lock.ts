@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionError } from "../../../base/errors.ts";
-import { withFileLock } from "../../../base/files/write-file.ts";
+import { withFileLock } from "../../../base/files/file-lock.ts";
 import { randomHex } from "../../../base/random.ts";
 import type { Repository } from "../repository/repository.ts";
 

@@ -1,0 +1,7 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+
+/** Whether a model answers from GitHub Copilot, over whichever wire format. */
+export function isCopilot({ provider, baseUrl }: Model): boolean {
+  if (provider === "github-copilot") return true;
+  return URL.canParse(baseUrl) && /(?:^|\.)githubcopilot\.com$/.test(new URL(baseUrl).hostname);
+}

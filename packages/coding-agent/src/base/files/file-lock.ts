@@ -1,0 +1,124 @@
+import { mkdir, realpath, rmdir, stat, utimes } from "node:fs/promises";
+import { dirname } from "node:path";
+import { SessionError } from "../errors.ts";
+import { makeFolder } from "./make-folder.ts";
+import { errorCode } from "./read-text.ts";
+
+/** A lock not refreshed for this long is stale, in ms. */
+const staleLockMs = 30_000;
+const lockWaitMs = 10_000;
+const lockPollMs = 20;
+const heartbeatMs = 5000;
+
+/** How a lock is waited for. */
+export interface LockOptions {
+  /** How long another holder is waited for, in ms; default 10 s. */
+  readonly waitMs?: number | undefined;
+}
+
+/** A lock as its holder last left it: a directory that somebody else made differs in one of them. */
+interface HeldLock {
+  readonly inode: number;
+  touchedMs: number;
+}
+
+/** Follows links, so that two names of a file share one lock. */
+async function targetOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Makes a lock directory; undefined if there is one. */
+async function makeLock(lock: string): Promise<HeldLock | undefined> {
+  try {
+    await mkdir(lock, { mode: 0o700 });
+  } catch (error) {
+    // Windows reports a directory that is being removed as EPERM.
+    if (["EEXIST", "EPERM"].includes(errorCode(error))) return undefined;
+    throw error;
+  }
+  const found = await stat(lock).catch(() => undefined);
+  return found && { inode: found.ino, touchedMs: found.mtimeMs };
+}
+
+async function isStale(lock: string): Promise<boolean> {
+  const found = await stat(lock).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > staleLockMs;
+}
+
+/**
+ * Removes a lock whose holder died. One process at a time: of two that both find it stale, the second
+ * would remove the lock that the first has made since.
+ */
+async function removeStale(lock: string): Promise<void> {
+  const guard = `${lock}.stale`;
+  const held = await makeLock(guard);
+  if (held === undefined) {
+    if (await isStale(guard)) await rmdir(guard).catch(() => undefined);
+    return;
+  }
+  try {
+    if (await isStale(lock)) await rmdir(lock).catch(() => undefined);
+  } finally {
+    await rmdir(guard).catch(() => undefined);
+  }
+}
+
+/** Creates the lock directory, waiting for another process; undefined if the wait timed out. */
+async function takeLock(lock: string, waitMs: number): Promise<HeldLock | undefined> {
+  const deadline = Date.now() + waitMs;
+  while (Date.now() < deadline) {
+    const held = await makeLock(lock);
+    if (held !== undefined) return held;
+    if (await isStale(lock)) await removeStale(lock);
+    await new Promise((resolve) => setTimeout(resolve, lockPollMs));
+  }
+  return undefined;
+}
+
+async function isHeld(lock: string, held: HeldLock): Promise<boolean> {
+  const found = await stat(lock).catch(() => undefined);
+  return found?.ino === held.inode && found.mtimeMs === held.touchedMs;
+}
+
+/** Refreshes a lock, unless it belongs to somebody else by now. */
+async function touch(lock: string, held: HeldLock): Promise<void> {
+  if (!(await isHeld(lock, held))) return;
+  const now = new Date();
+  await utimes(lock, now, now);
+  held.touchedMs = (await stat(lock)).mtimeMs;
+}
+
+/**
+ * Runs `work` while holding `<path>.lock`, a directory as in other pi-compatible hosts. Creates the
+ * parent directory.
+ * @throws {SessionError} `file_locked` if another process keeps the lock for longer than the wait.
+ */
+export async function withFileLock<T>(
+  path: string,
+  work: (target: string) => Promise<T>,
+  { waitMs = lockWaitMs }: LockOptions = {},
+): Promise<T> {
+  await makeFolder(dirname(path), 0o700);
+  const target = await targetOf(path);
+  const lock = `${target}.lock`;
+  const held = await takeLock(lock, waitMs);
+  if (held === undefined) throw new SessionError("file_locked", { path: target });
+  // Refreshes the lock while a slow holder (a token refresh) works.
+  let touching = Promise.resolve();
+  const heartbeat = setInterval(() => {
+    touching = touch(lock, held).catch(() => undefined);
+  }, heartbeatMs);
+  heartbeat.unref();
+  try {
+    return await work(target);
+  } finally {
+    clearInterval(heartbeat);
+    await touching;
+    // A process that was stopped for long may have lost it.
+    if (await isHeld(lock, held)) await rmdir(lock).catch(() => undefined);
+  }
+}

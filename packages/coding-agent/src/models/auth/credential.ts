@@ -1,0 +1,53 @@
+import { isJsonObject } from "../../base/files/read-json.ts";
+
+/** A key as auth.json holds it; `key` may be a template or a command. */
+interface ApiKeyCredential {
+  readonly type: "api_key";
+  /** Empty where the variables beside it are all there is. */
+  readonly key: string;
+  /** Variables for the provider's requests, stronger than those of the host; resolved like keys. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
+
+/** Tokens of a login; a vendor's own members stay as they are. */
+export interface OAuthCredential {
+  readonly type: "oauth";
+  readonly refresh: string;
+  readonly access: string;
+  /** Epoch time in ms. */
+  readonly expires: number;
+  readonly [member: string]: unknown;
+}
+
+/** What auth.json holds for one provider. */
+export type Credential = ApiKeyCredential | OAuthCredential;
+
+/** A header cannot carry anything else, and the error about it would show the token. */
+const sendable = /^[\x21-\x7e]+$/;
+
+function isVariables(value: unknown): boolean {
+  return isJsonObject(value) && Object.values(value).every((text) => typeof text === "string");
+}
+
+/** An entry of variables alone has an empty key. */
+export function withKey(value: unknown): unknown {
+  const hasOnlyVariables =
+    isJsonObject(value) && value.key === undefined && isJsonObject(value.env);
+  return hasOnlyVariables ? { ...value, key: "" } : value;
+}
+
+/** Whether a value of auth.json can be used. */
+export function isCredential(value: unknown): value is Credential {
+  if (!isJsonObject(value)) return false;
+  const { type, key, env, access, expires } = value;
+  if (type === "api_key") {
+    return typeof key === "string" && (env === undefined || isVariables(env));
+  }
+  return (
+    type === "oauth" &&
+    typeof access === "string" &&
+    sendable.test(access) &&
+    typeof expires === "number"
+  );
+}

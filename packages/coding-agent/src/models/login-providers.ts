@@ -1,0 +1,36 @@
+import type { LoginProvider } from "@tau-agent/rpc-protocol";
+import type { ModelRegistry } from "./registry.ts";
+
+/**
+ * The providers that a user can log in to or store a key for: those with a login first, then by id.
+ * Servers that need no key are left out.
+ */
+export async function listLoginProviders(registry: ModelRegistry): Promise<LoginProvider[]> {
+  const { keys, logins } = registry;
+  const [ids, custom, stored] = await Promise.all([
+    registry.providers(),
+    registry.customProviders(),
+    keys.store.all(),
+  ]);
+  const all = [...new Set([...ids, ...(logins?.ids ?? []), ...stored.keys()])].sort();
+  const rows = await Promise.all(
+    all.map(async (id): Promise<LoginProvider | undefined> => {
+      const credential = stored.get(id);
+      const entry = custom.get(id);
+      if (entry?.isKeyless === true && credential === undefined) return undefined;
+      const own = (await logins?.methodsOf(id)) ?? [];
+      const takesKey = logins?.takesKey(id) ?? true;
+      const expires = credential?.type === "oauth" ? credential.expires : undefined;
+      return {
+        id,
+        name: logins?.nameOf(id) ?? entry?.name ?? id,
+        methods: [...own, ...(takesKey ? (["key"] as const) : [])],
+        loggedIn: credential !== undefined,
+        ...(Number.isFinite(expires) && { expires: Number(expires) }),
+      };
+    }),
+  );
+  const known = rows.filter((row) => row !== undefined);
+  const hasLogin = ({ methods }: LoginProvider): boolean => methods[0] !== "key";
+  return [...known.filter(hasLogin), ...known.filter((row) => !hasLogin(row))];
+}

@@ -1,0 +1,53 @@
+import type { NewTokens, OAuthCredential } from "../auth/store.ts";
+
+/** How a user logs in: in a browser on this machine, with a code on any machine, or with a key. */
+export type LoginMethod = "oauth" | "device" | "key";
+
+/** A page that the user opens, and what they type in there. */
+export interface LoginPage {
+  readonly url: string;
+  readonly userCode?: string | undefined;
+}
+
+/** What models.json may say about the login of a provider. */
+export interface LoginOverrides {
+  readonly clientId?: string | undefined;
+  readonly scope?: string | undefined;
+  /** The company's own host, for GitHub Enterprise. */
+  readonly domain?: string | undefined;
+  /** Addresses by name that replace the vendor's. */
+  readonly endpoints?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a login has of the outside. */
+export interface LoginContext {
+  /** Goes through the user's proxy. */
+  readonly fetch: typeof globalThis.fetch;
+  readonly signal: AbortSignal;
+  readonly overrides: LoginOverrides;
+}
+
+/** A login that is in progress. */
+export interface LoginAttempt extends LoginContext {
+  /** Shows a page; rejects if the user will not go there. */
+  readonly open: (page: LoginPage) => Promise<void>;
+}
+
+/** The tokens of a new login with the vendor's own members. */
+export interface LoginTokens extends NewTokens {
+  readonly refresh: string;
+}
+
+/** A vendor's login. */
+export interface LoginDefinition {
+  /** The ways to log in, the one for a user at this machine first. */
+  readonly methods: readonly Exclude<LoginMethod, "key">[];
+  login(method: Exclude<LoginMethod, "key">, attempt: LoginAttempt): Promise<LoginTokens>;
+  refresh(credential: OAuthCredential, context: LoginContext): Promise<NewTokens>;
+  /** Headers of requests besides the token. */
+  headersOf?(credential: OAuthCredential): Readonly<Record<string, string>>;
+  /** Where requests go. */
+  baseUrlOf?(credential: OAuthCredential): string | undefined;
+  /** Ids of the models that the user's plan has; undefined if it does not say. */
+  modelsOf?(credential: OAuthCredential): readonly string[] | undefined;
+}

@@ -1,0 +1,63 @@
+import { LoginRefused, LoginServerError } from "./token-request.ts";
+
+/** What a server says while the user has not finished yet, or what they got. */
+type Polled<Result> =
+  | { readonly kind: "pending" }
+  | { readonly kind: "slow_down"; readonly intervalMs?: number | undefined }
+  | { readonly kind: "done"; readonly result: Result };
+
+interface PollOptions<Result> {
+  readonly intervalMs: number;
+  readonly expiresInMs: number;
+  readonly signal: AbortSignal;
+  readonly poll: () => Promise<Polled<Result>>;
+}
+
+/** A server that names no interval, or none at all, is not asked more often. */
+const leastIntervalMs = 200;
+/** RFC 8628 adds this much when a server asks for patience. */
+const slowDownMs = 5_000;
+/** A login survives a short outage of the server. */
+const mostFailures = 5;
+
+/**
+ * Asks until the user has entered the code, or the code has expired.
+ *
+ * @throws {LoginRefused} when the user refused or the code has expired
+ */
+export async function pollDevice<Result>(options: PollOptions<Result>): Promise<Result> {
+  const { signal, poll, expiresInMs } = options;
+  const deadline = performance.now() + expiresInMs;
+  let intervalMs = Math.max(leastIntervalMs, options.intervalMs);
+  let failures = 0;
+  while (performance.now() < deadline) {
+    await pause(Math.min(intervalMs, Math.max(0, deadline - performance.now())), signal);
+    try {
+      const polled = await poll();
+      failures = 0;
+      if (polled.kind === "done") return polled.result;
+      if (polled.kind === "slow_down") {
+        intervalMs = Math.max(intervalMs, polled.intervalMs ?? intervalMs + slowDownMs);
+      }
+    } catch (error) {
+      failures += 1;
+      if (!(error instanceof LoginServerError) || failures > mostFailures) throw error;
+    }
+  }
+  throw new LoginRefused("the code has expired before it was entered");
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", end);
+      resolve();
+    }, ms);
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

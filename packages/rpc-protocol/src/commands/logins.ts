@@ -1,0 +1,32 @@
+import * as z from "zod/mini";
+import { LoginMethod, LoginProvider } from "../vocabulary/login.ts";
+import { command } from "./command.ts";
+import { noParams, nothing } from "./shared.ts";
+
+/** Logins of model providers. */
+export const loginCommands = {
+  get_login_providers: command({
+    summary: "Lists the providers to log in to, and whether the user is logged in.",
+    params: noParams,
+    result: () =>
+      z.object({
+        /** The providers, those with a login first. */
+        providers: z.array(LoginProvider),
+      }),
+  }),
+  login: command({
+    summary:
+      "Logs in to a model provider: the page, and the code to type in there, arrive as host request `open_url`. Answered when the login is stored.",
+    params: () =>
+      z.object({
+        /** The id of the provider. */
+        provider: z.string(),
+        /** Default `device` where the provider has it, since the browser may be on another machine. */
+        method: z.optional(LoginMethod),
+      }),
+    result: nothing,
+    data: "none",
+    positional: ["provider", "method"],
+    takesLong: true,
+  }),
+};
