@@ -201,7 +201,7 @@ async function assemble(
     settings,
     search: createToolSearch(() => ({ tools, conversation: parts.conversation })),
   });
-  if (opened !== undefined) tools.offer("extension", opened.tools, opened.inactiveTools);
+  if (opened) tools.offer("extension", opened.tools, opened.inactiveTools);
   diagnostics.push(...toolDiagnostics(tools, options, opened !== undefined));
   const mcp = createMcp(options, {
     ...surroundings,
@@ -225,8 +225,7 @@ async function assemble(
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
-    ...{ maskKeys, telemetry },
-    mcp,
+    ...{ maskKeys, telemetry, mcp },
     toolsReady: () => mcp.ready(),
     toolEnvironment,
     jobs,
