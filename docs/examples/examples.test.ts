@@ -212,6 +212,10 @@ describe("the demo", () => {
     expect(stdout).toMatch(/- attempt 1: heading fails .*\n\+ attempt 2: tests passes/);
     expect(stdout).toContain("Patch:    applied: CHANGES.md");
     expect(stdout).toContain("\n+## Fixed\n");
+    expect(stdout).toMatch(
+      /Question: Allow bash: rm -r test\?\nAnswer: +no, the tests are still needed\n/,
+    );
+    expect(stdout).toMatch(/Question: Allow bash: ls\?\nAnswer: +yes\n/);
     expect(stdout).not.toContain("\u001b[");
     expect(exitCode).toBe(0);
     keepNothingOf(stdout, (session) => {
@@ -243,7 +247,7 @@ describe("the demo", () => {
     const done = await runProgram(command, { env: { PI_CODING_AGENT_DIR: home } });
     expect(done.stdout).toContain("The model is own/mine, as your keys and settings say");
     expect(done.stdout).toContain("All tests pass.");
-    expect(server.requestCount).toBe(16);
+    expect(server.requestCount).toBe(19);
     keepNothingOf(done.stdout);
     rmSync(home, { recursive: true });
   });

@@ -27,6 +27,7 @@ export const sections: readonly Section[] = [
     title: "Features",
     pages: [
       "providers",
+      "logins",
       "approvals",
       "your-own-tools",
       "structured-output",

@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { RpcClient } from "@tau-agent/rpc-client";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
+import { decide, showFourthAct } from "./fourth-act.ts";
 import { fact, heading, Screen, showPatch, showTests } from "./screen.ts";
 import { showSecondAct } from "./second-act.ts";
 import { showThirdAct } from "./third-act.ts";
@@ -58,6 +59,7 @@ async function work(
     cwd: project,
     // The project's settings allow the checks of the third act.
     args: ["--approve", "--session-dir", sessions],
+    approve: decide,
     ...host,
   });
   await client.start();
@@ -79,4 +81,5 @@ async function work(
   fact("Session", sessionFile ?? "not written");
   await showSecondAct(client, folder);
   await showThirdAct(client);
+  await showFourthAct(client);
 }

@@ -5,6 +5,7 @@
  */
 import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
 import { writeChangelog } from "./changelog.ts";
+import { cleanUp } from "./cleaning.ts";
 import { type DoneCall, doneCalls, parseTestRun, type TestRun } from "./conversation.ts";
 import { possibleRepairs, type Repair } from "./repairs.ts";
 import {
@@ -36,8 +37,8 @@ interface Knowledge {
 export default function fixTheTests(request: ScenarioRequest): Turn {
   if (request.lastUserText.startsWith("<conversation>"))
     return say(summarize(request.lastUserText));
-  const changelog = writeChangelog(request);
-  if (changelog !== undefined) return changelog;
+  const other = writeChangelog(request) ?? cleanUp(request);
+  if (other !== undefined) return other;
   const known = learn(doneCalls(request));
   const { testCommand, runs, hasEdited } = known;
   if (testCommand === undefined) {

@@ -31,6 +31,7 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   name?: string;
   tools?: string;
   taskDepth?: string;
+  taskFolder?: string;
   taskAgents?: string;
   agentName?: string;
   noTools?: boolean;

@@ -190,6 +190,12 @@ const tools: HostOptions = {
     kind: "value",
     help: "How deep this host stands among subagents; set by the host that starts it",
   },
+  "task-folder": {
+    key: "taskFolder",
+    value: "path",
+    kind: "value",
+    help: "The folder that this host's folder is a copy of; set by the host that starts it",
+  },
   "task-agents": {
     key: "taskAgents",
     value: "names",

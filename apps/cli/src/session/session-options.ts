@@ -77,6 +77,7 @@ export async function sessionOptions(
     taskDepth: depth(options.taskDepth),
     taskAgents: list(options.taskAgents),
     agentName: options.agentName,
+    taskFolder: options.taskFolder,
     startSubagentHost: async (request) => {
       const { startSubagentHost } = await import("./subagent-host.ts");
       return startSubagentHost(request, { options, environment });

@@ -172,6 +172,29 @@ describe("the terminal of the editor", () => {
     expect(await areGone(pids)).toBe(true);
   });
 
+  it("that says nothing more does not hold up a cancel, and is released", async () => {
+    const mute = () => new Promise<never>(() => {});
+    const editor = await Editor.start({
+      capabilities: { terminal: true },
+      scenario: [{ content: [call("bash", { command: "sleep 60" })] }, "next"],
+      answers: (app) =>
+        app
+          .onRequest("terminal/create", () => ({ terminalId: "mute" }))
+          .onRequest("terminal/wait_for_exit", mute)
+          .onRequest("terminal/kill", mute)
+          .onRequest("terminal/output", mute)
+          .onRequest("terminal/release", () => ({})),
+    });
+    const { sessionId } = await editor.open();
+    const running = editor.prompt(sessionId, "run");
+    const asked = (method: string) => editor.seen.some(({ message }) => message.method === method);
+    await editor.until(() => asked("terminal/wait_for_exit"));
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await running).toEqual({ stopReason: "cancelled" });
+    await editor.until(() => asked("terminal/release"));
+    expect(await editor.prompt(sessionId, "go on")).toEqual({ stopReason: "end_turn" });
+  });
+
   it("that cannot be opened is a failed call", async () => {
     const editor = await Editor.start({
       capabilities: { terminal: true },

@@ -71,7 +71,7 @@ describe("a question before a tool", () => {
       toolCall: {
         kind: "edit",
         status: "pending",
-        locations: [{ path }],
+        locations: [{ path, line: 1 }],
         content: [{ type: "diff", path, oldText: "one\ntwo\n", newText: "changed\n" }],
       },
     });
@@ -219,6 +219,10 @@ describe("cancelling", () => {
     const isAsked = () =>
       editor.seen.some(({ message }) => message.method === "session/request_permission");
     await editor.until(isAsked);
+    const question = editor.seen.find(
+      ({ message }) => message.method === "session/request_permission",
+    );
+    expect(JSON.stringify(question)).toContain('"oldText":null,"newText":"x"');
     await editor.agent.notify("session/cancel", { sessionId });
     expect(await running).toEqual({ stopReason: "cancelled" });
     answer.resolve({ outcome: { outcome: "selected", optionId: "allow_once" } });

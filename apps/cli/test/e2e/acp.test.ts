@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Editor } from "../support/acp-editor.ts";
+import { AcpSchemaCheck } from "../support/acp-schema.ts";
 
 /** A turn that calls tools, then one that ends. */
 const calling = (...calls: readonly (readonly [string, Record<string, unknown>])[]) => [
@@ -13,6 +14,7 @@ const calling = (...calls: readonly (readonly [string, Record<string, unknown>])
     ],
   },
   "All done.",
+  "And more.",
 ];
 
 function sessionFiles(editor: Editor): string[] {
@@ -25,7 +27,51 @@ function sessionFiles(editor: Editor): string[] {
   );
 }
 
+it("the check of messages finds those that the schema does not allow", () => {
+  const check = new AcpSchemaCheck();
+  const update = (params: unknown) => ({ jsonrpc: "2.0", method: "session/update", params });
+  const plan = { sessionUpdate: "plan", entries: [] };
+  expect(check.violation("agent", update({ sessionId: "1", update: plan }))).toBeUndefined();
+  for (const wrong of [
+    {},
+    { sessionId: 1, update: plan },
+    { sessionId: "1", update: { ...plan, entries: 5 } },
+  ]) {
+    expect(check.violation("agent", update(wrong))).toContain("session/update");
+  }
+  expect(check.violation("agent", { jsonrpc: "2.0", id: 1, result: {} })).toContain("to nothing");
+  check.violation("client", { jsonrpc: "2.0", id: 1, method: "session/prompt", params: {} });
+  expect(check.violation("agent", { jsonrpc: "2.0", id: 1, result: {} })).toContain("stopReason");
+});
+
 describe("a session of an editor", () => {
+  it("is driven by the session class of the protocol's library", async () => {
+    const editor = await Editor.start({ scenario: calling(["ls", { path: "." }]) });
+    const seen: string[] = [];
+    const text = await editor.agent.buildSession(editor.place.cwd).withSession(async (session) => {
+      void session.prompt("Look");
+      for (;;) {
+        const message = await session.nextUpdate();
+        if (message.kind === "stop") break;
+        seen.push(message.update.sessionUpdate);
+      }
+      void session.prompt("More");
+      return session.readText();
+    });
+    expect(new Set(seen)).toEqual(
+      new Set([
+        "available_commands_update",
+        "agent_thought_chunk",
+        "agent_message_chunk",
+        "tool_call",
+        "tool_call_update",
+        "usage_update",
+        "session_info_update",
+      ]),
+    );
+    expect(text).toBe("And more.");
+  });
+
   it("is shown with thoughts, text, calls, diffs, use and title", async () => {
     const editor = await Editor.start({
       scenario: calling(

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { type ApprovalRequest, defineTool, RpcClient } from "@tau-agent/rpc-client";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -270,18 +270,21 @@ describe("a subagent's question", () => {
   });
 });
 
-it("a rule for a file of the project also holds for its copy of an isolated subagent", async () => {
-  const at = repositoryPlace([
-    ...worker("<inner>", call("write", { path: "secret/x", content: "x" })),
-    ...worker("start", call("task", { task: "<inner>", isolated: true })),
-  ]);
-  const host = startHost({}, { place: at });
-  const rules = [{ tool: "write", match: `${at.cwd}/secret/**`, action: "deny" }];
-  host.send({ type: "set_permissions", rules });
-  host.send({ type: "prompt", message: "start" });
-  await host.until({ "...": true, type: "agent_settled" }, 40_000);
-  expect(existsSync(join(at.cwd, "secret/x"))).toBe(false);
-});
+it.each(["/secret/**", "/../**/secret/x"])(
+  "a rule for %s of the project also holds for its copy of an isolated subagent",
+  async (path) => {
+    const at = repositoryPlace([
+      ...worker("<inner>", call("write", { path: "secret/x", content: "x" })),
+      ...worker("start", call("task", { task: "<inner>", isolated: true })),
+    ]);
+    const host = startHost({}, { place: at });
+    const rules = [{ tool: "write", match: resolve(at.cwd, `.${path}`), action: "deny" }];
+    host.send({ type: "set_permissions", rules });
+    host.send({ type: "prompt", message: "start" });
+    await host.until({ "...": true, type: "agent_settled" }, 40_000);
+    expect(existsSync(join(at.cwd, "secret/x"))).toBe(false);
+  },
+);
 
 it("print mode denies what needs an approval, and says so to the model", async () => {
   const place = makePlace({ scenario, arguments: ["-p", "go", ...args] });

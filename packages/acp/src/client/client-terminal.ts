@@ -5,7 +5,7 @@ import type { CommandRunner, ForeignCommand } from "@tau-agent/coding-agent";
 /** How much output the client keeps of a command. */
 const OUTPUT_BYTES = 1024 * 1024;
 /** How long the client may take to end a command and to hand over its output. */
-const END_MS = 2_000;
+const END_MS = 1_000;
 /** The longest a timer can run. */
 const MAX_TIMER_MS = 2_147_483_647;
 

@@ -20,14 +20,15 @@ type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: 
 export class EventUpdates {
   /** The calls that the client sees. */
   readonly calls: ToolCalls;
-  readonly #client: ClientCapabilities | undefined;
+  /** What the client can show. */
+  readonly client: ClientCapabilities | undefined;
   readonly #newId: () => string;
   #messageId: string;
   #compactions = 0;
 
   constructor({ cwd, client, newId }: EventUpdatesOptions) {
     this.calls = new ToolCalls(cwd);
-    this.#client = client;
+    this.client = client;
     this.#newId = newId;
     this.#messageId = newId();
   }
@@ -67,7 +68,7 @@ export class EventUpdates {
 
   /** Something for the user that does not belong to the conversation. */
   notice(severity: "info" | "warning" | "error", title: string): SessionUpdate[] {
-    return notice(this.#client, severity, title);
+    return notice(this.client, severity, title);
   }
 
   #streamed({ assistantMessageEvent: step }: EventOf<"message_update">): SessionUpdate[] {
@@ -141,7 +142,7 @@ export class EventUpdates {
     more: { summary?: ReturnType<typeof contentBlocks>; error?: string } = {},
   ): SessionUpdate[] {
     if (status === "in_progress") this.#compactions += 1;
-    if (!this.#client?.session?.compaction) return [];
+    if (!this.client?.session?.compaction) return [];
     const compactionId = `compaction-${this.#compactions}`;
     return [{ sessionUpdate: "compaction_update", compactionId, status, ...more }];
   }

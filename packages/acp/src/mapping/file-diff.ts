@@ -1,10 +1,24 @@
-import type { Diff, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { Diff, ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
 import type { FileChange } from "@tau-agent/coding-agent";
 import { absolutePath, asArguments } from "./describe-call.ts";
+
+const LINE_FEED = 10;
 
 /** A change as the client shows it; a new file has no old text. */
 export function fileDiff({ file, before, after }: FileChange): ToolCallContent & Diff {
   return { type: "diff", path: file, oldText: before ?? null, newText: after };
+}
+
+/** The place of a change: the first line that differs, for an editor that follows. */
+export function changedPlace({ file, before = "", after }: FileChange): ToolCallLocation {
+  const length = Math.min(before.length, after.length);
+  let at = 0;
+  let line = 1;
+  while (at < length && before.charCodeAt(at) === after.charCodeAt(at)) {
+    if (before.charCodeAt(at) === LINE_FEED) line += 1;
+    at += 1;
+  }
+  return { path: file, line };
 }
 
 /**

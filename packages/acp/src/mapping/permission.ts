@@ -5,7 +5,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { ApprovalParams, ApprovalResult, FileChange } from "@tau-agent/coding-agent";
 import { describeCall } from "./describe-call.ts";
-import { fileDiff } from "./file-diff.ts";
+import { changedPlace, fileDiff } from "./file-diff.ts";
 
 const once: readonly PermissionOption[] = [
   { optionId: "allow_once", name: "Allow once", kind: "allow_once" },
@@ -36,7 +36,7 @@ export function askedCall(
     title,
     kind,
     status: "pending",
-    locations,
+    locations: change === undefined ? locations : [changedPlace(change)],
     rawInput: input,
     content:
       change === undefined

@@ -1,4 +1,4 @@
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentMessage, SessionEntry } from "@tau-agent/coding-agent";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type {
@@ -18,6 +18,7 @@ export interface ReplayOptions {
   /** Knows the ids of calls, so that later calls get others. */
   readonly calls: ToolCalls;
   readonly cwd: string;
+  readonly client: ClientCapabilities | undefined;
 }
 
 /**
@@ -34,21 +35,28 @@ export function* replay(
     if (entry.type === "custom_message" && entry.display) {
       yield* ofMessage(entry.id, chunks("agent_message_chunk", entry.content));
     }
+    if (entry.type === "compaction" && options.client?.session?.compaction) {
+      const summary = contentBlocks(entry.summary);
+      const compactionId = `compaction-${entry.id}`;
+      yield { sessionUpdate: "compaction_update", compactionId, status: "completed", summary };
+    }
     if (entry.type === "message") {
       yield* ofMessage(entry.id, replayed(entry.message, results, options));
     }
   }
 }
 
-/** Results by call, each in the order of the file: an id may come twice. */
+/** Results by call, the last one first: an id may come again. */
 type Results = Map<string, ToolResultMessage[]>;
 
 function resultsOf(entries: readonly SessionEntry[]): Results {
   const results: Results = new Map();
-  for (const entry of entries as readonly KnownSessionEntry[]) {
+  for (const entry of entries.toReversed() as readonly KnownSessionEntry[]) {
     if (entry.type !== "message" || entry.message.role !== "toolResult") continue;
     const { toolCallId } = entry.message;
-    results.set(toolCallId, [...(results.get(toolCallId) ?? []), entry.message]);
+    const known = results.get(toolCallId);
+    if (known === undefined) results.set(toolCallId, [entry.message]);
+    else known.push(entry.message);
   }
   return results;
 }
@@ -90,7 +98,7 @@ function* reply(
   for (const block of message.content) {
     if (block.type === "text") yield* said("agent_message_chunk", block.text);
     else if (block.type === "thinking") yield* said("agent_thought_chunk", block.thinking);
-    else yield* call(block, results.get(block.id)?.shift(), options);
+    else yield* call(block, results.get(block.id)?.pop(), options);
   }
 }
 

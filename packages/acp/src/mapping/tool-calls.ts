@@ -4,7 +4,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
 import { toolContent } from "./content.ts";
 import { describeCall, saysCode } from "./describe-call.ts";
-import { fileDiff } from "./file-diff.ts";
+import { changedPlace, fileDiff } from "./file-diff.ts";
 
 /** A call of the model. */
 export interface Call {
@@ -75,7 +75,9 @@ export class ToolCalls {
     if (change === undefined) return updates;
     open.fixed = [fileDiff(change)];
     const last = updates.at(-1);
-    return last === undefined ? [] : [{ ...last, content: open.fixed } as SessionUpdate];
+    if (last === undefined) return [];
+    const shown = { content: open.fixed, locations: [changedPlace(change)] };
+    return [{ ...last, ...shown } as SessionUpdate];
   }
 
   /** A call is running; said once. */

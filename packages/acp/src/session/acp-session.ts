@@ -172,7 +172,8 @@ export class AcpSession {
     await this.#line.add(() => {
       const entries = log.tree.branch();
       const plan = todos.items.length === 0 ? [] : [planUpdate(todos.items)];
-      return [...replay(entries, { calls: this.#updates.calls, cwd }), ...plan];
+      const { calls, client } = this.#updates;
+      return [...replay(entries, { calls, cwd, client }), ...plan];
     });
   }
 

@@ -9,6 +9,7 @@ import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import { subjectsOf } from "../permissions/call-subjects.ts";
 import { CompiledPolicy } from "../permissions/compiled-policy.ts";
+import { asOwnFile } from "../permissions/isolated-paths.ts";
 import { realPathOf } from "../permissions/real-path.ts";
 import { judge, type Verdict } from "../permissions/rules/judge.ts";
 import type { RuleFolders, Subject } from "../permissions/rules/subject.ts";
@@ -214,10 +215,12 @@ export class JudgedCalls {
     const { environment, isBuiltIn } = this.#options;
     const { cwd, homeDirectory } = environment;
     const base = { cwd, homeDirectory };
+    const copy = environment.copy?.();
     const isOwn = isBuiltIn(tool);
     const judged = { tool: toolTraits(tool, isOwn), input: call.arguments, isBuiltIn: isOwn };
     const subjects = await subjectsOf(judged, {
       ...base,
+      copy,
       resolveOwn: (path) => [
         ...new Set([resolvePath(path, base), resolveExistingPath(path, base)]),
       ],
@@ -229,7 +232,12 @@ export class JudgedCalls {
   #policy() {
     const { permissions, environment } = this.#options;
     const { cwd, homeDirectory } = environment;
-    const folders: RuleFolders = { cwd, realCwd: realPathOf(cwd), homeDirectory };
+    const copy = environment.copy?.();
+    const folders: RuleFolders = {
+      cwd: asOwnFile(cwd, copy),
+      realCwd: asOwnFile(realPathOf(cwd), copy),
+      homeDirectory,
+    };
     return this.#policies.of(permissions.state, folders);
   }
 }
@@ -253,5 +261,6 @@ function realPaths({ subjects = [] }: Pick<Basis, "subjects">): string {
 
 function pathOf(subjects: readonly Subject[]): string | undefined {
   const [first] = subjects;
-  return first?.kind === "path" && subjects.length === 1 ? first.paths.at(-1)?.given : undefined;
+  const path = first?.kind === "path" && subjects.length === 1 ? first.paths.at(-1) : undefined;
+  return path?.place ?? path?.given;
 }

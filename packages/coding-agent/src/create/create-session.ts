@@ -174,6 +174,7 @@ async function assemble(
     ...surroundings,
     telemetry,
     ...toolOptions(options),
+    standsFor: options.taskFolder,
     keySources,
     askToLeave: (...question) => parts.gate.askToLeave(...question),
     session: () => session,
@@ -200,7 +201,7 @@ async function assemble(
     settings,
     search: createToolSearch(() => ({ tools, conversation: parts.conversation })),
   });
-  if (opened !== undefined) tools.offer("extension", opened.tools, opened.inactiveTools);
+  if (opened) tools.offer("extension", opened.tools, opened.inactiveTools);
   diagnostics.push(...toolDiagnostics(tools, options, opened !== undefined));
   const mcp = createMcp(options, {
     ...surroundings,
@@ -224,8 +225,7 @@ async function assemble(
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
-    ...{ maskKeys, telemetry },
-    mcp,
+    ...{ maskKeys, telemetry, mcp },
     toolsReady: () => mcp.ready(),
     toolEnvironment,
     jobs,

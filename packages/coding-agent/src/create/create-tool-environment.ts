@@ -5,6 +5,7 @@ import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
 import { ProtectedFiles } from "../base/files/protected-files.ts";
 import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
+import { isolatedCopyOf } from "../permissions/isolated-paths.ts";
 import type { CommandRunner, FileAccess, ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
@@ -18,6 +19,8 @@ export interface ToolSurroundings {
   readonly workingFolder: WorkingFolder;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
+  /** The folder of the user that the session's folder is a copy of. */
+  readonly standsFor?: string | undefined;
   readonly agentDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
@@ -46,6 +49,12 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     askToLeave: surroundings.askToLeave,
     get cwd() {
       return workingFolder.cwd;
+    },
+    copy: () => {
+      const { standsFor } = surroundings;
+      if (standsFor === undefined || !workingFolder.isHome) return undefined;
+      const worktreesRoot = join(agentDirectory, "worktrees");
+      return isolatedCopyOf(workingFolder.cwd, { standsFor, worktreesRoot });
     },
     writeRoot: () => writeRootOf(workingFolder.cwd, agentDirectory),
     fileQueue: new FileQueue(),

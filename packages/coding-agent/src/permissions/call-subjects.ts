@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { readShellLine } from "../shell-lines/read-shell-line.ts";
+import { asOwnFile, type IsolatedCopy, isOriginal } from "./isolated-paths.ts";
 import { realPathOf } from "./real-path.ts";
 import type { CallPath, Subject, ToolTraits } from "./rules/subject.ts";
 
@@ -17,6 +18,8 @@ export interface PathContext {
   readonly homeDirectory: string;
   /** The files that a built-in tool may mean by a path. */
   readonly resolveOwn: (path: string) => readonly string[];
+  /** The tree of an isolated subagent, whose files are judged as the user's own. */
+  readonly copy?: IsolatedCopy | undefined;
 }
 
 /** Everything a call does that is judged by itself. */
@@ -32,7 +35,7 @@ export async function subjectsOf(
   // A tool of somebody else may pass the path to one of Tau's own, which understands `@` and URLs.
   const foreign = isBuiltIn ? [] : [fromShell(path, context)];
   const paths = [...new Set([...foreign, ...context.resolveOwn(path)])];
-  return [{ kind: "path", tool, paths: paths.map(callPath), text: path }];
+  return [{ kind: "path", tool, paths: paths.map((each) => callPath(each, context)), text: path }];
 }
 
 /** Built-in tools that search do so in the working folder by default. */
@@ -57,7 +60,7 @@ async function subjectsOfLine(
   const write: ToolTraits = { name: "write", isReadOnly: false, isNeverAsked: false };
   const subjects = read.parts.map((part): Subject => {
     if (part.kind === "write") {
-      const paths = [callPath(fromShell(part.path, context))];
+      const paths = [callPath(fromShell(part.path, context), context)];
       return { kind: "path", tool: write, paths, text: part.path };
     }
     const { text, name, isWrapper = false } = part;
@@ -76,8 +79,11 @@ function fromShell(path: string, { cwd, homeDirectory }: PathContext): string {
   return path.startsWith("~/") ? join(homeDirectory, path.slice(2)) : resolve(cwd, path);
 }
 
-function callPath(given: string): CallPath {
-  return { given: posix(given), real: posix(realPathOf(given)) };
+function callPath(given: string, { copy }: PathContext): CallPath {
+  const real = realPathOf(given);
+  const path = { given: posix(asOwnFile(given, copy)), real: posix(asOwnFile(real, copy)) };
+  if (copy === undefined) return path;
+  return { ...path, place: posix(given), isOriginal: isOriginal(real, copy) };
 }
 
 function posix(path: string): string {

@@ -50,6 +50,10 @@ export interface ToolEnvironment {
   /** Environment variables of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
+  /** The tree of an isolated subagent and the user's folder that it is a copy of; none for others. */
+  readonly copy?:
+    | (() => { readonly tree: string; readonly folder: string } | undefined)
+    | undefined;
   /** The folder that file tools may change; undefined, or not there, for no limit. */
   readonly writeRoot?: (() => string | undefined) | undefined;
   readonly temporaryDirectory: string;

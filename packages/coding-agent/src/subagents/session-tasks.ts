@@ -30,6 +30,8 @@ export interface TaskOptions {
   readonly startSubagentHost?: StartSubagentHost | undefined;
   /** The session's nesting depth; 0 (default) for a person's. */
   readonly taskDepth?: number | undefined;
+  /** The folder of the user that `cwd` is an isolated copy of: permissions judge its files as those. */
+  readonly taskFolder?: string | undefined;
   /** Agents the session may start; default all. */
   readonly taskAgents?: readonly string[] | undefined;
   /** They limit subagents, too, unless the setting `task.narrowTools` is off; exclusions always do. */

@@ -66,7 +66,7 @@ export function fits(compiled: CompiledRule, subject: Subject): boolean {
   switch (subject.kind) {
     case "path":
       return isAllow
-        ? subject.paths.every(({ real }) => fitsPath(real))
+        ? subject.paths.every(({ real, isOriginal }) => !isOriginal && fitsPath(real))
         : subject.paths.some(({ given, real }) => fitsPath(given) || fitsPath(real));
     case "command": {
       const { text, baseText } = subject;

@@ -45,7 +45,11 @@ export function judge(subjects: readonly Subject[], policy: Policy): Verdict {
   const asked = judgements.filter(({ action }) => action === "ask");
   const isAskedByRule = asked.some(({ rule }) => rule !== undefined);
   const opaque = subjects.find((subject) => subject.kind === "opaque")?.reason;
-  const canSuggest = strictest.action === "ask" && !isAskedByRule && opaque === undefined;
+  const isOriginal = subjects.some(
+    (subject) => subject.kind === "path" && subject.paths.some((path) => path.isOriginal),
+  );
+  const canSuggest =
+    strictest.action === "ask" && !isAskedByRule && opaque === undefined && !isOriginal;
   return {
     action: strictest.action,
     rule: strictest.rule,
@@ -101,7 +105,10 @@ function isOwnEdit(subject: Subject, { realCwd }: RuleFolders): boolean {
   if (subject.kind !== "path") return false;
   if (subject.tool.name !== "edit" && subject.tool.name !== "write") return false;
   return subject.paths.every(
-    ({ real }) => real.startsWith(`${realCwd}/`) && !guarded.test(real.slice(realCwd.length + 1)),
+    ({ real, isOriginal }) =>
+      isOriginal !== true &&
+      real.startsWith(`${realCwd}/`) &&
+      !guarded.test(real.slice(realCwd.length + 1)),
   );
 }
 

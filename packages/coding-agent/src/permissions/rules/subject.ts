@@ -2,6 +2,10 @@
 export interface CallPath {
   readonly given: string;
   readonly real: string;
+  /** Where the file of an isolated subagent really is, which is judged as the user's own. */
+  readonly place?: string | undefined;
+  /** An isolated subagent means the user's own file and not its copy: no rule allows that. */
+  readonly isOriginal?: boolean | undefined;
 }
 
 /** What rules and modes know of a tool. */

@@ -1,3 +1,4 @@
+import type { PermissionMode } from "@tau-agent/rpc-protocol";
 import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 
 /** A kind of subagent. */
@@ -10,6 +11,8 @@ export interface AgentDefinition {
   /** A pattern as for `--model`; the parent's model when absent. */
   readonly model?: string | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
+  /** It works in the stricter of this mode and its caller's. */
+  readonly permissionMode?: PermissionMode | undefined;
   /** Agents it may start: names, or `*` for all. All when absent. */
   readonly spawns?: readonly string[] | undefined;
   /** The MCP servers it has of those of its caller's; none when absent. */

@@ -1,4 +1,6 @@
 import { basename, join } from "node:path";
+import type { PermissionMode } from "@tau-agent/rpc-protocol";
+import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { JsonObject } from "../../base/files/read-json.ts";
 import type { TextFile } from "../../base/files/read-text.ts";
@@ -145,11 +147,26 @@ async function readAgent(
     tools: listAttribute(attributes, "tools")?.flatMap(spellings),
     model: textAttribute(attributes, "model"),
     thinkingLevel,
+    permissionMode: permissionMode(attributes, warn),
     spawns: listAttribute(attributes, "spawns"),
     mcpServers: listAttribute(attributes, "mcpServers"),
     systemPrompt: body,
     source,
   };
+}
+
+/** A mode that cannot be read is one that asks: what was meant to limit the agent must not be lost. */
+function permissionMode(
+  attributes: JsonObject,
+  warn: (message: string) => void,
+): PermissionMode | undefined {
+  if (!Object.hasOwn(attributes, "permissionMode")) return undefined;
+  const given = attributes.permissionMode;
+  const mode = permissionModes.find((known) => known === given);
+  if (mode !== undefined) return mode;
+  const known = permissionModes.join(", ");
+  warn(`its permissionMode is unknown: ${JSON.stringify(given)}. It asks. Known are ${known}.`);
+  return "ask";
 }
 
 /** Agents written for other hosts capitalise tool names. Unknown names have no effect. */

@@ -35,6 +35,7 @@ interface SubagentSessionOptions {
   readonly taskAgents: readonly string[] | undefined;
   readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
   readonly mcpServers: Readonly<Record<string, unknown>>;
+  readonly taskFolder: string | undefined;
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
   /** They are set as the caller's change, so none are given at the start. */
@@ -92,6 +93,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     taskAgents: agent.spawns,
     mcp: { isOff: mcpServers.only.length === 0, only: mcpServers.only },
     mcpServers: mcpServers.added,
+    taskFolder: request.standsFor,
     approve: request.approve,
     raiseBudget: request.raiseBudget,
     permissions: undefined,

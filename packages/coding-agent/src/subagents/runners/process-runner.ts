@@ -154,5 +154,6 @@ function hostArguments(request: SubagentRequest): string[] {
   if (request.traceparent !== undefined) args.push("--agent-name", agent.name);
   const { only } = request.mcpServers;
   args.push(...(only.length > 0 ? ["--mcp-servers", only.join(",")] : ["--no-mcp"]));
+  if (request.standsFor !== undefined) args.push("--task-folder", request.standsFor);
   return args;
 }

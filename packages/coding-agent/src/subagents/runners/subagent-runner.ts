@@ -11,6 +11,8 @@ export interface SubagentRequest {
   readonly agent: AgentDefinition;
   /** Where it works: the caller's folder or an isolated tree. */
   readonly cwd: string;
+  /** The folder of the user that `cwd` is an isolated copy of; undefined for no copy. */
+  readonly standsFor: string | undefined;
   readonly model: Model | undefined;
   /** A pattern as for `--model`, if the session itself knows no such model. */
   readonly modelPattern: string | undefined;

@@ -1,33 +1,28 @@
-import type { PermissionRule } from "@tau-agent/rpc-protocol";
+import type { PermissionMode } from "@tau-agent/rpc-protocol";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
-import { realPathOf } from "../../permissions/real-path.ts";
-import { escapeGlob } from "../../permissions/rules/glob.ts";
+import { stricterMode } from "../../permissions/rules/stricter-mode.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import type { Subagent } from "../runners/subagent-runner.ts";
-
-/** The folder that the caller's rules are about. */
-interface CallerFolder {
-  readonly cwd: string;
-  readonly homeDirectory: string;
-}
 
 /** The permissions of a session for a subagent: at its start, and whenever they change. */
 export class PermissionShare {
   readonly #permissions: SessionPermissions;
-  readonly #folder: CallerFolder;
+  /** What the subagent's profile allows at most. */
+  readonly #limit: PermissionMode;
   readonly #unfollow: () => void;
   #subagent: Pick<Subagent, "setPermissions" | "stop"> | undefined;
   #isStale = false;
 
-  constructor(permissions: SessionPermissions, folder: CallerFolder) {
+  constructor(permissions: SessionPermissions, limit: PermissionMode = "all") {
     this.#permissions = permissions;
-    this.#folder = folder;
+    this.#limit = limit;
     this.#unfollow = permissions.onChange(() => void this.#pass());
   }
 
   /**
    * What the subagent gets. What a project allows, a subagent in that project allows itself; its
-   * questions have no deadline of their own, because the caller's have one.
+   * questions have no deadline of their own, because the caller's have one. Its profile may only tighten the
+   * mode.
    */
   get change(): PermissionChange {
     const { mode, rules } = this.#permissions.state;
@@ -35,8 +30,8 @@ export class PermissionShare {
       .filter(({ source, action }) => source !== "project" || action !== "allow")
       .map(({ source: _, ...rule }) => rule);
     return {
-      mode,
-      rules: [...passed, ...passed.flatMap((rule) => relativeRules(rule, this.#folder))],
+      mode: stricterMode(mode, this.#limit),
+      rules: passed,
       onTimeout: "deny",
       timeoutMs: 0,
     };
@@ -60,20 +55,4 @@ export class PermissionShare {
     const passed = subagent?.setPermissions?.(this.change);
     await passed?.catch(() => subagent?.stop().catch(() => undefined));
   }
-}
-
-/**
- * A rule for a file of the caller's folder also holds for its copy in the folder of an isolated
- * subagent, whose changes come back.
- */
-function relativeRules(
-  rule: PermissionRule,
-  { cwd, homeDirectory }: CallerFolder,
-): PermissionRule[] {
-  const { match = "", action } = rule;
-  if (action === "allow") return [];
-  const pattern = match.startsWith("~/") ? `${homeDirectory}${match.slice(1)}` : match;
-  const folders = [cwd, realPathOf(cwd)].flatMap((folder) => [folder, escapeGlob(folder)]);
-  const folder = folders.find((each) => pattern.startsWith(`${each}/`));
-  return folder === undefined ? [] : [{ ...rule, match: `.${pattern.slice(folder.length)}` }];
 }

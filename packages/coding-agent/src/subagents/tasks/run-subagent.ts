@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { asOwnFile } from "../../permissions/isolated-paths.ts";
 import { truncateTail } from "../../processes/truncate.ts";
 import { type Consumption, SubagentMeter } from "../../session-log/consumption.ts";
 import {
@@ -74,7 +75,10 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   const meter = new SubagentMeter();
   const { budget } = services;
   const share = new BudgetShare({ budget, count: run.shares, used: () => meter.total });
-  const permissions = new PermissionShare(services.session().permissions, services.environment);
+  const permissions = new PermissionShare(
+    services.session().permissions,
+    task.agent.permissionMode,
+  );
   const hostTools = new HostToolShare({
     tools: () => services.hostTools(task.id, task.agent),
     onChange: (listener) => services.session().hostTools.onChange(listener),
@@ -169,6 +173,7 @@ async function startSubagent(
     id: task.id,
     agent: task.agent,
     cwd: context.cwd ?? environment.cwd,
+    standsFor: standsFor(environment, context.cwd !== undefined),
     ...(await chooseModel(task, order, session)),
     sessionDirectory: session.sessionFile === undefined ? undefined : run.artifactsFolder,
     depth: services.depth + 1,
@@ -192,6 +197,16 @@ async function startSubagent(
       return wait;
     },
   });
+}
+
+/** The folder of the user that a subagent's folder is a copy of, however deep it is nested. */
+function standsFor(
+  { cwd, copy }: TaskServices["environment"],
+  isIsolated: boolean,
+): string | undefined {
+  const own = copy?.();
+  if (own !== undefined) return asOwnFile(cwd, own);
+  return isIsolated ? cwd : undefined;
 }
 
 /** The call takes precedence over the agent's file, and that over the session. */

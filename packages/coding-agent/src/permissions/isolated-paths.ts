@@ -1,0 +1,38 @@
+import { join, relative, sep } from "node:path";
+import { isInside, isolatedTreeOf } from "../base/files/isolated-tree.ts";
+import { realPathOf } from "./real-path.ts";
+
+/** An isolated tree and the folder of the user that it is a copy of. Both are real paths. */
+export interface IsolatedCopy {
+  readonly tree: string;
+  readonly folder: string;
+}
+
+/**
+ * The tree that a session works in, if its folder stands for one of the user's.
+ *
+ * @param standsFor - the folder of the user that `cwd` is the copy of
+ */
+export function isolatedCopyOf(
+  cwd: string,
+  { standsFor, worktreesRoot }: { readonly standsFor: string; readonly worktreesRoot: string },
+): IsolatedCopy {
+  const [own, folder] = [realPathOf(cwd), realPathOf(standsFor)];
+  const tree = isolatedTreeOf(own, realPathOf(worktreesRoot)) ?? own;
+  // The session may have been opened in a folder of the repository.
+  const below = relative(tree, own);
+  if (below === "" || !folder.endsWith(`${sep}${below}`)) return { tree: own, folder };
+  return { tree, folder: folder.slice(0, -below.length - 1) };
+}
+
+/** A path of the tree as the user's own file; any other path as it is. */
+export function asOwnFile(path: string, copy: IsolatedCopy | undefined): string {
+  if (copy === undefined || !isInside(copy.tree, path)) return path;
+  return join(copy.folder, relative(copy.tree, path));
+}
+
+/** Whether a path is the user's own file, of which the tree holds a copy. */
+export function isOriginal(path: string, copy: IsolatedCopy | undefined): boolean {
+  if (copy === undefined) return false;
+  return isInside(copy.folder, path) && !isInside(copy.tree, path);
+}
