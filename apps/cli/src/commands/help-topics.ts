@@ -11,16 +11,17 @@ const modelsHelp = `Which model answers
   --model sonnet:high            with a thinking level
   --list-models [words]          the models whose provider has a key
 
-Without --model: defaultModel of the settings, else the best model of the first provider with a key.
+Without --model: defaultModel of the settings, else the best model of the first provider with a key,
+else a server on this machine: Ollama, LM Studio, llama.cpp or vLLM at its usual port.
 
 A key comes from, the strongest first:
   --api-key <key>                for this run
-  auth.json                      {"<provider>": {"type": "api_key", "key": "..."}}
+  auth.json                      of tau auth login, or {"<provider>": {"type": "api_key", "key": "..."}}
   models.json                    apiKey of a provider
   the environment                such as ANTHROPIC_API_KEY; tau help environment lists them
 
-A server of your own, in models.json of the agent directory (~/.pi/agent):
-  {"providers": {"mine": {"baseUrl": "http://127.0.0.1:11434/v1", "api": "openai-completions",
+Any other server, in models.json of the agent directory (~/.pi/agent):
+  {"providers": {"mine": {"baseUrl": "http://10.0.0.5:11434/v1", "api": "openai-completions",
     "models": [{"id": "qwen3"}]}}}
 `;
 

@@ -73,7 +73,8 @@ describe("each subcommand", () => {
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
     printed.length = 0;
     expect(await refusal("help", name)).toBe("ran: 0");
-    expect(printed.join("")).toBe(text);
+    // A topic of the same name comes before it.
+    expect(printed.join("").endsWith(text)).toBe(true);
   });
 
   it("conformance has the options of its kit", async () => {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import { SessionError } from "../base/errors.ts";
+import { withFileLock } from "../base/files/file-lock.ts";
 import { readJsonFile } from "../base/files/read-json.ts";
-import { withFileLock } from "../base/files/write-file.ts";
 import { type PackageOrigin, parsePackageSource } from "../resources/packages/package-source.ts";
 import type { SettingsScope, SettingsStore } from "../settings/store.ts";
 import { cloneRepository, dropFolder, headOf } from "./git-package.ts";
