@@ -16,7 +16,7 @@ else a server on this machine: Ollama, LM Studio, llama.cpp or vLLM at its usual
 
 A key comes from, the strongest first:
   --api-key <key>                for this run
-  auth.json                      of tau auth login, or {"<provider>": {"type": "api_key", "key": "..."}}
+  tau auth login <provider>      kept in auth.json, as are keys
   models.json                    apiKey of a provider
   the environment                such as ANTHROPIC_API_KEY; tau help environment lists them
 
