@@ -65,6 +65,12 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     return id;
   });
   const defs = definitions(registry, listed, descriptions);
+  for (const [name, { refusesUnknown }] of Object.entries(protocol.commands)) {
+    const command = defs[`${pascal(name)}Command`];
+    if (!refusesUnknown || command === undefined) continue;
+    // `sessionId` is above all commands of a host with many sessions.
+    command.propertyNames = { enum: [...Object.keys(command.properties as object), "sessionId"] };
+  }
   for (const [name, event] of otherForms) {
     defs[name] = { description: defs[event]?.description, ...defs[name] };
   }

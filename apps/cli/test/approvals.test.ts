@@ -171,7 +171,7 @@ describe("a client that knows no host requests", () => {
 
 describe("permissions over RPC", () => {
   it("are those of ask where a settings file that speaks of them has a mistake", async () => {
-    const files = { "agent/settings.json": '{"permissions": {"mode": "readOnly"' };
+    const files = { "agent/settings.json": '{"permissions": {"mode": "readonly"}}' };
     await using client = await start({ files, arguments: [] }, true);
     client.send({ type: "get_permissions" });
     expect((await client.until({ command: "get_permissions" })).data).toMatchObject({

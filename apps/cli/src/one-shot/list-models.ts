@@ -9,9 +9,10 @@ const columns: readonly [title: string, value: (model: Model) => string][] = [
   ["images", (model) => (model.input.includes("image") ? "yes" : "no")],
 ];
 
-const noModels = `No models: no provider has a key, and models.json names none.
-Set a key in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, put one
-into auth.json, or describe a server in models.json; see tau help models.
+const noModels = `No models: no provider has a key, models.json names none, and no server answers on this machine at
+the ports of Ollama, LM Studio, llama.cpp and vLLM or at the setting localServers.
+Set a key in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, run
+tau auth login, or start a server; see tau help models.
 `;
 
 /** The models as a table, one a line; only those that have every word of `search` in their name. */

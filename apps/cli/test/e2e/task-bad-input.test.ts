@@ -157,7 +157,7 @@ describe("a task that cannot be carried out as asked", () => {
 
 describe("a budget that allows nothing", () => {
   it("of a negative size is refused with its name, over the protocol and in the settings", async () => {
-    const place = repositoryPlace([{ content: "hi" }], { "task.budget.maxToolCalls": -3 });
+    const place = repositoryPlace([{ content: "hi" }], {});
     const host = startHost({}, { place });
     host.send({ type: "set_budget", maxCostUsd: -1, id: "b" });
     expect(await host.until({ "...": true, id: "b", success: false })).toMatchObject({
@@ -167,7 +167,10 @@ describe("a budget that allows nothing", () => {
     expect(await host.until({ "...": true, id: "g" })).toMatchObject({ data: { limits: {} } });
     host.send({ type: "prompt", message: "hello" });
     await host.until({ "...": true, type: "prompt_result", status: "completed" });
-    expect(host.stderr).toContain("task.budget.maxToolCalls");
+    const other = repositoryPlace([{ content: "hi" }], { "task.budget.maxToolCalls": -3 });
+    const refused = startHost({}, { place: other });
+    expect(await refused.ended).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain("task.budget.maxToolCalls");
   });
 
   it("refuses a subagent and lets the run that asked for it end", async () => {

@@ -29,10 +29,13 @@ async function refusingVendor() {
   };
 }
 
+/** Text modes send no frames, so none of these runs has any to record. */
+const run = runHost;
+
 it("a wrong key is named with its place and the page for another, after one request", async () => {
   const vendor = await refusingVendor();
   const argv = ["-p", "--provider", "anthropic", "--api-key", "sk-wrong-key-wrong-key", "hi"];
-  const { code, stdout, stderr } = await runHost({ arguments: argv, files: vendor.files });
+  const { code, stdout, stderr } = await run({ arguments: argv, files: vendor.files });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain("anthropic at http://127.0.0.1:");
   expect(stderr).toContain("The key from --api-key was refused");

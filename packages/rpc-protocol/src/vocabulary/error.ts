@@ -14,7 +14,7 @@ export const errorTable = {
   },
   no_model: {
     message:
-      "No model selected. Set an API key (for example ANTHROPIC_API_KEY), define a provider in models.json, or name a provider and a model.",
+      "No model selected. Set an API key (for example ANTHROPIC_API_KEY), log in (tau auth login), start a server such as Ollama, or define a provider in models.json.",
     retryable: false,
   },
   model_not_found: { message: "Model not found: {model}", retryable: false },
