@@ -68,8 +68,7 @@ export class SchemaShapes {
       else if (keyword === "minLength") this.#lengths.add(value as number);
       else if (keyword === "pattern") {
         this.#patterns.set(value as string, new RegExp(value as string, "u"));
-      } else if (keyword === "propertyNames" && JSON.stringify(value) === '{"type":"string"}')
-        continue;
+      } else if (keyword === "propertyNames") this.#readNames(value as Json);
       else if (!silent.includes(keyword) && !nested.includes(keyword)) {
         throw new RangeError(`Shapes of values do not show what "${keyword}" looks at`);
       }
@@ -79,6 +78,14 @@ export class SchemaShapes {
     const within = [$defs, properties, anyOf, oneOf].flatMap((part) => Object.values(part));
     for (const part of [...within, schema.items, schema.additionalProperties, schema.not]) {
       if (typeof part === "object" && part !== null) this.#read(part as Json);
+    }
+  }
+
+  /** Names that are named are shown; all others have one verdict. */
+  #readNames({ enum: names, ...rest }: Json): void {
+    if (names !== undefined) this.#addNames(names as string[]);
+    else if (JSON.stringify(rest) !== '{"type":"string"}') {
+      throw new RangeError("Shapes of values do not show what names of members look like");
     }
   }
 
