@@ -26,6 +26,18 @@ describe("errors of Bedrock", () => {
     });
   });
 
+  it.each([
+    [{ deep: 1 }, '{"deep":1}'],
+    [[7], "[7]"],
+    [null, "null"],
+  ])("keep a message that is no text: %j", (message, words) => {
+    const error = Object.assign(thrown("ThrottlingException"), { message });
+    expect(classify(error)).toMatchObject({
+      code: "rate_limited",
+      message: `ThrottlingException: ${words}`,
+    });
+  });
+
   it("say that the conversation is too long", () => {
     const error = thrown("ValidationException", "Input is too long for requested model.");
     expect(classify(error).code).toBe("context_overflow");

@@ -3,7 +3,8 @@ import { classifyFailure, type ProviderErrorInit, type VendorFailure } from "../
 /** What an error of the vendor's SDK means; exceptions within a stream are thrown alike. */
 export function classify(error: unknown): ProviderErrorInit {
   if (!(error instanceof Error)) return classifyFailure({ message: String(error), cause: error });
-  const { name, message } = error;
+  const name = textOf(error.name);
+  const message = textOf(error.message);
   if (/Credential|TokenProvider/.test(name) && !/fetch failed/.test(message)) {
     return classifyFailure({
       message: `No AWS credentials: ${message} Set AWS_BEARER_TOKEN_BEDROCK, AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
@@ -25,6 +26,11 @@ export function classify(error: unknown): ProviderErrorInit {
   const words = typeof inner === "string" ? inner : message;
   const code = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return classifyFailure({ message: named(code, words), vendorCode: code, cause: error });
+}
+
+/** The SDK takes the members of an exception as they were sent: any JSON. */
+function textOf(member: unknown): string {
+  return typeof member === "string" ? member : (JSON.stringify(member) ?? "");
 }
 
 /** What a response with an error status means. */
