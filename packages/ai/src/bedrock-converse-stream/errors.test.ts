@@ -30,7 +30,7 @@ describe("errors of Bedrock", () => {
     [{ deep: 1 }, '{"deep":1}'],
     [[7], "[7]"],
     [null, "null"],
-  ])("keep a message that is no text: %j", (message, words) => {
+  ])("keep a message that is not text: %j", (message, words) => {
     const error = Object.assign(thrown("ThrottlingException"), { message });
     expect(classify(error)).toMatchObject({
       code: "rate_limited",
