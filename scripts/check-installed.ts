@@ -29,6 +29,7 @@ function run(program: string, words: readonly string[], input = ""): string {
   return execFileSync(program, words, { ...options, stdio: ["pipe", "pipe", "inherit"] });
 }
 
+/** Packs one of ours; returns the archive. */
 function pack(name: string): string {
   const destination = join(folder, "packed", name.replaceAll("/", "-"));
   mkdirSync(destination, { recursive: true });
@@ -38,7 +39,12 @@ function pack(name: string): string {
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [file = ""] = readdirSync(destination);
-  const archive = join(destination, file);
+  return join(destination, file);
+}
+
+/** Packs a command; libraries have their sources with them, which editors show. */
+function packCommand(name: string): string {
+  const archive = pack(name);
   const files = run("tar", ["-tzf", archive]).trim().split("\n");
   const found = files.filter((path) => unneeded.test(path));
   assert.deepEqual(found, [], `${name} packs what its users do not need`);
@@ -74,7 +80,7 @@ function checkLibrary(): void {
 
 try {
   checkLibrary();
-  const archives = ["apps/cli", "packages/pi"].map(pack);
+  const archives = ["apps/cli", "packages/pi"].map(packCommand);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", private: true }));
   run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", ...archives]);
   const { version } = JSON.parse(readFileSync(join(root, "apps/cli/package.json"), "utf8"));
