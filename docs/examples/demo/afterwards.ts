@@ -1,29 +1,22 @@
-/** What else a session can do once the work is done: export as a page, compact, fork. */
+/** What else a session can do once the work is done: compact, fork, export as a page. */
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type RpcClient, RpcError } from "@tau-agent/rpc-client";
-import { fact, heading } from "./screen.ts";
+import { fact, heading, MAX_COLUMNS } from "./screen.ts";
 
-const SHOWN_SUMMARY_LINES = 6;
+const SHOWN_SUMMARY_LINES = 3;
 
-export async function showSecondAct(client: RpcClient, folder: string): Promise<void> {
-  heading("The session as a page");
+/** Exports the session as a page, then makes the conversation shorter. */
+export async function showPageAndSummary(client: RpcClient, folder: string): Promise<void> {
+  heading("The session as a page, and its conversation made shorter");
   const { path } = await client.exportHtml(join(folder, "session.html"));
-  fact("Page", path);
-  heading("The conversation made shorter");
-  await compact(client);
-  heading("A fork, from before the prompt");
-  await fork(client);
-}
-
-async function compact(client: RpcClient): Promise<void> {
+  fact("Page", pathToFileURL(path).href);
   try {
     const { summary, tokensBefore } = await client.compact("the cause and the change");
-    const { contextUsage } = await client.getSessionStats();
-    const tokens = contextUsage?.tokens ?? "not counted before the next reply";
     fact("Before", `${tokensBefore} tokens`);
-    fact("After", String(tokens));
-    const lines = summary.split("\n").filter((line) => line.trim() !== "");
-    for (const line of lines.slice(0, SHOWN_SUMMARY_LINES)) console.log(`  ${line}`);
+    const lines = summary.split("\n").filter((line) => /^- /.test(line));
+    for (const line of lines.slice(0, SHOWN_SUMMARY_LINES))
+      fact("Summary", line.slice(0, MAX_COLUMNS));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     // With a real model's settings a conversation may be too short to compact; show that, too.
@@ -31,14 +24,13 @@ async function compact(client: RpcClient): Promise<void> {
   }
 }
 
-async function fork(client: RpcClient): Promise<void> {
-  const { sessionFile: before } = await client.getState();
+/** Begins another session with the conversation up to just before the last prompt. */
+export async function showFork(client: RpcClient): Promise<void> {
   const { messages } = await client.getForkMessages();
-  const [first] = messages;
-  if (first === undefined) return fact("Nothing", "no user message is left on this branch");
-  const { text } = await client.fork(first.entryId);
+  const last = messages.at(-1);
+  if (last === undefined) return fact("Fork", "no user message is left on this branch");
+  await client.fork(last.entryId);
   const { sessionFile, messageCount } = await client.getState();
-  fact("Message", text);
-  fact("Fork", `${sessionFile} (${messageCount} messages; written with its first prompt)`);
-  fact("Kept", before ?? "nothing on disk");
+  fact("Fork", `a new session with ${messageCount} messages, all before the last prompt`);
+  fact("File", `${sessionFile} (written with its first prompt)`);
 }

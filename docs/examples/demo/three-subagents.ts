@@ -1,61 +1,83 @@
 /**
- * A subagent's work: done in an isolated worktree, verified there, repaired, and only then merged.
+ * The work of three subagents at once: each in a worktree of its own, verified there, repaired if it
+ * has to be, and only then merged.
  */
-import { type RpcClient, RpcError } from "@tau-agent/rpc-client";
-import { CHANGELOG_PROMPT } from "./changelog.ts";
-import { fact, heading, showPatch } from "./screen.ts";
+import type { RpcClient } from "@tau-agent/rpc-client";
+import { PAPERS_PROMPT } from "./papers.ts";
+import { fact, heading } from "./screen.ts";
+import type { Stage } from "./stage.ts";
+import { TaskBoard } from "./task-board.ts";
 
 type SessionEvent = Parameters<Parameters<RpcClient["onEvent"]>[0]>[0];
 
-/** What a `task` call reports about its only task. */
+/** What a `task` call reports: about running tasks, and at the end. */
 interface TaskDetails {
+  readonly tasks?: readonly { readonly id: string; readonly activity: string }[];
   readonly results?: readonly {
+    readonly id: string;
     readonly status: string;
     readonly patch?: { readonly status: string; readonly files: readonly string[] };
-    readonly verification?: { readonly status: string; readonly retriesUsed: number };
+    readonly verification?: { readonly retriesUsed: number };
   }[];
 }
 
 const RUN_LIMIT_MS = 10 * 60_000;
 
-export async function showThirdAct(client: RpcClient): Promise<void> {
-  heading("A subagent whose work is checked before it comes back");
-  const unsubscribe = client.onEvent(show);
+/** Has three files written by three subagents and shows their progress side by side. */
+export async function showThreeSubagents(client: RpcClient, stage: Stage): Promise<void> {
+  heading("Three subagents at once, each checked before its work comes back");
+  let board: TaskBoard | undefined;
+  const unsubscribe = client.onEvent((event) => {
+    if (event.type === "tool_execution_start" && event.toolName === "task") {
+      board ??= new TaskBoard(stage, taskIds(event.args));
+    } else if (board !== undefined) update(board, event);
+  });
   try {
-    await client.promptAndWait(CHANGELOG_PROMPT, { timeoutMs: RUN_LIMIT_MS });
-    const { subagents } = await client.getSessionStats();
-    fact("Subagents", ` ${subagents?.count ?? 0}, ${subagents?.tokens.total ?? 0} tokens`);
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    fact("Refused", error.message);
+    await client.promptAndWait(PAPERS_PROMPT, { timeoutMs: RUN_LIMIT_MS });
   } finally {
     unsubscribe();
   }
+  const { subagents } = await client.getSessionStats();
+  fact("Subagents", `${subagents?.count ?? 0}, with ${subagents?.tokens.total ?? 0} tokens`);
 }
 
-function show(event: SessionEvent): void {
+function taskIds(args: unknown): string[] {
+  const tasks: unknown = Object(args).tasks;
+  return Array.isArray(tasks) ? tasks.map((task) => String(Object(task).id)) : [];
+}
+
+function update(board: TaskBoard, event: SessionEvent): void {
   switch (event.type) {
-    case "subagent_start":
-      fact("Starts", `${event.agent}${event.isolated ? ", in a git worktree of its own" : ""}`);
-      break;
-    case "subagent_verification_command_end": {
-      const { commandName, attempt, exitCode, durationMs } = event;
-      const verdict = exitCode === 0 ? "passes" : `fails with exit code ${exitCode}`;
-      showPatch(
-        `${exitCode === 0 ? "+" : "-"} attempt ${attempt}: ${commandName} ${verdict}, ${durationMs} ms`,
-      );
+    case "tool_execution_update": {
+      if (event.toolName !== "task") break;
+      const { tasks = [] } = event.partialResult.details as TaskDetails;
+      // "done" is said before the work is checked.
+      for (const { id, activity } of tasks) {
+        if (activity !== "done") board.setActivity(id, activity);
+      }
       break;
     }
-    case "tool_execution_end":
-      if (event.toolName === "task") showResult(event.result.details as TaskDetails);
+    case "subagent_verification_start":
+      board.setActivity(event.id, "checking");
+      break;
+    case "subagent_verification_command_end": {
+      const { id, commandName: name, attempt, exitCode } = event;
+      board.addCheck(id, { name, attempt, hasPassed: exitCode === 0 });
+      break;
+    }
+    case "subagent_end":
+      board.setActivity(event.id, event.exitCode === 0 ? "passed" : "failed");
+      break;
+    case "tool_execution_end": {
+      if (event.toolName !== "task") break;
+      const { results = [] } = event.result.details as TaskDetails;
+      for (const result of results) board.setOutcome(result.id, outcomeOf(result));
+    }
   }
 }
 
-function showResult({ results = [] }: TaskDetails): void {
-  for (const { status, patch, verification } of results) {
-    const { retriesUsed = 0, status: verdict = "not asked for" } = verification ?? {};
-    const repairs = retriesUsed === 0 ? "" : ` after ${retriesUsed} repair`;
-    fact("Ends", `${status}; verification ${verdict}${repairs}`);
-    if (patch !== undefined) fact("Patch", `${patch.status}: ${patch.files.join(", ")}`);
-  }
+function outcomeOf({ status, patch, verification }: NonNullable<TaskDetails["results"]>[number]) {
+  const repairs = verification?.retriesUsed ?? 0;
+  const words = repairs === 0 ? "" : `, repaired ${repairs === 1 ? "once" : `${repairs} times`}`;
+  return patch === undefined ? status : `${patch.status}: ${patch.files.join(", ")}${words}`;
 }
