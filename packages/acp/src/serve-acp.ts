@@ -81,7 +81,7 @@ function addSessions(app: App, sessions: Sessions): void {
           throw RequestError.requestCancelled();
         }
         afterAnswer(() => session.introduce());
-        return { sessionId: session.sessionId, ...(await session.state()) };
+        return { sessionId: session.sessionId, ...(await session.choices.state()) };
       }),
     )
     .onRequest("session/load", ({ params, client, signal }) =>
@@ -89,14 +89,14 @@ function addSessions(app: App, sessions: Sessions): void {
         const session = await opened(sessions, { ...params, client, signal });
         await session.replay();
         afterAnswer(() => session.introduce());
-        return session.state();
+        return session.choices.state();
       }),
     )
     .onRequest("session/resume", ({ params, client, signal }) =>
       inWords(async () => {
         const session = await opened(sessions, { ...params, client, signal });
         afterAnswer(() => session.introduce());
-        return session.state();
+        return session.choices.state();
       }),
     )
     .onRequest("session/list", ({ params }) => inWords(() => sessions.list(params)))
@@ -119,14 +119,14 @@ function addTurns(app: App, sessions: Sessions): void {
     .onRequest("session/set_mode", ({ params, client }) =>
       inWords(async () => {
         const session = await sessions.get(client, params.sessionId);
-        session.setMode(params.modeId);
+        session.choices.setMode(params.modeId);
         return {};
       }),
     )
     .onRequest("session/set_config_option", ({ params, client }) =>
       inWords(async () => {
         const session = await sessions.get(client, params.sessionId);
-        return { configOptions: await session.setOption(params.configId, params.value) };
+        return { configOptions: await session.choices.setOption(params.configId, params.value) };
       }),
     )
     .onRequest("session/prompt", ({ params, client, signal }) =>

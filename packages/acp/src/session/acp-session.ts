@@ -4,24 +4,15 @@ import type {
   ClientCapabilities,
   ContentBlock,
   PromptResponse,
-  SessionConfigOption,
-  SessionModeState,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type {
-  AgentSession,
-  PermissionMode,
-  PromptResult,
-  SessionEvent,
-} from "@tau-agent/coding-agent";
-import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentSession, PromptResult, SessionEvent } from "@tau-agent/coding-agent";
 import type { ResourceReference } from "@tau-agent/rpc-protocol/messages";
 import type { ApprovalRequest } from "../client/client-requests.ts";
 import { ClientRequests } from "../client/client-requests.ts";
 import { commandsUpdate } from "../mapping/commands.ts";
-import { configOptions, modelValue, modeState, modeWithId } from "../mapping/config.ts";
 import { ofMessage } from "../mapping/content.ts";
-import { invalidParams, requestError } from "../mapping/errors.ts";
+import { requestError } from "../mapping/errors.ts";
 import { EventUpdates, said } from "../mapping/event-updates.ts";
 import { planUpdate } from "../mapping/plan.ts";
 import { linkedAddresses, promptInput, type SessionPrompt } from "../mapping/prompt-input.ts";
@@ -29,12 +20,11 @@ import { replay, userMessage } from "../mapping/replay.ts";
 import { turnEnd } from "../mapping/stop-reason.ts";
 import { usageUpdate } from "../mapping/usage.ts";
 import { PromptQueue, type Ticket } from "./prompt-queue.ts";
+import { SessionChoices } from "./session-choices.ts";
 import { titleOf } from "./session-title.ts";
 import { stopTurn } from "./stop-turn.ts";
 import { UpdateLine } from "./update-line.ts";
 
-/** The name of the entry that keeps a session's mode. */
-const MODE_ENTRY = "tau.acp.mode";
 /** A call that runs longer than this is shown as running, if nobody is asked about it. */
 const SHOWN_RUNNING_MS = 100;
 
@@ -55,11 +45,12 @@ const cancelled: PromptResponse = { stopReason: "cancelled" };
 export class AcpSession {
   readonly sessionId: string;
   readonly session: AgentSession;
+  /** Mode, model and thinking level. */
+  readonly choices: SessionChoices;
   readonly #updates: EventUpdates;
   readonly #line: UpdateLine;
   readonly #prompts = new PromptQueue();
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  #said: { model: string | undefined; thinking: string; mode: PermissionMode };
   #title: string | undefined;
   /** The client's latest prompt. */
   #promptId: string | undefined;
@@ -73,9 +64,8 @@ export class AcpSession {
       client: capabilities,
       newId: randomUUID,
     });
-    this.#restoreMode();
     for (const id of callIds(session.messages)) this.#updates.calls.noteUsed(id);
-    this.#said = this.#choices;
+    this.choices = new SessionChoices(session);
     this.#title = titleOf(session);
     session.subscribe((event, { promptId }) => this.#hear(event, promptId));
     session.permissions.onChange(() => this.#tellChanges());
@@ -110,60 +100,6 @@ export class AcpSession {
     this.cancel();
     await this.session.dispose();
     await this.#prompts.settled();
-  }
-
-  /** The modes and options, as answers to requests have them. */
-  async state(): Promise<{ modes: SessionModeState; configOptions: SessionConfigOption[] }> {
-    const { mode } = this.session.permissions.state;
-    return { modes: modeState(mode), configOptions: await this.configOptions() };
-  }
-
-  async configOptions(): Promise<SessionConfigOption[]> {
-    const { models } = this.session;
-    return configOptions({
-      model: models.model,
-      models: await models.available(),
-      thinkingLevel: models.thinkingLevel,
-      thinkingLevels: models.thinkingLevels(),
-    });
-  }
-
-  /**
-   * Sets the permission mode and keeps it with the session.
-   *
-   * @throws {RequestError} -32602 for an unknown mode
-   */
-  setMode(id: string): void {
-    const mode = modeWithId(id);
-    if (mode === undefined) throw invalidParams("modeId", `there is no mode ${JSON.stringify(id)}`);
-    this.session.note(MODE_ENTRY, { mode });
-    this.#said = { ...this.#said, mode };
-    this.session.permissions.set({ mode });
-  }
-
-  /**
-   * Sets an option and gives all of them.
-   *
-   * @throws {RequestError} -32602 for an unknown option or value
-   */
-  async setOption(id: string, value: unknown): Promise<SessionConfigOption[]> {
-    const option = (await this.configOptions()).find((one) => one.id === id);
-    if (option?.type !== "select") {
-      throw invalidParams("configId", `there is no option ${JSON.stringify(id)}`);
-    }
-    const isOffered = option.options.some((one) => "value" in one && one.value === value);
-    if (typeof value !== "string" || !isOffered) {
-      throw invalidParams("value", `${JSON.stringify(value)} is not a value of ${id}`);
-    }
-    const { models } = this.session;
-    if (id === "thinking") {
-      models.setThinkingLevel(value as typeof models.thinkingLevel);
-    } else if (models.model === undefined || modelValue(models.model) !== value) {
-      const slash = value.indexOf("/");
-      await models.set(value.slice(0, slash), value.slice(slash + 1));
-    }
-    this.#said = this.#choices;
-    return this.configOptions();
   }
 
   /** Sends the conversation so far; resolves once it has been sent. */
@@ -336,26 +272,9 @@ export class AcpSession {
     for (const toolCallId of [...this.#timers.keys()]) this.#clearTimer(toolCallId);
   }
 
-  get #choices() {
-    const { models, permissions } = this.session;
-    const { model, thinkingLevel: thinking } = models;
-    const { mode } = permissions.state;
-    return { model: model && modelValue(model), thinking, mode };
-  }
-
   /** Extensions change models, levels and modes, too. */
   #tellChanges(): void {
-    const before = this.#said;
-    const now = this.#choices;
-    this.#said = now;
-    if (now.mode !== before.mode) {
-      const currentModeId = now.mode;
-      void this.#line.add(() => [{ sessionUpdate: "current_mode_update", currentModeId }]);
-    }
-    if (now.model === before.model && now.thinking === before.thinking) return;
-    void this.#line.add(async () => [
-      { sessionUpdate: "config_option_update", configOptions: await this.configOptions() },
-    ]);
+    for (const change of this.choices.changes()) void this.#line.add(async () => [await change()]);
   }
 
   /** Prompts of MCP servers come when these are connected. */
@@ -368,17 +287,6 @@ export class AcpSession {
     if (title === undefined || title === this.#title) return;
     this.#title = title;
     void this.#line.add(() => [titleUpdate(title)]);
-  }
-
-  #restoreMode(): void {
-    const { log, permissions } = this.session;
-    for (const entry of log.tree.ancestors() as Iterable<KnownSessionEntry>) {
-      if (entry.type !== "custom" || entry.customType !== MODE_ENTRY) continue;
-      const { mode } = Object(entry.data) as { mode?: unknown };
-      const known = typeof mode === "string" ? modeWithId(mode) : undefined;
-      if (known !== undefined) permissions.set({ mode: known });
-      return;
-    }
   }
 }
 
