@@ -8,6 +8,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { AgentSession, PromptResult, SessionEvent } from "@tau-agent/coding-agent";
 import type { ResourceReference } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { ApprovalRequest } from "../client/client-requests.ts";
 import { ClientRequests } from "../client/client-requests.ts";
 import { commandsUpdate } from "../mapping/commands.ts";
@@ -167,7 +168,7 @@ export class AcpSession {
     this.#clearTimers();
     try {
       if (outcome === undefined) return cancelled;
-      const { stopReason, text } = turnEnd(outcome);
+      const { stopReason, text } = turnEnd(outcome, usedUp(this.session));
       if (text !== undefined) {
         const chunks = said("agent_message_chunk", text);
         void this.#line.add(() => [...ofMessage(randomUUID(), chunks)]);
@@ -287,6 +288,17 @@ export class AcpSession {
     if (title === undefined || title === this.#title) return;
     this.#title = title;
     void this.#line.add(() => [titleUpdate(title)]);
+  }
+}
+
+/** The limit that has stopped the session, in words that say how to raise it. */
+function usedUp({ budget }: Pick<AgentSession, "budget">): string | undefined {
+  try {
+    // Running out of subagents stops nothing.
+    if (budget.snapshot.reason !== "subagents") budget.check();
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
   }
 }
 
