@@ -35,6 +35,9 @@ export interface AcpSessionOptions {
   readonly session: AgentSession;
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities | undefined;
+  readonly additionalDirectories?: readonly string[] | undefined;
+  /** The MCP servers whose login the client was offered, in whichever session. */
+  readonly offeredLogins: Set<string>;
 }
 
 /** A prompt, and the addresses that it links to. */
@@ -46,19 +49,26 @@ const cancelled: PromptResponse = { stopReason: "cancelled" };
 export class AcpSession {
   readonly sessionId: string;
   readonly session: AgentSession;
+  /** The folders of the project besides the session's own. */
+  readonly additionalDirectories: readonly string[];
   /** Mode, model and thinking level. */
   readonly choices: SessionChoices;
   readonly #updates: EventUpdates;
   readonly #line: UpdateLine;
+  readonly #requests: ClientRequests;
+  readonly #offeredLogins: Set<string>;
   readonly #prompts = new PromptQueue();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   #title: string | undefined;
   /** The client's latest prompt. */
   #promptId: string | undefined;
 
-  constructor({ sessionId, session, client, capabilities }: AcpSessionOptions) {
+  constructor(options: AcpSessionOptions) {
+    const { sessionId, session, client, capabilities, additionalDirectories = [] } = options;
     this.sessionId = sessionId;
     this.session = session;
+    this.additionalDirectories = additionalDirectories;
+    this.#offeredLogins = options.offeredLogins;
     this.#line = new UpdateLine((update) => client.notify("session/update", { sessionId, update }));
     this.#updates = new EventUpdates({
       cwd: () => session.cwd,
@@ -71,17 +81,16 @@ export class AcpSession {
     session.subscribe((event, { promptId }) => this.#hear(event, promptId));
     session.permissions.onChange(() => this.#tellChanges());
     session.onDiagnostic(({ severity, message }) => this.tell(severity, message));
-    session.requests.attach(
-      new ClientRequests({
-        client,
-        capabilities,
-        sessionId,
-        session,
-        callShown: (request, signal) => this.#showCall(request, signal),
-        idOfCall: (toolCallId) => this.#updates.calls.idOf(toolCallId),
-        onDecided: (request, isAllowed) => this.#decided(request, isAllowed),
-      }),
-    );
+    this.#requests = new ClientRequests({
+      client,
+      capabilities,
+      sessionId,
+      session,
+      callShown: (request, signal) => this.#showCall(request, signal),
+      idOfCall: (toolCallId) => this.#updates.calls.idOf(toolCallId),
+      onDecided: (request, isAllowed) => this.#decided(request, isAllowed),
+    });
+    session.requests.attach(this.#requests);
   }
 
   /** Answers a prompt; a second one waits for the first. */
@@ -188,6 +197,10 @@ export class AcpSession {
       return undefined;
     }
     if (event.type === "tool_execution_start") return this.#begin(event);
+    if (event.type === "mcp_elicitation_complete") {
+      this.#requests.completed(event.server, event.elicitationId);
+      return undefined;
+    }
     if (event.type === "tool_execution_end") this.#clearTimer(event.toolCallId);
     if (event.type === "turn_start" || event.type === "thinking_level_changed") this.#tellChanges();
     // The client shows its own prompts itself.
@@ -211,7 +224,10 @@ export class AcpSession {
 
   /** What the state of the session adds to an event. */
   #following(event: SessionEvent): SessionUpdate[] {
-    if (event.type === "mcp_server_status" && event.status === "connected") this.#tellCommands();
+    if (event.type === "mcp_server_status") {
+      if (event.status === "connected") this.#tellCommands();
+      if (event.status === "needs_auth") void this.#offerLogin(event.server);
+    }
     if (event.type !== "message_end") return [];
     const { message } = event;
     if (message.role === "toolResult" && message.toolName === "todo_write" && !message.isError) {
@@ -229,6 +245,20 @@ export class AcpSession {
       contextWindow,
       cost: stats.cost,
     });
+  }
+
+  /** A client that opens pages is asked once; until then, and without one, `tau mcp login` does it. */
+  async #offerLogin(server: string): Promise<void> {
+    const { session } = this;
+    if (this.#offeredLogins.has(server) || !session.requests.isAnswered("open_url")) return;
+    this.#offeredLogins.add(server);
+    try {
+      await session.mcp.login(server);
+      this.#offeredLogins.delete(server);
+    } catch (error) {
+      this.tell("warning", errorMessage(error));
+    }
+    this.#requests.completed(server);
   }
 
   /** The client knows the call that it is asked about: also one of a subagent. */
