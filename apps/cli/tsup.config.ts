@@ -77,17 +77,18 @@ const yamlAsModule: Plugin = {
   },
 };
 
-/** `ws` is CommonJS, and no ES module bundle can require what is built into Node. */
-const webSocketsAsModule: Plugin = {
-  name: "web-sockets-as-module",
+/** No ES module bundle can require what is built into Node, which packages in CommonJS do. */
+const builtinsWithoutRequire: Plugin = {
+  name: "builtins-without-require",
   setup(build) {
-    build.onLoad({ filter: /[/\\]ws[/\\]lib[/\\][\w-]+\.js$/ }, ({ path }) => {
-      const contents = readFileSync(path, "utf8").replace(
-        /\brequire\('([^'./]+)'\)/g,
-        (call, name: string) =>
-          isBuiltin(name) ? `process.getBuiltinModule(${JSON.stringify(`node:${name}`)})` : call,
+    build.onLoad({ filter: /[/\\]node_modules[/\\].+\.c?js$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      const contents = source.replace(
+        /\brequire\((['"])([^'"./][^'"]*)\1\)/g,
+        (call, _quote: string, name: string) =>
+          isBuiltin(name) ? `globalThis.process.getBuiltinModule(${JSON.stringify(name)})` : call,
       );
-      return { contents, loader: "js" };
+      return contents === source ? undefined : { contents, loader: "js" };
     });
   },
 };
@@ -133,10 +134,10 @@ export default defineConfig({
   external: [/^@vscode\/ripgrep/, /^@silvia-odwyer\/photon-node/, /^jiti/, /^undici/],
   esbuildPlugins: [
     yamlAsModule,
-    webSocketsAsModule,
     leanSdks,
     oneChunkForTheStart,
     straightThroughDoors,
+    builtinsWithoutRequire,
     licences("dist/THIRD-PARTY-LICENSES.txt"),
   ],
   esbuildOptions(options) {
