@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
 import { leanSdks } from "../../packages/ai/bundling/lean-sdks.ts";
 import { licences } from "../../packages/ai/bundling/licences.ts";
+import { exportsOfCommonJs } from "../../packages/ai/bundling/named-exports.ts";
 import { builtinsOnDemand } from "./bundling/builtins-on-demand.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
@@ -29,15 +30,17 @@ const oneChunkForTheStart: Plugin = {
       if (found.external || found.namespace !== "file") return found;
       return { ...found, namespace: "lazy", pluginData: isOurs };
     });
-    build.onLoad({ filter: /.*/, namespace: "lazy" }, ({ path, pluginData: isOurs }) => {
+    build.onLoad({ filter: /.*/, namespace: "lazy" }, async ({ path, pluginData: isOurs }) => {
       const from = JSON.stringify(path);
+      const common = isOurs ? undefined : await exportsOfCommonJs(path);
       // Packages have default exports; of ours only generated ones do, and asking for one that is
       // not there would be warned about.
       const hasDefault = !isOurs || /^export default\b/m.test(readFileSync(path, "utf8"));
       const fallback = hasDefault
         ? `import * as all from ${from}; export default all.default;`
         : "";
-      const contents = `export * from ${from}; ${fallback} import ${JSON.stringify(entry)};`;
+      const all = common ?? `export * from ${from}; ${fallback}`;
+      const contents = `${all} import ${JSON.stringify(entry)};`;
       return { contents, loader: "js", resolveDir: dirname(path) };
     });
   },

@@ -32,7 +32,7 @@ describe.each([
     const second = sessions === 1 ? first : newPlaceholders();
     const one = await take(first);
     const two = await take(second);
-    // The folder is no repository only because a placeholder stands in it.
+    // Placeholders do not make the folder a repository.
     expect(two.places).toEqual(one.places);
     await one.release();
     expect(readdirSync(cwd).sort()).toEqual(names);
