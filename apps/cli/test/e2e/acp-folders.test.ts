@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import type { NewSessionRequest, RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { Editor } from "../support/acp-editor.ts";
 
@@ -33,7 +33,11 @@ describe("the additional folders of a session", () => {
   it("are where edits pass that are accepted, until a load leaves them out", async () => {
     const { editor, cwd, library, asked, isWritten } = await start();
     const { agent } = editor;
-    const wanted = { cwd, mcpServers: [], additionalDirectories: [cwd, library, library] };
+    const wanted: NewSessionRequest = {
+      cwd,
+      mcpServers: [],
+      additionalDirectories: [cwd, library, library],
+    };
     const { sessionId } = await agent.request("session/new", wanted);
     await editor.prompt(sessionId, "one");
     expect(asked).toEqual([]);
