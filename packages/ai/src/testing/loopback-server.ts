@@ -167,7 +167,7 @@ class Loopback {
     const denial =
       vendor === undefined
         ? denialOf({ api, method, path, search, headers, body: text }, this.#options)
-        : vendorDenial(vendor, credentials?.key, { path, headers });
+        : vendorDenial(vendor, credentials ?? {}, { method, path, search, headers, body: text });
     if (denial !== undefined) {
       sendError(response, denial.status, format.errorBody(denial.status, denial.message));
       return;

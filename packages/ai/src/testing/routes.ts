@@ -72,9 +72,9 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** The route of a request, among those of `api` if given; undefined if nothing is served at its path. */
+/** The route of a request, or of `api` whatever the path; undefined if nothing is served there. */
 export function routeOf(path: string, api?: LoopbackApi): Route | undefined {
-  return routes.find((route) => (api ?? route.api) === route.api && route.path.test(path));
+  return routes.find((route) => (api === undefined ? route.path.test(path) : route.api === api));
 }
 
 /** Base URL by wire format, as models carry it. */
