@@ -216,7 +216,8 @@ class Loopback {
       const fault = given ?? played.turn.fault;
       if (refuse(response, format, fault)) return;
       const sign = signerFor(asked, this.memory);
-      await sendReply({ response, format, played, fault, requestCharacters: characters, sign });
+      const size = { requestCharacters: characters, asked: asked.body };
+      await sendReply({ response, format, played, fault, sign, ...size });
     } catch (error) {
       if (response.headersSent) throw error;
       // No turn left or a scenario that throws: the author's mistake, not a failure to try again.

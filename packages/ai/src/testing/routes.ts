@@ -3,6 +3,7 @@ import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
 import { anthropicVertexWire } from "./wire/anthropic-vertex.ts";
 import { bedrockConverseStreamWire } from "./wire/bedrock-converse-stream.ts";
 import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
+import { googleVertexWire } from "./wire/google-vertex.ts";
 import { mistralConversationsWire } from "./wire/mistral-conversations.ts";
 import { openaiCompletionsWire } from "./wire/openai-completions.ts";
 import { openaiResponsesWire } from "./wire/openai-responses.ts";
@@ -40,7 +41,7 @@ const routes: readonly Route[] = [
   {
     api: "google-vertex",
     path: /\/publishers\/google\/models\/[^/]+:streamGenerateContent$/,
-    format: googleGenerativeAiWire,
+    format: googleVertexWire,
     base: "",
   },
   {
