@@ -66,7 +66,7 @@ async function createServers(
   const cwd = () => environment.cwd;
   return new McpServers(
     {
-      cwd,
+      folders: () => [environment.cwd, ...(environment.additionalDirectories ?? [])],
       requests,
       tools,
       only,
