@@ -99,7 +99,7 @@ describe("the context of a branch that is mostly not parsed", () => {
     lines.close();
   });
 
-  it("has text only, also of a file with bytes that are none", async () => {
+  it("replaces bytes of a file that are not UTF-8", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const log = SessionLog.create({ cwd: "/", path });
     log.append(message(user("first ?")));

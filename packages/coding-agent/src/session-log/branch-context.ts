@@ -205,7 +205,7 @@ export class StoredMessages {
   }
 }
 
-/** A file may hold bytes that are no text; a client gets the character that replaces them. */
+/** Bytes of a file that are not UTF-8 become replacement characters. */
 function utf8(list: string | Buffer): Buffer {
   if (typeof list !== "string" && isUtf8(list)) return list;
   return Buffer.from(list.toString());

@@ -46,7 +46,7 @@ export class FrameWriter implements LineWriter {
     return this.whenDrained();
   }
 
-  /** Gathers lines until `flush`, which whoever holds them will call in this turn of the event loop. */
+  /** Gathers lines until `flush`, which the caller calls in this turn of the event loop. */
   hold(): void {
     this.#isHeld = true;
   }
