@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
 import { leanSdks } from "../../packages/ai/bundling/lean-sdks.ts";
 import { licences } from "../../packages/ai/bundling/licences.ts";
+import { exportsOfCommonJs } from "../../packages/ai/bundling/named-exports.ts";
 import { builtinsOnDemand } from "./bundling/builtins-on-demand.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
@@ -29,15 +30,17 @@ const oneChunkForTheStart: Plugin = {
       if (found.external || found.namespace !== "file") return found;
       return { ...found, namespace: "lazy", pluginData: isOurs };
     });
-    build.onLoad({ filter: /.*/, namespace: "lazy" }, ({ path, pluginData: isOurs }) => {
+    build.onLoad({ filter: /.*/, namespace: "lazy" }, async ({ path, pluginData: isOurs }) => {
       const from = JSON.stringify(path);
+      const common = isOurs ? undefined : await exportsOfCommonJs(path);
       // Packages have default exports; of ours only generated ones do, and asking for one that is
       // not there would be warned about.
       const hasDefault = !isOurs || /^export default\b/m.test(readFileSync(path, "utf8"));
       const fallback = hasDefault
         ? `import * as all from ${from}; export default all.default;`
         : "";
-      const contents = `export * from ${from}; ${fallback} import ${JSON.stringify(entry)};`;
+      const all = common ?? `export * from ${from}; ${fallback}`;
+      const contents = `${all} import ${JSON.stringify(entry)};`;
       return { contents, loader: "js", resolveDir: dirname(path) };
     });
   },
@@ -77,17 +80,18 @@ const yamlAsModule: Plugin = {
   },
 };
 
-/** `ws` is CommonJS, and no ES module bundle can require what is built into Node. */
-const webSocketsAsModule: Plugin = {
-  name: "web-sockets-as-module",
+/** No ES module bundle can require what is built into Node, which packages in CommonJS do. */
+const builtinsWithoutRequire: Plugin = {
+  name: "builtins-without-require",
   setup(build) {
-    build.onLoad({ filter: /[/\\]ws[/\\]lib[/\\][\w-]+\.js$/ }, ({ path }) => {
-      const contents = readFileSync(path, "utf8").replace(
-        /\brequire\('([^'./]+)'\)/g,
-        (call, name: string) =>
-          isBuiltin(name) ? `process.getBuiltinModule(${JSON.stringify(`node:${name}`)})` : call,
+    build.onLoad({ filter: /[/\\]node_modules[/\\].+\.c?js$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      const contents = source.replace(
+        /\brequire\((['"])([^'"./][^'"]*)\1\)/g,
+        (call, _quote: string, name: string) =>
+          isBuiltin(name) ? `globalThis.process.getBuiltinModule(${JSON.stringify(name)})` : call,
       );
-      return { contents, loader: "js" };
+      return contents === source ? undefined : { contents, loader: "js" };
     });
   },
 };
@@ -133,10 +137,10 @@ export default defineConfig({
   external: [/^@vscode\/ripgrep/, /^@silvia-odwyer\/photon-node/, /^jiti/, /^undici/],
   esbuildPlugins: [
     yamlAsModule,
-    webSocketsAsModule,
     leanSdks,
     oneChunkForTheStart,
     straightThroughDoors,
+    builtinsWithoutRequire,
     licences("dist/THIRD-PARTY-LICENSES.txt"),
   ],
   esbuildOptions(options) {

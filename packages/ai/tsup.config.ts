@@ -1,6 +1,7 @@
 import { defineConfig } from "tsup";
 import { leanSdks } from "./bundling/lean-sdks.ts";
 import { licences } from "./bundling/licences.ts";
+import { namedExports } from "./bundling/named-exports.ts";
 
 // Declarations come from `tsc -b`; tsup writes the JavaScript only. The vendors' SDKs are bundled: what a
 // stream uses of them is a hundredth of their packages, which would be most of an install.
@@ -18,5 +19,5 @@ export default defineConfig({
   banner: {
     js: 'import { createRequire as createRequireForBundle } from "node:module"; const require = createRequireForBundle(import.meta.url);',
   },
-  esbuildPlugins: [leanSdks, licences("dist/THIRD-PARTY-LICENSES.txt")],
+  esbuildPlugins: [namedExports, leanSdks, licences("dist/THIRD-PARTY-LICENSES.txt")],
 });

@@ -1,5 +1,6 @@
 import { defineConfig } from "tsup";
 import { licences } from "../ai/bundling/licences.ts";
+import { namedExports } from "../ai/bundling/named-exports.ts";
 
 /** What stays a package: files of their own, modules that a program shares with the library, and types. */
 const packages =
@@ -26,5 +27,5 @@ export default defineConfig({
   banner: {
     js: 'import { createRequire as createRequireForBundle } from "node:module"; const require = createRequireForBundle(import.meta.url);',
   },
-  esbuildPlugins: [licences("dist/THIRD-PARTY-LICENSES.txt")],
+  esbuildPlugins: [namedExports, licences("dist/THIRD-PARTY-LICENSES.txt")],
 });

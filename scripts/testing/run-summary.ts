@@ -4,11 +4,15 @@ import { reasonNotRun } from "./describe-with.ts";
 import { longSuites } from "./long-suites.ts";
 import { runsWhole, seed } from "./slice.ts";
 
-/** Says at the end of a run what it left out, and why. */
+/** Says at the end of a run what it left out, and why, and what it had to run twice. */
 export default class RunSummary implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const left = [...describeSkipped(modules), ...describeSlices(modules)];
-    if (left.length > 0) console.log(`${left.map((line) => `   ${line}`).join("\n")}\n`);
+    const lines = [
+      ...describeSkipped(modules),
+      ...describeSlices(modules),
+      ...describeRetried(modules),
+    ];
+    if (lines.length > 0) console.log(`${lines.map((line) => `   ${line}`).join("\n")}\n`);
   }
 }
 
@@ -31,4 +35,14 @@ function describeSlices(modules: readonly TestModule[]): string[] {
   return [
     `A part of ${ran.length} long suites ran (TAU_SEED=${seed}); test:long runs all of them.`,
   ];
+}
+
+function describeRetried(modules: readonly TestModule[]): string[] {
+  return modules.flatMap((module) =>
+    [...module.children.allTests("passed")]
+      .filter((test) => test.diagnostic()?.flaky === true)
+      .map(
+        (test) => `Passed at the second try only: ${module.relativeModuleId} > ${test.fullName}`,
+      ),
+  );
 }

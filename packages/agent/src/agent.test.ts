@@ -1,4 +1,5 @@
-import { toolCall, turn } from "@tau-agent/ai/testing";
+import { createStream, type StreamFunction } from "@tau-agent/ai";
+import { scriptedProvider, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it, vi } from "vitest";
 import {
   createTestAgent,
@@ -190,6 +191,51 @@ describe("a reply cut by the output limit", () => {
     const outcome = await agent.run([user("go")]);
     expect(outcome.reply?.message.stopReason).toBe("length");
     expect(outcome.messages).toHaveLength(2);
+  });
+});
+
+describe("a stream that throws", () => {
+  /** Replays a scripted reply and fails after some of its steps. */
+  const brokenAfter = (steps: number, reply: Turn): StreamFunction => {
+    const provider = scriptedProvider([reply]);
+    const stream = createStream({ providers: { scripted: async () => provider } });
+    return async function* broken(model, context, options) {
+      let count = 0;
+      for await (const event of stream(model, context, options)) {
+        if (count++ === steps) break;
+        yield event;
+      }
+      throw new TypeError("a bug in an extension");
+    };
+  };
+  const reply = turn([{ type: "text", text: "Part" }, call("a")]);
+  const allSteps = 8;
+
+  it.each(Array.from({ length: allSteps }, (_, steps) => steps))(
+    "after %i steps ends what it began, once, and runs no call",
+    async (steps) => {
+      const execute = vi.fn(async () => ok("ran"));
+      const { agent, events, recorded } = createTestAgent([], {
+        stream: brokenAfter(steps, reply),
+        tools: [tool("write", execute)],
+      });
+      const outcome = await agent.run([user("hi")]);
+      expect(unpaired(recorded)).toEqual([]);
+      const starts = typesOf(events).filter((type) => type === "message_start assistant");
+      expect(starts).toHaveLength(1);
+      expect(execute).not.toHaveBeenCalled();
+      expect(outcome.reply?.message).toMatchObject({
+        stopReason: "error",
+        errorMessage: "a bug in an extension",
+      });
+      expect(recorded[1]).toEqual(outcome.reply?.message);
+    },
+  );
+
+  it("keeps what had arrived, without a call that was not complete", async () => {
+    const { agent } = createTestAgent([], { stream: brokenAfter(5, reply) });
+    const outcome = await agent.run([user("hi")]);
+    expect(outcome.reply?.message.content).toEqual([{ type: "text", text: "Part" }]);
   });
 });
 

@@ -4,10 +4,16 @@ import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 /** The error message of a reply that the user stopped. */
 export const ABORTED_TEXT = "Request was aborted";
 
+/** How and why a reply failed. */
+export interface FailureReason {
+  readonly stopReason: "aborted" | "error";
+  readonly errorMessage: string;
+}
+
 /** A reply without content that says why it has none. */
 export function failedReply(
   { api, provider, model }: Pick<AssistantMessage, "api" | "provider" | "model">,
-  reason: { readonly stopReason: "aborted" | "error"; readonly errorMessage: string },
+  reason: FailureReason,
 ): AssistantMessage {
   return {
     role: "assistant",

@@ -8,8 +8,9 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { withinGrace } from "./abort-grace.ts";
-import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
+import { ABORTED_TEXT, type FailureReason, failedReply } from "./failed-reply.ts";
 import { RealCalls } from "./real-calls.ts";
+import { ReplyProgress } from "./reply-progress.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 import { addMessage, emit, type ModelRequest, type Run } from "./run.ts";
 import { executeToolCalls, skipToolCalls, type ToolBatch } from "./tool-execution.ts";
@@ -157,20 +158,21 @@ async function relay(
   stream: AssistantStream,
   { watch, calls }: { readonly watch: ReplyWatch | undefined; readonly calls: RealCalls },
 ): Promise<Omit<WatchedReply, "tools">> {
-  let started = false;
+  const progress = new ReplyProgress();
   for (;;) {
-    const step = await stream.next();
+    const step = await nextStep(run, stream, progress);
     if (step.done) {
       // An abort of the run wins, even over a reply that is being stopped.
       const stoppedBy = watch?.signal.aborted && !run.signal.aborted ? watch : undefined;
       const received = calls.message(step.value.message);
       const ended = stoppedBy?.conclude(received) ?? received;
-      const message = await finishReply(run, ended, started);
+      const message = await finishReply(run, ended, progress.hasStarted);
       return { reply: stoppedBy ? { message } : { ...step.value, message }, stoppedBy };
     }
     const event: AssistantMessageEvent = calls.event(step.value);
     if (event.type === "done" || event.type === "error" || watch?.signal.aborted) continue;
     const message = event.partial;
+    const started = progress.hasStarted;
     const wait = started
       ? run.options.emit({ type: "message_update", message, assistantMessageEvent: event })
       : run.options.emit({ type: "message_start", message });
@@ -178,9 +180,24 @@ async function relay(
     if (!started && event.type !== "start") {
       await emit(run, { type: "message_update", message, assistantMessageEvent: event });
     }
-    started = true;
+    progress.add(event);
     const look = watch?.look(event);
     if (look) await look;
+  }
+}
+
+/** A stream that throws after its start still ends what clients have seen begin. */
+async function nextStep(
+  run: Run,
+  stream: AssistantStream,
+  progress: ReplyProgress,
+): ReturnType<AssistantStream["next"]> {
+  try {
+    return await stream.next();
+  } catch (error) {
+    const message = progress.endedBy(failure(run, error));
+    if (message === undefined) throw error;
+    return { done: true, value: { message } };
   }
 }
 
@@ -211,10 +228,11 @@ function replyInstead(
 ): AssistantMessage {
   const model = request?.model ?? run.options.currentModel?.();
   const { api = "unknown", provider = "unknown", id = "unknown" } = model ?? {};
-  return failedReply(
-    { api, provider, model: id },
-    run.signal.aborted
-      ? { stopReason: "aborted", errorMessage: ABORTED_TEXT }
-      : { stopReason: "error", errorMessage: errorMessage(error) },
-  );
+  return failedReply({ api, provider, model: id }, failure(run, error));
+}
+
+function failure(run: Run, error: unknown): FailureReason {
+  return run.signal.aborted
+    ? { stopReason: "aborted", errorMessage: ABORTED_TEXT }
+    : { stopReason: "error", errorMessage: errorMessage(error) };
 }

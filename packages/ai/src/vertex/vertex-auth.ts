@@ -91,7 +91,7 @@ function clientFor(
   file: CredentialsFile | undefined,
 ): Promise<AuthClient> {
   return clients.get(["google-auth", file?.path, file?.modified, fetch], async () => {
-    const { GoogleAuth, Compute } = await import("google-auth-library");
+    const { GoogleAuth, Compute } = await import("./google-auth.ts");
     // The machine's own service account: its server is on the machine, behind no proxy.
     if (file === undefined) return new Compute();
     const transporterOptions = { fetchImplementation: plainly(fetch) };

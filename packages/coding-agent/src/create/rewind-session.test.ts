@@ -141,9 +141,10 @@ describe("rewind of a session", () => {
     const { session, folder } = created;
     const running = session.prompt("first");
     const { get } = files(folder);
-    while (get("a") === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+    // The shell makes the file before it writes into it.
+    await expect.poll(() => get("a")).toBe("1\n");
     await session.abortAndPrompt("second");
-    while (get("b") === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(() => get("b")).toBe("2\n");
     await session.abort();
     await running;
     await session.waitForIdle();

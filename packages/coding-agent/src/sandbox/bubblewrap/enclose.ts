@@ -17,11 +17,14 @@ export async function encloseInBubblewrap(
   placeholders: Placeholders,
 ): Promise<BubblewrapRun> {
   const { hasNetwork, isReadOnly, paths, start } = plan;
-  const places = isReadOnly
+  const { cwd, gitNamed, treeRepository } = paths;
+  const isOrdinary = !isReadOnly && !isBareRepository(cwd);
+  const taken = isReadOnly
     ? undefined
-    : protectedPlaces(paths.cwd, paths.gitNamed, paths.treeRepository);
-  const isOrdinary = !isReadOnly && !isBareRepository(paths.cwd);
-  const leave = await placeholders.take(places?.missing ?? []);
+    : await placeholders.take((isPlaceholder) =>
+        protectedPlaces(cwd, gitNamed, { treeRepository, isPlaceholder }),
+      );
+  const places = taken?.places;
   try {
     const links = (places?.links ?? []).map((path) => ({ path, target: readlinkSync(path) }));
     const mounts = [
@@ -34,12 +37,12 @@ export async function encloseInBubblewrap(
       args: bubblewrapArguments({ cwd: start, mounts, hasNetwork }),
       release: async () => {
         for (const { path, target } of links) putBack(path, target);
-        if (isOrdinary) setAside(paths.cwd);
-        await leave();
+        if (isOrdinary) setAside(cwd);
+        await taken?.release();
       },
     };
   } catch (error) {
-    await leave();
+    await taken?.release();
     throw error;
   }
 }

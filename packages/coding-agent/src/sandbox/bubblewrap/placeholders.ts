@@ -13,7 +13,13 @@ import { join } from "node:path";
 import { withFileLock } from "../../base/files/file-lock.ts";
 import { isRunning } from "../../base/is-running.ts";
 import { randomHex } from "../../base/random.ts";
-import type { MissingPlace } from "../paths/protected-places.ts";
+import type { MissingPlace, ProtectedPlaces } from "../paths/protected-places.ts";
+
+/** What a command found protected, and what to call when it has ended. */
+export interface TakenPlaces {
+  readonly places: ProtectedPlaces;
+  readonly release: () => Promise<void>;
+}
 
 /**
  * Makes what has to be there while commands run, and removes it when the last of them has ended.
@@ -32,19 +38,33 @@ export class Placeholders {
     this.#folder = folder;
   }
 
-  /** Makes what is missing of these; `release` removes it again unless it is used elsewhere. */
-  async take(placeholders: readonly MissingPlace[]): Promise<() => Promise<void>> {
-    const taken = await this.#locked(() => {
-      const left = this.#othersUse();
-      return placeholders.filter((each) => this.#takeOne(each, left));
+  /**
+   * Makes what is missing; `release` removes it again unless it is used elsewhere.
+   *
+   * @param find looks for places; told whether one is there only because another command runs, which may end
+   *   before this one starts
+   */
+  async take(
+    find: (isPlaceholder: (path: string) => boolean) => ProtectedPlaces,
+  ): Promise<TakenPlaces> {
+    const { places, taken } = await this.#locked(() => {
+      const others = this.#othersUse();
+      const found = find((path) => {
+        const placeholder = this.#uses.get(path)?.placeholder ?? others.get(path)?.placeholder;
+        return placeholder !== undefined && isAsMade(placeholder);
+      });
+      return { places: found, taken: found.missing.filter((each) => this.#takeOne(each, others)) };
     });
-    return async () => {
-      if (taken.length > 0) await this.#locked(() => this.#release(taken));
+    return {
+      places,
+      release: async () => {
+        if (taken.length > 0) await this.#locked(() => this.#release(taken));
+      },
     };
   }
 
   /** Whether it was made by a sandbox; its note is written before it is made. */
-  #takeOne(placeholder: MissingPlace, others: ReadonlyMap<string, boolean>): boolean {
+  #takeOne(placeholder: MissingPlace, others: ReadonlyMap<string, OthersUse>): boolean {
     const { path, content } = placeholder;
     const use = this.#uses.get(path);
     if (use !== undefined) {
@@ -71,24 +91,27 @@ export class Placeholders {
       const use = this.#uses.get(placeholder.path);
       if (use === undefined || --use.count > 0) continue;
       this.#uses.delete(placeholder.path);
-      if (others.get(placeholder.path) !== true) remove(placeholder);
+      if (others.get(placeholder.path)?.isAlive !== true) remove(placeholder);
     }
     this.#note();
   }
 
   /** What other hosts use, and whether they live; what dead ones left is removed. */
-  #othersUse(): ReadonlyMap<string, boolean> {
-    const used = new Map<string, boolean>();
+  #othersUse(): ReadonlyMap<string, OthersUse> {
+    const used = new Map<string, OthersUse>();
     for (const name of readdirSync(this.#folder)) {
       if (!name.endsWith(".json") || name === `${this.#id}.json`) continue;
       // Another machine, or container, may share the folder; its processes cannot be looked for here.
       const isHere = name.endsWith(`@${hostname()}.json`);
       const isAlive = !isHere || isRunning(Number.parseInt(name, 10));
       const listed = readNote(join(this.#folder, name));
-      for (const { path } of listed) used.set(path, isAlive || used.get(path) === true);
+      for (const placeholder of listed) {
+        const { path } = placeholder;
+        used.set(path, { placeholder, isAlive: isAlive || used.get(path)?.isAlive === true });
+      }
       if (isAlive) continue;
       for (const each of [...listed].reverse()) {
-        if (!this.#uses.has(each.path) && used.get(each.path) !== true) {
+        if (!this.#uses.has(each.path) && used.get(each.path)?.isAlive !== true) {
           remove(each);
           used.delete(each.path);
         }
@@ -111,11 +134,26 @@ export class Placeholders {
   }
 }
 
+/** A placeholder of another host. */
+interface OthersUse {
+  readonly placeholder: MissingPlace;
+  readonly isAlive: boolean;
+}
+
+function isAsMade({ path, content }: MissingPlace): boolean {
+  try {
+    if (content !== undefined) return readFileSync(path, "utf8") === content;
+    return readdirSync(path).length === 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Only what is as it was made: somebody may have begun to use it. */
 function remove({ path, content }: MissingPlace): void {
   try {
     if (content === undefined) rmdirSync(path);
-    else if (readFileSync(path, "utf8") === content) unlinkSync(path);
+    else if (isAsMade({ path, content })) unlinkSync(path);
   } catch {
     // It is gone, or in use.
   }

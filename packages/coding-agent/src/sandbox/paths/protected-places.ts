@@ -16,6 +16,14 @@ export interface ProtectedPlaces {
   readonly links: readonly string[];
 }
 
+/** What else is known of the working folder. */
+export interface ProtectedPlacesOptions {
+  /** The repository of an isolated tree, which lies outside of it. */
+  readonly treeRepository?: string | undefined;
+  /** Whether a place is there only for a command that runs; it counts as missing. */
+  readonly isPlaceholder?: (path: string) => boolean;
+}
+
 /** A protected place that is not there. */
 export interface MissingPlace {
   readonly path: string;
@@ -43,14 +51,13 @@ const gitFiles: ReadonlyMap<string, string> = new Map([
  *
  * @param cwd its real path
  * @param named what settings of git add to that
- * @param treeRepository the repository of an isolated tree, which lies outside of it
  */
 export function protectedPlaces(
   cwd: string,
   named: GitNamedPlaces,
-  treeRepository?: string,
+  { treeRepository, isPlaceholder }: ProtectedPlacesOptions = {},
 ): ProtectedPlaces {
-  const found = new Collector();
+  const found = new Collector(isPlaceholder);
   found.folder(join(cwd, ".pi"));
   // Where there is none, a folder: git would add a file.
   found.folder(join(cwd, ".mcp.json"));
@@ -100,6 +107,11 @@ class Collector implements ProtectedPlaces {
   readonly kept: string[] = [];
   readonly missing: MissingPlace[] = [];
   readonly links: string[] = [];
+  readonly #isPlaceholder: (path: string) => boolean;
+
+  constructor(isPlaceholder: (path: string) => boolean = () => false) {
+    this.#isPlaceholder = isPlaceholder;
+  }
 
   folder(path: string): void {
     this.#place(path, undefined);
@@ -111,7 +123,7 @@ class Collector implements ProtectedPlaces {
 
   /** @param git where the repository of the folder is, or would be */
   repository(git: string, cwd: string): void {
-    const status = statusOf(git);
+    const status = this.#statusOf(git);
     const isDirectory = status?.isDirectory() === true;
     if (!isDirectory) this.#place(git, undefined);
     const directory = isDirectory ? git : status && gitDirectoryOf(git, cwd);
@@ -140,13 +152,17 @@ class Collector implements ProtectedPlaces {
   }
 
   #place(path: string, content: string | undefined): void {
-    const status = statusOf(path);
+    const status = this.#statusOf(path);
     if (status?.isSymbolicLink()) {
       this.links.push(path);
       return;
     }
     if (status === undefined) this.missing.push({ path, content });
     this.readOnly.push(path);
+  }
+
+  #statusOf(path: string): Stats | undefined {
+    return this.#isPlaceholder(path) ? undefined : statusOf(path);
   }
 }
 

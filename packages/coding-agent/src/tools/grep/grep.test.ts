@@ -1,4 +1,4 @@
-import { symlinkSync } from "node:fs";
+import { chmodSync, symlinkSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
 import { type GrepArguments, runGrepTool } from "./grep.ts";
@@ -141,5 +141,37 @@ describe.each([
     workspace.write({ f: "x" });
     const call = toolCall(AbortSignal.abort());
     await expect(grep({ pattern: "x" }, call)).rejects.toThrow();
+  });
+});
+
+describe.skipIf(process.platform === "win32")("a ripgrep that", () => {
+  const summary = `echo '{"type":"summary","data":{}}'`;
+  const grep = async (script: string) => {
+    workspace.write({ "bin/rg": `#!/bin/sh\n${script}\n`, f: "hit" });
+    const ripgrepPath = workspace.path("bin/rg");
+    chmodSync(ripgrepPath, 0o755);
+    return textOf(
+      await runGrepTool({ pattern: "hit" }, workspace.environment({ ripgrepPath }), toolCall()),
+    );
+  };
+
+  it.each([
+    [
+      "has no sandbox",
+      "echo 'bwrap: no place' >&2; exit 1",
+      /with exit code 1 .*: bwrap: no place/,
+    ],
+    ["fails", "echo 'no more threads' >&2; exit 101", /with exit code 101 .*: no more threads/],
+    ["is killed", "kill -9 $$", /by SIGKILL before it had searched everything\n/],
+    ["says nothing", "exit 0", /with exit code 0 before it had searched everything\n/],
+  ])("%s before it has searched everything is an error", async (_title, script, reason) => {
+    await expect(grep(script)).rejects.toThrow(reason);
+  });
+
+  it("only warns has searched everything", async () => {
+    const warn = "echo 'rg: ./.gitignore: line 1: unclosed class' >&2";
+    expect(await grep(`${warn}; ${summary}; exit 1`)).toBe("No matches found");
+    // It could not read a file, which it was told not to mention.
+    expect(await grep(`${summary}; exit 2`)).toBe("No matches found");
   });
 });

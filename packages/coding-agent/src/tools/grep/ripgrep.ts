@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import { withoutPrefix } from "../../base/files/glob-filter.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
-import { runProcess } from "../../processes/process.ts";
+import { type ProcessOutcome, runProcess } from "../../processes/process.ts";
 import { ProcessError } from "../../processes/process-error.ts";
 import type { FoundLine } from "./match-list.ts";
 import type { Search } from "./search.ts";
@@ -31,7 +31,7 @@ export async function findRipgrep(environment: ToolEnvironment): Promise<string 
 /**
  * Searches with ripgrep; false if it could not be started.
  *
- * @throws {ToolError} ripgrep does not accept the pattern
+ * @throws {ToolError} ripgrep does not accept the pattern, or ended before it had searched everything
  */
 export async function searchWithRipgrep(
   executable: string,
@@ -58,7 +58,9 @@ async function runRipgrep(
   const { root, signal } = search;
   const enough = new AbortController();
   let errors = "";
+  let isComplete = false;
   const records = new RecordReader((record) => {
+    if (record.type === "summary") isComplete = true;
     if (!enough.signal.aborted && !reportLines(record, search)) enough.abort();
   });
   const outcome = await runProcess({
@@ -84,6 +86,10 @@ async function runRipgrep(
   signal.throwIfAborted();
   if (outcome?.kind === "exited" && outcome.exitCode === 2 && errors !== "") {
     throw patternError(search.pattern, errors);
+  }
+  // Not by the exit code: "no match" and a sandbox that cannot be made have the same.
+  if (outcome !== undefined && !isComplete && !enough.signal.aborted) {
+    throw incompleteError(search.pattern, outcome, errors);
   }
   return outcome !== undefined;
 }
@@ -120,6 +126,19 @@ function patternError(pattern: string, errors: string): ToolError {
   );
 }
 
+function incompleteError(pattern: string, outcome: ProcessOutcome, errors: string): ToolError {
+  const end =
+    outcome.kind === "exited"
+      ? `with exit code ${outcome.exitCode}`
+      : outcome.kind === "signalled"
+        ? `by ${outcome.signal}`
+        : "early";
+  const reason = errors.trim() === "" ? "" : `: ${errors.trim()}`;
+  return new ToolError(
+    `Cannot search for ${JSON.stringify(pattern)}: ripgrep ended ${end} before it had searched everything${reason}\nTry again, or search in fewer files.`,
+  );
+}
+
 interface RipgrepText {
   readonly text?: string;
   /** Base64 of text that is not UTF-8. */
@@ -127,6 +146,7 @@ interface RipgrepText {
 }
 
 interface RipgrepRecord {
+  /** The last is a "summary", also where nothing was found. */
   readonly type: string;
   readonly data: {
     readonly path?: RipgrepText;

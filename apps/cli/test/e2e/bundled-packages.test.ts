@@ -1,0 +1,91 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makePlace } from "../support/place.ts";
+import { startHost } from "../support/start-host.ts";
+
+const project = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A proxy that refuses everything; what it was asked for. */
+async function refusingProxy(): Promise<{ readonly url: string; readonly asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer();
+  server.on("connect", ({ url = "" }, socket) => {
+    asked.push(url);
+    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === "object" && address?.port}`, asked };
+}
+
+// In a bundle, a package in CommonJS that loads on demand may lack its names, or what is built into Node.
+describe("packages that the built command bundles", () => {
+  it("write the log", async () => {
+    const files = { "agent/settings.json": '{"unheardOf": 1}' };
+    const place = makePlace({ files });
+    const log = join(place.folder, "logs/host.log");
+    const withLog = { ...place, arguments: [...place.arguments, "--log-file", log] };
+    const host = startHost({}, { place: withLog });
+    host.child.stdin.end();
+    await host.ended;
+    expect(host.stderr).toBe("");
+    const [line = ""] = readFileSync(log, "utf8").split("\n");
+    expect(JSON.parse(line)).toMatchObject({ level: 40, msg: expect.stringMatching(/unheardOf/) });
+  });
+
+  it("renew a login of Google", async () => {
+    const { url, asked } = await refusingProxy();
+    const login = {
+      type: "authorized_user",
+      client_id: "client",
+      client_secret: "secret",
+      refresh_token: "token",
+    };
+    const place = makePlace({ files: { "google.json": JSON.stringify(login) } });
+    const variables = {
+      ...place.variables,
+      HTTPS_PROXY: url,
+      GOOGLE_APPLICATION_CREDENTIALS: join(place.folder, "google.json"),
+      GOOGLE_CLOUD_PROJECT: "project",
+      GOOGLE_CLOUD_LOCATION: "global",
+    };
+    const words = ["--mode", "rpc", "--provider", "google-vertex"];
+    const host = startHost({}, { place: { ...place, variables, arguments: words } });
+    host.send({ type: "set_auto_retry", enabled: false });
+    host.send({ type: "prompt", message: "hi" });
+    const { error } = await host.until({ "...": true, type: "prompt_result", status: "error" });
+    expect(error).toMatch(/^Google's application default credentials cannot be used: /);
+    expect(new Set(asked)).toEqual(new Set(["oauth2.googleapis.com:443"]));
+    await host.finish();
+  });
+});
+
+describe("packages that the built library bundles", () => {
+  it("read the head of a skill, and comments of settings", () => {
+    const skill = "---\nname: deploy\ndescription: Deploys it.\n---\nRun it.\n";
+    const files = {
+      "agent/skills/deploy/SKILL.md": skill,
+      "agent/settings.json": '// Mine.\n{"defaultThinkingLevel": "low"}',
+    };
+    const place = makePlace({ files });
+    onTestFinished(place.remove);
+    const program = `import { createAgentSession } from "@tau-agent/coding-agent";
+      const session = await createAgentSession({
+        cwd: ${JSON.stringify(place.cwd)},
+        agentDirectory: ${JSON.stringify(join(place.folder, "agent"))},
+        session: { kind: "memory" },
+        provider: "scripted",
+      });
+      console.log(JSON.stringify([await session.listCommands(), session.diagnostics]));
+      await session.dispose();`;
+    const words = ["--input-type=module", "--eval", program];
+    const output = execFileSync(process.execPath, words, { cwd: project, encoding: "utf8" });
+    expect(output).toMatch(/"Deploys it\."/);
+    expect(output).toMatch(/\[\]\]$/m);
+  });
+});

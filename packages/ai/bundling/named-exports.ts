@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Options } from "tsup";
+
+type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
+
+/**
+ * Gives modules in CommonJS that load on demand the exports they have in Node. In a bundle, their dynamic import
+ * has a default export only.
+ */
+export const namedExports: Plugin = {
+  name: "named-exports",
+  setup(build) {
+    build.onResolve({ filter: /^[^./]/ }, async (args) => {
+      const { importer, resolveDir, kind, path } = args;
+      if (kind !== "dynamic-import" || args.pluginData === "resolving") return undefined;
+      const pluginData = "resolving";
+      const found = await build.resolve(path, { importer, resolveDir, kind, pluginData });
+      if (found.external || found.namespace !== "file") return found;
+      const contents = await exportsOfCommonJs(found.path);
+      return contents === undefined
+        ? found
+        : { ...found, namespace: "named", pluginData: contents };
+    });
+    build.onLoad({ filter: /.*/, namespace: "named" }, ({ path, pluginData: contents }) => {
+      return { contents, loader: "js", resolveDir: dirname(path) };
+    });
+  },
+};
+
+/** A module with the exports of the one in CommonJS at `path`; undefined if that is an ES module. */
+export async function exportsOfCommonJs(path: string): Promise<string | undefined> {
+  if (!/\.c?js$/.test(path) || /^(?:import|export)\b/m.test(readFileSync(path, "utf8"))) {
+    return undefined;
+  }
+  const names = Object.keys(await import(pathToFileURL(path).href));
+  const named = names.filter((name) => name !== "default" && /^[\w$]+$/.test(name));
+  const from = JSON.stringify(path);
+  return `import * as all from ${from};
+    export const { ${named.join(", ")} } = all;
+    export default all.default ?? all;`;
+}
