@@ -153,7 +153,7 @@ describe("longer work", () => {
     rmSync(join(directory, "work"), { recursive: true });
     const session = { ...workSession(directory), path: join(directory, "moved.jsonl") };
     const page = bodyOf(await exportHtml(session));
-    expect(page).toContain("The patch is not there any more: ");
+    expect(page).toContain("The patch is not beside the session: ");
     expect(page).toContain("<li><code>src/ledger.ts</code></li>");
     expect(page).toContain("only the end");
   });

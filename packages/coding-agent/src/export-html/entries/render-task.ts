@@ -69,7 +69,7 @@ async function renderChange(result: Fields, { files }: Renderer): Promise<Html |
     !isEmpty &&
     file === undefined &&
     typeof patch.path === "string" &&
-    html`<p class="note">The patch is not there any more: ${patch.path}</p>`;
+    html`<p class="note">The patch is not beside the session: ${patch.path}</p>`;
   const cut = file?.isCut && html`<p class="note">Cut; all of it: ${String(patch.path)}</p>`;
   const body = file === undefined ? listFiles(patch.files) : renderPatch(file.text);
   return html`<div class="patch"><h6>${heading}</h6>${body}${cut}${missing}${notes}</div>`;

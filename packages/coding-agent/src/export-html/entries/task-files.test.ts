@@ -27,6 +27,18 @@ it("reads the files of the session that this one was forked from", async () => {
   expect(await fork.read("/x/a.patch", ".patch", 100)).toEqual({ text: "a patch", isCut: false });
 });
 
+it("reads the temporary files of a session without a file", async () => {
+  const folder = join(directory, "tau-tasks-0a1b2c");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "a.patch"), "another");
+  const files = taskFilesOf(undefined, undefined);
+  const found = { text: "another", isCut: false };
+  expect(await files.read(join(folder, "a.patch"), ".patch", 100)).toEqual(found);
+  const other = join(directory, "session/a.patch");
+  expect(await files.read(other, ".patch", 100)).toBeUndefined();
+  expect(await read(join(folder, "b.patch"))).toBeUndefined();
+});
+
 it("reads nothing else, whatever path a session names", async () => {
   writeFileSync(join(directory, "outside.patch"), "secret");
   writeFileSync(join(directory, "session/key"), "secret");

@@ -32,13 +32,20 @@ export function taskFilesOf(
   return {
     async read(path, kind, maxBytes) {
       if (typeof path !== "string" || !path.endsWith(kind)) return undefined;
-      for (const folder of folders) {
+      const places = sessionPath === undefined ? temporaryFolder(path) : folders;
+      for (const folder of places) {
         const found = await readStart(join(folder, fileName(path)), maxBytes);
         if (found !== undefined) return found;
       }
       return undefined;
     },
   };
+}
+
+/** Tasks of a session without a file have a temporary folder for each call. */
+function temporaryFolder(path: string): string[] {
+  const folder = dirname(path);
+  return /^tau-tasks-[\da-f]+$/.test(basename(folder)) ? [folder] : [];
 }
 
 /** The last part of a path of any system. */
