@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runHost, startHost } from "../support/start-host.ts";
@@ -174,7 +175,10 @@ describe("--export", () => {
     const page = join(host.place.folder, "page.html");
     const result = await runHost({ arguments: ["--export", sessionFile, page] });
     expect(result).toMatchObject({ code: 0, stdout: `${page}\n`, stderr: "" });
-    expect(readFileSync(page, "utf8")).toContain("A page of mine.");
+    const html = readFileSync(page, "utf8");
+    expect(html).toContain("A page of mine.");
+    const packed = /id="jsonl"[^>]*>([^<]*)/.exec(html)?.[1] ?? "";
+    expect(gunzipSync(Buffer.from(packed, "base64")).toString("utf8")).toBe(before);
     expect(readFileSync(sessionFile, "utf8")).toBe(before);
   });
 
