@@ -120,6 +120,10 @@ it("fits a phone without scrolling sideways", async () => {
   expect(await width()).toBe(360);
   await page.click("#rows button:has-text('Good. And what')");
   expect(await page.isVisible("#tree")).toBe(false);
+  await page.fill("#query", "parseDuration");
+  await page.press("#query", "Enter");
+  expect((await page.locator("#query").boundingBox())?.width).toBeGreaterThan(120);
+  expect(await width()).toBe(360);
 });
 
 it("goes from entry to entry and opens everything by keyboard", async () => {

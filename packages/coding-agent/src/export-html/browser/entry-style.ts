@@ -21,7 +21,7 @@ a.facts:hover { text-decoration: underline; }
 .entry:is(.setting, .other) > :not(header) { order: 2; min-width: 0; }
 .entry.other > :is([open], .prose, .plain) { order: 4; flex-basis: 100%; }
 .entry.setting h3, .entry.other h3 { font-weight: 500; color: var(--soft); }
-.entry.setting + :is(.assistant, .bash, .custom, .summary) { margin-top: 1.5rem; }
+.entry:is(.setting, .other) + :is(.assistant, .bash, .custom, .summary) { margin-top: 1.5rem; }
 .label { flex: none; max-width: 40%; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; padding: 0 0.5em; border-radius: 1em; background: var(--accent); color: var(--page); font-size: 0.7rem; font-weight: 600; }
 .fork { color: var(--soft); font-size: 0.75rem; margin-bottom: 0.25rem; }
 .js .fork { display: flex; align-items: center; gap: 0.25rem; }
@@ -82,6 +82,8 @@ summary { cursor: pointer; border-radius: 4px; }
 .fold > summary code { font-size: 0.95em; }
 .rest { display: flex; flex-direction: column; }
 .rest > summary { order: 2; list-style: none; padding: 0.2rem 0.9rem 0.3rem; font-size: 0.78rem; color: var(--accent); background: var(--tint); border: 1px solid var(--line); border-top: 0; border-radius: 0 0 8px 8px; }
+/* Over the space below the lines that are always shown. */
+pre.cut + .rest > pre { margin-top: -0.4rem; }
 .rest > summary::-webkit-details-marker { display: none; }
 .rest > summary::before { content: "▾ "; }
 .rest[open] > summary::before { content: "▴ Fold the "; }
@@ -91,7 +93,7 @@ summary { cursor: pointer; border-radius: 4px; }
 .rest.earlier + pre { border-top: 0; border-top-left-radius: 0; border-top-right-radius: 0; margin-top: 0; }
 .rest.earlier[open] + pre { padding-top: 0; }
 .rest pre { border-top: 0; border-radius: 0; margin-top: 0; margin-bottom: 0; padding-top: 0; }
-pre.cut { margin-bottom: 0; padding-bottom: 0; border-bottom: 0; border-bottom-left-radius: 0; border-bottom-right-radius: 0; }
+pre.cut { margin-bottom: 0; padding-bottom: 0.4rem; border-bottom: 0; border-bottom-left-radius: 0; border-bottom-right-radius: 0; }
 .tool > .rest > summary, .result > .rest > summary, .order > .rest > summary { border-width: 1px 0 0; }
 .tool > .rest:not(:last-child) > summary, .order > .rest > summary { border-radius: 0; }
 .thinking { margin: 0.3rem 0 0.6rem; }
@@ -144,7 +146,7 @@ h6 { margin-top: 0.8rem; font-size: 0.8rem; color: var(--soft); }
 .todos { list-style: none; margin: 0.3rem 0; padding: 0; font-size: 0.92rem; }
 .todos li { display: flex; gap: 0.55rem; align-items: baseline; padding: 0.1rem 0; }
 .todos li > div { unicode-bidi: plaintext; text-align: start; flex: 1; }
-.todos .note { margin: 0; white-space: pre-wrap; }
+.todos .note { margin: 0; white-space: pre-wrap; font-weight: 400; }
 .box { flex: none; align-self: flex-start; display: inline-grid; place-content: center; width: 1.05rem; height: 1.05rem; margin-top: 0.22rem; border: 1.5px solid var(--soft); border-radius: 4px; font-size: 0.75rem; line-height: 1; font-weight: 700; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .completed > .box { background: var(--plus); border-color: var(--plus); color: var(--card); }
 .completed > .box::before { content: "✓"; }

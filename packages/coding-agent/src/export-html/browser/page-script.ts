@@ -93,8 +93,8 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => { for (const fold of folded) fold.open = false; });
 
 // Everything is laid out soon after the page has opened, so that it can be captured as a whole. Few
-// large steps: each costs as much again as there are entries.
-const stepSize = 400;
+// large steps: each costs time for every entry of the page, whether it is in the step or not.
+const stepSize = 2000;
 const whenIdle = self.requestIdleCallback ?? setTimeout;
 const waiting = [...entriesBox.children];
 function drawMore() {

@@ -47,7 +47,7 @@ main:focus { outline: none; }
 main { max-width: 50rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 main > .head { margin-bottom: 2rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 0.75rem; font-weight: 650; letter-spacing: -0.01em; text-wrap: balance; }
-dl { display: flex; flex-wrap: wrap; gap: 0.5rem 1.6rem; margin: 0 0 0.75rem; font-size: 0.875rem; }
+dl { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; margin: 0 0 0.75rem; font-size: 0.875rem; }
 dt { color: var(--soft); font-size: 0.75rem; }
 dd { margin: 0; font-variant-numeric: tabular-nums; }
 footer { margin-top: 2.5rem; color: var(--soft); font-size: 0.8rem; text-align: center; }
@@ -75,6 +75,9 @@ const media = `
   .search { flex: 1; min-width: 0; }
   .search input { flex: 1; width: 0; min-width: 0; font-size: 16px; }
   #count { min-width: 2.5rem; }
+  /* A search needs the room of the other buttons. */
+  .search:has(input:not(:placeholder-shown)) ~ button { display: none; }
+  #previous, #next { flex: none; }
   .js .bar { gap: 0.15rem; padding: 0 0.35rem; }
   .bar button { min-width: 2.2rem; min-height: 2.2rem; padding-inline: 0.2rem; }
   main { padding: 1rem 0.85rem 3rem; }
