@@ -30,13 +30,16 @@ const quiet = [
   "--disable-sync",
 ];
 
-/** The package's own names the folders of Lambda. The fonts of the system come first where there are any. */
-const fontSettings = `<?xml version="1.0"?>
+/**
+ * The package's own names the folders of Lambda. The fonts of the system come first where there are any.
+ * A relative folder of the cache would be one of the folder that a test runs in.
+ */
+const fontSettings = (folder: string) => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir>/usr/share/fonts</dir>
   <dir prefix="relative">fonts</dir>
-  <cachedir prefix="relative">cache</cachedir>
+  <cachedir>${join(folder, "cache")}</cachedir>
 </fontconfig>
 `;
 
@@ -88,7 +91,7 @@ function unpackedBrowser(): string {
     },
   );
   if (status !== 0) throw new Error(`Chromium could not be unpacked:\n${stderr}`);
-  writeFileSync(join(draft, "fonts/fonts.conf"), fontSettings);
+  writeFileSync(join(draft, "fonts/fonts.conf"), fontSettings(folder));
   try {
     renameSync(draft, folder);
   } catch (error) {
