@@ -5,6 +5,7 @@ import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { browse, LoginServer } from "../../../../packages/coding-agent/test/logins/login-server.ts";
 import { makePlace, type Place } from "../support/place.ts";
+import { refusingProxy } from "../support/refusing-proxy.ts";
 import { binPath, startHost } from "../support/start-host.ts";
 
 beforeAll(() => {
@@ -114,6 +115,36 @@ describe("tau auth", () => {
     expect(login.stderr).toMatch(/^tau: error: .*github-copilot.*invalid_grant/);
     expect(login.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(4);
     expect(stored(place)).toEqual({});
+  });
+});
+
+describe("behind a proxy", () => {
+  it.each([
+    ["github-copilot", "device", "github.com:443"],
+    ["openai-codex", "device", "auth.openai.com:443"],
+  ])("a login to %s goes through it", async (provider, method, asked) => {
+    const proxy = await refusingProxy();
+    const place = makePlace();
+    onTestFinished(place.remove);
+    const variables = { ...place.variables, HTTPS_PROXY: proxy.url };
+    const login = await auth({ ...place, variables }, "login", provider, "--method", method);
+    expect(login).toMatchObject({ code: 1 });
+    expect(proxy.asked).toEqual([asked]);
+  });
+
+  it("a renewal goes through it, also where a setting names it", async () => {
+    const proxy = await refusingProxy();
+    const expired = { type: "oauth", access: "a", refresh: "r", expires: 1, accountId: "acct" };
+    const files = {
+      "agent/auth.json": JSON.stringify({ "openai-codex": expired }),
+      "agent/settings.json": JSON.stringify({ httpProxy: proxy.url }),
+    };
+    const place = makePlace({ files });
+    onTestFinished(place.remove);
+    const check = await auth(place, "check", "openai-codex");
+    expect(check).toMatchObject({ code: 1, stdout: "" });
+    expect(check.stderr).toContain("tau auth login openai-codex");
+    expect(proxy.asked).toEqual(["auth.openai.com:443"]);
   });
 });
 

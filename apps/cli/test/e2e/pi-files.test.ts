@@ -147,7 +147,11 @@ it.each(cases)(
       "agent/auth.json": JSON.stringify(entries),
     };
     const named = isDefault ? ["--provider", provider] : ["--model", `${provider}/${model}`];
-    const host = startHost({ files, environment, arguments: [...named, "--thinking", "high"] });
+    const host = startHost({
+      files,
+      ...(environment && { environment }),
+      arguments: [...named, "--thinking", "high"],
+    });
     host.send({ type: "get_state", id: "state" });
     const state = await host.until({ "...": true, id: "state" });
     expect(state.data).toMatchObject({ model: { id: model } });
