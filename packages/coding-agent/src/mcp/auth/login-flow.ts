@@ -10,6 +10,7 @@ import type {
 import { type CallbackServer, listenForCallback } from "../../base/callback-server.ts";
 import { randomHex } from "../../base/random.ts";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
+import { clientErrorKind } from "../connection/failures.ts";
 import type { LoginTarget } from "../connection/open-server.ts";
 import type { McpAuthStore } from "./auth-store.ts";
 import { boundTo } from "./issuer.ts";
@@ -79,8 +80,8 @@ async function beginLogin(provider: LoginProvider, options: AuthOptions): Promis
     await auth(provider, { ...options, forceReauthorization: true });
     return false;
   } catch (error) {
-    const { name, kind } = Object(error) as { name?: unknown; kind?: unknown };
-    if (name !== "IssuerMismatchError" || kind !== "metadata") throw error;
+    const { kind } = Object(error) as { kind?: unknown };
+    if (clientErrorKind(error) !== "IssuerMismatchError" || kind !== "metadata") throw error;
     const { serverUrl, resourceMetadataUrl, fetchFn } = options;
     const isNamed = await discoverOAuthProtectedResourceMetadata(
       serverUrl,
