@@ -179,7 +179,7 @@ describe("a login", () => {
     server.tokens?.clear();
     expect(textOf(await call(session))).toBe("called hello");
     expect(readState()).toMatchObject({ tokens: { access_token: "access-2", issuer } });
-    // A login anew finds what the first one has stored.
+    // Another login finds what the first one has stored.
     await session.mcp.login("web");
     expect(server.count("/register")).toBe(1);
     expect(warned).not.toHaveBeenCalled();
