@@ -159,8 +159,7 @@ export const errorTable = {
   invalid_mcp_server: { message: "Invalid MCP server {server}: {reason}", retryable: false },
   mcp_failed: { message: "The MCP server {server} failed: {reason}", retryable: true },
   mcp_login_failed: {
-    message:
-      "The login of the MCP server {server} failed: {reason}",
+    message: "The login of the MCP server {server} failed: {reason}",
     retryable: true,
   },
   request_not_found: {
