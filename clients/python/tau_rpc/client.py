@@ -24,7 +24,7 @@ from .options import host_words
 from .run import MAYBE_LAST, PromptRun
 from .ui import UiHandler, is_dialog, show
 
-__version__ = "0.1.0"
+__version__ = "0.0.0"
 
 _HOST_LIMIT = 64 * 1024 * 1024
 # What the client goes by, to rebuild replies and to tell when work is done.

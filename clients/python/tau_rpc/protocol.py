@@ -3248,6 +3248,27 @@ class LoginResponse(_LoginResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _McpElicitationCompleteEvent(TypedDict):
+    type: Literal["mcp_elicitation_complete"]
+    server: str
+    """The name of the server."""
+    elicitationId: str
+    """The `elicitationId` of the host request."""
+
+
+class McpElicitationCompleteEvent(_McpElicitationCompleteEvent, total=False):
+    """What an MCP server wanted done on a page is done; the answer to the host request came
+    before.
+    """
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _McpLoginCommand(TypedDict):
     type: Literal["mcp_login"]
     server: str
@@ -6257,6 +6278,7 @@ Event: TypeAlias = Union[
     SessionLostEvent,
     SessionInfoChangedEvent,
     McpServerStatusEvent,
+    McpElicitationCompleteEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
@@ -6406,6 +6428,7 @@ HostFrame: TypeAlias = Union[
     SessionLostEvent,
     SessionInfoChangedEvent,
     McpServerStatusEvent,
+    McpElicitationCompleteEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
@@ -6836,6 +6859,7 @@ __all__ = [
     "Live",
     "LoginCommand",
     "LoginResponse",
+    "McpElicitationCompleteEvent",
     "McpLoginCommand",
     "McpLoginResponse",
     "McpLogoutCommand",

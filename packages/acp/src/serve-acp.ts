@@ -12,6 +12,8 @@ export interface AcpOptions {
   readonly info: AgentInfo;
   /** Whether any model can be used. */
   readonly hasKey: () => Promise<boolean>;
+  /** Forgets the logins of the user. */
+  readonly logOut: () => Promise<void>;
   /** The client has gone. */
   readonly onEnd: () => void;
 }
@@ -24,11 +26,11 @@ export interface AcpAgent {
 
 /** Speaks the Agent Client Protocol with one client. */
 export function serveAcp(options: AcpOptions): AcpAgent {
-  const { input, output, source, info, hasKey, onEnd } = options;
+  const { input, output, source, info, hasKey, logOut, onEnd } = options;
   const sessions = new Sessions(source);
   const messages = new MessageStream(input, output, onEnd);
   const app = agent({ name: info.name });
-  addConnection(app, { sessions, info, hasKey });
+  addConnection(app, { sessions, info, hasKey, logOut });
   addSessions(app, sessions);
   addTurns(app, sessions);
   const connection = app.connect(messages.stream);
@@ -49,7 +51,12 @@ type App = ReturnType<typeof agent>;
 
 function addConnection(
   app: App,
-  { sessions, info, hasKey }: Pick<AcpOptions, "info" | "hasKey"> & { sessions: Sessions },
+  {
+    sessions,
+    info,
+    hasKey,
+    logOut,
+  }: Pick<AcpOptions, "info" | "hasKey" | "logOut"> & { sessions: Sessions },
 ): void {
   app
     .onRequest("initialize", ({ params }) => {
@@ -62,11 +69,22 @@ function addConnection(
         if (!methods.some(({ id }) => id === methodId)) {
           throw invalidParams("methodId", `there is no method ${JSON.stringify(methodId)}`);
         }
-        if (await hasKey()) return {};
+        if (await hasKey()) {
+          sessions.isLoggedOut = false;
+          return {};
+        }
         throw RequestError.authRequired(
           undefined,
           "no key was found; set a variable such as ANTHROPIC_API_KEY, or add a key to auth.json",
         );
+      }),
+    )
+    .onRequest("logout", () =>
+      inWords(async () => {
+        // First: what is begun meanwhile may have the login no more.
+        sessions.isLoggedOut = true;
+        await logOut();
+        return {};
       }),
     );
 }
@@ -81,7 +99,7 @@ function addSessions(app: App, sessions: Sessions): void {
           throw RequestError.requestCancelled();
         }
         afterAnswer(() => session.introduce());
-        return { sessionId: session.sessionId, ...(await session.state()) };
+        return { sessionId: session.sessionId, ...(await session.choices.state()) };
       }),
     )
     .onRequest("session/load", ({ params, client, signal }) =>
@@ -89,14 +107,14 @@ function addSessions(app: App, sessions: Sessions): void {
         const session = await opened(sessions, { ...params, client, signal });
         await session.replay();
         afterAnswer(() => session.introduce());
-        return session.state();
+        return session.choices.state();
       }),
     )
     .onRequest("session/resume", ({ params, client, signal }) =>
       inWords(async () => {
         const session = await opened(sessions, { ...params, client, signal });
         afterAnswer(() => session.introduce());
-        return session.state();
+        return session.choices.state();
       }),
     )
     .onRequest("session/list", ({ params }) => inWords(() => sessions.list(params)))
@@ -119,14 +137,14 @@ function addTurns(app: App, sessions: Sessions): void {
     .onRequest("session/set_mode", ({ params, client }) =>
       inWords(async () => {
         const session = await sessions.get(client, params.sessionId);
-        session.setMode(params.modeId);
+        session.choices.setMode(params.modeId);
         return {};
       }),
     )
     .onRequest("session/set_config_option", ({ params, client }) =>
       inWords(async () => {
         const session = await sessions.get(client, params.sessionId);
-        return { configOptions: await session.setOption(params.configId, params.value) };
+        return { configOptions: await session.choices.setOption(params.configId, params.value) };
       }),
     )
     .onRequest("session/prompt", ({ params, client, signal }) =>

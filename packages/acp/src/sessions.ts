@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import {
   type AgentContext,
   type ClientCapabilities,
@@ -31,7 +32,10 @@ const PAGE = 100;
 
 /** A session as the program that runs this makes it. */
 export interface SessionOrder
-  extends Pick<CreateAgentSessionOptions, "cwd" | "files" | "runCommand" | "mcpServers"> {
+  extends Pick<
+    CreateAgentSessionOptions,
+    "cwd" | "additionalDirectories" | "files" | "runCommand" | "mcpServers"
+  > {
   readonly session: SessionStart;
   /** Shows dialogs and notices of extensions. */
   readonly sendUiRequest?: NonNullable<CreateAgentSessionOptions["extensions"]>["sendUiRequest"];
@@ -40,6 +44,8 @@ export interface SessionOrder
 /** Where a client wants a session to work, and with what. */
 export interface Wanted {
   readonly cwd: string;
+  /** More folders of the project. */
+  readonly additionalDirectories?: readonly string[] | undefined;
   readonly mcpServers?: readonly McpServer[] | undefined;
 }
 
@@ -58,6 +64,9 @@ export class Sessions {
   readonly #source: SessionSource;
   readonly #open = new Map<string, AcpSession>();
   readonly #turns = new Turns();
+  readonly #offeredLogins = new Set<string>();
+  /** The client has logged out; until it authenticates, only open sessions go on. */
+  isLoggedOut = false;
   /** What the client can do. */
   capabilities: ClientCapabilities | undefined;
 
@@ -66,38 +75,39 @@ export class Sessions {
   }
 
   /** Begins a session, with its file. */
-  async create(
-    client: AgentContext,
-    { cwd, mcpServers: servers = [] }: Wanted,
-  ): Promise<AcpSession> {
-    checkFolder(cwd);
+  async create(client: AgentContext, wanted: Wanted): Promise<AcpSession> {
+    const folders = foldersOf(wanted);
     const sessionId = randomUUID();
     const session: SessionStart = { kind: "new", id: sessionId, isListed: true };
-    const order = { cwd, mcpServers: mcpEntries(servers), session };
+    const order = { ...folders, mcpServers: mcpEntries(wanted.mcpServers ?? []), session };
     return this.#turns.take(sessionId, () => this.#start(client, sessionId, order));
   }
 
   /**
    * The session with this id: an open one, or one from the disk, which works in its own folder unless
-   * another one is wanted.
+   * another one is wanted. An open one that has other additional folders is closed and opened again.
    *
    * @throws {RequestError} -32002 if there is none, -32602 for anything but a folder
    */
   async get(client: AgentContext, sessionId: string, wanted?: Wanted): Promise<AcpSession> {
-    const { cwd, mcpServers: servers = [] } = wanted ?? {};
-    if (cwd !== undefined) checkFolder(cwd);
+    const servers = wanted?.mcpServers ?? [];
+    const folders = wanted && foldersOf(wanted);
     const mcpServers = mcpEntries(servers);
     return this.#turns.take(sessionId, async () => {
       const open = this.#open.get(sessionId);
-      if (open !== undefined) {
+      const isAsWanted =
+        folders === undefined ||
+        isDeepStrictEqual(open?.additionalDirectories, folders.additionalDirectories);
+      if (open !== undefined && !isAsWanted) await this.#close(sessionId);
+      else if (open !== undefined) {
         // Without any, those of the configuration would be stopped, too.
         if (servers.length > 0) await open.session.mcp.set(mcpServers);
         return open;
       }
-      const path = await this.#pathOf(sessionId, cwd);
+      const path = await this.#pathOf(sessionId, folders?.cwd);
       if (path === undefined) throw RequestError.sessionNotFound(sessionId);
-      const session: SessionStart = { kind: "file", path, goesToItsFolder: cwd === undefined };
-      const order = { cwd: cwd ?? this.#source.cwd, mcpServers, session };
+      const session: SessionStart = { kind: "file", path, goesToItsFolder: folders === undefined };
+      const order = { ...(folders ?? { cwd: this.#source.cwd }), mcpServers, session };
       return this.#start(client, sessionId, order);
     });
   }
@@ -168,9 +178,16 @@ export class Sessions {
           cwd: one.cwd,
           title: name ?? firstLine(firstMessage ?? "") ?? null,
           updatedAt: modified,
+          ...this.#foldersOfOpen(id),
         })),
       ...(next === undefined ? {} : { nextCursor: String(next) }),
     };
+  }
+
+  /** Which folders a client wants besides its own is not kept in the file. */
+  #foldersOfOpen(sessionId: string): Pick<SessionInfo, "additionalDirectories"> {
+    const folders = this.#open.get(sessionId)?.additionalDirectories ?? [];
+    return folders.length === 0 ? {} : { additionalDirectories: [...folders] };
   }
 
   async #close(sessionId: string): Promise<void> {
@@ -188,8 +205,11 @@ export class Sessions {
   async #start(
     client: AgentContext,
     sessionId: string,
-    order: Pick<SessionOrder, "cwd" | "session" | "mcpServers">,
+    order: Pick<SessionOrder, "cwd" | "additionalDirectories" | "session" | "mcpServers">,
   ): Promise<AcpSession> {
+    if (this.isLoggedOut) {
+      throw RequestError.authRequired(undefined, "you have logged out; authenticate first");
+    }
     const { capabilities } = this;
     let opened: AcpSession | undefined;
     const signal = () => opened?.session.signal;
@@ -203,7 +223,11 @@ export class Sessions {
         : undefined,
       sendUiRequest: this.#uiRequests(client, sessionId),
     });
-    opened = new AcpSession({ sessionId, session, client, capabilities });
+    const { additionalDirectories } = order;
+    opened = new AcpSession({
+      ...{ sessionId, session, client, capabilities, additionalDirectories },
+      offeredLogins: this.#offeredLogins,
+    });
     this.#open.set(sessionId, opened);
     return opened;
   }
@@ -222,14 +246,24 @@ export class Sessions {
   }
 }
 
-/** @throws {RequestError} -32602 */
-function checkFolder(cwd: string): void {
-  if (!isAbsolute(cwd)) throw invalidParams("cwd", "an absolute path is needed");
+/** @throws {RequestError} -32602 for what is not a folder */
+function foldersOf({ cwd, additionalDirectories = [] }: Wanted) {
+  checkFolder("cwd", cwd);
+  for (const [index, folder] of additionalDirectories.entries()) {
+    checkFolder(`additionalDirectories[${index}]`, folder);
+  }
+  const others = new Set(additionalDirectories);
+  others.delete(cwd);
+  return { cwd, additionalDirectories: [...others] };
+}
+
+function checkFolder(field: string, path: string): void {
+  if (!isAbsolute(path)) throw invalidParams(field, "an absolute path is needed");
   let isFolder = false;
   try {
-    isFolder = statSync(cwd).isDirectory();
+    isFolder = statSync(path).isDirectory();
   } catch {
     // Missing, or not to be read.
   }
-  if (!isFolder) throw invalidParams("cwd", `${cwd} is not a folder`);
+  if (!isFolder) throw invalidParams(field, `${path} is not a folder`);
 }

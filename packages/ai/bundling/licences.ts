@@ -28,10 +28,30 @@ function packageOf(path: string): string | undefined {
 }
 
 function licenceOf(folder: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const { name, version, license } = manifest;
   const files = readdirSync(folder).filter((entry) => /^(licen[cs]e|notice)/i.test(entry));
   const texts = files
     .filter((entry) => existsSync(join(folder, entry)))
     .map((entry) => readFileSync(join(folder, entry), "utf8"));
-  return [`${name} ${version} (${license})`, ...texts].join("\n\n");
+  const all = texts.length > 0 ? texts : [statedLicence(manifest)];
+  return [`${name} ${version} (${license})`, ...all].join("\n\n");
+}
+
+/** For a package that names its licence in package.json only: its author, and the text of that licence. */
+function statedLicence({ name, license, author }: Record<string, unknown>): string {
+  const { name: person = author } = Object(author);
+  const holder = `Copyright (c) ${String(person ?? `the authors of ${name}`).replace(/\s*<.*/, "")}`;
+  if (license === "MIT") return [holder, mitTerms()].join("\n\n");
+  // Its text is in this file with those of the other packages that have it.
+  if (license === "Apache-2.0") return `${holder}\nhttps://www.apache.org/licenses/LICENSE-2.0`;
+  throw new Error(
+    `${name} has no file of its licence, which is ${license}: add the text of that here.`,
+  );
+}
+
+/** The terms of the MIT licence, which is also ours. */
+function mitTerms(): string {
+  const ours = readFileSync(new URL("../../../LICENSE", import.meta.url), "utf8");
+  return ours.slice(ours.indexOf("Permission is hereby granted"));
 }

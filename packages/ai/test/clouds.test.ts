@@ -355,6 +355,29 @@ describe.each([...clouds, ...plans])("$title", (cloud) => {
   });
 });
 
+describe("Gemini on Vertex", () => {
+  it("shows arguments as they come", async () => {
+    const args = { path: "a file with a long name.txt", lines: [{ from: 1, text: "ü\n" }] };
+    const call = turn([toolCall("read", args)]);
+    await using server = await startLoopbackServer({ scenario: [call] });
+    const model = server.model("google-vertex", { ...gemini.model, reasoning: true });
+    const reply = createStream()(model, { messages: [user("Look")], tools }, { apiKey: "k" });
+    const deltas: string[] = [];
+    const shown: unknown[] = [];
+    for (;;) {
+      const { done, value } = await reply.next();
+      if (done) break;
+      if (value.type !== "toolcall_delta") continue;
+      deltas.push(value.delta);
+      const [block] = value.partial.content;
+      shown.push(block?.type === "toolCall" && structuredClone(block.arguments));
+    }
+    expect(deltas.join("")).toBe(JSON.stringify(args));
+    expect(shown.slice(0, 2)).toEqual([{ path: "a file w" }, { path: "a file with a lo" }]);
+    expect(shown.at(-1)).toEqual(args);
+  });
+});
+
 describe("a ChatGPT plan", () => {
   const [codex] = plans;
   if (codex === undefined) throw new TypeError("no row");

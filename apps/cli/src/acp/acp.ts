@@ -59,6 +59,10 @@ export function runAcp(given: AcpProcess): void {
       await session.dispose();
       return models.length > 0;
     },
+    logOut: async () => {
+      const session = await openSession(host, { cwd, session: { kind: "memory" } });
+      await session.models.registry.logins?.logoutAll().finally(() => session.dispose());
+    },
     onEnd: () => void shutdown.begin(0),
   });
   output.onClosed(() => void shutdown.begin(0));

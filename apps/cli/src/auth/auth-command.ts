@@ -1,5 +1,4 @@
 import {
-  createAgentSession,
   listLoginProviders,
   type ModelRegistry,
   nearestHint,
@@ -9,6 +8,7 @@ import type { LoginMethod, LoginProvider } from "@tau-agent/rpc-protocol";
 import type { OptionTable } from "../command-line/option-row.ts";
 import type { CommandContext, CommandLine } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
+import { openCommandSession } from "../session/command-session.ts";
 import { checkReport } from "./check-report.ts";
 import { readLine } from "./read-line.ts";
 
@@ -32,16 +32,7 @@ export async function authCommand(
 ): Promise<number> {
   const method = methodOf(values.method);
   if (method !== undefined && action !== "login") refuse("--method", "only login takes it");
-  const { agentDirectory, homeDirectory, temporaryDirectory, cwd, variables } = environment;
-  await using session = await createAgentSession({
-    cwd,
-    agentDirectory,
-    homeDirectory,
-    temporaryDirectory,
-    environment: variables,
-    session: { kind: "memory" },
-    mcp: { isOff: true },
-  });
+  await using session = await openCommandSession(environment, { isOff: true });
   const { registry } = session.models;
   const hasTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const surroundings = { registry, print, hasTerminal };

@@ -1,7 +1,6 @@
 import {
   type AgentSession,
   addMcpServer,
-  createAgentSession,
   type McpServerInfo,
   type McpServerList,
   removeMcpServer,
@@ -10,6 +9,7 @@ import {
 import type { OptionTable } from "../command-line/option-row.ts";
 import type { CommandContext, CommandLine } from "../command-line/subcommand.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
+import { openCommandSession } from "../session/command-session.ts";
 import { type McpRequest, readRequest } from "./read-request.ts";
 import { reportOf } from "./server-report.ts";
 
@@ -77,18 +77,9 @@ async function openSession(
   { action, name }: McpRequest,
   environment: ProcessEnvironment,
 ): Promise<AgentSession> {
-  const { agentDirectory, homeDirectory, temporaryDirectory, cwd, variables } = environment;
   // A login needs no other server, and must work with this one down.
   const isAlone = (action === "test" || action === "login" || action === "logout") && name;
-  return createAgentSession({
-    cwd,
-    agentDirectory,
-    homeDirectory,
-    temporaryDirectory,
-    environment: variables,
-    session: { kind: "memory" },
-    mcp: { only: isAlone ? [name] : undefined },
-  });
+  return openCommandSession(environment, { only: isAlone ? [name] : undefined });
 }
 
 /** The user opens the page of a login: on another machine, maybe. */

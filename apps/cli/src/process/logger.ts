@@ -76,7 +76,8 @@ async function openLog(
 ): Promise<import("pino").Logger> {
   const { pino, destination } = await import("pino");
   makeFolders(dirname(file));
-  const target = destination({ dest: file, mode: 0o600 });
+  // Written at once: a host that ends would leave lines behind, or fail on a file that is still being opened.
+  const target = destination({ dest: file, mode: 0o600, sync: true });
   target.on("error", onError);
   return pino({ level: isVerbose ? "debug" : "warn" }, target);
 }

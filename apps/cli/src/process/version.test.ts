@@ -19,5 +19,5 @@ it("clients read the version of the release that is tried on the default dialect
 });
 
 it("tau is the only command, so that npx finds it", () => {
-  expect(own.bin).toEqual({ tau: "./bin/tau.js" });
+  expect(own.bin).toEqual({ tau: "bin/tau.js" });
 });

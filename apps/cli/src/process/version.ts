@@ -1,5 +1,5 @@
 /** The version of this host; kept equal to package.json by a test. */
-export const VERSION = "0.1.0";
+export const VERSION = "0.0.0";
 
 /**
  * The release of pi whose extensions run here. Extensions refuse to work with an older one and read

@@ -40,7 +40,14 @@ it("introduces itself in an empty home, whatever version is asked for", async ()
         loadSession: true,
         promptCapabilities: { image: true, audio: false, embeddedContext: true },
         mcpCapabilities: { http: true, sse: true },
-        sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+        sessionCapabilities: {
+          list: {},
+          resume: {},
+          close: {},
+          delete: {},
+          additionalDirectories: {},
+        },
+        auth: { logout: {} },
       },
       authMethods: [
         { id: "keys", name: "API keys", description: expect.any(String) },

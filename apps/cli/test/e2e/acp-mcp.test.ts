@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { CreateElicitationRequest, McpServer } from "@agentclientprotocol/sdk";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { HttpFixture } from "../../../../packages/coding-agent/src/mcp/__fixtures__/http-server.ts";
 import { Editor, type EditorSetup } from "../support/acp-editor.ts";
 
 const program = fileURLToPath(
@@ -98,6 +99,93 @@ it("its prompts are commands, and its questions forms", async () => {
   ]);
   expect(asked[0]).toHaveProperty("toolCallId", "call_0_0");
   expect(JSON.stringify(results(editor, sessionId))).toContain('\\"count\\":3');
+});
+
+const pages = (
+  onPage: (asked: CreateElicitationRequest & { url: string }) => void,
+): Pick<EditorSetup, "capabilities" | "answers"> => ({
+  capabilities: { elicitation: { url: {} } },
+  answers: (app) =>
+    app.onRequest("elicitation/create", ({ params }) => {
+      onPage(params as CreateElicitationRequest & { url: string });
+      return { action: "accept" };
+    }),
+});
+const completed = (editor: Editor) =>
+  editor.seen.flatMap(({ message }) =>
+    message.method === "elicitation/complete" ? [message.params] : [],
+  );
+
+it("its pages are links, and the editor learns when they are done", async () => {
+  const asked: CreateElicitationRequest[] = [];
+  const page = { message: "Pay", mode: "url", url: "https://a.example/pay", elicitationId: "7" };
+  const { editor, sessionId } = await open(
+    { scenario: calling("mcp__my_server__ask", page), ...pages((one) => asked.push(one)) },
+    [server({ tools: [tool("ask")] })],
+  );
+  await editor.prompt(sessionId, "go");
+  expect(asked).toMatchObject([
+    { sessionId, mode: "url", url: page.url, message: "my server: Pay" },
+  ]);
+  await editor.until(() => completed(editor).length > 0);
+  const { elicitationId } = asked[0] as { elicitationId?: string };
+  // The server's own id may be that of another server, too.
+  expect(elicitationId).not.toBe("7");
+  expect(completed(editor)).toEqual([{ elicitationId }]);
+});
+
+it("one that wants a login gets it through a link, asked for once", async () => {
+  const web = await HttpFixture.start();
+  onTestFinished(() => web.stop());
+  web.tokens = new Set();
+  const asked: CreateElicitationRequest[] = [];
+  const entry: McpServer = { type: "http", name: "web", url: web.url, headers: [] };
+  const { editor, sessionId } = await open(
+    {
+      scenario: calling("mcp__web__hello"),
+      ...pages((one) => {
+        asked.push(one);
+        void fetch(one.url);
+      }),
+    },
+    [entry],
+  );
+  await editor.until(() => completed(editor).length > 0);
+  expect(asked).toMatchObject([{ sessionId, mode: "url", message: "Log in to web" }]);
+  expect(completed(editor)).toEqual([
+    { elicitationId: (asked[0] as { elicitationId?: string }).elicitationId },
+  ]);
+  await editor.prompt(sessionId, "go");
+  expect(JSON.stringify(results(editor, sessionId))).toContain("called hello");
+});
+
+it("a login that is declined is not asked for again", async () => {
+  const web = await HttpFixture.start();
+  onTestFinished(() => web.stop());
+  web.tokens = new Set();
+  let count = 0;
+  const entry: McpServer = { type: "http", name: "web", url: web.url, headers: [] };
+  const { editor } = await open(
+    {
+      scenario: ["fine"],
+      capabilities: { elicitation: { url: {} }, session: { notices: {} } },
+      answers: (app) =>
+        app.onRequest("elicitation/create", () => {
+          count += 1;
+          return { action: "decline" };
+        }),
+    },
+    [entry],
+  );
+  const notices = () =>
+    editor.said.flatMap(({ update }) => (update.sessionUpdate === "notice" ? [update.title] : []));
+  await editor.until(() => notices().some((title) => title.includes("not opened")));
+  const { cwd } = editor.place;
+  const again = await editor.agent.request("session/new", { cwd, mcpServers: [entry] });
+  await editor.prompt(again.sessionId, "go");
+  const isWanted = () => editor.of(again.sessionId, "notice").length > 0;
+  await editor.until(isWanted);
+  expect(count).toBe(1);
 });
 
 it("a link to one of its resources brings what that holds", async () => {

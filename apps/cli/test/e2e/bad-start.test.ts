@@ -80,7 +80,7 @@ describe("files that are broken", () => {
     expect((await runHost({ arguments: argv })).code).toBe(0);
   });
 
-  it.runIf(process.platform === "linux").each(["/dev/full", "/dev/null/x", "/proc/tau/x/log"])(
+  it.runIf(process.platform === "linux").each(["/dev/full", "/dev/null/x", "/proc/tau/x/log", "/"])(
     "a log that cannot be written to %s goes to stderr",
     async (path) => {
       const files = { "agent/settings.json": '{"unheardOf": 1}' };

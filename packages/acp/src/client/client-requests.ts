@@ -31,6 +31,8 @@ export type ApprovalRequest = Extract<PendingRequest, { method: "tool_approval" 
 export class ClientRequests implements RequestSink {
   readonly #place: QuestionPlace;
   readonly #open = new Map<string, AbortController>();
+  /** The client's ids of pages, by the server that they belong to and by the server's own id. */
+  readonly #pages = new Map<string, string>();
 
   constructor(place: QuestionPlace) {
     this.#place = place;
@@ -58,6 +60,15 @@ export class ClientRequests implements RequestSink {
     this.#open.get(request.id)?.abort();
     this.#open.delete(request.id);
     if (request.method === "tool_approval") this.#place.onDecided(request, outcome === "allow");
+  }
+
+  /** What a server wanted done on a page is done; without an id it was the login. */
+  completed(server: string, elicitationId?: string): void {
+    const key = pageKey(server, elicitationId);
+    const id = this.#pages.get(key);
+    if (id === undefined) return;
+    this.#pages.delete(key);
+    void this.#place.client.notify("elicitation/complete", { elicitationId: id }).catch(() => {});
   }
 
   async #ask(request: PendingRequest, signal: AbortSignal): Promise<void> {
@@ -116,11 +127,31 @@ export class ClientRequests implements RequestSink {
     const elicitation = elicitationOf(request);
     if (elicitation === undefined) throw new Error("This cannot be asked.");
     const toolCallId = request.toolCallId && idOfCall(request.toolCallId);
-    const answer = await client.request(
-      "elicitation/create",
-      { sessionId, ...(toolCallId ? { toolCallId } : {}), ...elicitation },
-      untilAborted(signal),
-    );
-    return elicitedResult(request, answer);
+    const page = elicitation.mode === "url" ? pageOf(request) : undefined;
+    // The page may be done before the client says that it was opened.
+    if (page !== undefined) this.#pages.set(page, request.id);
+    let isAccepted = false;
+    try {
+      const answer = await client.request(
+        "elicitation/create",
+        { sessionId, ...(toolCallId ? { toolCallId } : {}), ...elicitation },
+        untilAborted(signal),
+      );
+      isAccepted = answer?.action === "accept";
+      return elicitedResult(request, answer);
+    } finally {
+      if (page !== undefined && !isAccepted) this.#pages.delete(page);
+    }
   }
+}
+
+function pageOf(request: PendingRequest): string | undefined {
+  if (request.method === "open_url") return pageKey(request.params.server ?? "");
+  if (request.method !== "elicitation") return undefined;
+  const { server, elicitationId } = request.params;
+  return elicitationId === undefined ? undefined : pageKey(server, elicitationId);
+}
+
+function pageKey(server: string, elicitationId?: string): string {
+  return JSON.stringify([server, elicitationId]);
 }

@@ -24,6 +24,13 @@ describe("the end of a turn", () => {
     expect(turnEnd(result(given))).toMatchObject({ stopReason });
   });
 
+  it("that a limit has stopped is not one that the client has cancelled", () => {
+    const stopped = result({ status: "aborted" });
+    const text = "The budget is used up";
+    expect(turnEnd(stopped, text)).toEqual({ stopReason: "max_turn_requests", text });
+    expect(turnEnd(result({}), text)).toMatchObject({ stopReason: "end_turn" });
+  });
+
   it.each([
     [{ error: "bad key", errorCode: "auth" }, -32000],
     [{ error: "too busy", errorCode: "overloaded" }, -32603],

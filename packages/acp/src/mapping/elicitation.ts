@@ -21,17 +21,11 @@ type Elicitation =
 export function elicitationOf(request: PendingRequest): Elicitation | undefined {
   switch (request.method) {
     case "elicitation": {
-      const {
-        server,
-        message,
-        mode,
-        url = "",
-        requestedSchema = {},
-        elicitationId,
-      } = request.params;
+      const { server, message, mode, url = "", requestedSchema = {} } = request.params;
       const said = `${server}: ${message}`;
       if (mode === "url") {
-        return { mode, message: said, url, elicitationId: elicitationId ?? request.id };
+        // Two servers may have the same id.
+        return { mode, message: said, url, elicitationId: request.id };
       }
       const schema: ElicitationSchema = { ...requestedSchema, type: "object" };
       return { mode, message: said, requestedSchema: schema };

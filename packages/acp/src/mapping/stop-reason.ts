@@ -5,17 +5,25 @@ import { codedError } from "./errors.ts";
 /** Why a turn ended. */
 export interface TurnEnd {
   readonly stopReason: StopReason;
-  /** Words of the vendor that the conversation does not hold. */
+  /** Words of the vendor or the host that the conversation does not hold. */
   readonly text?: string | undefined;
 }
 
 /**
  * How the turn of a prompt ended.
  *
+ * @param usedUp - what to say if a limit of the session has stopped the turn
  * @throws {RequestError} -32000 if the vendor refused the key, -32603 for other failures
  */
-export function turnEnd({ status, error, errorCode, messages }: PromptResult): TurnEnd {
-  if (status === "aborted") return { stopReason: "cancelled" };
+export function turnEnd(
+  { status, error, errorCode, messages }: PromptResult,
+  usedUp?: string | undefined,
+): TurnEnd {
+  if (status === "aborted") {
+    // The client has cancelled nothing then; the protocol has one word for all limits of a turn.
+    if (usedUp !== undefined) return { stopReason: "max_turn_requests", text: usedUp };
+    return { stopReason: "cancelled" };
+  }
   if (status === "error") {
     if (errorCode === "content_filtered") return { stopReason: "refusal", text: error };
     throw codedError(errorCode, error ?? "The request failed");

@@ -4,24 +4,16 @@ import type {
   ClientCapabilities,
   ContentBlock,
   PromptResponse,
-  SessionConfigOption,
-  SessionModeState,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type {
-  AgentSession,
-  PermissionMode,
-  PromptResult,
-  SessionEvent,
-} from "@tau-agent/coding-agent";
-import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentSession, PromptResult, SessionEvent } from "@tau-agent/coding-agent";
 import type { ResourceReference } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { ApprovalRequest } from "../client/client-requests.ts";
 import { ClientRequests } from "../client/client-requests.ts";
 import { commandsUpdate } from "../mapping/commands.ts";
-import { configOptions, modelValue, modeState, modeWithId } from "../mapping/config.ts";
 import { ofMessage } from "../mapping/content.ts";
-import { invalidParams, requestError } from "../mapping/errors.ts";
+import { requestError } from "../mapping/errors.ts";
 import { EventUpdates, said } from "../mapping/event-updates.ts";
 import { planUpdate } from "../mapping/plan.ts";
 import { linkedAddresses, promptInput, type SessionPrompt } from "../mapping/prompt-input.ts";
@@ -29,12 +21,11 @@ import { replay, userMessage } from "../mapping/replay.ts";
 import { turnEnd } from "../mapping/stop-reason.ts";
 import { usageUpdate } from "../mapping/usage.ts";
 import { PromptQueue, type Ticket } from "./prompt-queue.ts";
+import { SessionChoices } from "./session-choices.ts";
 import { titleOf } from "./session-title.ts";
 import { stopTurn } from "./stop-turn.ts";
 import { UpdateLine } from "./update-line.ts";
 
-/** The name of the entry that keeps a session's mode. */
-const MODE_ENTRY = "tau.acp.mode";
 /** A call that runs longer than this is shown as running, if nobody is asked about it. */
 const SHOWN_RUNNING_MS = 100;
 
@@ -44,6 +35,9 @@ export interface AcpSessionOptions {
   readonly session: AgentSession;
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities | undefined;
+  readonly additionalDirectories?: readonly string[] | undefined;
+  /** The MCP servers whose login the client was offered, in whichever session. */
+  readonly offeredLogins: Set<string>;
 }
 
 /** A prompt, and the addresses that it links to. */
@@ -55,42 +49,48 @@ const cancelled: PromptResponse = { stopReason: "cancelled" };
 export class AcpSession {
   readonly sessionId: string;
   readonly session: AgentSession;
+  /** The folders of the project besides the session's own. */
+  readonly additionalDirectories: readonly string[];
+  /** Mode, model and thinking level. */
+  readonly choices: SessionChoices;
   readonly #updates: EventUpdates;
   readonly #line: UpdateLine;
+  readonly #requests: ClientRequests;
+  readonly #offeredLogins: Set<string>;
   readonly #prompts = new PromptQueue();
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  #said: { model: string | undefined; thinking: string; mode: PermissionMode };
   #title: string | undefined;
   /** The client's latest prompt. */
   #promptId: string | undefined;
 
-  constructor({ sessionId, session, client, capabilities }: AcpSessionOptions) {
+  constructor(options: AcpSessionOptions) {
+    const { sessionId, session, client, capabilities, additionalDirectories = [] } = options;
     this.sessionId = sessionId;
     this.session = session;
+    this.additionalDirectories = additionalDirectories;
+    this.#offeredLogins = options.offeredLogins;
     this.#line = new UpdateLine((update) => client.notify("session/update", { sessionId, update }));
     this.#updates = new EventUpdates({
       cwd: () => session.cwd,
       client: capabilities,
       newId: randomUUID,
     });
-    this.#restoreMode();
     for (const id of callIds(session.messages)) this.#updates.calls.noteUsed(id);
-    this.#said = this.#choices;
+    this.choices = new SessionChoices(session);
     this.#title = titleOf(session);
     session.subscribe((event, { promptId }) => this.#hear(event, promptId));
     session.permissions.onChange(() => this.#tellChanges());
     session.onDiagnostic(({ severity, message }) => this.tell(severity, message));
-    session.requests.attach(
-      new ClientRequests({
-        client,
-        capabilities,
-        sessionId,
-        session,
-        callShown: (request, signal) => this.#showCall(request, signal),
-        idOfCall: (toolCallId) => this.#updates.calls.idOf(toolCallId),
-        onDecided: (request, isAllowed) => this.#decided(request, isAllowed),
-      }),
-    );
+    this.#requests = new ClientRequests({
+      client,
+      capabilities,
+      sessionId,
+      session,
+      callShown: (request, signal) => this.#showCall(request, signal),
+      idOfCall: (toolCallId) => this.#updates.calls.idOf(toolCallId),
+      onDecided: (request, isAllowed) => this.#decided(request, isAllowed),
+    });
+    session.requests.attach(this.#requests);
   }
 
   /** Answers a prompt; a second one waits for the first. */
@@ -110,60 +110,6 @@ export class AcpSession {
     this.cancel();
     await this.session.dispose();
     await this.#prompts.settled();
-  }
-
-  /** The modes and options, as answers to requests have them. */
-  async state(): Promise<{ modes: SessionModeState; configOptions: SessionConfigOption[] }> {
-    const { mode } = this.session.permissions.state;
-    return { modes: modeState(mode), configOptions: await this.configOptions() };
-  }
-
-  async configOptions(): Promise<SessionConfigOption[]> {
-    const { models } = this.session;
-    return configOptions({
-      model: models.model,
-      models: await models.available(),
-      thinkingLevel: models.thinkingLevel,
-      thinkingLevels: models.thinkingLevels(),
-    });
-  }
-
-  /**
-   * Sets the permission mode and keeps it with the session.
-   *
-   * @throws {RequestError} -32602 for an unknown mode
-   */
-  setMode(id: string): void {
-    const mode = modeWithId(id);
-    if (mode === undefined) throw invalidParams("modeId", `there is no mode ${JSON.stringify(id)}`);
-    this.session.note(MODE_ENTRY, { mode });
-    this.#said = { ...this.#said, mode };
-    this.session.permissions.set({ mode });
-  }
-
-  /**
-   * Sets an option and gives all of them.
-   *
-   * @throws {RequestError} -32602 for an unknown option or value
-   */
-  async setOption(id: string, value: unknown): Promise<SessionConfigOption[]> {
-    const option = (await this.configOptions()).find((one) => one.id === id);
-    if (option?.type !== "select") {
-      throw invalidParams("configId", `there is no option ${JSON.stringify(id)}`);
-    }
-    const isOffered = option.options.some((one) => "value" in one && one.value === value);
-    if (typeof value !== "string" || !isOffered) {
-      throw invalidParams("value", `${JSON.stringify(value)} is not a value of ${id}`);
-    }
-    const { models } = this.session;
-    if (id === "thinking") {
-      models.setThinkingLevel(value as typeof models.thinkingLevel);
-    } else if (models.model === undefined || modelValue(models.model) !== value) {
-      const slash = value.indexOf("/");
-      await models.set(value.slice(0, slash), value.slice(slash + 1));
-    }
-    this.#said = this.#choices;
-    return this.configOptions();
   }
 
   /** Sends the conversation so far; resolves once it has been sent. */
@@ -231,7 +177,7 @@ export class AcpSession {
     this.#clearTimers();
     try {
       if (outcome === undefined) return cancelled;
-      const { stopReason, text } = turnEnd(outcome);
+      const { stopReason, text } = turnEnd(outcome, usedUp(this.session));
       if (text !== undefined) {
         const chunks = said("agent_message_chunk", text);
         void this.#line.add(() => [...ofMessage(randomUUID(), chunks)]);
@@ -251,6 +197,10 @@ export class AcpSession {
       return undefined;
     }
     if (event.type === "tool_execution_start") return this.#begin(event);
+    if (event.type === "mcp_elicitation_complete") {
+      this.#requests.completed(event.server, event.elicitationId);
+      return undefined;
+    }
     if (event.type === "tool_execution_end") this.#clearTimer(event.toolCallId);
     if (event.type === "turn_start" || event.type === "thinking_level_changed") this.#tellChanges();
     // The client shows its own prompts itself.
@@ -274,7 +224,10 @@ export class AcpSession {
 
   /** What the state of the session adds to an event. */
   #following(event: SessionEvent): SessionUpdate[] {
-    if (event.type === "mcp_server_status" && event.status === "connected") this.#tellCommands();
+    if (event.type === "mcp_server_status") {
+      if (event.status === "connected") this.#tellCommands();
+      if (event.status === "needs_auth") void this.#offerLogin(event.server);
+    }
     if (event.type !== "message_end") return [];
     const { message } = event;
     if (message.role === "toolResult" && message.toolName === "todo_write" && !message.isError) {
@@ -292,6 +245,20 @@ export class AcpSession {
       contextWindow,
       cost: stats.cost,
     });
+  }
+
+  /** A client that opens pages is asked once; until then, and without one, `tau mcp login` does it. */
+  async #offerLogin(server: string): Promise<void> {
+    const { session } = this;
+    if (this.#offeredLogins.has(server) || !session.requests.isAnswered("open_url")) return;
+    this.#offeredLogins.add(server);
+    try {
+      await session.mcp.login(server);
+      this.#offeredLogins.delete(server);
+    } catch (error) {
+      this.tell("warning", errorMessage(error));
+    }
+    this.#requests.completed(server);
   }
 
   /** The client knows the call that it is asked about: also one of a subagent. */
@@ -336,26 +303,9 @@ export class AcpSession {
     for (const toolCallId of [...this.#timers.keys()]) this.#clearTimer(toolCallId);
   }
 
-  get #choices() {
-    const { models, permissions } = this.session;
-    const { model, thinkingLevel: thinking } = models;
-    const { mode } = permissions.state;
-    return { model: model && modelValue(model), thinking, mode };
-  }
-
   /** Extensions change models, levels and modes, too. */
   #tellChanges(): void {
-    const before = this.#said;
-    const now = this.#choices;
-    this.#said = now;
-    if (now.mode !== before.mode) {
-      const currentModeId = now.mode;
-      void this.#line.add(() => [{ sessionUpdate: "current_mode_update", currentModeId }]);
-    }
-    if (now.model === before.model && now.thinking === before.thinking) return;
-    void this.#line.add(async () => [
-      { sessionUpdate: "config_option_update", configOptions: await this.configOptions() },
-    ]);
+    for (const change of this.choices.changes()) void this.#line.add(async () => [await change()]);
   }
 
   /** Prompts of MCP servers come when these are connected. */
@@ -369,16 +319,16 @@ export class AcpSession {
     this.#title = title;
     void this.#line.add(() => [titleUpdate(title)]);
   }
+}
 
-  #restoreMode(): void {
-    const { log, permissions } = this.session;
-    for (const entry of log.tree.ancestors() as Iterable<KnownSessionEntry>) {
-      if (entry.type !== "custom" || entry.customType !== MODE_ENTRY) continue;
-      const { mode } = Object(entry.data) as { mode?: unknown };
-      const known = typeof mode === "string" ? modeWithId(mode) : undefined;
-      if (known !== undefined) permissions.set({ mode: known });
-      return;
-    }
+/** The limit that has stopped the session, in words that say how to raise it. */
+function usedUp({ budget }: Pick<AgentSession, "budget">): string | undefined {
+  try {
+    // Running out of subagents stops nothing.
+    if (budget.snapshot.reason !== "subagents") budget.check();
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { appendTurn, type Conversation, type Turn, turnsOf } from "../request/conversation.ts";
 import { Memo } from "../request/memo.ts";
 import type { TurnParam, WireMessage } from "./wire-types.ts";
 
@@ -29,12 +30,6 @@ export interface EncodedTurns {
 
 type UserBlock = TextBlockParam | ImageBlockParam | ToolResultBlockParam;
 
-interface Turn {
-  readonly role: "user" | "assistant";
-  readonly results: ToolResultBlockParam[];
-  readonly rest: ContentBlockParam[];
-}
-
 /**
  * Neighbours of one role become one message, in which the tool results stand first: the vendor wants
  * all of them together right after their calls.
@@ -44,15 +39,15 @@ export function encodeTurns(
   rules: MessageRules,
   memo: Memo = new Memo(),
 ): EncodedTurns {
-  const { closed, open } = memo.fold<Conversation>(messages, {
+  const conversation = memo.fold<Conversation<ContentBlockParam>>(messages, {
     rules: ["anthropic-messages", rules.allowsEmptySignature],
     start: () => ({ closed: [], open: undefined }),
-    step: (conversation, message) => append(conversation, encodeTurn(message, rules)),
+    step: (turns, message) => appendTurn(turns, encodeTurn(message, rules)),
   });
-  const last = open === undefined ? [] : [closeTurn(open)];
-  if (open?.role === "user") return { turns: [...closed, ...last], isContinued: false };
+  const turns = turnsOf(conversation);
+  if (conversation.open?.role === "user") return { turns, isContinued: false };
   const goOn: TurnParam = { role: "user", content: [{ type: "text", text: "Continue." }] };
-  return { turns: [...closed, ...last, goOn], isContinued: true };
+  return { turns: [...turns, goOn], isContinued: true };
 }
 
 /** The messages with a mark for the cache at the end of the last user message. */
@@ -71,40 +66,13 @@ export function withCacheMark(
   });
 }
 
-interface Conversation {
-  readonly closed: TurnParam[];
-  /** The last turn, which a neighbour of its role is still added to. */
-  open: Turn | undefined;
-}
-
-function encodeTurn(message: LlmMessage, rules: MessageRules): Turn {
+function encodeTurn(message: LlmMessage, rules: MessageRules): Turn<ContentBlockParam> {
   const role = message.role === "assistant" ? "assistant" : "user";
-  const turn: Turn = { role, results: [], rest: [] };
+  const turn: Turn<ContentBlockParam> = { role, results: [], rest: [] };
   if (message.role === "toolResult") encodeResult(message, turn);
   else if (message.role === "user") turn.rest.push(...encodeUser(message.content));
   else turn.rest.push(...message.content.flatMap((block) => encodeBlock(block, rules)));
   return turn;
-}
-
-function append(conversation: Conversation, turn: Turn): void {
-  if (turn.results.length + turn.rest.length === 0) return;
-  const { open } = conversation;
-  if (open?.role === turn.role) {
-    open.results.push(...turn.results);
-    open.rest.push(...turn.rest);
-    return;
-  }
-  if (open !== undefined) conversation.closed.push(closeTurn(open));
-  conversation.open = turn;
-}
-
-interface ClosedTurn {
-  readonly role: Turn["role"];
-  readonly content: ContentBlockParam[];
-}
-
-function closeTurn({ role, results, rest }: Turn): ClosedTurn {
-  return { role, content: [...results, ...rest] };
 }
 
 function isUserBlock(block: ContentBlockParam): block is UserBlock {
@@ -136,7 +104,7 @@ function encodeImage({ data, mimeType }: ImageContent): ImageBlockParam {
 }
 
 /** An error result may hold text only, so its images follow the results. */
-function encodeResult(message: ToolResultMessage, turn: Turn): void {
+function encodeResult(message: ToolResultMessage, turn: Turn<ContentBlockParam>): void {
   const blocks = encodeUser(message.content);
   const text = blocks.filter((block) => block.type === "text");
   const images = blocks.filter((block) => block.type === "image");

@@ -11,6 +11,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { appendTurn, type Conversation, type Turn, turnsOf } from "../request/conversation.ts";
 import { Memo } from "../request/memo.ts";
 
 /** What the encoding of messages depends on. */
@@ -19,18 +20,6 @@ export interface MessageRules {
   readonly hasImageResults: boolean;
   /** Thinking goes back with its signature. */
   readonly takesThinking: boolean;
-}
-
-interface Turn {
-  readonly role: "user" | "assistant";
-  readonly results: ContentBlock[];
-  readonly rest: ContentBlock[];
-}
-
-interface Conversation {
-  readonly closed: Message[];
-  /** The last turn, which a neighbour of its role is still added to. */
-  open: Turn | undefined;
 }
 
 /**
@@ -42,39 +31,24 @@ export function encodeMessages(
   rules: MessageRules,
   memo: Memo = new Memo(),
 ): Message[] {
-  const { closed, open } = memo.fold<Conversation>(messages, {
+  const conversation = memo.fold<Conversation<ContentBlock>>(messages, {
     rules: ["bedrock-converse-stream", rules],
     start: () => ({ closed: [], open: undefined }),
-    step: (conversation, message) => append(conversation, encodeTurn(message, rules)),
+    step: (turns, message) => appendTurn(turns, encodeTurn(message, rules)),
   });
-  const all = open === undefined ? [...closed] : [...closed, closeTurn(open)];
-  if (open?.role !== "user") all.push({ role: "user", content: [{ text: "Continue." }] });
+  const all: Message[] = turnsOf(conversation);
+  if (conversation.open?.role !== "user")
+    all.push({ role: "user", content: [{ text: "Continue." }] });
   return all;
 }
 
-function encodeTurn(message: LlmMessage, rules: MessageRules): Turn {
+function encodeTurn(message: LlmMessage, rules: MessageRules): Turn<ContentBlock> {
   const role = message.role === "assistant" ? "assistant" : "user";
-  const turn: Turn = { role, results: [], rest: [] };
+  const turn: Turn<ContentBlock> = { role, results: [], rest: [] };
   if (message.role === "toolResult") encodeResult(message, turn, rules);
   else if (message.role === "user") turn.rest.push(...encodeUser(message.content));
   else turn.rest.push(...message.content.flatMap((block) => encodeBlock(block, rules)));
   return turn;
-}
-
-function append(conversation: Conversation, turn: Turn): void {
-  if (turn.results.length + turn.rest.length === 0) return;
-  const { open } = conversation;
-  if (open?.role === turn.role) {
-    open.results.push(...turn.results);
-    open.rest.push(...turn.rest);
-    return;
-  }
-  if (open !== undefined) conversation.closed.push(closeTurn(open));
-  conversation.open = turn;
-}
-
-function closeTurn({ role, results, rest }: Turn): Message {
-  return { role, content: [...results, ...rest] };
 }
 
 function encodeUser(content: string | readonly UserContent[]): (TextBlock | ImageBlock)[] {
@@ -104,7 +78,7 @@ function encodeImage({ data, mimeType }: ImageContent): ImageBlock {
 /** A failed result holds text only where Claude reads it, so its images follow the results. */
 function encodeResult(
   { content: given, toolCallId, isError }: ToolResultMessage,
-  turn: Turn,
+  turn: Turn<ContentBlock>,
   { hasImageResults }: MessageRules,
 ): void {
   const blocks = encodeUser(given);

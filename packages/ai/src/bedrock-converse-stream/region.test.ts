@@ -30,9 +30,18 @@ describe("the region of a request", () => {
     ["of the named profile", "m", { ...files, AWS_PROFILE: "dev" }, "ca-central-1"],
     ["of the default profile", "m", files, "sa-east-1"],
     ["of the catalogue", "m", none, "us-west-2"],
+    ["of the model's geography", "jp.anthropic.claude", none, "ap-northeast-1"],
+    ["of the government's cloud", "us-gov.openai.gpt", none, "us-gov-west-1"],
+    ["of the user for any model", "jp.anthropic.claude", files, "sa-east-1"],
   ])("is that %s", async (_, id, environment, region) => {
     const place = await placeOf({ id, baseUrl: standard }, environment);
     expect(place).toEqual({ region, endpoint: hostOf(region) });
+  });
+
+  it("is that of a user's address where it is in the model's geography", async () => {
+    const baseUrl = hostOf("eu-west-3");
+    const place = await placeOf({ id: "eu.anthropic.claude", baseUrl }, none);
+    expect(place).toEqual({ region: "eu-west-3", endpoint: baseUrl });
   });
 
   it("has AWS's other address in China", async () => {

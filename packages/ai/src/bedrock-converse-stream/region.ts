@@ -21,6 +21,20 @@ const regionInHost = /\bbedrock-runtime(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d)\./;
 const regionInArn = /^arn:[^:]+:bedrock:([a-z0-9-]+):/;
 const lastResort = "us-east-1";
 
+/**
+ * A region of each geography, by the beginning of its models' ids, which are known nowhere else.
+ * Catalogues have the address of `us-east-1` for most of them.
+ */
+const geographies: Readonly<Record<string, string>> = {
+  apac: "ap-northeast-1",
+  au: "ap-southeast-2",
+  ca: "ca-central-1",
+  eu: "eu-central-1",
+  in: "ap-south-1",
+  jp: "ap-northeast-1",
+  "us-gov": "us-gov-west-1",
+};
+
 /** The profile that counts and the files that may hold it. */
 export function profileFiles(environment: Environment): ProfileFiles {
   const set = (name: string) => environment[name]?.trim() || undefined;
@@ -45,7 +59,7 @@ export async function placeOf(
     regionInArn.exec(id)?.[1] ??
     regionIn(environment) ??
     (await regionOfProfile(environment)) ??
-    standardHost.exec(host)?.[1] ??
+    catalogueRegion(id, baseUrl) ??
     regionInHost.exec(host)?.[1] ??
     lastResort;
   return { region, endpoint: endpointOf(baseUrl, environment, region) };
@@ -53,8 +67,23 @@ export async function placeOf(
 
 /** The address of requests, as far as it is known without the user's profile. */
 export function addressOf({ id, baseUrl }: Model, environment: Environment): string {
-  const region = regionInArn.exec(id)?.[1] ?? regionIn(environment);
+  const region = regionInArn.exec(id)?.[1] ?? regionIn(environment) ?? catalogueRegion(id, baseUrl);
   return region ? endpointOf(baseUrl, environment, region) : baseUrl;
+}
+
+/** The region in AWS's own address, or one of the model's geography if that is another. */
+function catalogueRegion(id: string, baseUrl: string): string | undefined {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
+  const region = standardHost.exec(host)?.[1];
+  const prefix = id.split(".", 1)[0] ?? "";
+  const home = Object.hasOwn(geographies, prefix) ? geographies[prefix] : undefined;
+  const isThere = home === undefined || partition(home) === partition(region ?? "");
+  return region === undefined || isThere ? region : home;
+}
+
+/** What regions of a geography begin with, such as `eu` and `us-gov`. */
+function partition(region: string): string {
+  return region.replace(/-[a-z]+-\d+$/, "");
 }
 
 function regionIn({ AWS_REGION, AWS_DEFAULT_REGION }: Environment): string | undefined {
@@ -71,6 +100,13 @@ function endpointOf(baseUrl: string, environment: Environment, region: string): 
 }
 
 async function regionOfProfile(environment: Environment): Promise<string | undefined> {
+  return (await readProfile(environment)).region || undefined;
+}
+
+/** The members of the profile that counts, out of both files. */
+export async function readProfile(
+  environment: Environment,
+): Promise<Readonly<Record<string, string | undefined>>> {
   const { profile, ...files } = profileFiles(environment);
   const { loadSharedConfigFiles } = await import("@smithy/core/config");
   const { configFile, credentialsFile } = await loadSharedConfigFiles({
@@ -78,5 +114,5 @@ async function regionOfProfile(environment: Environment): Promise<string | undef
     // A file may be written while the host runs.
     ignoreCache: true,
   });
-  return configFile[profile]?.region || credentialsFile[profile]?.region || undefined;
+  return { ...credentialsFile[profile], ...configFile[profile] };
 }

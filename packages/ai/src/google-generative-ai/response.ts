@@ -6,7 +6,6 @@ import type {
 } from "@google/genai";
 import type { Delta, Reducer } from "../provider.ts";
 import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../reply/odd-values.ts";
-import { jsonText } from "../request/json-text.ts";
 import { PartialArgs } from "./partial-args.ts";
 
 /** The fields of a chunk that are read; the SDK's class adds getters. */
@@ -81,16 +80,20 @@ class PartReader {
       yield { type: "tool_call", key: this.#key, ...(name && { name }), ...(id && { id }) };
       this.#call = new PartialArgs();
     }
-    for (const piece of asList(partialArgs)) this.#call?.add(piece);
+    for (const piece of asList(partialArgs)) yield* this.#grow(this.#call?.add(piece));
     yield* this.#sign(part);
-    if (willContinue === true) return;
-    yield* this.#endCall(asJson(args));
+    if (willContinue !== true) yield* this.#endCall(asJson(args));
   }
 
-  *#endCall(json: string): Iterable<Delta> {
-    const key = this.#key++;
-    yield { type: "tool_call", key, arguments: json || jsonText(this.#call?.value ?? {}) };
-    yield { type: "block_end", key };
+  *#grow(text = ""): Iterable<Delta> {
+    if (text !== "") yield { type: "tool_call", key: this.#key, arguments: text };
+  }
+
+  /** Arguments come in pieces or, at the end, whole. */
+  *#endCall(whole: string): Iterable<Delta> {
+    const isWhole = whole !== "" && this.#call?.isEmpty === true;
+    yield* this.#grow(isWhole ? whole : this.#call?.end());
+    yield { type: "block_end", key: this.#key++ };
     this.#call = undefined;
   }
 

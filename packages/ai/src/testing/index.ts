@@ -36,5 +36,5 @@ export {
   scriptedProvider,
 } from "./scripted-provider.ts";
 export type { TurnCondition } from "./turn-condition.ts";
-export type { KeyPlace, Vendor, VendorRule } from "./vendors/vendor.ts";
+export type { KeyPlace, Vendor, VendorRule, VendorSetUp } from "./vendors/vendor.ts";
 export { vendors } from "./vendors/vendors.ts";

@@ -6,6 +6,7 @@ import { deltasBefore, type Fault } from "./fault.ts";
 import type { PlayedTurn } from "./scenario-player.ts";
 import type { Signer } from "./signer.ts";
 import { turnDeltas, usageOf } from "./turn-deltas.ts";
+import type { JsonObject } from "./wire/json.ts";
 import type { ReplyWriter, WireFormat } from "./wire/wire-format.ts";
 
 /** What one reply over HTTP is made from. */
@@ -15,6 +16,8 @@ export interface Reply {
   readonly played: PlayedTurn;
   readonly fault: Fault | undefined;
   readonly requestCharacters: number;
+  /** The request's body. */
+  readonly asked: JsonObject;
   readonly sign: Signer;
 }
 
@@ -76,9 +79,10 @@ function writeStreamHead(response: ServerResponse, { contentType }: WireFormat):
 export async function sendReply(reply: Reply): Promise<void> {
   const { response, format, played, fault } = reply;
   const { turn, request } = played;
+  const { model } = request;
   const usage: TokenCounts = usageOf(turn, reply.requestCharacters);
   const id = `reply-${request.index}`;
-  const writer = format.createWriter({ id, model: request.model, usage });
+  const writer = format.createWriter({ id, model, usage, asked: reply.asked });
   writeStreamHead(response, format);
   let left = deltasBefore(fault) ?? Number.POSITIVE_INFINITY;
   const batch = new Batch(response, format);

@@ -167,7 +167,7 @@ class Loopback {
     const denial =
       vendor === undefined
         ? denialOf({ api, method, path, search, headers, body: text }, this.#options)
-        : vendorDenial(vendor, credentials?.key, { path, headers });
+        : vendorDenial(vendor, credentials ?? {}, { method, path, search, headers, body: text });
     if (denial !== undefined) {
       sendError(response, denial.status, format.errorBody(denial.status, denial.message));
       return;
@@ -216,7 +216,8 @@ class Loopback {
       const fault = given ?? played.turn.fault;
       if (refuse(response, format, fault)) return;
       const sign = signerFor(asked, this.memory);
-      await sendReply({ response, format, played, fault, requestCharacters: characters, sign });
+      const size = { requestCharacters: characters, asked: asked.body };
+      await sendReply({ response, format, played, fault, sign, ...size });
     } catch (error) {
       if (response.headersSent) throw error;
       // No turn left or a scenario that throws: the author's mistake, not a failure to try again.

@@ -3,6 +3,7 @@ import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
 import { anthropicVertexWire } from "./wire/anthropic-vertex.ts";
 import { bedrockConverseStreamWire } from "./wire/bedrock-converse-stream.ts";
 import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
+import { googleVertexWire } from "./wire/google-vertex.ts";
 import { mistralConversationsWire } from "./wire/mistral-conversations.ts";
 import { openaiCompletionsWire } from "./wire/openai-completions.ts";
 import { openaiResponsesWire } from "./wire/openai-responses.ts";
@@ -40,7 +41,7 @@ const routes: readonly Route[] = [
   {
     api: "google-vertex",
     path: /\/publishers\/google\/models\/[^/]+:streamGenerateContent$/,
-    format: googleGenerativeAiWire,
+    format: googleVertexWire,
     base: "",
   },
   {
@@ -72,9 +73,9 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** The route of a request, among those of `api` if given; undefined if nothing is served at its path. */
+/** The route of a request, or of `api` whatever the path; undefined if nothing is served there. */
 export function routeOf(path: string, api?: LoopbackApi): Route | undefined {
-  return routes.find((route) => (api ?? route.api) === route.api && route.path.test(path));
+  return routes.find((route) => (api === undefined ? route.path.test(path) : route.api === api));
 }
 
 /** Base URL by wire format, as models carry it. */

@@ -231,11 +231,13 @@ export class JudgedCalls {
 
   #policy() {
     const { permissions, environment } = this.#options;
-    const { cwd, homeDirectory } = environment;
+    const { cwd, additionalDirectories = [], homeDirectory } = environment;
     const copy = environment.copy?.();
+    const realCwd = asOwnFile(realPathOf(cwd), copy);
     const folders: RuleFolders = {
       cwd: asOwnFile(cwd, copy),
-      realCwd: asOwnFile(realPathOf(cwd), copy),
+      realCwd,
+      realRoots: [realCwd, ...additionalDirectories.map(realPathOf)],
       homeDirectory,
     };
     return this.#policies.of(permissions.state, folders);

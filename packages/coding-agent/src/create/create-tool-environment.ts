@@ -17,6 +17,7 @@ import type { WorkingFolder } from "./working-folder.ts";
 /** What a session's tools know about their environment. */
 export interface ToolSurroundings {
   readonly workingFolder: WorkingFolder;
+  readonly additionalDirectories: readonly string[];
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
   /** The folder of the user that the session's folder is a copy of. */
@@ -42,6 +43,7 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
   const { environment, processes, agentDirectory, keySources, telemetry } = surroundings;
   return {
     homeDirectory,
+    additionalDirectories: surroundings.additionalDirectories,
     temporaryDirectory: surroundings.sandbox?.outputDirectory ?? temporaryDirectory,
     environment,
     processes,

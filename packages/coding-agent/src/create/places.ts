@@ -9,6 +9,7 @@ import type { SettingsStore } from "../settings/store.ts";
 /** Folders as given in a session's options. */
 export interface PlaceOptions {
   readonly cwd: string;
+  readonly additionalDirectories?: readonly string[] | undefined;
   readonly baseDirectory?: string | undefined;
   readonly agentDirectory?: string | undefined;
   readonly homeDirectory?: string | undefined;
@@ -21,6 +22,8 @@ export interface PlaceOptions {
 export interface Places {
   /** The project whose settings, extensions and trust count. */
   readonly cwd: string;
+  /** More folders that the work is about. */
+  readonly additionalDirectories: readonly string[];
   /** Base of relative paths in options: the caller's folder. */
   readonly baseDirectory: string;
   readonly agentDirectory: string;
@@ -32,9 +35,13 @@ export interface Places {
 export function resolvePlaces(options: PlaceOptions): Places {
   const homeDirectory = options.homeDirectory ?? findHomeDirectory();
   const cwd = resolve(options.cwd);
+  const baseDirectory = resolve(options.baseDirectory ?? cwd);
   return {
     cwd,
-    baseDirectory: resolve(options.baseDirectory ?? cwd),
+    additionalDirectories: (options.additionalDirectories ?? []).map((path) =>
+      resolve(baseDirectory, path),
+    ),
+    baseDirectory,
     homeDirectory,
     agentDirectory: options.agentDirectory ?? join(homeDirectory, ".pi", "agent"),
     temporaryDirectory: options.temporaryDirectory ?? tmpdir(),

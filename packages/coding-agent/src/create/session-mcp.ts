@@ -1,3 +1,4 @@
+import { VERSION } from "../base/version.ts";
 import { McpPool } from "../mcp/connection/mcp-pool.ts";
 import { McpAccess } from "../mcp/mcp-access.ts";
 import type { McpServers } from "../mcp/session/mcp-servers.ts";
@@ -65,7 +66,7 @@ async function createServers(
   const cwd = () => environment.cwd;
   return new McpServers(
     {
-      cwd,
+      folders: () => [environment.cwd, ...(environment.additionalDirectories ?? [])],
       requests,
       tools,
       only,
@@ -86,7 +87,7 @@ async function createServers(
         environment,
         fetch,
         pool,
-        identity: { name: "tau", title: "Tau", version: "0.1.0" },
+        identity: { name: "tau", title: "Tau", version: VERSION },
         runCommand: createCommandRunner({ processes: environment.processes }),
       },
       logins: new McpLogins({

@@ -23,6 +23,7 @@ export type PromptOptionsOfSession = Omit<
   | "settings"
   | "agentDirectory"
   | "cwd"
+  | "additionalDirectories"
   | "homeDirectory"
   | "packagePaths"
   | "workingFolder"
@@ -33,6 +34,11 @@ export type PromptOptionsOfSession = Omit<
 export interface CreateAgentSessionOptions extends TaskOptions {
   /** The project's directory, in which tools work. */
   readonly cwd: string;
+  /**
+   * More folders that the work is about. The model and MCP servers learn of them, and the permission mode
+   * `acceptEdits` lets files in them be edited. The sandbox stays as it is.
+   */
+  readonly additionalDirectories?: readonly string[] | undefined;
   /** Base of relative paths in the other options; `cwd` by default. */
   readonly baseDirectory?: string | undefined;
   /** Environment variables for keys and commands; nothing is read from the process itself. */

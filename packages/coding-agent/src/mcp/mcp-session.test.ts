@@ -246,6 +246,33 @@ describe("what a server asks", () => {
     });
   });
 
+  it("is over when the server says that its page is done", async () => {
+    const session = await open();
+    const events: object[] = [];
+    session.subscribe((event) => {
+      if (event.type === "mcp_elicitation_complete") events.push(event);
+    });
+    const asked: PendingRequest[] = [];
+    session.requests.attach({
+      answers: () => true,
+      open: (request) => asked.push(request) > 0,
+      closed: () => {},
+    });
+    const page = { message: "Go", mode: "url", url: "https://a.example/", elicitationId: "7" };
+    const call = callTool(session, "mcp__one__ask", page);
+    await vi.waitFor(() => expect(asked).toHaveLength(1), limit);
+    expect(events).toEqual([]);
+    session.requests.answer(asked[0]?.id ?? "", { result: { action: "accept" } });
+    await call;
+    await vi.waitFor(
+      () =>
+        expect(events).toEqual([
+          { type: "mcp_elicitation_complete", server: "one", elicitationId: "7" },
+        ]),
+      limit,
+    );
+  });
+
   it.each(["http://evil.example", "file:///etc/passwd", "javascript:alert(1)"])(
     "is refused when it is the page %s",
     async (url) => {
@@ -398,11 +425,14 @@ describe("calls", () => {
     expect((await session.mcp.list()).servers).toMatchObject([{ status: "connected" }]);
   });
 
-  it("tell the server the folder of the session", async () => {
-    const session = await open("roots");
-    expect(textOf(await callTool(session, "mcp__one__roots"))).toContain(
-      `file://${workspace().cwd}`,
-    );
+  it("tell the server the folders of the session", async () => {
+    const { cwd } = workspace();
+    await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("roots") }) });
+    const session = await workspace().openReady({ additionalDirectories: ["../library"] });
+    expect(JSON.parse(textOf(await callTool(session, "mcp__one__roots"))).roots).toEqual([
+      { uri: `file://${cwd}`, name: "project" },
+      { uri: `file://${join(cwd, "../library")}`, name: "library" },
+    ]);
   });
 
   it("leave a message of the log as a diagnostic", async () => {

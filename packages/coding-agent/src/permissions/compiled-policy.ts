@@ -22,6 +22,7 @@ function isSame(one: RuleFolders, other: RuleFolders): boolean {
   return (
     one.cwd === other.cwd &&
     one.realCwd === other.realCwd &&
+    one.realRoots.join("\0") === other.realRoots.join("\0") &&
     one.homeDirectory === other.homeDirectory
   );
 }

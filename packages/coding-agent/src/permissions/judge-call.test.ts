@@ -26,13 +26,20 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 interface Given {
   readonly mode?: PermissionMode;
+  /** Folders beside the session's own. */
+  readonly roots?: readonly string[];
   readonly rules?: readonly (PermissionRule & { source?: RuleSource })[];
 }
 
 const readOnlyTools = new Set(["read", "grep", "find", "ls"]);
 
 async function verdict(name: string, input: Record<string, unknown>, given: Given = {}) {
-  const folders = { cwd, realCwd: cwd, homeDirectory: home };
+  const folders = {
+    cwd,
+    realCwd: cwd,
+    realRoots: [cwd, ...(given.roots ?? [])],
+    homeDirectory: home,
+  };
   const { mode = "all", rules = [] } = given;
   const tool = {
     name,
@@ -85,6 +92,19 @@ describe("a mode, where no rule fits", () => {
     ["src/dangling", "ask"],
   ])("acceptEdits: a write of %s: %s", async (path, action) => {
     expect((await write(path, { mode: "acceptEdits" })).action).toBe(action);
+  });
+
+  it.each([
+    ["src/a.ts", "allow"],
+    ["../outside/x", "allow"],
+    ["src/link/x", "allow"],
+    ["../outside/.git/hooks/x", "ask"],
+    ["../outside/sub/.mcp.json", "ask"],
+    ["../outsider/x", "ask"],
+    ["../x", "ask"],
+  ])("acceptEdits with another folder of the project: a write of %s: %s", async (path, action) => {
+    const roots = [join(home, "outside")];
+    expect((await write(path, { mode: "acceptEdits", roots })).action).toBe(action);
   });
 });
 

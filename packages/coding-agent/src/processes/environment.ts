@@ -47,6 +47,8 @@ export interface LeaveQuestion {
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths start here. */
   readonly cwd: string;
+  /** More folders that the work is about. */
+  readonly additionalDirectories?: readonly string[] | undefined;
   /** Environment variables of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;

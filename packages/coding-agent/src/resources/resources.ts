@@ -98,8 +98,10 @@ export class PromptResources {
       this.contextFiles(),
       this.#custom,
     ]);
-    const { cwd } = this.#options.workingFolder ?? this.#options;
-    return { tools, cwd, customPrompt: custom, appendPrompts: appended, contextFiles, skills };
+    const { workingFolder, additionalDirectories = [] } = this.#options;
+    const { cwd } = workingFolder ?? this.#options;
+    const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills };
+    return { tools, cwd, additionalDirectories, ...texts };
   }
 
   async #read<Value>(work: (reader: ResourceReader) => Value | Promise<Value>): Promise<Value> {

@@ -46,6 +46,7 @@ describe("buildSystemPrompt", () => {
     const prompt = buildSystemPrompt({
       tools: [read],
       cwd: "C:\\work\\project",
+      additionalDirectories: ["C:\\work\\library", "/docs"],
       appendPrompts: ["more"],
       contextFiles: [{ path: '/w/A"B.md', content: "use tabs" }],
       skills: [skill],
@@ -60,9 +61,11 @@ describe("buildSystemPrompt", () => {
       "skills",
       "available_skills",
       "cwd",
+      "additional_folders",
       "extra",
     ]);
     expect(prompt).toContain("<cwd>\nC:/work/project\n</cwd>");
+    expect(prompt).toContain("\n- C:/work/library\n- /docs\n</additional_folders>");
     expect(prompt).toContain(
       '<project_instructions path="/w/A&quot;B.md">\nuse tabs\n</project_instructions>',
     );

@@ -22,6 +22,8 @@ export interface SystemPromptInput {
   /** Active tools, in the order they are sent to the model. */
   readonly tools: readonly PromptTool[];
   readonly cwd: string;
+  /** More folders that the work is about. */
+  readonly additionalDirectories?: readonly string[];
   /** Replaces preamble, tools and rules. */
   readonly customPrompt?: string | undefined;
   /** Added behind the rules. */
@@ -102,6 +104,13 @@ function skillsSection(skills: readonly Skill[], tools: readonly PromptTool[]): 
   return wrap("skills", `${intro}\n\n${list}`);
 }
 
+function foldersSection(folders: readonly string[]): string | undefined {
+  if (folders.length === 0) return undefined;
+  const intro = "These folders belong to the project, too. Name files in them by absolute paths.";
+  const paths = folders.map((path) => path.replaceAll("\\", "/"));
+  return wrap("additional_folders", `${intro}\n${bullets(paths)}`);
+}
+
 /**
  * Builds the system prompt. The same input gives the same bytes, with no date and no clock in it:
  * it is the start of every request, and prompt caches live on that.
@@ -119,6 +128,7 @@ export function buildSystemPrompt(input: SystemPromptInput): string {
     contextSection(input.contextFiles ?? []),
     skillsSection(input.skills ?? [], tools),
     wrap("cwd", input.cwd.replaceAll("\\", "/")),
+    foldersSection(input.additionalDirectories ?? []),
     ...sections.map(({ name, text }) => wrap(name, text.trim())),
   ];
   return parts.filter((part) => part !== undefined && part !== "").join("\n\n");

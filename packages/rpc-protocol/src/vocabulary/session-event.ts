@@ -179,6 +179,14 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     /** Why it does not work. */
     error: z.optional(z.string()),
   }),
+  /** What an MCP server wanted done on a page is done; the answer to the host request came before. */
+  z.object({
+    type: z.literal("mcp_elicitation_complete"),
+    /** The name of the server. */
+    server: z.string(),
+    /** The `elicitationId` of the host request. */
+    elicitationId: z.string(),
+  }),
   /** The thinking level was changed. */
   z.object({
     type: z.literal("thinking_level_changed"),

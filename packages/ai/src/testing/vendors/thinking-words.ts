@@ -32,6 +32,13 @@ export function asksGoogleToThink(body: JsonObject): boolean {
   return objectOf(thinkingConfig).includeThoughts === true;
 }
 
+/** Whether a request in Amazon Bedrock's format asks for thinking: each maker has its own words. */
+export function asksBedrockToThink(body: JsonObject): boolean {
+  const fields = objectOf(body.additionalModelRequestFields);
+  const isNova = objectOf(fields.reasoningConfig).type === "enabled";
+  return isNova || asksToThink(fields) || isEffort(objectOf(body.outputConfig).effort);
+}
+
 /** An endpoint that knows only these of the members that ask for thinking. */
 export function knowsOnly(...known: readonly string[]): VendorRule {
   return function* complaints({ body }) {

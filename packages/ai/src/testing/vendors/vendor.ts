@@ -1,3 +1,5 @@
+import { signatureFault } from "../aws-signature.ts";
+import type { LoopbackCredentials } from "../credentials.ts";
 import type { LoopbackApi } from "../loopback-api.ts";
 import type { RuleRequest } from "../rules/rule.ts";
 import type { JsonObject } from "../wire/json.ts";
@@ -11,13 +13,18 @@ export interface KeyPlace {
 /** What an endpoint refuses besides what its wire format does; a generator of complaints. */
 export type VendorRule = (request: RuleRequest) => Iterable<string>;
 
+/** What users of a cloud have set up, beside an address and a key. */
+export type VendorSetUp = "AWS keys" | "application default credentials" | "dated API version";
+
 /** An endpoint as its vendor documents it: the server's side, written without a look at requests. */
 export interface Vendor {
   readonly provider: string;
   readonly api: LoopbackApi;
-  /** The whole URL of a request; `{model}` stands for the model's id. */
+  /** What its users have set up, where not all have the same. */
+  readonly setUp?: VendorSetUp | undefined;
+  /** The whole URL of a request; `{model}` stands for the model's id, `{region}` for one of AWS. */
   readonly url: string;
-  /** Each of these places must hold the key. */
+  /** Each of these places must hold the key. Without any, requests must be signed for AWS. */
   readonly keys: readonly KeyPlace[];
   readonly rules: readonly VendorRule[];
   /** Whether a request asks for thinking, in the endpoint's words. */
@@ -29,34 +36,51 @@ export const hostHeader = "x-loopback-host";
 
 /** Why a vendor does not let a request in. */
 export interface VendorDenial {
-  readonly status: 401 | 404;
+  readonly status: 401 | 403 | 404;
   readonly message: string;
 }
+
+/** A request as a vendor's door sees it. */
+interface VendorRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly headers: RuleRequest["headers"];
+  readonly body: string;
+}
+
+const keyHeaders = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 
 /** Why a vendor does not let a request in: it went elsewhere, or without the key. */
 export function vendorDenial(
   vendor: Vendor,
-  key: string | undefined,
-  { path, headers }: Pick<RuleRequest, "path" | "headers">,
+  { key, aws }: LoopbackCredentials,
+  request: VendorRequest,
 ): VendorDenial | undefined {
-  const place = `${String(headers[hostHeader])}${path}`;
-  const [before = "", after = ""] = vendor.url.replace(/^https:\/\//, "").split("{model}");
-  if (
-    !place.startsWith(before) ||
-    !place.endsWith(after) ||
-    (!vendor.url.includes("{model}") && place !== before)
-  ) {
-    return { status: 404, message: `Nothing is served at ${place}` };
+  const { path, headers } = request;
+  const host = String(headers[hostHeader]);
+  const place = `${host}${path}`;
+  const [found] = urlPattern(vendor.url).exec(place) ?? [];
+  if (found === undefined) return { status: 404, message: `Nothing is served at ${place}` };
+  if (vendor.keys.length === 0) {
+    const signed = { ...request, api: vendor.api, headers: { ...headers, host } };
+    const [, region] = /^[^.]+\.([a-z0-9-]+)\./.exec(host) ?? [];
+    const message = aws && signatureFault(signed, { ...aws, region });
+    return message === undefined ? undefined : { status: 403, message };
   }
   for (const { header, scheme } of key === undefined ? [] : vendor.keys) {
     const wanted = scheme === undefined ? key : `${scheme} ${key}`;
     if (headers[header] !== wanted) return { status: 401, message: `No valid key in ${header}` };
   }
-  const others = ["authorization", "x-api-key", "x-goog-api-key"].filter((name) =>
-    vendor.keys.every(({ header }) => header !== name),
-  );
+  const others = keyHeaders.filter((name) => vendor.keys.every(({ header }) => header !== name));
   const leaked = others.find((name) => headers[name] !== undefined && mayLeak(vendor, name));
   return leaked === undefined ? undefined : { status: 401, message: `Unexpected key in ${leaked}` };
+}
+
+/** Matches host and path of requests. */
+function urlPattern(url: string): RegExp {
+  const literal = url.replace(/^https:\/\//, "").replace(/[.*+?^$()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${literal.replace("{model}", ".+").replace("{region}", "[a-z0-9-]+")}$`);
 }
 
 /** Servers of Anthropic's format other than the vendor's take a key in either place. */

@@ -1,3 +1,4 @@
+import { cloudVendors } from "./cloud-vendors.ts";
 import { asksGoogleToThink, asksToThink, knowsOnly } from "./thinking-words.ts";
 import type { KeyPlace, Vendor, VendorRule } from "./vendor.ts";
 import {
@@ -52,6 +53,7 @@ const plans = "maas.aliyuncs.com/compatible-mode/v1/chat/completions";
 
 /** The endpoints that a loopback server can be. */
 export const vendors: readonly Vendor[] = [
+  ...cloudVendors,
   messages({ provider: "anthropic", url: "https://api.anthropic.com/v1/messages" }),
   messages({ provider: "fireworks", url: "https://api.fireworks.ai/inference/v1/messages" }),
   messages({ provider: "minimax", url: "https://api.minimax.io/anthropic/v1/messages" }),

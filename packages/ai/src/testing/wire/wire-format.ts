@@ -1,11 +1,14 @@
 import type { Delta, TokenCounts } from "../../provider.ts";
 import type { PlainRequest } from "../scenario-player.ts";
+import type { JsonObject } from "./json.ts";
 
 /** What a reply in a wire format says about itself. */
 export interface ReplyHead {
   readonly id: string;
   readonly model: string;
   readonly usage: TokenCounts;
+  /** The request that is answered. */
+  readonly asked?: JsonObject | undefined;
 }
 
 /** Writes one reply: each call returns the bytes to send, as text. */

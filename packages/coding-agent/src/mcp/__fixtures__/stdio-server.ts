@@ -105,6 +105,10 @@ const actions: Record<string, (message: Message) => unknown> = {
   },
   ask: async ({ params }) => {
     const answer = await ask("elicitation/create", params?.arguments ?? {});
+    const { mode, elicitationId } = Object(params?.arguments) as Record<string, unknown>;
+    if (mode === "url") {
+      setTimeout(() => send({ method: "notifications/elicitation/complete", params: { elicitationId } }), 100);
+    }
     return text(JSON.stringify(answer.result ?? answer));
   },
   sample: async () => {

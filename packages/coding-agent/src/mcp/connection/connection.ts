@@ -19,6 +19,8 @@ export interface ServerDemands {
   readonly roots?: (() => readonly { readonly uri: string; readonly name: string }[]) | undefined;
   /** Receives the name of a list that has changed. */
   readonly onListChanged: (list: ServerList) => void;
+  /** Receives the id of an elicitation whose page is done. */
+  readonly onElicited: (elicitationId: string) => void;
   readonly onLog: (level: string, text: string) => void;
 }
 
@@ -194,7 +196,7 @@ function capabilitiesFor({ sample, roots }: ServerDemands): ClientCapabilities {
 }
 
 function answer(client: Client, demands: ServerDemands, clocks: CallClocks): void {
-  const { elicit, sample, roots, onListChanged, onLog } = demands;
+  const { elicit, sample, roots, onListChanged, onElicited, onLog } = demands;
   client.setRequestHandler(
     "elicitation/create",
     ({ params }, { mcpReq }) =>
@@ -215,6 +217,9 @@ function answer(client: Client, demands: ServerDemands, clocks: CallClocks): voi
     const method = `notifications/${list}/list_changed` as const;
     client.setNotificationHandler(method, () => onListChanged(list));
   }
+  client.setNotificationHandler("notifications/elicitation/complete", ({ params }) =>
+    onElicited(params.elicitationId),
+  );
   client.setNotificationHandler("notifications/message", ({ params }) => {
     const { level, logger, data } = params;
     const text = typeof data === "string" ? data : JSON.stringify(data);

@@ -157,6 +157,10 @@ class SharedServer {
       onListChanged: (list) => {
         for (const { life } of this.#users) life.demands.onListChanged(list);
       },
+      // Each knows the ids of its own questions.
+      onElicited: (id) => {
+        for (const { life } of this.#users) life.demands.onElicited(id);
+      },
       onLog: (level, text) => this.#only()?.life.demands.onLog(level, text),
     };
   }

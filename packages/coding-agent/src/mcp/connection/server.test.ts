@@ -38,7 +38,7 @@ function open(answer: (count: number) => Promise<void> | undefined) {
   } as unknown as McpConnection;
   const server = new McpServer({
     config,
-    demands: { elicit: async () => ({}), roots: () => [], onLog: () => {} },
+    demands: { elicit: async () => ({}), roots: () => [], onElicited: () => {}, onLog: () => {} },
     open: async (_, life): Promise<OpenedServer> => {
       lives.push(life);
       await answer(lives.length);

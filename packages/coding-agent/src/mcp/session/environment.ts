@@ -17,7 +17,8 @@ export interface SamplingRequest {
 
 /** What the servers of a session need of it. */
 export interface McpEnvironment {
-  readonly cwd: () => string;
+  /** The folders that the session works in, its own first. */
+  readonly folders: () => readonly string[];
   readonly requests: HostRequests;
   readonly tools: {
     offer(source: "mcp", tools: readonly AgentTool[]): void;

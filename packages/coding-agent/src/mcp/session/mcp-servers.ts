@@ -1,5 +1,3 @@
-import { basename } from "node:path";
-import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import type { ToolCallContext } from "@tau-agent/agent";
 import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
@@ -11,7 +9,6 @@ import { loadMcpConfig } from "../config/load-config.ts";
 import type { McpPlaces } from "../config/places.ts";
 import { readEntry } from "../config/read-entry.ts";
 import type { McpServerConfig } from "../config/server-entry.ts";
-import type { ServerDemands } from "../connection/connection.ts";
 import { type OpenContext, openServer } from "../connection/open-server.ts";
 import { McpServer, type McpStatus } from "../connection/server.ts";
 import { cleanLine } from "../names/clean-text.ts";
@@ -23,6 +20,7 @@ import { askElicitation } from "./elicitation.ts";
 import type { McpEnvironment, McpServerInfo, McpServerList } from "./environment.ts";
 import { attachResource, serverWithResource } from "./prompt-resources.ts";
 import { fetchPrompt, type PromptCommand, promptCommands } from "./remote-prompts.ts";
+import { serverDemands } from "./server-demands.ts";
 import { ServerNotes } from "./server-notes.ts";
 import { describeServers } from "./server-section.ts";
 
@@ -267,7 +265,13 @@ export class McpServers {
     const { name } = config;
     const server: McpServer = new McpServer({
       config,
-      demands: this.#demandsOf(name, () => server, config.entry.allowsSampling),
+      demands: serverDemands(name, {
+        environment: this.#environment,
+        calls: this.#calls,
+        notes: this.#notes,
+        server: () => server,
+        allowsSampling: config.entry.allowsSampling,
+      }),
       open: (of, life) => openServer(of, this.#openContext, life),
       onRefused: (error) => this.#logins.noteRefusal(name, error),
       loginHint: `Log in with mcp_login, or with: tau mcp login ${name}`,
@@ -278,34 +282,6 @@ export class McpServers {
       else this.#report(server);
     });
     return server;
-  }
-
-  #demandsOf(
-    name: string,
-    server: () => McpServer,
-    allowsSampling: boolean,
-  ): Omit<ServerDemands, "onListChanged"> {
-    const { requests, cwd, sample } = this.#environment;
-    const callOf = (signal: AbortSignal) => {
-      const call = this.#calls.only(server());
-      return {
-        toolCallId: call?.toolCallId,
-        promptId: this.#environment.promptId(),
-        signal: call === undefined ? signal : AbortSignal.any([signal, call.signal]),
-      };
-    };
-    return {
-      roots: () => [{ uri: pathToFileURL(cwd()).href, name: basename(cwd()) }],
-      elicit: async (params, signal) => ({
-        ...(await askElicitation({ server: name, params, ...callOf(signal) }, requests, (text) =>
-          this.#notes.add(name, text),
-        )),
-      }),
-      sample: allowsSampling
-        ? (params, signal) => sample({ server: name, params, ...callOf(signal) })
-        : undefined,
-      onLog: (level, text) => this.#notes.log(name, level, text),
-    };
   }
 
   #updateTools(): void {

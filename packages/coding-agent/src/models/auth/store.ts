@@ -106,6 +106,23 @@ export class AuthStore {
   }
 
   /**
+   * Removes all logins; keys stay.
+   *
+   * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is
+   */
+  async removeLogins(): Promise<void> {
+    await withFileLock(this.path, async (target) => {
+      let file = await readAuthFile(target);
+      const logins = [...file.entries].filter(([, value]) => Object(value).type === "oauth");
+      for (const [name] of logins) {
+        await writeAuthEntry(target, file, [name, undefined]);
+        file = await readAuthFile(target);
+      }
+    });
+    this.reload();
+  }
+
+  /**
    * The login's tokens, renewed if they expire within five minutes or if the vendor has `refused`
    * them. One process renews, under the file's lock; the others read its result. New tokens are on
    * disk before they are used.

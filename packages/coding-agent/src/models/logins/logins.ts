@@ -151,6 +151,15 @@ export class Logins {
     return wasThere;
   }
 
+  /**
+   * Forgets all logins; stored keys stay: nobody could type them in again.
+   *
+   * @throws {SessionError} `invalid_settings` when auth.json does not parse
+   */
+  async logoutAll(): Promise<void> {
+    await this.#options.store.removeLogins();
+  }
+
   async #methodFor(
     provider: string,
     { method, isRemote = false }: LoginRequest,

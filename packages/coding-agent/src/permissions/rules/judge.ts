@@ -101,15 +101,19 @@ function actionOfMode(subject: Subject, { mode, folders }: Policy): RuleAction {
 /** What must not be edited without a question: it decides what runs later. */
 const guarded = /(?:^|\/)(?:\.git|\.pi)(?:\/|$)|(?:^|\/)\.mcp\.json$/i;
 
-function isOwnEdit(subject: Subject, { realCwd }: RuleFolders): boolean {
+function isOwnEdit(subject: Subject, { realRoots }: RuleFolders): boolean {
   if (subject.kind !== "path") return false;
   if (subject.tool.name !== "edit" && subject.tool.name !== "write") return false;
   return subject.paths.every(
-    ({ real, isOriginal }) =>
-      isOriginal !== true &&
-      real.startsWith(`${realCwd}/`) &&
-      !guarded.test(real.slice(realCwd.length + 1)),
+    ({ real, isOriginal }) => isOriginal !== true && isOrdinaryFile(real, realRoots),
   );
+}
+
+/** A file below one of the folders, but none that decides what runs later. */
+function isOrdinaryFile(path: string, folders: readonly string[]): boolean {
+  const around = folders.filter((folder) => path.startsWith(`${folder}/`));
+  const isGuarded = around.some((folder) => guarded.test(path.slice(folder.length + 1)));
+  return around.length > 0 && !isGuarded;
 }
 
 function isOfLine({ kind, tool }: Subject): boolean {

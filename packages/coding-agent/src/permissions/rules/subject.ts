@@ -47,5 +47,7 @@ export interface RuleFolders {
   readonly cwd: string;
   /** The same with all links resolved. */
   readonly realCwd: string;
+  /** The folders in which `acceptEdits` lets files be edited, with all links resolved. */
+  readonly realRoots: readonly string[];
   readonly homeDirectory: string;
 }

@@ -1,0 +1,87 @@
+import type { Delta } from "../../provider.ts";
+import { googleGenerativeAiWire } from "./google-generative-ai.ts";
+import { type JsonObject, listOf, objectOf, serverSentEvent } from "./json.ts";
+import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
+
+/** The server side of Gemini on Vertex AI, which sends arguments in pieces where it is asked to. */
+export const googleVertexWire: WireFormat = {
+  ...googleGenerativeAiWire,
+  api: "google-vertex",
+  createWriter(head) {
+    const inner = googleGenerativeAiWire.createWriter(head);
+    return asksForPieces(head) ? new Writer(inner) : inner;
+  },
+};
+
+function asksForPieces({ asked = {} }: ReplyHead): boolean {
+  const { functionCallingConfig } = objectOf(asked.toolConfig);
+  return objectOf(functionCallingConfig).streamFunctionCallArguments === true;
+}
+
+class Writer implements ReplyWriter {
+  readonly #inner: ReplyWriter;
+
+  constructor(inner: ReplyWriter) {
+    this.#inner = inner;
+  }
+
+  start(): string {
+    return this.#inner.start();
+  }
+
+  write(delta: Delta): string {
+    const event = this.#inner.write(delta);
+    return delta.type === "block_end" ? inPieces(event) : event;
+  }
+
+  error(message: string, code: string | undefined): string {
+    return this.#inner.error(message, code);
+  }
+}
+
+/** The event of a whole call as Vertex sends it: name, pieces and end are events of their own. */
+function inPieces(event: string): string {
+  if (event === "") return event;
+  const { candidates, ...rest } = objectOf(JSON.parse(event.slice("data: ".length)));
+  const [candidate = {}] = listOf(candidates);
+  const content = objectOf(candidate.content);
+  const { args, ...call } = objectOf(listOf(content.parts)[0]?.functionCall);
+  const pieces = piecesOf(args, "$");
+  if (pieces === undefined) return event;
+  const calls = [
+    { ...call, willContinue: true },
+    ...pieces.map((piece) => ({ partialArgs: [piece], willContinue: true })),
+    {},
+  ];
+  return calls
+    .map((functionCall) => {
+      const own = { ...candidate, content: { ...content, parts: [{ functionCall }] } };
+      return serverSentEvent(JSON.stringify({ candidates: [own], ...rest }));
+    })
+    .join("");
+}
+
+const pieceLength = 8;
+
+/** The pieces of a value; undefined where paths cannot say it. */
+function piecesOf(value: unknown, jsonPath: string): JsonObject[] | undefined {
+  if (typeof value === "string") {
+    const parts = value.match(new RegExp(`[^]{1,${pieceLength}}`, "gu")) ?? [];
+    const pieces = parts.map((part) => ({ jsonPath, stringValue: part, willContinue: true }));
+    return [...pieces, { jsonPath, stringValue: "" }];
+  }
+  if (typeof value === "number") return [{ jsonPath, numberValue: value }];
+  if (typeof value === "boolean") return [{ jsonPath, boolValue: value }];
+  if (value === null) return [{ jsonPath, nullValue: "NULL_VALUE" }];
+  const members = Object.entries(Object(value));
+  const lists = members.map(([name, member]) => {
+    const isPlain = /^[^.[\]'\\]+$/.test(name);
+    return isPlain ? piecesOf(member, stepTo(jsonPath, name, value)) : undefined;
+  });
+  const pieces = lists.flatMap((list) => list ?? []);
+  return members.length === 0 || lists.includes(undefined) ? undefined : pieces;
+}
+
+function stepTo(path: string, name: string, container: unknown): string {
+  return Array.isArray(container) ? `${path}[${name}]` : `${path}.${name}`;
+}

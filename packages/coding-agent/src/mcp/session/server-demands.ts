@@ -1,0 +1,49 @@
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ServerDemands } from "../connection/connection.ts";
+import type { McpServer } from "../connection/server.ts";
+import type { OpenCalls } from "../tools/open-calls.ts";
+import { askElicitation } from "./elicitation.ts";
+import type { McpEnvironment } from "./environment.ts";
+import type { ServerNotes } from "./server-notes.ts";
+
+/** What the demands of a server are answered with. */
+export interface DemandContext {
+  readonly environment: McpEnvironment;
+  readonly calls: OpenCalls;
+  readonly notes: ServerNotes;
+  /** The server that demands. */
+  readonly server: () => McpServer;
+  readonly allowsSampling: boolean;
+}
+
+/** What the session answers to the demands of a server. */
+export function serverDemands(
+  name: string,
+  { environment, calls, notes, server, allowsSampling }: DemandContext,
+): Omit<ServerDemands, "onListChanged"> {
+  const { requests, folders, sample, emit } = environment;
+  const callOf = (signal: AbortSignal) => {
+    const call = calls.only(server());
+    return {
+      toolCallId: call?.toolCallId,
+      promptId: environment.promptId(),
+      signal: call === undefined ? signal : AbortSignal.any([signal, call.signal]),
+    };
+  };
+  return {
+    roots: () =>
+      folders().map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) })),
+    elicit: async (params, signal) => ({
+      ...(await askElicitation({ server: name, params, ...callOf(signal) }, requests, (text) =>
+        notes.add(name, text),
+      )),
+    }),
+    sample: allowsSampling
+      ? (params, signal) => sample({ server: name, params, ...callOf(signal) })
+      : undefined,
+    onElicited: (elicitationId) =>
+      emit({ type: "mcp_elicitation_complete", server: name, elicitationId }),
+    onLog: (level, text) => notes.log(name, level, text),
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * Checks what users get: packs all packages that go to npm, and checks what is in the archives and what npm
+ * says of them. Needs pnpm on the PATH, as `pnpm run` puts it there.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { checkPacked } from "./publish/check-packed.ts";
+import { packPackages } from "./publish/pack-packages.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tau-packages-"));
+const { HOME: _, ...environment } = process.env;
+const env = {
+  ...environment,
+  // npm keeps its cache, but the host finds none of this user's files.
+  npm_config_cache: execFileSync("npm", ["config", "get", "cache"], { encoding: "utf8" }).trim(),
+  HOME: folder,
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+};
+
+try {
+  const archives = join(folder, "archives");
+  mkdirSync(archives);
+  const packed = packPackages(archives, env);
+  for (const one of packed) checkPacked(one, join(folder, "unpacked", one.folder), env);
+  process.stdout.write(`${packed.length} packages are ready for npm.\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { PackedPackage } from "./pack-packages.ts";
+import { type Manifest, readManifest } from "./published-packages.ts";
+
+/** What npm shows of a package, and what its users' tools read. */
+const required = [
+  ...["description", "keywords", "license", "author", "type", "engines", "exports", "files"],
+  "publishConfig",
+];
+
+/** The packages that bundle others, and so carry their licences. */
+const bundling = new Set(["@tau-agent/ai", "@tau-agent/coding-agent", "@tau-agent/cli"]);
+
+/** The top of a package. All else is a mistake in `files`. */
+const allowed =
+  /^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json|(?:bin|dist|generated|src)\/.+)$/;
+
+/** What nobody who installs a package has a use for. */
+const unneeded = /\.test\.|__fixtures__|\.tsbuildinfo$|\.js\.map$/;
+
+/** Commands have no sources and no types; editors show those of libraries. */
+const unneededInCommands =
+  /(?<!conformance\/extensions\/[\w-]+)\.ts$|\.map$|(?<!dist\/conformance)\/src\//;
+
+/** Unpacks what goes to npm into `folder` and checks it, also by what npm says of it. */
+export function checkPacked(one: PackedPackage, folder: string, env: NodeJS.ProcessEnv): void {
+  mkdirSync(folder, { recursive: true });
+  const unpacked = spawnSync("tar", ["-xzf", one.archive, "-C", folder]);
+  assert.equal(unpacked.status, 0, `${one.archive} cannot be unpacked`);
+  const home = join(folder, "package");
+  const { files, warnings } = publishDry(home, env);
+  assert.deepEqual(warnings, [], `npm would correct or warn of ${one.manifest.name}`);
+  checkFiles(one, readManifest("package", folder), files);
+}
+
+function checkFiles({ manifest }: PackedPackage, packed: Manifest, files: readonly string[]): void {
+  const { name } = manifest;
+  const missing = required.filter((member) => packed[member] === undefined);
+  assert.deepEqual(missing, [], `package.json of ${name} lacks fields`);
+  const unreplaced = /"(?:workspace|catalog):/.exec(JSON.stringify(packed))?.[0];
+  assert.equal(unreplaced, undefined, `package.json of ${name} has ranges that only pnpm knows`);
+  assert.ok(packed.files?.includes("CHANGELOG.md"), `${name} would not publish its CHANGELOG.md`);
+  const named = [
+    ...["LICENSE", "README.md", ...(bundling.has(name) ? ["dist/THIRD-PARTY-LICENSES.txt"] : [])],
+    ...Object.values(packed.bin ?? {}),
+    ...paths(packed.exports),
+  ];
+  const absent = named.filter((path) => !files.includes(path.replace(/^\.\//, "")));
+  assert.deepEqual(absent, [], `${name} does not pack what users need`);
+  const isCommand = packed.bin !== undefined && !files.some((path) => path.endsWith("index.d.ts"));
+  const isWrong = (path: string) =>
+    !allowed.test(path) || unneeded.test(path) || (isCommand && unneededInCommands.test(path));
+  assert.deepEqual(files.filter(isWrong), [], `${name} packs what its users do not need`);
+}
+
+/** The files that `exports` names; the sources are for this repository and packed for editors. */
+function paths(exports: unknown): string[] {
+  if (typeof exports === "string") return [exports];
+  return Object.values(exports ?? {}).flatMap(paths);
+}
+
+/** What npm says before it would send anything. */
+function publishDry(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): { readonly files: string[]; readonly warnings: string[] } {
+  const words = ["publish", "--dry-run", "--json", "--loglevel=warn", "--ignore-scripts"];
+  const { stdout, stderr, status } = spawnSync("npm", words, { cwd, env, encoding: "utf8" });
+  assert.equal(status, 0, `npm publish --dry-run failed: ${stderr}`);
+  const said = JSON.parse(stdout);
+  // npm 11 groups the answer by package.
+  const { files } = said.files === undefined ? Object.values<typeof said>(said)[0] : said;
+  const warnings = stderr
+    .split("\n")
+    .filter((line) => /^npm warn publish/i.test(line) && !line.includes("to be logged in"));
+  return { files: files.map(({ path }: { path: string }) => path), warnings };
+}

@@ -1,0 +1,21 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { type PublishedPackage, publishedPackages, root } from "./published-packages.ts";
+
+/** A package as npm gets it. */
+export interface PackedPackage extends PublishedPackage {
+  /** The path of its archive. */
+  readonly archive: string;
+}
+
+/** Packs all packages that go to npm into `destination`, as pnpm publishes them. */
+export function packPackages(destination: string, env: NodeJS.ProcessEnv): PackedPackage[] {
+  const packages = publishedPackages();
+  const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`);
+  const words = ["--recursive", ...filters, "pack", "--pack-destination", destination];
+  execFileSync("pnpm", words, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
+  return packages.map((one) => {
+    const name = one.manifest.name.replace("@", "").replace("/", "-");
+    return { ...one, archive: join(destination, `${name}-${one.manifest.version}.tgz`) };
+  });
+}

@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** What a `package.json` says, as far as publishing asks. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly files?: readonly string[];
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, unknown>>;
+  readonly [member: string]: unknown;
+}
+
+/** A package that goes to npm. */
+export interface PublishedPackage {
+  /** From the root of the repository, with slashes: `packages/ai`. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** The root of this repository, with a slash at its end. */
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** The manifest in `folder`, which is `""` for that of the repository. */
+export function readManifest(folder: string, from = root): Manifest {
+  return JSON.parse(readFileSync(join(from, folder, "package.json"), "utf8"));
+}
+
+/** The packages that are not private. */
+export function publishedPackages(from = root): PublishedPackage[] {
+  return ["apps", "packages"]
+    .flatMap((parent) => readdirSync(join(from, parent)).map((name) => `${parent}/${name}`))
+    .map((folder) => ({ folder, manifest: readManifest(folder, from) }))
+    .filter(({ manifest }) => manifest.private !== true);
+}
