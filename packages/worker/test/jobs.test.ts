@@ -50,6 +50,28 @@ describeWith(redisIsMissing)("jobs", () => {
     });
   }
 
+  test("a job that waits for its turn is not forgotten when the clock is set back", async () => {
+    const scenario = running("echo begin >> ran.txt; sleep 1.5");
+    const fleet = testFleet({ redisUrl: redis.url, scenario });
+    const clock = join(fleet.folder, "clock.mjs");
+    writeFileSync(
+      clock,
+      `const { now } = Date; let back = 0; Date.now = () => now() - back;
+       process.on("SIGUSR2", () => { back = 3_600_000; });`,
+    );
+    const preload = `${process.env.NODE_OPTIONS ?? ""} --import ${clock}`;
+    const worker = await fleet.start(["--concurrency", "2"], [], { NODE_OPTIONS: preload });
+    const jobs = [];
+    for (const id of ["clock-1", "clock-2"]) {
+      jobs.push(await fleet.add({ sessionId: "clock", projectKey: "p", message: id }, id));
+    }
+    await expect.poll(() => readFileSync(join(fleet.project, "ran.txt"), "utf8")).toBe("begin\n");
+    await expect.poll(() => fleet.queue.getDelayedCount(), { interval: 5 }).toBe(1);
+    worker.process.kill("SIGUSR2");
+    const results = await Promise.all(jobs.map((job) => job.waitUntilFinished(fleet.ends)));
+    expect(results).toMatchObject([{ status: "completed" }, { status: "completed" }]);
+  });
+
   test.each(["redis", "postgres"] as const)(
     "jobs of one session run in the order they were added, also after kill -9 (%s)",
     async (kind) => {
