@@ -50,6 +50,25 @@ describeWith(redisIsMissing)("jobs", () => {
     });
   }
 
+  test("a job whose worker died before it could tell the result ends with its output", async () => {
+    const scenario = [{ repeat: true, content: '{"answer": 42}' }];
+    const fleet = testFleet({ redisUrl: redis.url, scenario });
+    await fleet.start();
+    const outputSchema = { type: "object", properties: { answer: { type: "number" } } };
+    const data = { sessionId: "told", projectKey: "p", message: "answer", outputSchema };
+    const first = await fleet.add(data, "told-1");
+    const result = await first.waitUntilFinished(fleet.ends);
+    expect(result).toMatchObject({ status: "completed", output: { answer: 42 } });
+    // As if the worker had died after the last entry: the queue has the job, and nobody its result.
+    await first.remove();
+    await fleet.redis.del("tau:events:told");
+    const again = await fleet.add(data, "told-1");
+    expect(await again.waitUntilFinished(fleet.ends)).toEqual(result);
+    expect(await fleet.resultsOf("told")).toMatchObject([
+      { promptId: "told-1", status: "completed", output: { answer: 42 } },
+    ]);
+  });
+
   test("a job that waits for its turn is not forgotten when the clock is set back", async () => {
     const scenario = running("echo begin >> ran.txt; sleep 1.5");
     const fleet = testFleet({ redisUrl: redis.url, scenario });
