@@ -139,7 +139,7 @@ class PostgresStore implements SessionStore {
     return (row?.bytes as Buffer | undefined) ?? null;
   }
 
-  /** Whoever tries again finds that the lease ends, whatever became of the clock. */
+  /** A lease from before the clock was set back ends in its time for the next caller. */
   async #refuseHeld(log: Buffer): Promise<never> {
     await this.#connection.query(this.#sql.shorten, log);
     throw new SessionStoreError("lease_held");
