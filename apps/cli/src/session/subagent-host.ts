@@ -91,6 +91,11 @@ export async function startSubagentHost(
     setEventLevel: async (level) => {
       await client.setSubagentSubscription(level);
     },
+    transcript: async () => {
+      const [{ sessionId }, { entries }] = [await client.getState(), await client.getEntries()];
+      const timestamp = entries[0]?.timestamp ?? new Date().toISOString();
+      return [{ type: "session", version: 3, id: sessionId, timestamp, cwd }, ...entries];
+    },
     stop,
   };
 }

@@ -181,10 +181,10 @@ async function assemble(
   });
   const jobs = createJobs(options, { ...surroundings, toolEnvironment, parts: () => parts });
   const tasks = createSessionTasks(options, {
-    environment: toolEnvironment,
-    settings,
+    ...{ environment: toolEnvironment, settings },
     agentDirectory: places.agentDirectory,
     session: () => session,
+    openPart: (...part) => parts.conversation.log.openPart(...part),
     createSession: async (...changes) =>
       (await createSession(likeSession(options, surroundings, ...changes))).session,
   });

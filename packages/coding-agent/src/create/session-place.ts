@@ -32,11 +32,14 @@ export async function sessionPlace(
   const named = storeOf(options, settings);
   const { store: _, ...logOptions } = sessionLogOptions(options, places, settings);
   if (named === undefined) return { logOptions };
-  const [{ openStore }, { StoredSessions }, { processOwner }] = await Promise.all([
-    import("../session-store/open/open-store.ts"),
-    import("../session-log/stored-sessions.ts"),
-    import("../session-store/file/process-owner.ts"),
-  ]);
+  const [{ openStore }, { StoredSessions }, { SessionFiles }, { processOwner }] = await Promise.all(
+    [
+      import("../session-store/open/open-store.ts"),
+      import("../session-log/stored-sessions.ts"),
+      import("../session-log/store/session-files.ts"),
+      import("../session-store/file/process-owner.ts"),
+    ],
+  );
   const leaseMs = options.leaseMs ?? settings.get("session.leaseMs");
   if (!isPeriod(leaseMs)) {
     const reason = `it must be a whole number from 1 to ${MAX_PERIOD_MS}, not ${leaseMs}`;
@@ -51,6 +54,7 @@ export async function sessionPlace(
     leaseMs,
     timeoutMs: settings.get("session.storeTimeoutMs"),
     owner: processOwner(),
+    files: new SessionFiles(store, places.temporaryDirectory),
   });
   const { cwd } = logOptions;
   return {
@@ -64,6 +68,6 @@ function storeOf(
   settings: SettingsStore,
 ): CreateAgentSessionOptions["store"] {
   if (session?.kind === "memory" || session?.kind === "log") return undefined;
-  // A subagent's session belongs to its caller's.
-  return store ?? (taskDepth > 0 ? undefined : settings.get("session.store"));
+  // A subagent's session belongs to its caller's, which takes it over into the store.
+  return taskDepth > 0 ? undefined : (store ?? settings.get("session.store"));
 }

@@ -1,5 +1,6 @@
 import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { lastCalls } from "./last-calls.ts";
+import type { LostTask } from "./lost-task.ts";
 import { openQuestions } from "./open-questions.ts";
 import type { SessionLog } from "./session-log.ts";
 
@@ -12,6 +13,8 @@ const LEFT_TEXT =
 export interface OpenCallOptions {
   /** The file the host wrote, if the log is a copy of it. */
   readonly writtenIn?: string | undefined;
+  /** Reads what a call of `task` had done, where it is not in files. */
+  readonly readLost?: ((call: ToolCall) => Promise<LostTask>) | undefined;
   /** Leaves calls open that wait for an approval: they are asked about again. */
   readonly keepsQuestions?: boolean | undefined;
 }
@@ -24,18 +27,21 @@ export interface OpenCallOptions {
  */
 export async function answerOpenCalls(
   log: SessionLog,
-  { writtenIn = log.path, keepsQuestions = false }: OpenCallOptions = {},
+  { writtenIn = log.path, readLost, keepsQuestions = false }: OpenCallOptions = {},
 ): Promise<void> {
+  const read =
+    readLost ??
+    (writtenIn === undefined
+      ? undefined
+      : async () => {
+          const { readLostTask } = await import("./lost-task.ts");
+          return readLostTask(writtenIn, log.tree.entries);
+        });
   const waiting = new Set(keepsQuestions ? openQuestions(log)?.calls.map(({ id }) => id) : []);
   for (const call of openCalls(log)) {
     // Asked about when the host ended, or after such a call: decided when the session goes on.
     if (waiting.has(call.id)) continue;
-    const lost =
-      call.name === "task" && writtenIn !== undefined
-        ? await import("./lost-task.ts")
-            .then(({ readLostTask }) => readLostTask(writtenIn, log.tree.entries))
-            .catch(() => undefined)
-        : undefined;
+    const lost = call.name === "task" ? await read?.(call).catch(() => undefined) : undefined;
     const text = [LOST_TEXT, lost?.text].filter(Boolean).join("\n\n");
     log.appendLater({ type: "message", message: noResult(call, text, lost?.details) });
   }

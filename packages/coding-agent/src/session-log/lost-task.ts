@@ -7,14 +7,22 @@ import { readSessionFile } from "./file/read-session-file.ts";
 import { SessionTotals } from "./session-totals.ts";
 
 /** A subagent whose call never got a result. */
-interface LostSubagent {
+export interface LostSubagent {
   readonly id: string;
   readonly agent: string;
   readonly status: "aborted";
   readonly exitCode: 130;
   readonly error: string;
-  readonly sessionFile: string;
+  readonly sessionFile?: string;
+  /** Its session in a store. */
+  readonly storedSession?: string;
   readonly used: Consumption;
+}
+
+/** What {@link readLostTask} tells of a call. */
+export interface LostTask {
+  readonly text: string;
+  readonly details: { readonly results: LostSubagent[]; readonly used: Consumption };
 }
 
 /**
@@ -24,10 +32,17 @@ interface LostSubagent {
 export async function readLostTask(
   sessionFile: string,
   entries: readonly SessionEntry[],
-): Promise<{ text: string; details: { results: LostSubagent[]; used: Consumption } }> {
-  const results = await readLost(sessionFile, entries);
+): Promise<LostTask> {
+  return describeLost(await readLost(sessionFile, entries));
+}
+
+/** The result of a call whose subagents were lost. */
+export function describeLost(results: LostSubagent[]): LostTask {
   const used = results.reduce((sum, result) => plus(sum, result.used), nothingUsed);
-  const lines = results.map(({ id, agent, sessionFile: file }) => `- ${id} (${agent}): ${file}`);
+  const lines = results.map(
+    ({ id, agent, sessionFile: file, storedSession }) =>
+      `- ${id} (${agent}): ${file ?? storedSession}`,
+  );
   const text = `Changes of isolated tasks were not applied, unless the working tree shows them. What the subagents did is in their sessions:\n${lines.join("\n")}`;
   return {
     text: results.length > 0 ? text : "",
@@ -53,6 +68,16 @@ async function readSubagent(path: string): Promise<LostSubagent | undefined> {
   const { header, entries: raw } = await readSessionFile(path);
   if (header === undefined) return undefined;
   const entries = migrateEntries({ header, entries: raw });
+  // Its own subagents may have been lost with it.
+  const below = await readLost(path, entries);
+  return { ...lostSubagent(entries, below), sessionFile: path };
+}
+
+/** What a subagent's entries tell of it. */
+export function lostSubagent(
+  entries: readonly SessionEntry[],
+  below: readonly LostSubagent[] = [],
+): LostSubagent {
   const totals = new SessionTotals();
   let name = "";
   for (const entry of entries) {
@@ -60,8 +85,6 @@ async function readSubagent(path: string): Promise<LostSubagent | undefined> {
     const known = entry as KnownSessionEntry;
     if (known.type === "session_info") name = known.name ?? name;
   }
-  // Its own subagents may have been lost with it.
-  const below = await readLost(path, entries);
   const nested = below.reduce((sum, { used }) => plus(sum, used), nothingUsed);
   const [, agent = "task", id = name] = /^([^:]+): (.*)$/s.exec(name) ?? [];
   return {
@@ -70,7 +93,6 @@ async function readSubagent(path: string): Promise<LostSubagent | undefined> {
     status: "aborted",
     exitCode: 130,
     error: "The host ended.",
-    sessionFile: path,
     used: plus(plus(totals.consumption, nested), { subagents: below.length }),
   };
 }

@@ -13,6 +13,7 @@ import { sessionFileName } from "./file/session-path.ts";
 import type { ReadSession } from "./read-session.ts";
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
+import type { SessionPart } from "./store/session-part.ts";
 import type { StoreReports } from "./store/store-access.ts";
 
 /** An entry without the fields that every entry has. */
@@ -271,21 +272,26 @@ export class SessionLog {
     }
   }
 
-  /**
-   * Fulfilled once a store has what was appended so far; undefined if it has, and without a store.
-   * Rejects with {@link SessionError} `session_write_failed` or `session_lost`.
-   */
+  /** Settled once a store has, or refused, all that was appended; undefined if it has, or without one. */
   stored(): Promise<void> | undefined {
     return undefined;
   }
 
   /**
-   * Gets ready for a prompt: after a failure of its store, the session is read again.
-   *
-   * @returns undefined if there is nothing to do
-   * @throws {SessionError} `session_lost`, `session_write_failed`
+   * Gets ready for a prompt: after a failure of its store, the session is read again. Rejects with
+   * {@link SessionError} `session_lost` or `session_write_failed`; undefined if there is nothing to do.
    */
   recover(): Promise<void> | undefined {
+    return undefined;
+  }
+
+  /** Begins a log for a subagent in the store, if there is one; elsewhere its file is enough. */
+  openPart(_toolCallId: string, _id: string): Promise<SessionPart> | undefined {
+    return undefined;
+  }
+
+  /** Restores files that this session names and that a call is about to use; undefined without any. */
+  restoreNamed(_args: unknown): Promise<void> | undefined {
     return undefined;
   }
 

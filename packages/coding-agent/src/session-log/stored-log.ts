@@ -1,8 +1,11 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import { isUserMessage, type LogParts, type NewEntry, SessionLog } from "./session-log.ts";
+import { partName } from "./store/named-files.ts";
 import { parseStored } from "./store/open-stored-session.ts";
-import type { StoreReports } from "./store/store-access.ts";
+import type { SessionPart } from "./store/session-part.ts";
+import { referenceOf, type StoreAccess, type StoreReports } from "./store/store-access.ts";
 import type { StoreJournal } from "./store/store-journal.ts";
+import { StoredPart } from "./store/stored-part.ts";
 
 /**
  * A session that lives in a store. Entries are in memory at once, so that the next one can follow
@@ -10,6 +13,7 @@ import type { StoreJournal } from "./store/store-journal.ts";
  * leaves the memory again.
  */
 export class StoredLog extends SessionLog {
+  readonly #access: StoreAccess;
   readonly #journal: StoreJournal;
   /** The header has been handed to the store. */
   #isBegun: boolean;
@@ -19,8 +23,13 @@ export class StoredLog extends SessionLog {
   #deferred: SessionEntry[] = [];
 
   /** @param entries - what the store has; undefined if it has nothing of the session */
-  constructor(parts: LogParts, journal: StoreJournal, entries?: readonly SessionEntry[]) {
+  constructor(
+    parts: LogParts,
+    { access, journal }: { access: StoreAccess; journal: StoreJournal },
+    entries?: readonly SessionEntry[],
+  ) {
     super(parts, "none");
+    this.#access = access;
     this.#journal = journal;
     this.#isBegun = entries !== undefined;
     if (entries !== undefined) this.replaceEntries(entries);
@@ -31,7 +40,7 @@ export class StoredLog extends SessionLog {
   }
 
   override get reference(): string | undefined {
-    return this.header.id;
+    return referenceOf(this.#journal.key);
   }
 
   override appendLater(entry: NewEntry): void {
@@ -70,6 +79,19 @@ export class StoredLog extends SessionLog {
     });
   }
 
+  /** The store is asked first: a host that lost the session begins no part of it. */
+  override async openPart(toolCallId: string, id: string): Promise<SessionPart> {
+    await this.#journal.confirm();
+    const { key } = this.#journal;
+    const name = partName(toolCallId, id);
+    const subpath = key.subpath === undefined ? name : `${key.subpath}/${name}`;
+    return StoredPart.open(this.#access, { ...key, subpath });
+  }
+
+  override restoreNamed(args: unknown): Promise<void> | undefined {
+    return this.#access.files?.restoreNamed(args);
+  }
+
   override close(): Promise<void> {
     super.close();
     return this.#journal.close();
@@ -92,7 +114,7 @@ export class StoredLog extends SessionLog {
   async #readAgain(): Promise<void> {
     const lines = await this.#journal.recover();
     if (lines === null) return;
-    this.replaceEntries(parseStored(lines, this.header.id).entries);
+    this.replaceEntries(parseStored(this.#access, this.#journal.key, lines).entries);
     this.#isBegun = true;
   }
 

@@ -6,8 +6,9 @@ import type { OpenedSession, SessionHome, SessionStart } from "./open-session.ts
 import { type LogParts, SessionLog, type SessionLogOptions } from "./session-log.ts";
 import { SessionTree } from "./session-tree.ts";
 import { acquireSession, reaching, readStoredSession } from "./store/open-stored-session.ts";
-import { placeOf, type StoreAccess } from "./store/store-access.ts";
+import { keyOf, placeOf, referenceOf, type StoreAccess } from "./store/store-access.ts";
 import { StoreJournal } from "./store/store-journal.ts";
+import { storeLog } from "./store/stored-part.ts";
 import { StoredLog } from "./stored-log.ts";
 
 /** How many sessions of a list to read at the same time. */
@@ -16,14 +17,19 @@ const CONCURRENCY = 8;
 /** Sessions are named by their ids here, where those in files are named by paths. */
 export class StoredSessions implements SessionHome {
   readonly #access: StoreAccess;
+  /** For sessions that are only looked at: their files do not matter here. */
+  readonly #looking: StoreAccess;
 
   constructor(access: StoreAccess) {
-    this.#access = access;
+    this.#access = { ...access, putLog: (key, path) => storeLog(this.#access, key, path) };
+    this.#looking = { ...access, files: undefined };
   }
 
   /** A new session's log; its lease is taken with its first entry. */
   createLog(parts: LogParts): SessionLog {
-    return new StoredLog(parts, new StoreJournal(this.#access, parts.header.id));
+    const access = this.#access;
+    const key = { projectKey: access.projectKey, sessionId: parts.header.id };
+    return new StoredLog(parts, { access, journal: new StoreJournal(access, key) });
   }
 
   /**
@@ -52,11 +58,14 @@ export class StoredSessions implements SessionHome {
   /**
    * Opens a session that must be there.
    *
+   * @param name - its id; for a subagent's, the reference or the session file that its result names
    * @throws {SessionError} as {@link open}
    */
-  async openExisting(id: string, options: SessionLogOptions): Promise<OpenedSession> {
+  async openExisting(name: string, options: SessionLogOptions): Promise<OpenedSession> {
+    const part = this.#access.files?.logAt(name);
+    const id = part === undefined ? name : referenceOf({ ...keyOf(this.#access, name), ...part });
     // Looked at first: a lease of nothing would leave a trace.
-    if ((await readStoredSession(this.#access, id)) === undefined) throw this.#missing(id);
+    if ((await readStoredSession(this.#looking, id)) === undefined) throw this.#missing(id);
     return { log: await this.#openOrCreate(id, options), diagnostics: [] };
   }
 
@@ -78,11 +87,11 @@ export class StoredSessions implements SessionHome {
    * @throws {SessionError} `session_not_found`, `session_locked`, `session_write_failed`
    */
   async delete(sessionId: string): Promise<void> {
-    const { store, projectKey } = this.#access;
-    if ((await readStoredSession(this.#access, sessionId)) === undefined) {
+    const { store } = this.#access;
+    if ((await readStoredSession(this.#looking, sessionId)) === undefined) {
       throw this.#missing(sessionId);
     }
-    const key = { projectKey, sessionId };
+    const key = keyOf(this.#access, sessionId);
     await reaching(this.#access, sessionId, () => store.delete(key));
   }
 
@@ -98,24 +107,34 @@ export class StoredSessions implements SessionHome {
   ): Promise<OpenedSession> {
     const loaded = await readStoredSession(this.#access, from);
     if (loaded === undefined) throw this.#missing(from);
-    if (id !== undefined && (await readStoredSession(this.#access, id)) !== undefined) {
+    if (id !== undefined && (await readStoredSession(this.#looking, id)) !== undefined) {
       const reason = "the store has a session with this id";
       throw new SessionError("invalid_option", { option: "--session-id", reason });
     }
     const log = SessionLog.create({ ...options, id: id ?? randomUuid(), parentSession: from });
     log.takeOver(loaded.entries);
     answerLeftCalls(log);
+    await this.#access.files?.restoreSome();
     return { log, diagnostics: [] };
   }
 
   async #openOrCreate(id: string, options: SessionLogOptions): Promise<SessionLog> {
-    const { lease, loaded } = await acquireSession(this.#access, id);
+    const access = this.#access;
+    const { lease, loaded } = await acquireSession(access, id);
     const header = loaded?.header ?? SessionLog.create({ cwd: options.cwd, id }).header;
     const lines = loaded === undefined ? 0 : loaded.entries.length + 1;
-    const journal = new StoreJournal(this.#access, id, { lease, lines });
+    const key = keyOf(access, id);
+    const journal = new StoreJournal(access, key, { lease, lines });
     const parts = { header, path: undefined, tree: new SessionTree() };
-    const log = new StoredLog(parts, journal, loaded?.entries);
-    await answerOpenCalls(log, { keepsQuestions: options.keepsQuestions });
+    const log = new StoredLog(parts, { access, journal }, loaded?.entries);
+    await answerOpenCalls(log, {
+      keepsQuestions: options.keepsQuestions,
+      readLost: async (call) => {
+        const { readLostParts } = await import("./lost-parts.ts");
+        return readLostParts({ access: this.#looking, key, entries: log.tree.entries, call });
+      },
+    });
+    await access.files?.restoreSome();
     return log;
   }
 
@@ -128,7 +147,7 @@ export class StoredSessions implements SessionHome {
 
   /** Undefined for what is not a session, or no longer there. */
   async #info(id: string): Promise<SessionInfo | undefined> {
-    const loaded = await readStoredSession(this.#access, id).catch((error: unknown) => {
+    const loaded = await readStoredSession(this.#looking, id).catch((error: unknown) => {
       if (error instanceof SessionError && error.code === "session_invalid") return undefined;
       throw error;
     });

@@ -156,7 +156,10 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
         if (!isWholeReply(event)) return wait;
         return Promise.resolve(wait).then(() => later().continuation.noteReply());
       },
-      beforeToolRuns: (tool, call) => inputs.rewind.beforeTool(tool, call),
+      beforeToolRuns: (tool, call) => {
+        const recorded = () => inputs.rewind.beforeTool(tool, call);
+        return conversation.log.restoreNamed(call.arguments)?.then(recorded) ?? recorded();
+      },
       beforeToolCalls: ({ length }) => inputs.budget.admit({ calls: length }),
       beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
     },

@@ -9,6 +9,7 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModel, type ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { createTool } from "../tools/common/tool-row.ts";
 import { isSelected, type ToolSelection } from "../tools/tool-selection.ts";
@@ -80,6 +81,8 @@ export function createSessionTasks(
     settings: SettingsStore;
     agentDirectory: string;
     createSession: CreateSubagentSession;
+    /** Begins a subagent's log in the session's store; undefined without a store. */
+    openPart: SessionLog["openPart"];
     /** The session the tasks belong to; called when a task runs. */
     session: () => TaskingAgentSession;
   },
@@ -117,6 +120,7 @@ export function createSessionTasks(
       const { model, thinkingLevel } = models;
       return {
         sessionFile: log.path,
+        openPart: parts.openPart,
         model,
         thinkingLevel,
         isProjectTrusted,

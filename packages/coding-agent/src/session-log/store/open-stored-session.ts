@@ -3,8 +3,8 @@ import { errorMessage, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
 import { mendEntry } from "../entries/mend-entry.ts";
 import { migrateEntries } from "../entries/migrate.ts";
-import type { StoreEntry, StoreLease } from "./session-store.ts";
-import { placeOf, type StoreAccess, storeErrorCode } from "./store-access.ts";
+import type { SessionKey, StoreEntry, StoreLease } from "./session-store.ts";
+import { keyOf, placeOf, referenceOf, type StoreAccess, storeErrorCode } from "./store-access.ts";
 
 /** A session as a store has it. */
 export interface LoadedSession {
@@ -20,13 +20,13 @@ export interface LoadedSession {
  */
 export async function acquireSession(
   access: StoreAccess,
-  sessionId: string,
+  reference: string,
 ): Promise<{ readonly lease: StoreLease; readonly loaded: LoadedSession | undefined }> {
-  const { store, projectKey, leaseMs, owner } = access;
-  const key = { projectKey, sessionId };
-  const lease = await reaching(access, sessionId, () => store.acquire(key, leaseMs, owner));
+  const { store, leaseMs, owner } = access;
+  const key = keyOf(access, reference);
+  const lease = await reaching(access, reference, () => store.acquire(key, leaseMs, owner));
   try {
-    return { lease, loaded: await readStoredSession(access, sessionId) };
+    return { lease, loaded: await readStoredSession(access, reference) };
   } catch (error) {
     await store.release(lease).catch(() => undefined);
     throw error;
@@ -40,16 +40,22 @@ export async function acquireSession(
  */
 export async function readStoredSession(
   access: StoreAccess,
-  sessionId: string,
+  reference: string,
 ): Promise<LoadedSession | undefined> {
-  const { store, projectKey } = access;
-  const lines = await reaching(access, sessionId, () => store.load({ projectKey, sessionId }));
-  return lines === null ? undefined : parseStored(lines, placeOf(access, sessionId));
+  const key = keyOf(access, reference);
+  const lines = await reaching(access, reference, () => access.store.load(key));
+  return lines === null ? undefined : parseStored(access, key, lines);
 }
 
 /** @throws {SessionError} `session_invalid` */
-export function parseStored(lines: readonly StoreEntry[], path: string): LoadedSession {
-  const [first, ...rest] = lines;
+export function parseStored(
+  access: StoreAccess,
+  key: SessionKey,
+  lines: readonly StoreEntry[],
+): LoadedSession {
+  const path = placeOf(access, referenceOf(key));
+  const { files } = access;
+  const [first, ...rest] = files === undefined ? lines : lines.map((line) => files.take(key, line));
   const { type, id, timestamp } = first ?? {};
   if (type !== "session" || typeof id !== "string" || typeof timestamp !== "string") {
     throw new SessionError("session_invalid", { path, reason: "its first entry is not a header" });

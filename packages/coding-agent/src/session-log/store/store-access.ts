@@ -1,4 +1,5 @@
-import type { SessionStore } from "./session-store.ts";
+import type { SessionFiles } from "./session-files.ts";
+import type { SessionKey, SessionStore } from "./session-store.ts";
 
 /** Which store a session lives in, and how long to wait for it. */
 export interface StoreAccess {
@@ -10,6 +11,10 @@ export interface StoreAccess {
   readonly timeoutMs: number;
   /** Who holds leases, for people; a file store also sees whether the process lives. */
   readonly owner: string;
+  /** The files that entries name. */
+  readonly files?: SessionFiles | undefined;
+  /** Stores a session file of this machine as a log, unless there is none. */
+  readonly putLog?: ((key: SessionKey, path: string) => Promise<boolean>) | undefined;
 }
 
 /** What the owner of a stored session has to know. */
@@ -25,6 +30,18 @@ export interface StoreReports {
 /** How a store is called where a file would be named by its path. */
 export function placeOf({ projectKey }: StoreAccess, sessionId: string): string {
   return `${sessionId} of ${projectKey} in the store`;
+}
+
+/** What names a log within its project: the session's id, with the subpath of a part behind it. */
+export function referenceOf({ sessionId, subpath }: SessionKey): string {
+  return subpath === undefined ? sessionId : `${sessionId}/${subpath}`;
+}
+
+/** The log that a reference names; ids of sessions have no slash. */
+export function keyOf({ projectKey }: StoreAccess, reference: string): SessionKey {
+  const [sessionId = "", ...rest] = reference.split("/");
+  const subpath = rest.join("/");
+  return subpath === "" ? { projectKey, sessionId: reference } : { projectKey, sessionId, subpath };
 }
 
 /** The code of a store's error; undefined for anything else. */

@@ -1,7 +1,13 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
-import type { StoreEntry, StoreLease } from "./session-store.ts";
-import { placeOf, type StoreAccess, type StoreReports, storeErrorCode } from "./store-access.ts";
+import type { SessionKey, StoreEntry, StoreLease } from "./session-store.ts";
+import {
+  placeOf,
+  referenceOf,
+  type StoreAccess,
+  type StoreReports,
+  storeErrorCode,
+} from "./store-access.ts";
 
 /** After this time without an acknowledgement, the store counts as slow. */
 const SLOW_MS = 500;
@@ -24,7 +30,7 @@ interface Waiting {
  * was opened with one, and renewed until the end.
  */
 export class StoreJournal {
-  readonly sessionId: string;
+  readonly key: SessionKey;
   readonly #access: StoreAccess;
   #reports: StoreReports | undefined;
   #lease: StoreLease | undefined;
@@ -42,11 +48,11 @@ export class StoreJournal {
   /** @param opened - the lease a session was opened with, and how many lines it had */
   constructor(
     access: StoreAccess,
-    sessionId: string,
+    key: SessionKey,
     opened?: { readonly lease: StoreLease; readonly lines: number },
   ) {
     this.#access = access;
-    this.sessionId = sessionId;
+    this.key = key;
     this.#hurry.promise.catch(() => undefined);
     if (opened === undefined) return;
     this.#acknowledged = opened.lines;
@@ -110,7 +116,7 @@ export class StoreJournal {
    */
   async recover(): Promise<StoreEntry[] | null> {
     const { store, timeoutMs } = this.#access;
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     const old = this.#lease;
     this.#stopRenewal();
     try {
@@ -129,6 +135,21 @@ export class StoreJournal {
       this.#end(this.#lose());
       throw this.#lose();
     }
+  }
+
+  /**
+   * Asks the store whether this host is still the one that writes the session.
+   *
+   * @throws {SessionError} `session_lost`, `session_write_failed`
+   */
+  async confirm(): Promise<void> {
+    this.check();
+    const lease = this.#lease;
+    if (lease === undefined) return;
+    const { store, leaseMs } = this.#access;
+    await this.#repeated(() => store.renew(lease, leaseMs)).catch((error: unknown) => {
+      throw this.#failure(error);
+    });
   }
 
   /** Writes the remaining lines, if that takes a short time, and gives the lease back. */
@@ -167,9 +188,26 @@ export class StoreJournal {
     }
   }
 
+  /** The files that entries name are stored before the entries. */
   async #writeBatch(batch: readonly object[]): Promise<void> {
+    const { files, putLog, store } = this.#access;
+    let lines = batch;
+    if (files !== undefined) {
+      const writer = {
+        put: (bytes: Uint8Array) => this.#repeated(() => store.putBlob(this.key, bytes)),
+        putLog: async (key: SessionKey, path: string) => (await putLog?.(key, path)) ?? false,
+      };
+      const kept: object[] = [];
+      for (const line of batch) kept.push(await files.keep(this.key, line, writer));
+      lines = kept;
+    }
+    await this.#repeated(() => this.#append(lines));
+  }
+
+  /** Calls the store until it answers, or for as long as a session waits for it. */
+  async #repeated<T>(call: () => Promise<T>): Promise<T> {
     const { timeoutMs } = this.#access;
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     let isSlow = false;
     const slow = setTimeout(() => {
       isSlow = true;
@@ -178,15 +216,15 @@ export class StoreJournal {
     try {
       for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
         try {
-          await this.#within(deadline, this.#append(batch));
-          break;
+          const result = await this.#within(deadline, call());
+          if (isSlow) this.#reports?.onStatus("ok");
+          return result;
         } catch (error) {
           if (storeErrorCode(error) === "lease_lost") throw this.#lose();
-          if (Date.now() + pauseMs >= deadline) throw error;
+          if (performance.now() + pauseMs >= deadline) throw error;
           await this.#within(deadline, pause(pauseMs));
         }
       }
-      if (isSlow) this.#reports?.onStatus("ok");
     } finally {
       clearTimeout(slow);
     }
@@ -200,8 +238,8 @@ export class StoreJournal {
   }
 
   #acquire(): Promise<StoreLease> {
-    const { store, projectKey, leaseMs, owner } = this.#access;
-    return store.acquire({ projectKey, sessionId: this.sessionId }, leaseMs, owner);
+    const { store, leaseMs, owner } = this.#access;
+    return store.acquire(this.key, leaseMs, owner);
   }
 
   #keep(lease: StoreLease): void {
@@ -226,12 +264,12 @@ export class StoreJournal {
   }
 
   #lose(): SessionError {
-    return new SessionError("session_lost", { path: placeOf(this.#access, this.sessionId) });
+    return new SessionError("session_lost", { path: placeOf(this.#access, referenceOf(this.key)) });
   }
 
   #failure(error: unknown): SessionError {
     if (error instanceof SessionError) return error;
-    const path = placeOf(this.#access, this.sessionId);
+    const path = placeOf(this.#access, referenceOf(this.key));
     const reason = errorMessage(error);
     return new SessionError("session_write_failed", { path, reason }, { cause: error });
   }
@@ -265,7 +303,7 @@ export class StoreJournal {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       const error = new Error(`the store did not answer within ${this.#access.timeoutMs} ms`);
-      timer = setTimeout(() => reject(error), Math.max(0, deadline - Date.now()));
+      timer = setTimeout(() => reject(error), Math.max(0, deadline - performance.now()));
     });
     // What comes after the time is over is nobody's business.
     call.catch(() => undefined);

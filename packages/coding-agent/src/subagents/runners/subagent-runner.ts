@@ -72,6 +72,8 @@ export interface Subagent {
   setHostTools?(tools: readonly RunnableHostTool[]): Promise<void>;
   /** Sets which events of its own subagents it sends. */
   setEventLevel(level: SubagentLevel): Promise<void>;
+  /** The lines of its session, for a session file on another machine. */
+  transcript?(): Promise<readonly object[]>;
   /** Ends it and everything it started. May be called during a prompt. */
   stop(): Promise<void>;
 }

@@ -17,6 +17,7 @@ import { verifyWork } from "../verification/verify-work.ts";
 import { BudgetShare } from "./budget-share.ts";
 import { HostToolShare } from "./host-tool-share.ts";
 import { PermissionShare } from "./permission-share.ts";
+import { openCopy, ownFolder, type SubagentCopy } from "./subagent-copy.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
 import { maySpawnAt, type TaskServices } from "./task-services.ts";
@@ -48,6 +49,8 @@ export interface TaskRun {
   /** How many tasks share the remaining budget. */
   readonly shares: number;
   readonly onProgress: (event: SessionEvent, used: Consumption) => void;
+  /** Its log in the session's store, if there is one. */
+  readonly copy?: SubagentCopy | undefined;
 }
 
 /** The outcome of a task: its result, and its work if that may still be merged. */
@@ -69,8 +72,9 @@ interface Work {
  * Executes one task from start to end: tree, subagent, verification with repairs, patch. Never
  * rejects; everything it started has ended when it resolves.
  */
-export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome> {
-  const { services, order, isolation } = run;
+export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutcome> {
+  const { services, order, isolation } = given;
+  let run = given;
   const startedAt = performance.now();
   const meter = new SubagentMeter();
   const { budget } = services;
@@ -90,20 +94,21 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   const emit = (event: SessionEvent) => services.session().report(event);
   const stop = (): void => void subagent?.stop().catch(() => undefined);
   run.signal.addEventListener("abort", stop, { once: true });
+  const fail = (error: unknown): void => {
+    failure ??= errorMessage(error);
+    stop();
+  };
   const name = { id: task.id, agent: task.agent.name };
   let hasStarted = false;
   try {
+    run = { ...given, copy: await openCopy(task, given, fail) };
     tree = await isolation?.createTree();
     run.signal.throwIfAborted();
     await emit({ type: "subagent_start", ...name, isolated: order.isolated });
     hasStarted = true;
-    subagent = await startSubagent(task, run, {
-      cwd: tree?.cwd,
-      meter,
-      share,
-      permissions,
-      emit,
-    });
+    const context = { cwd: tree?.cwd, meter, share, permissions, emit };
+    subagent = await startSubagent(task, run, context);
+    run.copy?.attach(subagent);
     await services.feed.join(subagent);
     await share.bind(subagent);
     await permissions.bind(subagent);
@@ -111,7 +116,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
     run.signal.throwIfAborted();
     work = await doWork({ task, run, subagent, tree, emit });
   } catch (error) {
-    failure = errorMessage(error);
+    fail(error);
   }
   run.signal.removeEventListener("abort", stop);
   share.end();
@@ -119,6 +124,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   hostTools.end();
   if (subagent !== undefined) services.feed.leave(subagent);
   await subagent?.stop().catch(() => undefined);
+  await run.copy?.close();
   const kept = await keepAll(run, { work, tree }).catch((error: unknown): KeptResult => {
     failure ??= errorMessage(error);
     return {};
@@ -149,6 +155,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
       ...told,
       verification,
       sessionFile: subagent?.sessionFile,
+      storedSession: run.copy?.reference,
       used: meter.total,
       durationMs: Math.round(performance.now() - startedAt),
     },
@@ -175,7 +182,8 @@ async function startSubagent(
     cwd: context.cwd ?? environment.cwd,
     standsFor: standsFor(environment, context.cwd !== undefined),
     ...(await chooseModel(task, order, session)),
-    sessionDirectory: session.sessionFile === undefined ? undefined : run.artifactsFolder,
+    sessionDirectory:
+      run.copy !== undefined ? ownFolder(run) : session.sessionFile && run.artifactsFolder,
     depth: services.depth + 1,
     excludedTools: services.excludedTools(task.agent),
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
@@ -192,7 +200,8 @@ async function startSubagent(
       if (used !== undefined) budget.add(used);
       const report = services.feed.reportOf(task.id, event);
       // A client that is behind holds back the subagent, as it holds back a run.
-      const wait = report && context.emit(report);
+      const send = () => report && context.emit(report);
+      const wait = run.copy === undefined ? send() : run.copy.announce(event, send);
       run.onProgress(event, context.meter.total);
       return wait;
     },
@@ -275,10 +284,10 @@ async function ask(
   subagent: Subagent,
 ): Promise<Pick<Work, "reply" | "answer">> {
   const { answerSchema } = run.order;
-  if (answerSchema === undefined) return { reply: await tell(subagent, text) };
+  if (answerSchema === undefined) return { reply: await tell(subagent, text, run) };
   let prompt = `${text}\n\n${answerSchema.instruction}`;
   for (let attempts = 1; ; attempts++) {
-    const reply = await tell(subagent, prompt);
+    const reply = await tell(subagent, prompt, run);
     if (reply.status !== "completed") return { reply, answer: { attempts } };
     const checked = answerSchema.check(reply.text);
     if ("value" in checked) return { reply, answer: { value: checked.value, attempts } };
@@ -291,10 +300,18 @@ async function ask(
 }
 
 /** If it dies, its work and the earlier verification are kept. */
-function tell(subagent: Subagent, text: string): Promise<SubagentReply> {
-  return subagent
+async function tell(
+  subagent: Subagent,
+  text: string,
+  { copy }: Pick<TaskRun, "copy">,
+): Promise<SubagentReply> {
+  const reply = await subagent
     .prompt(text)
-    .catch((error: unknown) => ({ status: "error", text: "", error: errorMessage(error) }));
+    .catch(
+      (error: unknown) => ({ status: "error", text: "", error: errorMessage(error) }) as const,
+    );
+  await copy?.afterPrompt();
+  return reply;
 }
 
 function isUnusable(reply: SubagentReply, answer: TaskResult["answer"]): boolean {

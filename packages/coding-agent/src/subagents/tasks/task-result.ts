@@ -44,6 +44,8 @@ export interface TaskResult {
   readonly commits?: KeptCommits | undefined;
   readonly verification?: VerificationResult | undefined;
   readonly sessionFile?: string | undefined;
+  /** What names its session in the store that the caller's session lives in. */
+  readonly storedSession?: string | undefined;
   readonly used: Consumption;
   readonly durationMs: number;
 }

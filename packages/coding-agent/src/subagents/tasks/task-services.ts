@@ -4,6 +4,7 @@ import type { HostTools, RunnableHostTool } from "../../host-tools/host-tools.ts
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { SessionPart } from "../../session-log/store/session-part.ts";
 import type { SettingsStore } from "../../settings/store.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
@@ -14,6 +15,8 @@ import type { SubagentFeed } from "./subagent-feed.ts";
 interface TaskingSession {
   /** Its file; undefined in memory. */
   readonly sessionFile: string | undefined;
+  /** Begins a subagent's log in the session's store; undefined without a store. */
+  openPart(toolCallId: string, id: string): Promise<SessionPart> | undefined;
   readonly model: Model | undefined;
   readonly thinkingLevel: ThinkingLevel;
   /** Whether code of the folder it is in may be loaded. */

@@ -1,0 +1,81 @@
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { describeLost, type LostSubagent, type LostTask, lostSubagent } from "./lost-task.ts";
+import { partName } from "./store/named-files.ts";
+import { parseStored } from "./store/open-stored-session.ts";
+import type { SessionKey } from "./store/session-store.ts";
+import { referenceOf, type StoreAccess, storeErrorCode } from "./store/store-access.ts";
+import { numbered } from "./store/stored-part.ts";
+
+/** How often to ask for a lease that another host has. */
+const POLL_MS = 100;
+
+/** A call of `task` without a result, and the session that made it. */
+export interface LostCall {
+  readonly access: StoreAccess;
+  readonly key: SessionKey;
+  readonly entries: readonly SessionEntry[];
+  readonly call: ToolCall;
+}
+
+/**
+ * What subagents had done when their host died: their logs are parts of the session's, and no result
+ * names them. Their leases are taken once, so that a host which was only paused adds nothing later.
+ */
+export async function readLostParts({ access, key, entries, call }: LostCall): Promise<LostTask> {
+  const told = toldParts(entries);
+  const results: LostSubagent[] = [];
+  for (const id of idsOf(call)) {
+    const name = partName(call.id, id);
+    const first = key.subpath === undefined ? name : `${key.subpath}/${name}`;
+    for (let count = 1; ; count++) {
+      const part = { ...key, subpath: numbered(first, count) };
+      if ((await access.store.load(part)) === null) break;
+      if (told.has(referenceOf(part))) continue;
+      await endLease(access, part);
+      const lines = (await access.store.load(part)) ?? [];
+      const found = lostSubagent(parseStored(access, part, lines).entries);
+      results.push({ ...found, storedSession: referenceOf(part) });
+    }
+  }
+  return describeLost(results);
+}
+
+/** Waits for as long as a lease lasts that nobody renews. */
+async function endLease({ store, leaseMs, owner }: StoreAccess, key: SessionKey): Promise<void> {
+  const deadline = performance.now() + leaseMs;
+  for (;;) {
+    try {
+      await store.release(await store.acquire(key, leaseMs, owner));
+      return;
+    } catch (error) {
+      if (storeErrorCode(error) !== "lease_held" || performance.now() > deadline) return;
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, POLL_MS);
+    });
+  }
+}
+
+/** The ids of the tasks of a call. */
+function idsOf({ id, arguments: args }: ToolCall): string[] {
+  const tasks: unknown = Reflect.get(Object(args), "tasks");
+  if (!Array.isArray(tasks)) return [id];
+  return tasks.map((task) => String(Reflect.get(Object(task), "id")));
+}
+
+/** The parts that results name. */
+function toldParts(entries: readonly SessionEntry[]): Set<string> {
+  const told = new Set<string>();
+  for (const entry of entries) {
+    const message: unknown = Reflect.get(entry, "message");
+    const results: unknown = Reflect.get(
+      Object(Reflect.get(Object(message), "details")),
+      "results",
+    );
+    for (const result of Array.isArray(results) ? results : []) {
+      told.add(String(Reflect.get(Object(result), "storedSession")));
+    }
+  }
+  return told;
+}

@@ -1,0 +1,70 @@
+/** The files of this machine that an entry names. */
+export interface NamedFiles {
+  /** Full outputs, patches and other artifacts. */
+  readonly files: readonly string[];
+  /** Session files of subagents, with the name of the part that they become. */
+  readonly logs: readonly { readonly path: string; readonly part: string }[];
+}
+
+const none: NamedFiles = { files: [], logs: [] };
+
+/** The members of a task's result, and of what is in it, that name a file. */
+const resultMembers = [
+  ["outputPath"],
+  ["patchPath"],
+  ["patch", "path"],
+  ["commits", "path"],
+  ["leftOut", "keptAt"],
+  ["verification", "attempts", "commandResults", "artifactPath"],
+] as const;
+
+/** The host's own files that an entry names. Texts are not searched: they are not the host's words. */
+export function namedFiles(entry: object): NamedFiles {
+  const message = member(entry, "message");
+  switch (member(message, "role")) {
+    case "bashExecution":
+      return { files: textsAt(message, ["fullOutputPath"]), logs: [] };
+    case "toolResult":
+      return filesOfResult(message);
+    default:
+      return none;
+  }
+}
+
+/** The log of a subagent within the log of the session that started it. */
+export function partName(toolCallId: string, id: string): string {
+  return ["subagents", toolCallId, id].map((name) => encoded(name)).join("/");
+}
+
+function filesOfResult(message: unknown): NamedFiles {
+  const details = member(message, "details");
+  const files = textsAt(details, ["fullOutputPath"]);
+  if (member(message, "toolName") !== "task") return { files, logs: [] };
+  const results = member(details, "results");
+  const all = Array.isArray(results) ? results : [];
+  const call = String(member(message, "toolCallId"));
+  const artifacts = all.flatMap((result) => resultMembers.flatMap((way) => textsAt(result, way)));
+  const logs = all.flatMap((result) =>
+    textsAt(result, ["sessionFile"]).map((path) => ({
+      path,
+      part: partName(call, String(member(result, "id"))),
+    })),
+  );
+  return { files: [...new Set([...files, ...artifacts])], logs };
+}
+
+/** The texts at the end of a way of members; lists on the way are followed into each of their items. */
+function textsAt(value: unknown, [name, ...rest]: readonly string[]): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, [name ?? "", ...rest]));
+  const found = member(value, name ?? "");
+  if (rest.length > 0) return textsAt(found, rest);
+  return typeof found === "string" && found !== "" ? [found] : [];
+}
+
+function member(value: unknown, name: string): unknown {
+  return Reflect.get(Object(value), name);
+}
+
+function encoded(name: string): string {
+  return encodeURIComponent(name.toWellFormed());
+}

@@ -1,0 +1,138 @@
+import type { FileHandle } from "node:fs/promises";
+import { reaching } from "./open-stored-session.ts";
+import type { SessionPart } from "./session-part.ts";
+import type { SessionKey, StoreLease } from "./session-store.ts";
+import { referenceOf, type StoreAccess, storeErrorCode } from "./store-access.ts";
+import { StoreJournal } from "./store-journal.ts";
+
+const READ_BYTES = 1024 * 1024;
+const NEWLINE = 10;
+
+/** A log below a session's, which takes over what a subagent writes into its own file. */
+export class StoredPart implements SessionPart {
+  readonly #access: StoreAccess;
+  readonly #key: SessionKey;
+  readonly #journal: StoreJournal;
+  #path: string | undefined;
+  /** How much of the file has been read; the end of a line. */
+  #offset = 0;
+  /** Reads of the file come one after the other. */
+  #reading: Promise<unknown> = Promise.resolve();
+
+  private constructor(access: StoreAccess, key: SessionKey, lease: StoreLease) {
+    this.#access = access;
+    this.#key = key;
+    this.#journal = new StoreJournal(access, key, { lease, lines: 0 });
+  }
+
+  /** Begins a log with a name that no other part has. */
+  static async open(access: StoreAccess, wanted: SessionKey): Promise<StoredPart> {
+    const { store, leaseMs, owner } = access;
+    for (let count = 1; ; count++) {
+      const key = { ...wanted, subpath: numbered(wanted.subpath, count) };
+      const lease = await reaching(access, referenceOf(key), async () => {
+        if ((await store.load(key)) !== null) return undefined;
+        // Somebody else may be about to write it.
+        return store.acquire(key, leaseMs, owner).catch((error: unknown) => {
+          if (storeErrorCode(error) === "lease_held") return undefined;
+          throw error;
+        });
+      });
+      if (lease !== undefined) return new StoredPart(access, key, lease);
+    }
+  }
+
+  get reference(): string {
+    return referenceOf(this.#key);
+  }
+
+  get hasFile(): boolean {
+    return this.#path !== undefined;
+  }
+
+  async catchUp(path: string | undefined): Promise<void> {
+    const read = this.#reading.then(() => this.#readFile(path ?? this.#path));
+    this.#reading = read.catch(() => undefined);
+    await read;
+    await this.#journal.stored();
+  }
+
+  async add(lines: readonly object[]): Promise<void> {
+    this.#journal.add(lines);
+    await this.#journal.stored();
+  }
+
+  close(): Promise<void> {
+    return this.#journal.close();
+  }
+
+  async #readFile(path: string | undefined): Promise<void> {
+    const { files } = this.#access;
+    const file = path === undefined ? undefined : await files?.open(path);
+    if (path === undefined || file === undefined) return;
+    if (this.#path === undefined) files?.noteLog(path, this.#key);
+    this.#path = path;
+    try {
+      const lines = await this.#newLines(file);
+      if (lines.length > 0) this.#journal.add(lines);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Whole lines; what is behind the last of them is read next time. */
+  async #newLines(file: FileHandle): Promise<object[]> {
+    const pieces: Buffer[] = [];
+    for (let at = this.#offset; ; ) {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, at);
+      if (bytesRead === 0) break;
+      pieces.push(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    const bytes = Buffer.concat(pieces);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    this.#offset += end;
+    return bytes
+      .toString("utf8", 0, end)
+      .split("\n")
+      .flatMap((line) => parsed(line));
+  }
+}
+
+/**
+ * Stores a session file as a log.
+ *
+ * @returns whether the file is here
+ */
+export async function storeLog(
+  access: StoreAccess,
+  key: SessionKey,
+  path: string,
+): Promise<boolean> {
+  const file = await access.files?.open(path);
+  if (file === undefined) return false;
+  await file.close();
+  const part = await StoredPart.open(access, key);
+  try {
+    await part.catchUp(path);
+  } finally {
+    await part.close();
+  }
+  return true;
+}
+
+/** The name of a part that is not the first with its name. */
+export function numbered(subpath: string | undefined, count: number): string {
+  return count === 1 ? (subpath ?? "") : `${subpath}~${count}`;
+}
+
+/** A damaged line is left out, as when the file is opened. */
+function parsed(line: string): object[] {
+  if (line.trim() === "") return [];
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? [value] : [];
+  } catch {
+    return [];
+  }
+}

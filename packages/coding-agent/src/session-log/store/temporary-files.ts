@@ -1,0 +1,119 @@
+import { constants, lstatSync, mkdirSync, type Stats } from "node:fs";
+import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { randomHex } from "../../base/random.ts";
+
+/** How names begin that hosts give to files and folders of theirs in the temporary folder. */
+const ownNames = /^(pi-bash|tau-mcp|tau-tasks|tau-output)-/;
+const MAX_DEPTH = 16;
+
+/**
+ * What hosts keep in the temporary folder of a machine. What a session names may be the words of a
+ * tool, and a store belongs to many: nothing else is read here, and nothing is written elsewhere.
+ */
+export class TemporaryFiles {
+  readonly #root: string;
+
+  /** @param root - the temporary folder */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** What a file of a host is called in every temporary folder; undefined for any other file. */
+  nameOf(path: string): string | undefined {
+    if (!isAbsolute(path)) return undefined;
+    const name = relative(this.#root, path).split(sep).join("/");
+    return isOwnName(name) ? name : undefined;
+  }
+
+  /** Where the file with a name of {@link nameOf} is here; undefined for what is not such a name. */
+  pathOf(name: string): string | undefined {
+    return isOwnName(name) ? join(this.#root, ...name.split("/")) : undefined;
+  }
+
+  /** Opens a regular file of this user to read it; undefined if there is none. */
+  async open(path: string): Promise<FileHandle | undefined> {
+    const name = this.nameOf(path);
+    if (name === undefined || !this.#hasOwnFolders(name)) return undefined;
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
+    if (file === undefined) return undefined;
+    const found = await file.stat();
+    if (found.isFile() && isOwn(found)) return file;
+    await file.close();
+    return undefined;
+  }
+
+  /** The size of a file that {@link open} would open. */
+  async sizeOf(path: string): Promise<number | undefined> {
+    const file = await this.open(path);
+    if (file === undefined) return undefined;
+    try {
+      return (await file.stat()).size;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * Writes a private file, whole or not at all. One of another size is replaced.
+   *
+   * @returns whether it is there
+   */
+  async write(path: string, pieces: AsyncIterable<Uint8Array>): Promise<boolean> {
+    const name = this.nameOf(path);
+    if (name === undefined || !this.#makeFolders(name)) return false;
+    const draft = join(dirname(path), `.${randomHex(8)}.restoring`);
+    const file = await open(draft, "wx", 0o600);
+    try {
+      for await (const piece of pieces) await file.writeFile(piece);
+      await file.close();
+      // A link takes no other's place; what is there and is this user's may be replaced.
+      await link(draft, path).catch(async (error: unknown) => {
+        if ((await this.sizeOf(path)) === undefined) throw error;
+        await rename(draft, path);
+      });
+      return true;
+    } finally {
+      await file.close().catch(() => undefined);
+      await unlink(draft).catch(() => undefined);
+    }
+  }
+
+  #hasOwnFolders(name: string): boolean {
+    return foldersOf(name).every((folder) => {
+      const found = lstatSync(join(this.#root, folder), { throwIfNoEntry: false });
+      return found?.isDirectory() === true && isOwn(found);
+    });
+  }
+
+  /** In a folder for all users, one that is there may be somebody's trap. */
+  #makeFolders(name: string): boolean {
+    for (const folder of foldersOf(name)) {
+      const path = join(this.#root, folder);
+      if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(path, 0o700);
+    }
+    return this.#hasOwnFolders(name);
+  }
+}
+
+/** `a` and `a/b` for `a/b/c`. */
+function foldersOf(name: string): string[] {
+  const folders = name.split("/").slice(0, -1);
+  return folders.map((_, index) => join(...folders.slice(0, index + 1)));
+}
+
+function isOwnName(name: string): boolean {
+  const parts = name.split("/");
+  return ownNames.test(name) && parts.length <= MAX_DEPTH && parts.every(isPlainPart);
+}
+
+function isPlainPart(part: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a name must not contain
+  return part !== "" && part !== "." && part !== ".." && !/[\u0000-\u001f\\]/.test(part);
+}
+
+function isOwn({ uid }: Stats): boolean {
+  const own = process.getuid?.();
+  return own === undefined || uid === own;
+}

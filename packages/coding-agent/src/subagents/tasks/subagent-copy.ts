@@ -1,0 +1,122 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { SessionPart } from "../../session-log/store/session-part.ts";
+import type { Subagent } from "../runners/subagent-runner.ts";
+import type { Task } from "./task-order.ts";
+import type { TaskServices } from "./task-services.ts";
+
+/** The place of one task's execution. */
+interface CopyPlace {
+  readonly services: TaskServices;
+  readonly toolCallId: string;
+  readonly artifactsFolder: string;
+  readonly fileName: string;
+}
+
+/** Begins the log of a subagent in the session's store; undefined without one. */
+export async function openCopy(
+  { id }: Task,
+  place: CopyPlace,
+  onFailure: (error: unknown) => void,
+): Promise<SubagentCopy | undefined> {
+  const part = await place.services.session().openPart(place.toolCallId, id);
+  return part && new SubagentCopy(part, ownFolder(place), onFailure);
+}
+
+/** Where the session file of a subagent goes that has a copy in a store. */
+export function ownFolder({
+  artifactsFolder,
+  fileName,
+}: Pick<CopyPlace, "artifactsFolder" | "fileName">): string {
+  return join(artifactsFolder, fileName);
+}
+
+/** Events that a subagent sends after it has written an entry. */
+const followEntries: ReadonlySet<string> = new Set([
+  "message_end",
+  "tool_execution_start",
+  "compaction_end",
+  "auto_compaction_end",
+  "agent_end",
+]);
+
+/**
+ * Keeps a subagent's log in the store of the session it works for. The subagent writes a file, since
+ * it may run anywhere and has no access to the store; its events wait until the store has the entries.
+ */
+export class SubagentCopy {
+  readonly #part: SessionPart;
+  readonly #folder: string;
+  readonly #onFailure: (error: unknown) => void;
+  #subagent: Subagent | undefined;
+  /** What events wait for; undefined if nothing does. */
+  #turn: Promise<void> | undefined;
+  #hasFailed = false;
+
+  /** @param folder - where the subagent writes its file, and nothing else does */
+  constructor(part: SessionPart, folder: string, onFailure: (error: unknown) => void) {
+    this.#part = part;
+    this.#folder = folder;
+    this.#onFailure = onFailure;
+  }
+
+  /** What opens the subagent's session. */
+  get reference(): string {
+    return this.#part.reference;
+  }
+
+  /** The subagent that writes. */
+  attach(subagent: Subagent): void {
+    this.#subagent = subagent;
+  }
+
+  /** Announces an event once the store has the entries before it. Never rejects. */
+  announce(event: SessionEvent, send: () => void | Promise<void>): void | Promise<void> {
+    const isAfterEntry = followEntries.has(event.type);
+    if (this.#turn === undefined && !isAfterEntry) return send();
+    const turn = (this.#turn ?? Promise.resolve())
+      .then(() => (isAfterEntry ? this.#catchUp() : undefined))
+      .then(() => (this.#hasFailed ? undefined : send()))
+      .finally(() => {
+        if (this.#turn === turn) this.#turn = undefined;
+      });
+    this.#turn = turn;
+    return turn;
+  }
+
+  /** After a prompt: a subagent on another machine is asked for its entries. */
+  async afterPrompt(): Promise<void> {
+    await this.#catchUp();
+    if (this.#part.hasFile || this.#hasFailed) return;
+    const lines = await this.#subagent?.transcript?.().catch(() => undefined);
+    if (lines !== undefined) await this.#part.add(lines).catch((error) => this.#fail(error));
+  }
+
+  /** Takes over what came last, and ends the log's lease. */
+  async close(): Promise<void> {
+    await this.#catchUp();
+    await this.#part.close();
+  }
+
+  async #catchUp(): Promise<void> {
+    if (this.#hasFailed) return;
+    await this.#part.catchUp(this.#file()).catch((error) => this.#fail(error));
+  }
+
+  #fail(error: unknown): void {
+    this.#hasFailed = true;
+    this.#onFailure(error);
+  }
+
+  #file(): string | undefined {
+    const known = this.#subagent?.sessionFile;
+    if (known !== undefined) return known;
+    try {
+      const name = readdirSync(this.#folder).find((found) => found.endsWith(".jsonl"));
+      return name === undefined ? undefined : join(this.#folder, name);
+    } catch {
+      return undefined;
+    }
+  }
+}
