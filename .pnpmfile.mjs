@@ -1,3 +1,17 @@
+import { mkdirSync } from "node:fs";
+
+/** The first install takes a minute or two, and pnpm itself is quiet (`loglevel`). */
+function announceFirstInstall() {
+  try {
+    // Several processes of one install load this file; only one can make the folder.
+    mkdirSync(new URL("node_modules", import.meta.url));
+    process.stderr.write("Installing what this repository needs; the first time takes a while …\n");
+  } catch {
+    // It is there: not the first install, or not the first process.
+  }
+}
+announceFirstInstall();
+
 /** Only the clients of these packages run here, against our host; their own hosts' needs are dropped. */
 const clientsOnly = new Set(["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"]);
 

@@ -1,6 +1,7 @@
 /**
  * Measures the host against floors from the same run, taking turns, and with `--peers` against other
  * hosts too: `bench [--peers] [--quick] [--only name]… [--json path] [--host "argv"] [--peer "argv"]…`.
+ * `bench --profile [--only name]…` says what limits rows of that comparison.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
@@ -26,6 +27,7 @@ import { storeAppends } from "./measurements/store-appends.ts";
 import { argumentStream, textStream } from "./measurements/streams.ts";
 import { toolTurns } from "./measurements/tool-turns.ts";
 import { warmSession } from "./measurements/warm-session.ts";
+import { profile } from "./profile/profile.ts";
 import { table } from "./table.ts";
 
 const measurements: readonly Measurement[] = [
@@ -50,6 +52,7 @@ const measurements: readonly Measurement[] = [
 const { values } = parseArgs({
   options: {
     peers: { type: "boolean", default: false },
+    profile: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     only: { type: "string", multiple: true },
     json: { type: "string" },
@@ -66,6 +69,9 @@ if (unknown.length > 0) {
   fail(`There is no measurement ${unknown.join(", ")}. There are: ${names().join(", ")}`);
 } else if (!existsSync("/proc/self/task")) {
   fail("CPU and memory of children are read from /proc, which this system does not have.");
+} else if (values.profile) {
+  const written = await profile(values.only);
+  if (written !== undefined) console.log(`\nThe profiles are in ${written}`);
 } else {
   if (!values.peers) await runMeasurements();
   if (values.peers || values.only) await compareWithPeers();

@@ -25,6 +25,26 @@ export function proportionalMib(pid: number): number {
   return Number(found?.[1]) / 1024;
 }
 
+/** What resident memory consists of, in MiB: by the file it is mapped from, or what it is used for. */
+export function residentParts(pid: number): Record<string, number> {
+  const parts: Record<string, number> = {};
+  let part = "";
+  for (const line of read(`/proc/${pid}/smaps`).split("\n")) {
+    const mapping = /^[\da-f]+-[\da-f]+ \S+ \S+ \S+ \d+ *(.*)$/.exec(line);
+    if (mapping) part = partName(mapping[1] ?? "");
+    const size = /^Rss: +(\d+) kB/.exec(line);
+    if (size) parts[part] = (parts[part] ?? 0) + Number(size[1]) / 1024;
+  }
+  return parts;
+}
+
+function partName(mapped: string): string {
+  if (mapped.startsWith("/"))
+    return mapped.endsWith("/node") ? "Node's program" : "libraries and files";
+  if (mapped === "[heap]") return "memory of native code";
+  return mapped.startsWith("[stack") ? "stacks" : "V8's heap, its code, and large native blocks";
+}
+
 function statusMib(pid: number, key: string): number {
   const found = new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(read(`/proc/${pid}/status`));
   return Number(found?.[1]) / 1024;

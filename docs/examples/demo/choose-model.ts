@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startLoopbackServer } from "@tau-agent/ai/testing";
+import { type ScenarioRequest, startLoopbackServer } from "@tau-agent/ai/testing";
 import { findLocalServers } from "@tau-agent/coding-agent";
 import { RpcClient, type RpcClientOptions } from "@tau-agent/rpc-client";
+import { atPace } from "./pace.ts";
 import fixTheTests from "./scenario.ts";
+import type { Stage } from "./stage.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The model that will do the work, and how to select it in a host. */
@@ -19,13 +21,15 @@ const nothingToClose = async () => {};
 /** A model with a key, else a local one, else a scripted one. */
 export async function chooseModel(
   workspace: Workspace,
+  stage: Stage,
   options: { isScripted: boolean },
 ): Promise<ChosenModel> {
-  if (options.isScripted) return scriptedModel(workspace, "As asked, no real model is used");
+  const script = (why: string) => scriptedModel(workspace, stage, why);
+  if (options.isScripted) return script("As asked, no real model is used");
   return (
     (await modelWithKey(workspace)) ??
     (await localModel(workspace)) ??
-    scriptedModel(workspace, "There is no model with a key and no model server on a local port")
+    script("There is no model with a key and no model server on a local port")
   );
 }
 
@@ -60,8 +64,13 @@ async function localModel(workspace: Workspace): Promise<ChosenModel | undefined
 }
 
 /** Scripted decisions, served over HTTP in Anthropic's format. */
-async function scriptedModel(workspace: Workspace, why: string): Promise<ChosenModel> {
-  const server = await startLoopbackServer({ scenario: fixTheTests, records: false });
+async function scriptedModel(
+  workspace: Workspace,
+  { isLive }: Stage,
+  why: string,
+): Promise<ChosenModel> {
+  const scenario = (request: ScenarioRequest) => atPace(fixTheTests(request), isLive);
+  const server = await startLoopbackServer({ scenario, records: false });
   return {
     words: `${why}: the replies come from a script that reacts to what the tools return, over ${server.url} in Anthropic's wire format. All else is real.`,
     host: ownProvider(workspace, "loopback", {

@@ -23,6 +23,9 @@ export interface TestRun {
   readonly failures: readonly Failure[];
 }
 
+/** What a host writes for a call that ended with another host. */
+const isLost = (text: string) => text.startsWith("No result provided");
+
 /** Every call that has a result, in order. */
 export function doneCalls({ messages }: ScenarioRequest): DoneCall[] {
   const texts = new Map<string, string>();
@@ -36,7 +39,7 @@ export function doneCalls({ messages }: ScenarioRequest): DoneCall[] {
     if (message.role !== "assistant") continue;
     for (const block of message.content) {
       const text = block.type === "toolCall" ? texts.get(block.id) : undefined;
-      if (block.type !== "toolCall" || text === undefined) continue;
+      if (block.type !== "toolCall" || text === undefined || isLost(text)) continue;
       done.push({ name: block.name, args: block.arguments, text });
     }
   }

@@ -4,9 +4,9 @@
  * broken, and changes one line at a time until the tests pass.
  */
 import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
-import { writeChangelog } from "./changelog.ts";
 import { cleanUp } from "./cleaning.ts";
 import { type DoneCall, doneCalls, parseTestRun, type TestRun } from "./conversation.ts";
+import { writePapers } from "./papers.ts";
 import { possibleRepairs, type Repair } from "./repairs.ts";
 import {
   brokenExamples,
@@ -19,7 +19,6 @@ import {
 
 const MAX_REPAIRS = 25;
 const PROBE = "node --input-type=module <<'END'";
-const pacing = { chunkSize: 12, delayMs: 6 };
 
 /** What is known so far; rebuilt from the conversation for each request. */
 interface Knowledge {
@@ -37,7 +36,7 @@ interface Knowledge {
 export default function fixTheTests(request: ScenarioRequest): Turn {
   if (request.lastUserText.startsWith("<conversation>"))
     return say(summarize(request.lastUserText));
-  const other = writeChangelog(request) ?? cleanUp(request);
+  const other = writePapers(request) ?? cleanUp(request);
   if (other !== undefined) return other;
   const known = learn(doneCalls(request));
   const { testCommand, runs, hasEdited } = known;
@@ -224,7 +223,7 @@ function chain({ files }: Knowledge, start: string): { files: SourceFile[]; path
 }
 
 function say(words: string, ...calls: ReturnType<typeof toolCall>[]): Turn {
-  return turn([words, ...calls], pacing);
+  return turn([words, ...calls]);
 }
 
 /** A summary of the conversation, made from the conversation itself. */

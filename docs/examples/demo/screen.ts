@@ -1,16 +1,24 @@
+import { styleText } from "node:util";
 import type { RpcClient } from "@tau-agent/rpc-client";
 
 type SessionEvent = Parameters<Parameters<RpcClient["onEvent"]>[0]>[0];
 
-const MAX_LINES = 8;
-const MAX_COLUMNS = 140;
-const usesColor = process.stdout.isTTY === true && !process.env.NO_COLOR;
+const MAX_LINES = 6;
+/** More than this is cut off in one line of output. */
+export const MAX_COLUMNS = 96;
 
-function style(code: number): (text: string) => string {
-  return (text) => (usesColor ? `\u001b[${code}m${text}\u001b[0m` : text);
+/** Colours on terminals that have them; NO_COLOR and FORCE_COLOR are obeyed. */
+function style(format: Parameters<typeof styleText>[0]): (text: string) => string {
+  return (text) => styleText(format, text, { stream: process.stdout });
 }
 
-const [bold, dim, red, green, cyan] = [style(1), style(2), style(31), style(32), style(36)];
+const [bold, cyan] = [style("bold"), style("cyan")];
+/** Text that matters less. */
+export const dim = style("dim");
+/** Text about a failure, or a removed line. */
+export const red = style("red");
+/** Text about a success, or an added line. */
+export const green = style("green");
 
 /** Prints a heading. */
 export function heading(text: string): void {
@@ -19,26 +27,32 @@ export function heading(text: string): void {
 
 /** Prints a name and its value. */
 export function fact(name: string, value: string): void {
-  console.log(`${`${name}:`.padEnd(10)}${value}`);
+  console.log(`${dim(`${name}:`.padEnd(11))}${value}`);
 }
 
-/** Prints a diff. */
+/** Prints what a patch changes: added and removed lines, and of new files only their length. */
 export function showPatch(patch: string): void {
-  const lines = patch.trimEnd().split("\n");
-  for (const line of lines) {
-    if (/^(\+\+\+|---|diff|index|new file|=)/.test(line)) console.log(dim(line));
-    else if (line.startsWith("+")) console.log(green(line));
-    else if (line.startsWith("-")) console.log(red(line));
-    else console.log(line);
+  for (const file of patch.split(/^(?=diff --git |=+$)/m)) {
+    const name = /^\+\+\+ (?:b\/)?(\S+)/m.exec(file)?.[1];
+    if (name === undefined) continue;
+    const lines = file.split("\n").filter((line) => /^[+-](?![+-]{2} )/.test(line));
+    const isNew = /^(?:--- \/dev\/null|@@ -0,0 )/m.test(file);
+    console.log(isNew ? `${name}: new, ${lines.length} lines` : `${name}:`);
+    if (isNew) continue;
+    for (const line of lines) console.log(line.startsWith("+") ? green(line) : red(line));
   }
 }
 
-/** Prints the test list of Node's test runner, without details. */
+/** Prints the failing tests of Node's test runner, and how many pass and fail. */
 export function showTests(output: string): void {
-  for (const line of output.split("✖ failing tests:")[0]?.trimEnd().split("\n") ?? []) {
-    if (line.startsWith("✔")) console.log(green(line));
-    else if (line.startsWith("✖")) console.log(red(line));
-    else if (/^ℹ (tests|pass|fail) /.test(line)) console.log(line);
+  const [list = ""] = output.split("✖ failing tests:");
+  for (const line of list.split("\n")) if (line.startsWith("✖")) console.log(red(line));
+  const count = (name: string) => new RegExp(`^ℹ ${name} (\\d+)$`, "m").exec(output)?.[1];
+  const [passed, failed] = [count("pass"), count("fail")];
+  if (passed === undefined || failed === undefined) console.log(output.trimEnd());
+  else {
+    const failures = failed === "0" ? dim("0 fail") : red(`${failed} fail`);
+    console.log(`${green(`${passed} pass`)}, ${failures}`);
   }
 }
 
@@ -89,6 +103,8 @@ export class Screen {
     // Read-only calls run in parallel, so their results come in any order.
     if (this.#lastCall !== toolCallId) console.log(cyan(`  < ${this.#calls.get(toolCallId)}`));
     this.#lastCall = undefined;
+    // Its subagents have been shown at work.
+    if (event.toolName === "task" && !isError) return;
     const blocks = result.content;
     const text = blocks.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
     const diff: unknown = Object(result.details).diff;
@@ -96,8 +112,11 @@ export class Screen {
       typeof diff === "string"
         ? diff.split("\n").filter((line) => /^[+-]/.test(line))
         : text.trimEnd().split("\n");
-    const paint = isError ? red : dim;
-    for (const line of shorten(lines)) console.log(paint(`    ${line.slice(0, MAX_COLUMNS)}`));
+    const isDiff = typeof diff === "string";
+    for (const line of shorten(lines)) {
+      const paint = isError ? red : isDiff ? (line.startsWith("+") ? green : red) : dim;
+      console.log(paint(`    ${line.slice(0, MAX_COLUMNS)}`));
+    }
   }
 }
 
@@ -111,7 +130,8 @@ function shorten(lines: readonly string[]): readonly string[] {
 
 function describeCall(name: string, args: unknown): string {
   const given: Record<string, unknown> = Object(args);
-  const main = given.command ?? given.path ?? given.pattern ?? "";
+  const tasks = Array.isArray(given.tasks) ? `of ${given.tasks.length} tasks` : "";
+  const main = given.command ?? given.path ?? given.pattern ?? tasks;
   const [first = "", ...rest] = String(main).split("\n");
   const more = rest.length > 0 ? ` … (${rest.length} more lines)` : "";
   return `${name} ${first}`.trimEnd().slice(0, MAX_COLUMNS) + more;

@@ -48,5 +48,6 @@ function limitsOf(rows: readonly Comparison[]): string {
   const known = rows.filter((row) => !holds(row) && limits[row.name] !== undefined);
   if (known.length === 0) return "";
   const list = known.map(({ name }) => `- \`${name}\`: ${limits[name]}.`);
-  return `\n## What limits the rows that miss\n\n${list.join("\n")}\n`;
+  const profiles = "[performance-profiles.md](performance-profiles.md) has the profiles.";
+  return `\n## What limits the rows that miss\n\n${profiles}\n\n${list.join("\n")}\n`;
 }

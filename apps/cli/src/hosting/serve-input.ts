@@ -17,7 +17,7 @@ export function serveInput(
   const take = (line: DecodedLine): void => {
     if (!shutdown.hasBegun) pushLines(client, [line]);
   };
-  const lines = new LineSlices(take, () => writer.flush());
+  const lines = new LineSlices(take, writer);
   input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
   input.on("end", () => {
     lines.push(decoder.end());

@@ -8,7 +8,7 @@ import { protectTerminal } from "./terminal.ts";
 /** What frames are written to; nothing else reaches the real stdout. */
 export interface FrameOutput {
   /** Returns false when the reader is behind. */
-  write(text: string, onWritten?: () => void): boolean;
+  write(text: string | Uint8Array, onWritten?: () => void): boolean;
   onDrain(listener: () => void): void;
   /** Calls each listener once the reader is gone; at once when it is. */
   onClosed(listener: () => void): void;

@@ -92,7 +92,7 @@ export function serve(options: ServeOptions): void {
     else connection.respond(oversizedAnswer(line.oversizedBytes));
   };
   // What could be answered at once leaves at once, in one write (row "`get_state` idle").
-  const lines = new LineSlices(take, () => writer.flush());
+  const lines = new LineSlices(take, writer);
   input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
   input.on("end", () => {
     lines.push(decoder.end());

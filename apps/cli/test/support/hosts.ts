@@ -46,9 +46,9 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
   const input = new PassThrough();
   const lines = new LineDecoder();
   const output = {
-    write: (text: string, onWritten?: () => void) => {
-      recording.append("stdout", text);
-      for (const line of lines.push(Buffer.from(text))) {
+    write: (piece: string | Uint8Array, onWritten?: () => void) => {
+      recording.append("stdout", piece);
+      for (const line of lines.push(typeof piece === "string" ? Buffer.from(piece) : piece)) {
         if ("text" in line) frames.push(JSON.parse(line.text));
       }
       if (onWritten !== undefined) setImmediate(onWritten);

@@ -99,6 +99,11 @@ export class HostRequests {
     return [...this.#open.values()].map(({ request }) => request);
   }
 
+  /** The ids of the open requests, oldest first. */
+  get ids(): string[] {
+    return [...this.#open.keys()];
+  }
+
   /** The number of open requests. */
   get size(): number {
     return this.#open.size;

@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
@@ -49,7 +50,7 @@ describe("the context of a branch that is mostly not parsed", () => {
       const { model, thinkingLevel } = resumedModel(tree, leafId);
       const count = countMessages(tree, leafId);
       const stored = new StoredMessages(tree, leafId);
-      const json = count === undefined ? undefined : stored.json;
+      const json = count === undefined ? undefined : Buffer.concat(stored.json).toString();
       const expected = buildSessionContext(tree.branch(leafId));
       expectSame(context, expected);
       expect({ model, thinkingLevel }).toEqual({
@@ -89,12 +90,29 @@ describe("the context of a branch that is mostly not parsed", () => {
         read.push(...all.map(({ start }) => start));
         return values.call(lines, all);
       },
-      lists: (places) => lists.call(lines, places),
+      lists: (places, isKept) => lists.call(lines, places, isKept),
     });
     expect(countMessages(tree, tree.leafId)).toBe(3);
     expect(contextOfBranch(tree).messages).toHaveLength(3);
     // The kept question, and the reply: once as a message, once for its model.
     expect(read).toHaveLength(3);
+    lines.close();
+  });
+
+  it("replaces bytes of a file that are not UTF-8", async () => {
+    const path = join(temporaryFolder(), "session.jsonl");
+    const log = SessionLog.create({ cwd: "/", path });
+    log.append(message(user("first ?")));
+    log.append(message(assistant("é")));
+    log.close();
+    const bytes = readFileSync(path);
+    bytes[bytes.indexOf("first ?") + 6] = 0xff;
+    writeFileSync(path, bytes);
+    const { tree, lines } = await readSession(path);
+    const json = Buffer.concat(new StoredMessages(tree, tree.leafId).json);
+    expect(isUtf8(json)).toBe(true);
+    expect(json.toString()).toContain("first \ufffd");
+    expect(json.toString()).toContain("é");
     lines.close();
   });
 
@@ -107,7 +125,7 @@ describe("the context of a branch that is mostly not parsed", () => {
     const { tree, lines } = await readSession(path);
     const stored = new StoredMessages(tree, tree.leafId);
     expect(stored.map(({ role }) => role)).toEqual(["user", "assistant"]);
-    expect(JSON.stringify({ stored })).toBe(`{"stored":${stored.json}}`);
+    expect(JSON.stringify({ stored })).toBe(`{"stored":${Buffer.concat(stored.json)}}`);
     lines.close();
   });
 });

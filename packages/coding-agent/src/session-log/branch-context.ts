@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import {
@@ -163,13 +164,15 @@ export class StoredMessages {
     this.#leafId = leafId;
   }
 
-  /** The messages as a list in JSON, without parsing the usual ones (row "100 000 entries: get_messages"). */
-  get json(): string {
+  /**
+   * The messages as the bytes of a list in JSON, without reading the usual ones as text, let alone parsing
+   * them (row `session-get-messages`).
+   */
+  get json(): readonly Buffer[] {
     const { compaction, all, first } = countingPositions(this.#tree, this.#leafId);
-    // V8 puts a text together once, when it is used; joining a list would do so before.
-    let json = "";
-    const add = (list: string) => {
-      json += json === "" ? list : `,${list}`;
+    const parts: Buffer[] = [];
+    const add = (list: string | Buffer) => {
+      parts.push(Buffer.from(parts.length === 0 ? "[" : ","), utf8(list));
     };
     if (compaction !== undefined) {
       add(JSON.stringify(summaryMessage(this.#tree.at(compaction) as CompactionEntry)));
@@ -188,7 +191,8 @@ export class StoredMessages {
       }
     }
     endRun();
-    return `[${json}]`;
+    parts.push(Buffer.from(parts.length === 0 ? "[]" : "]"));
+    return parts;
   }
 
   /** As the method of a list. */
@@ -199,4 +203,10 @@ export class StoredMessages {
   toJSON(): AgentMessage[] {
     return contextOfBranch(this.#tree, this.#leafId).messages;
   }
+}
+
+/** Bytes of a file that are not UTF-8 become replacement characters. */
+function utf8(list: string | Buffer): Buffer {
+  if (typeof list !== "string" && isUtf8(list)) return list;
+  return Buffer.from(list.toString());
 }

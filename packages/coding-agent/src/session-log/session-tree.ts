@@ -20,7 +20,7 @@ export type RoleFilter = (role: ScannedRole | undefined) => boolean;
 export interface EntrySource {
   entry(place: LinePlace): SessionEntry;
   values(places: Iterable<LinePlace>): unknown[];
-  lists(places: Iterable<LinePlace>): Iterable<string>;
+  lists(places: Iterable<LinePlace>, isKept: boolean): Iterable<Buffer>;
 }
 
 /**
@@ -141,8 +141,8 @@ export class SessionTree {
   }
 
   /** The same as JSON, in batches: each is a list without its brackets. */
-  messageLists(positions: readonly number[]): Iterable<string> {
-    return this.#file.lists(this.#messagePlaces(positions));
+  messageLists(positions: readonly number[]): Iterable<Buffer> {
+    return this.#file.lists(this.#messagePlaces(positions), true);
   }
 
   /** The entries that were not only scanned, in the order of the file: everything except usual messages. */
@@ -238,10 +238,11 @@ export class SessionTree {
    * missing, the preceding entry of the file replaces it, so that a damaged line costs only itself.
    */
   branch(leafId: string | null = this.leafId, wants: RoleFilter = () => true): SessionEntry[] {
-    const positions = this.branchPositions(leafId).filter((position) =>
-      wants(this.roleAt(position)),
-    );
-    return positions.map((position) => this.#entryAt(position));
+    const entries: SessionEntry[] = [];
+    for (const position of this.branchPositions(leafId)) {
+      if (wants(this.roleAt(position))) entries.push(this.#entryAt(position));
+    }
+    return entries;
   }
 
   /** The entries of {@link branch} in reverse, for callers that need only the last of them. */

@@ -161,10 +161,12 @@ export class SessionNavigation {
   forkMessages(): { entryId: string; text: string }[] {
     const { tree } = this.#options.conversation.log;
     const isUser: RoleFilter = (role) => role === undefined || role === "user";
-    return tree.branch(tree.leafId, isUser).flatMap((entry) => {
+    const messages: { entryId: string; text: string }[] = [];
+    for (const entry of tree.branch(tree.leafId, isUser)) {
       const message = userMessageOf(entry);
-      return message === undefined ? [] : [{ entryId: entry.id, text: userText(message) }];
-    });
+      if (message) messages.push({ entryId: entry.id, text: userText(message) });
+    }
+    return messages;
   }
 
   /**

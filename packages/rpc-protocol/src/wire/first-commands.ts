@@ -58,18 +58,23 @@ const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
 
 /** The frame of a first command in a usual form; undefined for every other line. */
 export function decodeFirst(line: Readonly<Record<string, unknown>>): CommandFrame | undefined {
-  const { type, id, ...params } = line;
+  const { type, id } = line;
   // A host with many sessions has loaded the schemas by then.
-  if ("sessionId" in params) return undefined;
+  if ("sessionId" in line) return undefined;
   if (typeof type !== "string" || !Object.hasOwn(firstCommands, type)) return undefined;
   // What is left out here is read exactly by the full decoder.
   if (typeof (id ?? "") !== "string" && !Number.isSafeInteger(id)) return undefined;
   const command = Reflect.get(firstCommands, type) as FirstCommand<CommandName>;
   const { data, awaitsSessionChange, members } = command;
+  const params = members === undefined ? {} : paramsOf(line);
   if (members !== undefined && !isUsual(params, command)) return undefined;
-  const known = members === undefined ? {} : params;
-  const frame = { kind: "command", id: id ?? undefined, name: type, params: known };
-  return { ...frame, data, awaitsSessionChange } as CommandFrame;
+  const known = { id: id ?? undefined, name: type, params };
+  return { kind: "command", ...known, data, awaitsSessionChange } as CommandFrame;
+}
+
+function paramsOf(line: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { type: _, id: __, ...params } = line;
+  return params;
 }
 
 function isUsual(

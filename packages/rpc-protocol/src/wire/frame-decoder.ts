@@ -78,7 +78,7 @@ function isRequestId(id: unknown): id is RequestId {
 function readHead(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};
   }

@@ -1,4 +1,4 @@
-import type { LineWriter } from "../../rpc/connection/line-writer.ts";
+import { type EncodedLine, type LineWriter, lineText } from "../../rpc/connection/line-writer.ts";
 
 /** Where the lines of one connection go. */
 export interface LineOutput {
@@ -65,8 +65,9 @@ export class BoundedWriter implements LineWriter {
     else this.#onIdle.push(listener);
   }
 
-  write(line: string, isAnswer = false): void {
+  write(encoded: EncodedLine, isAnswer = false): void {
     if (this.#isClosed) return;
+    const line = lineText(encoded);
     const bytes = Buffer.byteLength(line);
     const kind = isAnswer ? "answers" : "events";
     if (this.isOverLimit) {

@@ -2,7 +2,10 @@ import { type DialectFrame, encodeLine, type SessionTreeNode } from "@tau-agent/
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recordFrames } from "../../../test/recording/record-host.ts";
-import { encodeResponse } from "./encode-response.ts";
+import { encodeResponse as encodeInPieces } from "./encode-response.ts";
+import { lineText } from "./line-writer.ts";
+
+const encodeResponse = (frame: DialectFrame): string => lineText(encodeInPieces(frame));
 
 const entry = (id: string, text = "") => ({
   type: "custom" as const,
@@ -53,7 +56,8 @@ describe("encodeResponse", () => {
   it("writes messages that know their JSON without encoding them", () => {
     const json = '[{"role":"user","content":"a\u2028b","timestamp":1}]';
     const head = { id: "1", type: "response", command: "get_messages", success: true } as const;
-    const encoded = encodeResponse({ ...head, data: { messages: { json } } } as DialectFrame);
+    const stored = { json: [json.slice(0, 30), json.slice(30)].map((part) => Buffer.from(part)) };
+    const encoded = encodeResponse({ ...head, data: { messages: stored } } as DialectFrame);
     recordFrames([encoded]);
     expect(encoded).toBe(encodeLine({ ...head, data: { messages: JSON.parse(json) } }));
   });

@@ -4,10 +4,12 @@ import {
   escapeLineSeparators,
   type SessionTreeNode,
 } from "@tau-agent/rpc-protocol";
+import type { EncodedLine } from "./line-writer.ts";
 
 /** A list that knows its JSON. */
 interface StoredList {
-  readonly json: string;
+  /** In pieces of UTF-8. */
+  readonly json: readonly Uint8Array[];
 }
 
 interface TreeData {
@@ -18,17 +20,18 @@ interface TreeData {
  * A response as a line. Messages that are still in their file are copied from there. The tree of a session is as deep as the conversation is long. `JSON.stringify`
  * overflows the stack between 2000 and 4000 levels, so the tree is encoded without recursion.
  */
-export function encodeResponse(frame: DialectFrame): string {
+export function encodeResponse(frame: DialectFrame): EncodedLine {
   if (!("data" in frame)) return encodeLine(frame);
-  const { data, ...head } = frame;
+  const { data } = frame;
   if (isStored(data)) {
-    return `${open(head)},"data":{"messages":${escapeLineSeparators(data.messages.json)}}}\n`;
+    const messages = data.messages.json.map(escapedPiece);
+    return [`${openWithoutData(frame)},"data":{"messages":`, ...messages, "}}\n"];
   }
   if (!isTreeData(data)) return encodeLine(frame);
   const { tree, ...rest } = data;
   const more = encodeLine(rest).slice(1, -1);
   const shown = `{"tree":${encodeTree(tree)}${more === "}" ? "" : ","}${more}`;
-  return `${open(head)},"data":${shown}}\n`;
+  return `${openWithoutData(frame)},"data":${shown}}\n`;
 }
 
 function isStored(data: unknown): data is { readonly messages: StoredList } {
@@ -37,8 +40,21 @@ function isStored(data: unknown): data is { readonly messages: StoredList } {
   return typeof messages === "object" && messages !== null && "json" in messages;
 }
 
+/** Bytes as they are, or a text in which U+2028 and U+2029 are escaped. */
+function escapedPiece(piece: Uint8Array): string | Uint8Array {
+  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  const hasSeparator = bytes.includes("\u2028") || bytes.includes("\u2029");
+  return hasSeparator ? escapeLineSeparators(bytes.toString()) : bytes;
+}
+
 function isTreeData(data: unknown): data is TreeData {
   return typeof data === "object" && data !== null && "tree" in data && Array.isArray(data.tree);
+}
+
+/** The JSON of a frame up to its data. */
+function openWithoutData(frame: DialectFrame & { data?: unknown }): string {
+  const { data: _, ...head } = frame;
+  return open(head);
 }
 
 /** The JSON of an object without the brace that closes it. */

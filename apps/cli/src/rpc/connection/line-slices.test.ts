@@ -6,22 +6,22 @@ const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, a
 describe("LineSlices", () => {
   it("works off a few lines at once", () => {
     const log: unknown[] = [];
-    const lines = new LineSlices<number>(
-      (line) => log.push(line),
-      () => log.push("flush"),
-    );
+    const lines = new LineSlices<number>((line) => log.push(line), {
+      hold: () => log.push("hold"),
+      flush: () => log.push("flush"),
+    });
     lines.push([1, 2]);
     lines.push([3]);
-    expect(log).toEqual([1, 2, "flush", 3, "flush"]);
+    expect(log).toEqual(["hold", 1, 2, "flush", "hold", 3, "flush"]);
   });
 
   it("lets the reader in between the lines of a burst, and keeps their order", async () => {
     const taken: number[] = [];
     const flushedAt: number[] = [];
-    const lines = new LineSlices<number>(
-      (line) => taken.push(line),
-      () => flushedAt.push(taken.length),
-    );
+    const lines = new LineSlices<number>((line) => taken.push(line), {
+      hold: () => {},
+      flush: () => flushedAt.push(taken.length),
+    });
     lines.push(numbers(1_000));
     const atOnce = taken.length;
     lines.push(numbers(500, 1_000));
@@ -35,10 +35,10 @@ describe("LineSlices", () => {
 
   it("is idle before it has got a line, and again after a burst", async () => {
     const taken: number[] = [];
-    const lines = new LineSlices<number>(
-      (line) => taken.push(line),
-      () => {},
-    );
+    const lines = new LineSlices<number>((line) => taken.push(line), {
+      hold: () => {},
+      flush: () => {},
+    });
     await lines.idle();
     lines.push(numbers(200));
     await lines.idle();

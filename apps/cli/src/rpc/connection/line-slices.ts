@@ -1,3 +1,11 @@
+/** Where answers gather while lines are worked off. */
+export interface AnswerGatherer {
+  /** Gathers answers from now on. */
+  hold(): void;
+  /** Lets the gathered answers leave. */
+  flush(): void;
+}
+
 /** How many lines are worked off before what they were answered with may leave. */
 const LINES_PER_SLICE = 64;
 
@@ -8,16 +16,16 @@ const LINES_PER_SLICE = 64;
  */
 export class LineSlices<Line> {
   readonly #take: (line: Line) => void;
-  readonly #onSlice: () => void;
+  readonly #answers: AnswerGatherer;
   #lines: Line[] = [];
   #next = 0;
   #isScheduled = false;
   #idle: PromiseWithResolvers<void> | undefined;
 
-  /** @param onSlice - called when lines were worked off and it is the reader's turn */
-  constructor(take: (line: Line) => void, onSlice: () => void) {
+  /** @param answers - leave together when it is the reader's turn */
+  constructor(take: (line: Line) => void, answers: AnswerGatherer) {
     this.#take = take;
-    this.#onSlice = onSlice;
+    this.#answers = answers;
   }
 
   /** Takes the lines, at once if none wait. */
@@ -35,8 +43,9 @@ export class LineSlices<Line> {
 
   #work(): void {
     const end = Math.min(this.#next + LINES_PER_SLICE, this.#lines.length);
+    this.#answers.hold();
     while (this.#next < end) this.#take(this.#lines[this.#next++] as Line);
-    this.#onSlice();
+    this.#answers.flush();
     this.#isScheduled = this.#next < this.#lines.length;
     if (this.#isScheduled) {
       setImmediate(() => this.#work());

@@ -1,5 +1,15 @@
 import type { ReaderState } from "./delta-merger.ts";
 
+/** A line with its line feed; a long one in pieces, of which some are bytes of UTF-8 that nobody has to read. */
+export type EncodedLine = string | readonly (string | Uint8Array)[];
+
+/** A line as a text. */
+export function lineText(line: EncodedLine): string {
+  if (typeof line === "string") return line;
+  const bytes = line.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece));
+  return Buffer.concat(bytes).toString();
+}
+
 /** Takes the lines of one client. */
 export interface LineWriter extends ReaderState {
   /**
@@ -7,5 +17,5 @@ export interface LineWriter extends ReaderState {
    *
    * @param isAnswer - whether the client has asked for it
    */
-  write(line: string, isAnswer?: boolean): void | Promise<void>;
+  write(line: EncodedLine, isAnswer?: boolean): void | Promise<void>;
 }

@@ -45,6 +45,27 @@ describe("FrameWriter", () => {
     expect(output.writes).toEqual(["a\nb\n"]);
   });
 
+  it("keeps the order of lines and of the pieces of a long one, and copies no bytes", async () => {
+    const { output, writer } = create();
+    void writer.write("a\n");
+    void writer.write(['{"b":[', Buffer.from("1"), Buffer.from(","), '"é"', "]}\n"]);
+    void writer.write("c\n");
+    await turnOfLoop();
+    expect(output.writes).toEqual(['a\n{"b":[', "1", ",", '"é"]}\nc\n']);
+  });
+
+  it("schedules no write while it is held, and gathers again after the next flush", async () => {
+    const { output, writer } = create();
+    writer.hold();
+    void writer.write("a\n");
+    await turnOfLoop();
+    expect(output.writes).toEqual([]);
+    writer.flush();
+    void writer.write("b\n");
+    await turnOfLoop();
+    expect(output.writes).toEqual(["a\n", "b\n"]);
+  });
+
   it("does not gather without end while the event loop does not turn", () => {
     const { output, writer } = create();
     output.accepts = false;

@@ -1,5 +1,5 @@
 import type { FrameOutput } from "../../process/output.ts";
-import type { LineWriter } from "./line-writer.ts";
+import type { EncodedLine, LineWriter } from "./line-writer.ts";
 
 /** More than this is not gathered: whether the reader keeps up must be known before it is too late. */
 const MAX_GATHERED_CHARACTERS = 256 * 1024;
@@ -10,9 +10,10 @@ const MAX_GATHERED_CHARACTERS = 256 * 1024;
  */
 export class FrameWriter implements LineWriter {
   readonly #output: FrameOutput;
-  #buffer: string[] = [];
+  #buffer: (string | Uint8Array)[] = [];
   #gathered = 0;
   #isScheduled = false;
+  #isHeld = false;
   #isClosed = false;
   #letsWait = true;
   #drain: PromiseWithResolvers<void> | undefined;
@@ -28,13 +29,13 @@ export class FrameWriter implements LineWriter {
   }
 
   /** Queues a line, which must end in a line feed; a promise while the reader is behind. */
-  write(line: string): void | Promise<void> {
+  write(line: EncodedLine): void | Promise<void> {
     if (this.#isClosed) return;
-    this.#buffer.push(line);
-    this.#gathered += line.length;
+    if (typeof line === "string") this.#gather(line);
+    else for (const piece of line) this.#gather(piece);
     if (this.#gathered > MAX_GATHERED_CHARACTERS) {
       this.flush();
-    } else if (!this.#isScheduled) {
+    } else if (!this.#isScheduled && !this.#isHeld) {
       this.#isScheduled = true;
       // After this turn of the event loop: what one network chunk brought leaves in one write.
       setImmediate(() => {
@@ -43,6 +44,11 @@ export class FrameWriter implements LineWriter {
       });
     }
     return this.whenDrained();
+  }
+
+  /** Gathers lines until `flush`, which the caller calls in this turn of the event loop. */
+  hold(): void {
+    this.#isHeld = true;
   }
 
   /** A promise while the reader is behind, for those who should wait; none when nobody should. */
@@ -81,11 +87,14 @@ export class FrameWriter implements LineWriter {
 
   /** Hands over what was gathered, for those who know that nothing more comes in this turn. */
   flush(): void {
+    this.#isHeld = false;
     if (this.#buffer.length === 0 || this.#isClosed) return;
-    const text = this.#buffer.join("");
+    const pieces = this.#buffer;
     this.#buffer = [];
     this.#gathered = 0;
-    if (this.#output.write(text) || this.#drain !== undefined) return;
+    let isTaken = true;
+    for (const piece of withTextsJoined(pieces)) isTaken = this.#output.write(piece);
+    if (isTaken || this.#drain !== undefined) return;
     const drain = Promise.withResolvers<void>();
     this.#drain = drain;
     this.#output.onDrain(() => {
@@ -93,4 +102,23 @@ export class FrameWriter implements LineWriter {
       drain.resolve();
     });
   }
+
+  #gather(piece: string | Uint8Array): void {
+    this.#buffer.push(piece);
+    this.#gathered += piece.length;
+  }
+}
+
+/** Texts that follow each other as one. */
+function withTextsJoined(
+  pieces: readonly (string | Uint8Array)[],
+): readonly (string | Uint8Array)[] {
+  if (pieces.every((piece) => typeof piece === "string")) return [pieces.join("")];
+  const joined: (string | Uint8Array)[] = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (typeof piece === "string" && typeof last === "string") joined.push(joined.pop() + piece);
+    else joined.push(piece);
+  }
+  return joined;
 }

@@ -12,7 +12,8 @@ export class TestOutput implements FrameOutput {
     return this.writes.join("");
   }
 
-  write(text: string, onWritten?: () => void): boolean {
+  write(piece: string | Uint8Array, onWritten?: () => void): boolean {
+    const text = typeof piece === "string" ? piece : Buffer.from(piece).toString();
     if (text !== "") this.writes.push(text);
     if (onWritten !== undefined) setImmediate(onWritten);
     return this.accepts;

@@ -1,0 +1,71 @@
+/** A profile as V8 writes it; times are microseconds of the system's monotonic clock. */
+export interface V8Profile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: {
+      readonly functionName: string;
+      readonly url: string;
+      readonly lineNumber: number;
+    };
+  }[];
+  readonly startTime: number;
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+/** A stretch of time, in ms of the clock that profiles have. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The time a process spent in its functions. */
+export class SelfTimes {
+  /** By the name of a function and its module, in ms; without waiting. */
+  readonly #byFunction = new Map<string, number>();
+
+  /** In all functions together. */
+  get totalMs(): number {
+    return [...this.#byFunction.values()].reduce((sum, ms) => sum + ms, 0);
+  }
+
+  /** The functions with the most time of their own, most first. */
+  top(count: number): { readonly name: string; readonly ms: number }[] {
+    const all = [...this.#byFunction].map(([name, ms]) => ({ name, ms }));
+    return all.sort((left, right) => right.ms - left.ms).slice(0, count);
+  }
+
+  /** Adds the samples of a profile that fall into one of the spans. */
+  add({ nodes, startTime, samples, timeDeltas }: V8Profile, spans: readonly Span[]): void {
+    const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+    let at = startTime;
+    for (const [index, sample] of samples.entries()) {
+      // What a sample found lasted until the next one.
+      at += timeDeltas[index] ?? 0;
+      const name = names.get(sample) ?? "?";
+      const ms = Math.min((timeDeltas[index + 1] ?? 0) / 1_000, longestMs);
+      if (name === idle || !spans.some(({ from, to }) => from <= at / 1_000 && at / 1_000 < to))
+        continue;
+      this.#byFunction.set(name, (this.#byFunction.get(name) ?? 0) + ms);
+    }
+  }
+}
+
+const idle = "(idle)";
+
+/** More than this between two samples is another process's time. */
+const longestMs = 0.5;
+
+const native: Readonly<Record<string, string>> = {
+  "(program)": "native code and system calls",
+  "(garbage collector)": "garbage collection",
+};
+
+/** The function as a reader finds it: in Node, or in Tau's bundle, whose chunks have no lasting names. */
+function nameOf({ functionName, url }: V8Profile["nodes"][number]["callFrame"]): string {
+  const known = native[functionName];
+  if (known !== undefined) return known;
+  if (functionName === idle) return idle;
+  const name = functionName === "" ? "(top level or unnamed)" : functionName;
+  return url.startsWith("node:") ? `${name}, ${url}` : url === "" ? `${name}, V8` : name;
+}

@@ -1,0 +1,96 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import { describe, expect, it, vi } from "vitest";
+import { runProgram } from "../run-program.ts";
+import { atPace } from "./pace.ts";
+import { TaskBoard } from "./task-board.ts";
+
+const stage = { columns: 80, pause: async () => {} };
+
+/** What is printed during a function. */
+function printed(act: () => void): string {
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const log = vi.spyOn(console, "log").mockReturnValue();
+  try {
+    act();
+    const logged = log.mock.calls.map(([line]) => `${line}\n`);
+    return [...write.mock.calls.map(([text]) => String(text)), ...logged].join("");
+  } finally {
+    write.mockRestore();
+    log.mockRestore();
+  }
+}
+
+describe("the board of tasks", () => {
+  const act = (isLive: boolean) => () => {
+    const board = new TaskBoard({ ...stage, isLive }, ["one", "two"]);
+    board.setActivity("two", "writing");
+    board.addCheck("two", { name: "tests", attempt: 1, hasPassed: false });
+    board.setOutcome("two", "discarded");
+  };
+
+  it("draws its rows again in place on a terminal", () => {
+    const output = printed(act(true));
+    expect(output.split("\u001b[2A")).toHaveLength(4);
+    const last = stripVTControlCharacters(output.split("\u001b[2A").at(-1) ?? "");
+    expect(last).toMatch(/^ {2}one +waiting +\n {2}two +back +✖ tests +discarded\n$/);
+  });
+
+  it("prints a line for each change elsewhere", () => {
+    expect(printed(act(false))).toBe(
+      "  two       writing\n  two       attempt 1: tests fails\n  two       discarded\n",
+    );
+  });
+
+  it("keeps rows within narrow terminals, so that they can be drawn again", () => {
+    const output = printed(() => {
+      const board = new TaskBoard({ ...stage, columns: 40, isLive: true }, ["one"]);
+      for (const attempt of [1, 2, 3]) {
+        board.addCheck("one", { name: "tests", attempt, hasPassed: true });
+      }
+      board.setOutcome("one", "applied: a-rather-long-name-of-a-file.md");
+    });
+    const lines = stripVTControlCharacters(output).split("\n");
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(40);
+  });
+});
+
+describe("the pace of the scripted model", () => {
+  it("is readable for viewers, and does not hold up anybody else", () => {
+    const reply = turn(["Let me look.", toolCall("ls", {})]);
+    expect(atPace(reply, false).delayMs).toBeUndefined();
+    const { content } = atPace(reply, true);
+    expect(content).toMatchObject([{ type: "text", delayMs: 20 }, { type: "toolCall" }]);
+  });
+});
+
+describe("the preparation", () => {
+  const quietly = (command: string, home: string) => {
+    const module = new URL("quietly.ts", import.meta.url).href;
+    const program = `import { quietly } from ${JSON.stringify(module)};
+      await quietly("Building", ${JSON.stringify(command)}); console.log("ready");`;
+    const env = { TMPDIR: home, TEMP: home };
+    return runProgram([process.execPath, "--input-type=module", "-e", program], { env });
+  };
+
+  it("takes one line, with its output in a file", async () => {
+    const home = mkdtempSync(join(tmpdir(), "tau-example-"));
+    const { stdout, exitCode } = await quietly("echo much; echo ado", home);
+    const [, log = ""] = /^Building: \S+ s \(log: (.+)\)\nready\n$/.exec(stdout) ?? [];
+    expect(readFileSync(log, "utf8")).toBe("much\nado\n");
+    expect(exitCode).toBe(0);
+    rmSync(home, { recursive: true });
+  });
+
+  it("shows the end of the output when it fails, and stops", async () => {
+    const home = mkdtempSync(join(tmpdir(), "tau-example-"));
+    const { stdout, exitCode } = await quietly("seq 100; echo broken >&2; exit 3", home);
+    expect(stdout).toMatch(/^Building failed\. The end of \S+build\.log:\n77\n/);
+    expect(stdout).toMatch(/100\nbroken\n$/);
+    expect(exitCode).toBe(3);
+    rmSync(home, { recursive: true });
+  });
+});
