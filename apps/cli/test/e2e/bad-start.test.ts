@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { slice, sliceSize } from "../../../../scripts/testing/slice.ts";
 import { makePlace } from "../support/place.ts";
@@ -278,17 +279,24 @@ describe.runIf(process.platform === "linux")("an output that cannot be written",
 });
 
 describe("an older Node", () => {
-  it("prints one line that says what is needed, with exit code 1", () => {
+  const workerPath = fileURLToPath(
+    new URL("../../../../packages/worker/bin/tau-worker.js", import.meta.url),
+  );
+
+  it.each([
+    ["tau", binPath],
+    ["tau-worker", workerPath],
+  ])("%s prints one line that says what is needed, with exit code 1", (name, path) => {
     // The program only looks at the version it is given, so a shim may claim an old one.
     const shim = 'Object.defineProperty(process.versions,"node",{value:"20.19.0"});';
     const argument = `data:text/javascript,${encodeURIComponent(shim)}`;
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ["--import", argument, binPath, "--mode", "rpc"],
-      { encoding: "utf8", input: "" },
-    );
+    const words = ["--import", argument, path, "--mode", "rpc"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+      encoding: "utf8",
+      input: "",
+    });
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-    expect(stderr).toContain("22.19");
+    expect(stderr).toMatch(new RegExp(`^${name}: error: Node\\.js 22\\.19 or newer`));
     expect(oneLine(stderr)).toBe(true);
   });
 });
