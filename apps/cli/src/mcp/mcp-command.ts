@@ -3,6 +3,8 @@ import {
   addMcpServer,
   type McpServerInfo,
   type McpServerList,
+  mcpServerNames,
+  nearestHint,
   removeMcpServer,
   SessionError,
 } from "@tau-agent/coding-agent";
@@ -28,6 +30,7 @@ export async function mcpCommand(
   const place = { agentDirectory, cwd, isLocal };
   if (action === "add") {
     print(`Added ${name} to ${await addMcpServer(place, name, request.entry)}\n`);
+    print(`To check it: tau mcp test ${name}\n`);
     return 0;
   }
   if (action === "remove") {
@@ -46,18 +49,25 @@ export async function mcpCommand(
       print(`Logged out of ${name}.\n`);
       return 0;
     default:
-      return report(await session.mcp.connected(), request, print);
+      return report(await session.mcp.connected(), request, {
+        print,
+        names: () => mcpServerNames({ agentDirectory, cwd }),
+      });
   }
 }
 
-function report(
+async function report(
   { servers, errors }: McpServerList,
   { action, name, isJson }: McpRequest,
-  print: (text: string) => void,
-): number {
+  {
+    print,
+    names,
+  }: { readonly print: (text: string) => void; readonly names: () => Promise<string[]> },
+): Promise<number> {
   const asked = servers.filter((server) => name === undefined || server.name === name);
   if (name !== undefined && asked.length === 0) {
-    throw new SessionError("mcp_server_not_found", { server: name });
+    const hint = nearestHint(name, await names());
+    throw new SessionError("mcp_server_not_found", { server: name, hint });
   }
   const problems = name === undefined ? errors : [];
   print(
