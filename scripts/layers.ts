@@ -85,7 +85,7 @@ export const layers: readonly Layers[] = [
   {
     root: `${codingAgent}/export-html`,
     floors: [["browser", "text"], ["entries"]],
-    looseFiles: ["export-html.ts", "page.ts", "page-target.ts"],
+    looseFiles: ["export-html.ts", "page.ts", "page-target.ts", "session-lines.ts"],
   },
   {
     root: `${codingAgent}/extensions`,

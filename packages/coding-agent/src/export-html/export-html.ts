@@ -6,13 +6,25 @@ import { SessionError } from "../base/errors.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
 import { SessionTotals } from "../session-log/session-totals.ts";
+import { readTimes } from "./entries/entry-times.ts";
 import { snippet } from "./entries/facts.ts";
+import { PageImages } from "./entries/page-images.ts";
 import { renderEntry } from "./entries/render-entry.ts";
 import { type Renderer, textOf } from "./entries/render-parts.ts";
+import { latestTodos } from "./entries/render-todos.ts";
 import { hasConversation, messageOf, outlineSession } from "./entries/session-outline.ts";
+import { taskFilesOf } from "./entries/task-files.ts";
 import { buildTreeIndex } from "./entries/tree-index.ts";
-import { type ExportTool, type ExportTotals, pageEnd, pageMiddle, pageStart } from "./page.ts";
+import {
+  type ExportTool,
+  type ExportTotals,
+  pageEnd,
+  pageMiddle,
+  pageScripts,
+  pageStart,
+} from "./page.ts";
 import { pageTarget } from "./page-target.ts";
+import { packSession } from "./session-lines.ts";
 import { createHighlight } from "./text/highlight.ts";
 import { createMarkdown } from "./text/markdown.ts";
 
@@ -22,6 +34,8 @@ export interface ExportSource {
   readonly entries: readonly SessionEntry[];
   readonly leafId: string | null;
   readonly name?: string | undefined;
+  /** Its file: the page offers it for download, and shows the patches and logs of its tasks. */
+  readonly path?: string | undefined;
   readonly systemPrompt?: string | undefined;
   readonly tools?: readonly ExportTool[] | undefined;
   /** Counted from the entries when left out. */
@@ -75,10 +89,18 @@ export async function exportHtmlToFile(
 
 /** The file name of a page when none is given: from the session's file, or its id. */
 export function defaultExportName(sessionFileOrId: string): string {
-  const name = basename(sessionFileOrId.replaceAll("\\", "/"))
+  return `tau-session-${plainName(sessionFileOrId) || "export"}.html`;
+}
+
+/** The file name of the session when the page hands it out. */
+function downloadName(sessionFileOrId: string): string {
+  return `${plainName(sessionFileOrId) || "session"}.jsonl`;
+}
+
+function plainName(sessionFileOrId: string): string {
+  return basename(String(sessionFileOrId).replaceAll("\\", "/"))
     .replace(/\.jsonl$/i, "")
     .replace(/[^\w.-]+/g, "-");
-  return `tau-session-${name === "" ? "export" : name}.html`;
 }
 
 async function* exportPieces(source: ExportSource, options: ExportOptions): AsyncGenerator<string> {
@@ -106,12 +128,24 @@ async function* exportParts(
   const onPath = new Set(outline.path);
   const highlight = await createHighlight();
   const markdown = await createMarkdown(highlight);
-  const renderer: Renderer = { outline, onPath, markdown, highlight };
+  const { header, systemPrompt, tools, path } = source;
+  const todos = latestTodos(outline);
+  const images = new PageImages();
+  const renderer: Renderer = {
+    outline,
+    onPath,
+    markdown,
+    highlight,
+    images,
+    times: readTimes(outline),
+    files: taskFilesOf(path, header.parentSession),
+    todosAt: todos?.index,
+  };
   const pause = createPause(signal);
-  const { header, systemPrompt, tools } = source;
   const totals = source.totals ?? totalsOf(entries);
   const title = source.name || titleOf(entries, outline.path) || "Session";
-  yield pageStart({ title, header, entryCount: entries.length, totals, systemPrompt, tools }).text;
+  const entryCount = entries.length;
+  yield pageStart({ title, header, entryCount, totals, todos, systemPrompt, tools }).text;
   for (const index of outline.path) {
     if (!outline.nested.has(index)) yield (await renderEntry(index, renderer)).text;
     await pause();
@@ -123,7 +157,12 @@ async function* exportParts(
     }
     await pause();
   }
-  yield pageEnd(buildTreeIndex(outline)).text;
+  yield pageScripts(buildTreeIndex(outline), downloadName(path ?? header.id)).text;
+  for await (const piece of packSession({ path, header, entries }, images)) {
+    signal?.throwIfAborted();
+    yield piece;
+  }
+  yield pageEnd().text;
 }
 
 /** Yields to the event loop if the last turn was some time ago. */

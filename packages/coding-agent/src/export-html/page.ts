@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
+import { pageBar, pageKeys } from "./browser/page-bar.ts";
 import { pageScript } from "./browser/page-script.ts";
 import { pageStyle } from "./browser/page-style.ts";
-import { formatCost, formatCount, jsonText, numberOf, timeOf } from "./entries/facts.ts";
+import { formatCost, formatCount, isoTime, jsonText, numberOf } from "./entries/facts.ts";
 import { foldable } from "./entries/render-parts.ts";
+import { checklist, type LatestTodos, progressOf } from "./entries/render-todos.ts";
 import type { TreeIndex } from "./entries/tree-index.ts";
+import { formatDuration } from "./text/duration.ts";
 import { type Html, html, jsonForScript, trusted } from "./text/html.ts";
 import { codeBlock, plainBlock } from "./text/markdown.ts";
 
@@ -24,6 +27,8 @@ export interface ExportTotals {
     readonly cacheWrite: number;
   };
   readonly cost: number;
+  /** How long the session's runs took together. */
+  readonly runTimeMs?: number;
 }
 
 /** What comes before the conversation. */
@@ -32,6 +37,7 @@ export interface PageHead {
   readonly header: SessionHeader;
   readonly entryCount: number;
   readonly totals: ExportTotals;
+  readonly todos?: LatestTodos | undefined;
   readonly systemPrompt?: string | undefined;
   readonly tools?: readonly ExportTool[] | undefined;
 }
@@ -68,14 +74,7 @@ export function pageStart(head: PageHead): Html {
 </head>
 <body>
 <a class="skip" href="#transcript">To the conversation</a>
-<div class="bar" role="toolbar" aria-label="Page">
-<button type="button" id="menu" aria-expanded="false" aria-controls="tree" title="Tree (b)">☰<span class="wide"> Tree</span></button>
-<strong class="title">${head.title}</strong>
-<div class="search" role="search"><input id="query" type="search" placeholder="Search ( / )" aria-label="Search the session" autocomplete="off" spellcheck="false"><output id="count" aria-live="polite"></output><button type="button" id="previous" title="Previous match (Shift+Enter)" aria-label="Previous match">↑</button><button type="button" id="next" title="Next match (Enter)" aria-label="Next match">↓</button></div>
-<button type="button" id="unfold" aria-pressed="false" title="Open everything (o)"><span class="wide">Open all</span><span class="narrow">+</span></button>
-<button type="button" id="theme" title="Light or dark (t)" aria-label="Light or dark">◐</button>
-</div>
-<nav id="tree" aria-label="Branches"><div class="filters" role="group" aria-label="Entries in the tree"><button type="button" data-filter="talk" aria-pressed="true">Conversation</button><button type="button" data-filter="prompts" aria-pressed="false">Prompts</button><button type="button" data-filter="all" aria-pressed="false">All</button></div><ol id="rows"></ol></nav>
+${trusted(pageBar)}
 <main id="transcript" tabindex="-1">
 ${renderHead(head)}
 <div id="elsewhere-note" role="status" hidden>This is another branch. <button type="button" id="back">Back to the current one</button></div>
@@ -92,22 +91,31 @@ export function pageMiddle(): Html {
 `;
 }
 
-/** The page after the last entry. */
-export function pageEnd(index: TreeIndex): Html {
+/** The page after the last entry, up to the text of the session's JSONL. */
+export function pageScripts(index: TreeIndex, downloadName: string): Html {
   return html`</template>
+${trusted(pageKeys)}
 <script type="application/json" id="index">${jsonForScript(index)}</script>
+<script type="text/plain" id="jsonl" data-name="${downloadName}">`;
+}
+
+/** The end of the page. */
+export function pageEnd(): Html {
+  return html`</script>
 <script>${trusted(pageScript)}</script>
 </body>
 </html>
 `;
 }
 
-function renderHead({ title, header, entryCount, totals, systemPrompt, tools }: PageHead): Html {
+function renderHead(head: PageHead): Html {
+  const { title, header, entryCount, totals, todos, systemPrompt, tools } = head;
   const { tokens, cost } = totals;
   const cached = numberOf(tokens.cacheRead);
   const input = numberOf(tokens.input) + cached + numberOf(tokens.cacheWrite);
   const facts: [string, string | Html | undefined][] = [
-    ["Started", timeOf(header.timestamp)],
+    ["Started", startTime(header.timestamp)],
+    ["Worked", workTime(totals.runTimeMs)],
     ["Directory", String(header.cwd ?? "")],
     ["Entries", String(entryCount)],
     ["Cost", formatCost(numberOf(cost))],
@@ -117,11 +125,26 @@ function renderHead({ title, header, entryCount, totals, systemPrompt, tools }: 
   const shown = facts
     .filter(([, value]) => value !== undefined && value !== "")
     .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`);
-  return html`<header class="head"><h1>${title}</h1><dl>${shown}</dl>${
+  return html`<header class="head"><h1 dir="auto">${title}</h1><dl>${shown}</dl>${todos && renderLatest(todos)}${
     systemPrompt !== undefined &&
     systemPrompt !== "" &&
     foldable("System prompt", plainBlock(systemPrompt), false)
   }${renderTools(tools)}</header>`;
+}
+
+function startTime(timestamp: unknown): Html | undefined {
+  const time = isoTime(timestamp);
+  if (time === undefined) return undefined;
+  return html`<time datetime="${time}" title="${time}">${time.slice(0, 16).replace("T", " ")} UTC</time>`;
+}
+
+function workTime(ms: number | undefined): string | undefined {
+  return ms === undefined || ms <= 0 ? undefined : formatDuration(ms);
+}
+
+/** The todo list at the end of the current branch. */
+function renderLatest({ index, todos }: LatestTodos): Html {
+  return html`<section class="latest" id="todos"><h2>Todos <a href="#e${index}">${progressOf(todos)}</a></h2>${checklist(todos)}</section>`;
 }
 
 function renderTools(tools: readonly ExportTool[] | undefined): Html | undefined {

@@ -20,6 +20,7 @@ export async function exportSession(session: AgentSession, outputPath?: string):
       entries: tree.entries,
       leafId: tree.leafId,
       name,
+      path,
       systemPrompt: await session.buildSystemPrompt(),
       tools: session.tools.active,
     },
@@ -54,6 +55,7 @@ export async function exportSessionFile(
   log.takeOver(migrateEntries({ header, entries }));
   const target = resolve(cwd, outputPath ?? defaultExportName(path));
   const { tree, name } = log;
-  await exportHtmlToFile({ header, entries: tree.entries, leafId: tree.leafId, name }, target);
+  const { entries: shown, leafId } = tree;
+  await exportHtmlToFile({ header, entries: shown, leafId, name, path }, target);
   return target;
 }

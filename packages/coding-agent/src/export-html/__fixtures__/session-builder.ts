@@ -3,14 +3,28 @@ import type { ExportSource } from "../export-html.ts";
 
 const start = Date.parse("2026-11-20T09:12:00.000Z");
 
+const usualStep = 7_000;
+
 /** Builds sessions for tests: each entry becomes a child of the one before. */
 export class SessionBuilder {
   readonly entries: SessionEntry[] = [];
   leafId: string | null = null;
+  #time = start;
+
+  /** When the next entry comes. */
+  get now(): number {
+    return this.#time;
+  }
+
+  /** The next entry comes so many seconds after the one before it. */
+  after(seconds: number): void {
+    this.#time += seconds * 1000 - usualStep;
+  }
 
   add(type: string, fields: Readonly<Record<string, unknown>> = {}): string {
     const id = `id${this.entries.length}`;
-    const timestamp = new Date(start + this.entries.length * 7_000).toISOString();
+    const timestamp = new Date(this.#time).toISOString();
+    this.#time += usualStep;
     this.entries.push({ type, id, parentId: this.leafId, timestamp, ...fields });
     this.leafId = id;
     return id;

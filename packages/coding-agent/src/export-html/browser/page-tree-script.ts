@@ -53,6 +53,8 @@ function showBranch(leaf) {
   entriesBox.append(added);
   for (const [at, result] of nestedResults) if (result.hidden === onPath.has(at)) result.hidden = !onPath.has(at);
   byId("elsewhere-note").hidden = leaf === index.leaf;
+  const todos = byId("todos");
+  if (todos) todos.hidden = leaf !== index.leaf;
   markForks(wanted);
   markRows();
 }
@@ -103,6 +105,7 @@ function goTo(at) {
   markCurrent(at);
 }
 function openHash() {
+  if (location.hash === "#all") setUnfolded(true);
   const found = /^#e(\\d+)$/.exec(location.hash);
   if (found && rows[Number(found[1])]) goTo(Number(found[1]));
 }

@@ -19,13 +19,11 @@ export function numberOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** A time that both people and programs can read; nothing for an invalid time. */
-export function timeOf(value: unknown): Html | undefined {
+/** A time in ISO form; undefined for an invalid one. */
+export function isoTime(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const date = new Date(value);
-  if (Number.isNaN(date.getTime())) return undefined;
-  const iso = date.toISOString();
-  return html`<time datetime="${iso}" title="${iso}">${iso.slice(0, 16).replace("T", " ")}</time>`;
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
 /** Tokens and cost of one call; nothing when none were counted. */
@@ -37,11 +35,10 @@ export function usageFacts(usage: unknown): Html | undefined {
   const output = numberOf(usage.output);
   if (input + output + cached + written === 0) return undefined;
   const cost = isJsonObject(usage.cost) ? numberOf(usage.cost.total) : 0;
-  const title = `${input} input, ${output} output, ${cached} read from and ${written} written to the cache`;
   const parts = [`${formatCount(input + cached + written)} in`, `${formatCount(output)} out`];
   if (cached > 0) parts.push(`${formatCount(cached)} cached`);
   if (cost > 0) parts.push(formatCost(cost));
-  return html`<span class="usage" title="${title}">${parts.join(" · ")}</span>`;
+  return html`<span class="usage">${parts.join(" · ")}</span>`;
 }
 
 /** Output of a program without the codes that only a terminal understands. */

@@ -1,18 +1,30 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { diffLines } from "../../tools/common/diff.ts";
-import { type Html, html, trusted } from "../text/html.ts";
-import { countLines } from "./facts.ts";
-import { foldable } from "./render-parts.ts";
+import { escapeText, type Html, html, trusted } from "../text/html.ts";
+import { codeBlock } from "../text/markdown.ts";
 
-const openLines = 120;
+/** Lines of a change that are shown while it is folded. */
+const shownLines = 60;
+
+/** A change as coloured lines, and how many it adds and removes. */
+export interface ShownDiff {
+  readonly block: Html;
+  readonly added: number;
+  readonly removed: number;
+}
 
 /** The change that an edit made: from its result, otherwise derived from its arguments. */
 export async function renderEdit(
   parameters: Readonly<Record<string, unknown>>,
   details: unknown,
-): Promise<Html | undefined> {
+): Promise<ShownDiff | undefined> {
   const diff = recordedDiff(details) ?? (await requestedDiff(parameters));
   return diff === undefined ? undefined : renderDiff(diff);
+}
+
+/** `+3 −1`. */
+export function diffCounts({ added, removed }: Pick<ShownDiff, "added" | "removed">): Html {
+  return html`<span class="plus">+${added}</span> <span class="minus">−${removed}</span>`;
 }
 
 function recordedDiff(details: unknown): string | undefined {
@@ -38,24 +50,44 @@ async function requestedDiff(
   return output.length === 0 ? undefined : output.join("\n");
 }
 
-/** A diff whose lines begin with their sign. */
-function renderDiff(diff: string): Html {
-  const counts = { add: 0, del: 0 };
-  const lines = diff
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((line) => {
-      const kind = kindOf(line);
-      if (kind === "add" || kind === "del") counts[kind] += 1;
-      return html`<span class="${kind}">${line === "" ? " " : line}</span>`.text;
-    });
-  const title = html`Change · <span class="plus">+${counts.add}</span> <span class="minus">−${counts.del}</span>`;
-  const block = html`<pre class="code diff"><code>${trusted(lines.join(""))}</code></pre>`;
-  return foldable(title, block, countLines(diff) <= openLines);
+type Kind = "ins" | "del" | "b" | "same";
+
+/** A diff whose lines begin with their sign; those before the first `@@` are headings, if there is one. */
+export function renderDiff(diff: string): ShownDiff {
+  const lines = diff.replace(/\n$/, "").split("\n");
+  const kinds = kindsOf(lines);
+  const rest = lines.slice(shownLines);
+  const head = diffBlock(lines.slice(0, shownLines), kinds, rest.length > 0 ? "diff cut" : "diff");
+  const hidden =
+    rest.length > 0 &&
+    html`<details class="rest"><summary>${rest.length} more ${rest.length === 1 ? "line" : "lines"}</summary>${diffBlock(rest, kinds.slice(shownLines))}</details>`;
+  return {
+    block: html`${head}${hidden}`,
+    added: kinds.filter((kind) => kind === "ins").length,
+    removed: kinds.filter((kind) => kind === "del").length,
+  };
 }
 
-function kindOf(line: string): "add" | "del" | "hunk" | "same" {
-  if (/^(?:@@|--- |\+\+\+ |diff |index )/.test(line)) return "hunk";
-  if (line.startsWith("+")) return "add";
-  return line.startsWith("-") ? "del" : "same";
+function kindsOf(lines: readonly string[]): Kind[] {
+  const firstHunk = lines.findIndex((line) => line.startsWith("@@"));
+  return lines.map((line, index) => {
+    if (index < firstHunk || line.startsWith("@@")) return "b";
+    if (line.startsWith("+")) return "ins";
+    return line.startsWith("-") ? "del" : "same";
+  });
+}
+
+/** Short elements: most of a diff's lines are coloured. */
+function diffBlock(lines: readonly string[], kinds: readonly Kind[], name = "diff"): Html {
+  const parts: string[] = [];
+  let previous: Kind = "b";
+  for (const [index, line] of lines.entries()) {
+    const kind = kinds[index] ?? "same";
+    const shown = escapeText(line === "" ? " " : line).text;
+    // A coloured line is a block of its own, so only two plain ones need a line break between them.
+    if (kind === "same") parts.push(previous === "same" ? `\n${shown}` : shown);
+    else parts.push(`<${kind}>${shown}</${kind}>`);
+    previous = kind;
+  }
+  return codeBlock(trusted(parts.join("")), `code ${name}`);
 }

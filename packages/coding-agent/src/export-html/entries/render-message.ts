@@ -1,15 +1,11 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
+import { formatDuration } from "../text/duration.ts";
 import { type Html, html } from "../text/html.ts";
-import { codeBlock, plainBlock } from "../text/markdown.ts";
+import { plainBlock } from "../text/markdown.ts";
+import { modelOf } from "./entry-times.ts";
 import { formatCount, numberOf, snippet, usageFacts } from "./facts.ts";
-import {
-  blocksOf,
-  foldable,
-  type Renderer,
-  renderContent,
-  renderData,
-  renderOutput,
-} from "./render-parts.ts";
+import { renderLines, renderOutput } from "./render-lines.ts";
+import { blocksOf, foldable, type Renderer, renderContent, renderData } from "./render-parts.ts";
 import { renderResultBody, renderToolCall } from "./render-tool.ts";
 
 /** The parts of an entry as it is shown. */
@@ -48,7 +44,7 @@ export async function renderMessage(
       return await renderAssistant(index, message, renderer);
     case "toolResult": {
       const name = String(message.toolName ?? "tool");
-      const body = await renderResultBody(message, { name, parameters: {} }, renderer);
+      const body = await renderResultBody(index, message, renderer);
       const kind = message.isError === true ? "result failed" : "result";
       const content = html`<section class="tool"><h4><span class="name">${name}</span></h4><div class="${kind}">${body}</div></section>`;
       return { kind: "result", who: "Tool result", body: content };
@@ -102,8 +98,12 @@ async function renderAssistant(
   }
   if (stopReason === "aborted") parts.push(html`<p class="note">Aborted</p>`);
   if (stopReason === "length") parts.push(html`<p class="note">Cut off at the length limit</p>`);
-  const model = message.responseModel ?? message.model;
-  const facts = html`<span class="model" title="${String(message.provider ?? "")}">${String(model ?? "")}</span>${usageFacts(message.usage)}`;
+  const model = modelOf(message);
+  const ms = renderer.times.replyMs(index);
+  const facts = html`${
+    renderer.times.isNewModel(index) &&
+    html`<span class="model" title="${String(message.provider ?? "")}">${model}</span>`
+  }${usageFacts(message.usage)}${ms !== undefined && html`<span class="took">${formatDuration(ms)}</span>`}`;
   return { kind: "assistant", who: "Assistant", body: html`${parts}`, facts };
 }
 
@@ -126,8 +126,8 @@ function renderBash(message: Fields, { highlight }: Renderer): Html {
     typeof fullOutputPath === "string" && `all of it: ${fullOutputPath}`,
     excludeFromContext === true && "not told to the model",
   ].filter((note) => note !== false);
-  const command = highlight(String(message.command ?? ""), "bash");
-  return html`${codeBlock(command)}${renderOutput(String(message.output ?? ""))}${
+  const text = String(message.command ?? "");
+  return html`<div class="command">${renderLines(text, highlight(text, "bash"))}</div>${renderOutput(String(message.output ?? ""))}${
     notes.length > 0 && html`<p class="note">${notes.join(" · ")}</p>`
   }`;
 }

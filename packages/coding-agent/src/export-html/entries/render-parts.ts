@@ -1,22 +1,27 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
-import { withoutTrailing } from "../../base/without-trailing.ts";
 import type { Highlight } from "../text/highlight.ts";
 import { type Html, html } from "../text/html.ts";
 import { codeBlock, type RenderMarkdown } from "../text/markdown.ts";
 import { imageUrl } from "../text/safe-url.ts";
-import { countLines, jsonText, terminalText } from "./facts.ts";
+import type { EntryTimes } from "./entry-times.ts";
+import { jsonText } from "./facts.ts";
+import type { PageImages } from "./page-images.ts";
+import { renderLines } from "./render-lines.ts";
 import type { SessionOutline } from "./session-outline.ts";
+import type { TaskFiles } from "./task-files.ts";
 
 /** What rendering an entry needs. */
 export interface Renderer {
   readonly outline: SessionOutline;
   readonly onPath: ReadonlySet<number>;
+  readonly times: EntryTimes;
+  readonly files: TaskFiles;
+  readonly images: PageImages;
+  /** The entry with the last todo list of the current branch. */
+  readonly todosAt: number | undefined;
   readonly markdown: RenderMarkdown;
   readonly highlight: Highlight;
 }
-
-/** Output with more lines than this starts folded. */
-const foldedLines = 14;
 
 /** The blocks of a message's content; a string is one text block, anything else none. */
 export function blocksOf(content: unknown): Readonly<Record<string, unknown>>[] {
@@ -33,13 +38,18 @@ export function textOf(content: unknown): string {
 }
 
 /** An image, or a word in its place when it cannot be shown safely. */
-export function renderImage(block: Readonly<Record<string, unknown>>): Html {
+export function renderImage(block: Readonly<Record<string, unknown>>, { images }: Renderer): Html {
   const source = isJsonObject(block.source) ? block.source : {};
   const type = block.mimeType ?? source.mediaType ?? source.media_type;
   const data = block.data ?? source.data;
   const url = imageUrl(type, data);
-  if (url !== undefined)
-    return html`<img class="picture" src="${url}" alt="Image" loading="lazy" decoding="async">`;
+  if (url !== undefined) {
+    const number =
+      typeof data === "string" && url.endsWith(`,${data}`) ? images.add(data) : undefined;
+    return number === undefined
+      ? html`<img class="picture" src="${url}" alt="Image" decoding="async">`
+      : html`<img class="picture" src="${url}" alt="Image" decoding="async" data-image="${number}">`;
+  }
   const isSvg = typeof type === "string" && /svg/i.test(type) && typeof data === "string";
   if (!isSvg) return html`<p class="note">Image that cannot be shown (${String(type)})</p>`;
   const text = Buffer.from(data, "base64").toString("utf8");
@@ -47,35 +57,23 @@ export function renderImage(block: Readonly<Record<string, unknown>>): Html {
 }
 
 /** Text as Markdown, images, and blocks of other types as data. */
-export function renderContent(content: unknown, { markdown }: Renderer): Html[] {
+export function renderContent(content: unknown, renderer: Renderer): Html[] {
   return blocksOf(content).map((block) => {
-    if (block.type === "text") return markdown(String(block.text ?? ""));
-    if (block.type === "image") return renderImage(block);
+    if (block.type === "text") return renderer.markdown(String(block.text ?? ""));
+    if (block.type === "image") return renderImage(block, renderer);
     return renderData(String(block.type), block);
   });
 }
 
 /** A collapsible element. */
 export function foldable(title: string | Html, content: Html, isOpen: boolean, kind = ""): Html {
+  const name = kind === "" ? "fold" : `fold ${kind}`;
   return isOpen
-    ? html`<details class="fold ${kind}" open><summary>${title}</summary>${content}</details>`
-    : html`<details class="fold ${kind}"><summary>${title}</summary>${content}</details>`;
-}
-
-/** Text with its number of lines, folded when it is long. */
-export function foldedText(title: string, text: string, shown: Html): Html {
-  const lines = countLines(text);
-  const label = `${title} · ${lines} ${lines === 1 ? "line" : "lines"}`;
-  return foldable(label, codeBlock(shown), lines <= foldedLines);
-}
-
-/** Output of a program. */
-export function renderOutput(text: string, title = "Output"): Html | undefined {
-  const cleaned = withoutTrailing(terminalText(text), "\n");
-  return cleaned.trim() === "" ? undefined : foldedText(title, cleaned, html`${cleaned}`);
+    ? html`<details class="${name}" open><summary>${title}</summary>${content}</details>`
+    : html`<details class="${name}"><summary>${title}</summary>${content}</details>`;
 }
 
 /** Data of any shape as folded JSON. */
 export function renderData(title: string, value: unknown): Html {
-  return foldable(title, codeBlock(html`${jsonText(value)}`), false, "data");
+  return foldable(title, renderLines(jsonText(value)), false, "data");
 }

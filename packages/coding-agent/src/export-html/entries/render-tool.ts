@@ -1,18 +1,13 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
+import { formatDuration } from "../text/duration.ts";
 import { languageOfPath } from "../text/highlight.ts";
 import { type Html, html } from "../text/html.ts";
-import { codeBlock } from "../text/markdown.ts";
 import { jsonText, snippet, usageFacts } from "./facts.ts";
-import { renderEdit } from "./render-diff.ts";
-import {
-  blocksOf,
-  foldedText,
-  type Renderer,
-  renderData,
-  renderImage,
-  renderOutput,
-  textOf,
-} from "./render-parts.ts";
+import { diffCounts, renderEdit } from "./render-diff.ts";
+import { renderLines, renderOutput } from "./render-lines.ts";
+import { blocksOf, type Renderer, renderData, renderImage, textOf } from "./render-parts.ts";
+import { renderTasks } from "./render-task.ts";
+import { readTodosOf, renderTodos } from "./render-todos.ts";
 import { messageOf } from "./session-outline.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -32,6 +27,9 @@ const summaries: Readonly<Record<string, (parameters: Fields) => string>> = {
   bash: ({ command }) => text(command),
   grep: ({ pattern, path }) => [text(pattern), text(path)].filter(Boolean).join(" in "),
   find: ({ pattern, path }) => [text(pattern), text(path)].filter(Boolean).join(" in "),
+  todo_write: () => "",
+  task: ({ description, task, tasks }) =>
+    text(description) || text(task) || `${Array.isArray(tasks) ? tasks.length : "several"} tasks`,
 };
 
 /** A call with its results; results of other branches are included but hidden. */
@@ -44,14 +42,15 @@ export async function renderToolCall(
   const parameters = isJsonObject(block.arguments) ? block.arguments : {};
   const summarize = Object.hasOwn(summaries, name) ? summaries[name] : undefined;
   const summary = summarize?.(parameters) ?? shortArguments(parameters);
+  const isMultiline = name === "bash" && isLong(text(parameters.command));
   const parts: Html[] = [];
   for (const index of results)
     parts.push(await renderResult(index, { name, parameters }, renderer));
   if (results.length === 0) {
-    if (name === "edit") parts.push((await renderEdit(parameters, undefined)) ?? html``);
+    if (name === "edit") parts.push((await renderEdit(parameters, undefined))?.block ?? html``);
     parts.push(html`<p class="note">No result</p>`);
   }
-  return html`<section class="tool"><h4><span class="name">${name}</span> <code>${snippet(summary, 300)}</code></h4>${request(
+  return html`<section class="tool"><h4><span class="name">${name}</span> ${summary !== "" && !isMultiline && html`<code>${snippet(summary, 300)}</code>`}</h4>${request(
     { name, parameters, raw: block.argumentsError },
     renderer,
   )}${parts}</section>`;
@@ -70,59 +69,115 @@ interface Call {
   readonly raw?: unknown;
 }
 
+/** Whether a command does not fit into the heading. */
+function isLong(command: string): boolean {
+  return command.length >= 200 || command.includes("\n");
+}
+
 /** The arguments that the heading does not show. */
 function request({ name, parameters, raw }: Call, { highlight }: Renderer): Html | undefined {
   if (typeof raw === "string") return renderData("Arguments that did not parse", raw);
   if (name === "bash") {
     const command = text(parameters.command);
-    if (command.length < 200 && !command.includes("\n")) return undefined;
-    return foldedText("Command", command, highlight(command, "bash"));
+    return isLong(command) ? renderLines(command, highlight(command, "bash")) : undefined;
   }
   if (name === "write" && typeof parameters.content === "string") {
     const { content } = parameters;
-    return foldedText(
-      "Content",
-      content,
-      highlight(content, languageOfPath(text(parameters.path))),
-    );
+    return renderLines(content, highlight(content, languageOfPath(text(parameters.path))));
   }
+  if (name === "task") return renderOrder(parameters);
   if (Object.hasOwn(summaries, name) || Object.keys(parameters).length === 0) return undefined;
   const json = jsonText(parameters);
-  return json.length < 120 ? undefined : foldedText("Arguments", json, highlight(json, "json"));
+  return json.length < 120 ? undefined : renderLines(json, highlight(json, "json"));
+}
+
+/** What a `task` call asks for, unless its heading says it all. */
+function renderOrder(parameters: Fields): Html | undefined {
+  const { task, tasks, context } = parameters;
+  const several = Array.isArray(tasks) ? tasks.filter(isJsonObject) : [];
+  const orders = [
+    text(context),
+    text(task),
+    ...several.map((one) => `${text(one.id)}: ${text(one.task)}`),
+  ].filter((order) => order.trim() !== "");
+  if (orders.length === 0) return undefined;
+  const isInHeading = orders.length === 1 && snippet(text(task), 300) === orders[0];
+  return isInHeading && text(parameters.description) === ""
+    ? undefined
+    : html`<div class="order">${renderLines(orders.join("\n\n"))}</div>`;
 }
 
 async function renderResult(index: number, call: Call, renderer: Renderer): Promise<Html> {
-  const { outline, onPath } = renderer;
+  const { outline, onPath, times } = renderer;
   const entry = outline.entries[index];
   const message = (entry && messageOf(entry)) ?? {};
-  const body = await renderResultBody(message, call, renderer);
-  const usage = usageFacts(message.usage);
-  const kind = message.isError === true ? "result failed" : "result";
-  const content = html`${message.isError === true && html`<p class="error">Failed</p>`}${body}${usage}`;
+  const { body, facts = [] } = await resultView({ index, message, call }, renderer);
+  const isFailed = message.isError === true;
+  const ms = times.resultMs(index);
+  const meta = [
+    isFailed && html`<span class="status failed">✗ Failed</span>`,
+    ...facts,
+    usageFacts(message.usage),
+    ms !== undefined && html`<span class="took">${formatDuration(ms)}</span>`,
+  ].filter((fact) => fact instanceof Object);
+  const content = html`${meta.length > 0 && html`<p class="meta">${meta}</p>`}${body}`;
+  const kind = isFailed ? "result failed" : "result";
   return onPath.has(index)
     ? html`<div class="${kind}" id="e${index}" data-entry="${index}">${content}</div>`
     : html`<div class="${kind}" id="e${index}" data-entry="${index}" hidden>${content}</div>`;
 }
 
-/** The content of a result, shown in the way that fits the tool. */
+interface ShownResult {
+  readonly index: number;
+  readonly message: Fields;
+  readonly call: Call;
+}
+
+interface ResultView {
+  readonly body: Html;
+  /** Shown beside the tool's name. */
+  readonly facts?: readonly (Html | undefined)[];
+}
+
+/** The content of a result without a call, shown in the way that fits the tool. */
 export async function renderResultBody(
+  index: number,
   message: Fields,
-  { name, parameters }: Call,
-  { highlight }: Renderer,
+  renderer: Renderer,
 ): Promise<Html> {
-  const output = textOf(message.content);
+  const call = { name: text(message.toolName), parameters: {} };
+  return (await resultView({ index, message, call }, renderer)).body;
+}
+
+async function resultView(shown: ShownResult, renderer: Renderer): Promise<ResultView> {
+  const { message, call } = shown;
   const images = blocksOf(message.content)
     .filter(({ type }) => type === "image")
-    .map(renderImage);
-  const isError = message.isError === true;
-  if (name === "edit" && !isError) {
+    .map((block) => renderImage(block, renderer));
+  const special = await specialView(shown, renderer);
+  if (special !== undefined) return { ...special, body: html`${special.body}${images}` };
+  const output = textOf(message.content);
+  const isCode = call.name === "read" && message.isError !== true && output !== "";
+  const body = isCode
+    ? renderLines(output, renderer.highlight(output, languageOfPath(text(call.parameters.path))))
+    : renderOutput(output);
+  return { body: html`${body}${images}` };
+}
+
+/** Results that are more than their text. */
+async function specialView(
+  { index, message, call: { name, parameters } }: ShownResult,
+  renderer: Renderer,
+): Promise<ResultView | undefined> {
+  if (name === "task") {
+    const body = await renderTasks(message.details, renderer);
+    return body && { body };
+  }
+  if (message.isError === true) return undefined;
+  if (name === "edit") {
     const diff = await renderEdit(parameters, message.details);
-    if (diff !== undefined) return html`${diff}${images}`;
+    return diff && { body: diff.block, facts: [html`<span>${diffCounts(diff)}</span>`] };
   }
-  if (name === "read" && !isError && output !== "") {
-    const shown = highlight(output, languageOfPath(text(parameters.path)));
-    return html`${foldedText("Content", output, shown)}${images}`;
-  }
-  if (isError) return html`${output !== "" && codeBlock(html`${output}`)}${images}`;
-  return html`${renderOutput(output)}${images}`;
+  const todos = readTodosOf(renderer.outline.entries[index]);
+  return todos && { body: renderTodos(todos, index === renderer.todosAt) };
 }

@@ -50,7 +50,10 @@ it("shows a result within its reply, also when branches use the same call id", (
   session.result("0", "bash", { text: "second" });
   session.result("unheard", "bash", { text: "third" });
   const { nested, resultsOf } = outlineSession(session.entries, session.leafId);
-  expect([...nested]).toEqual([2, 4]);
+  expect([...nested]).toEqual([
+    [2, 1],
+    [4, 3],
+  ]);
   expect(resultsOf.get(1)?.get("0")).toEqual([2]);
   expect(resultsOf.get(3)?.get("0")).toEqual([4]);
 });

@@ -16,8 +16,8 @@ export interface SessionOutline {
   readonly labels: ReadonlyMap<string, string>;
   /** Results of the calls of a reply: index of the reply, then id of the call. */
   readonly resultsOf: ReadonlyMap<number, ReadonlyMap<string, readonly number[]>>;
-  /** Entries that are shown within the reply they belong to. */
-  readonly nested: ReadonlySet<number>;
+  /** Entries that are shown within a reply, with the index of that reply. */
+  readonly nested: ReadonlyMap<number, number>;
 }
 
 /** Reads the structure of a session; accepts entries of any content. */
@@ -70,7 +70,7 @@ function labelsOf(entries: readonly SessionEntry[]): Map<string, string> {
 
 function matchResults(entries: readonly SessionEntry[], parents: readonly number[]) {
   const resultsOf = new Map<number, Map<string, number[]>>();
-  const nested = new Set<number>();
+  const nested = new Map<number, number>();
   // The last reply with calls at or above each entry.
   const replies: number[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -83,7 +83,7 @@ function matchResults(entries: readonly SessionEntry[], parents: readonly number
     const results = resultsOf.get(above)?.get(String(message.toolCallId));
     if (results === undefined) continue;
     results.push(index);
-    nested.add(index);
+    nested.set(index, above);
   }
   return { resultsOf, nested };
 }

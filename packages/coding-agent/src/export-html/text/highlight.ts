@@ -1,4 +1,5 @@
-import { escapeHtml, Html } from "./html.ts";
+import { shortColours } from "./colours.ts";
+import { escapeText, Html } from "./html.ts";
 import { TimeAllowance, type TimeLimits } from "./time-allowance.ts";
 
 /** Code as HTML, coloured when the language is known. */
@@ -8,6 +9,9 @@ export type Highlight = (code: string, language: string | undefined) => Html;
 const maxBlockLength = 30_000;
 /** Colouring is by far the slowest step, so limit it per page. */
 const maxTotalLength = 4_000_000;
+/** Colours may add this much to a page, and to each character of code. */
+const freeColours = 50_000;
+const colourShare = 0.6;
 /** Some texts keep the expressions of a language busy for minutes. */
 const usualLimits: TimeLimits = { textMs: 150, totalMs: 2_000 };
 
@@ -34,19 +38,30 @@ export function languageOfPath(path: string): string | undefined {
   return Object.hasOwn(languageOfSuffix, suffix) ? languageOfSuffix[suffix] : suffix;
 }
 
-/** Loads the highlighter; what it returns colours up to 4 million characters, and none for too long. */
+/**
+ * Loads the highlighter. What it returns colours up to 4 million characters, none for too long, and
+ * leaves code alone whose colours would be more than its text, as those of much JSON.
+ */
 export async function createHighlight(limits: TimeLimits = usualLimits): Promise<Highlight> {
   const { default: library } = await import("highlight.js/lib/common");
   const allowance = new TimeAllowance(limits);
   let left = maxTotalLength;
+  let mayAdd = freeColours;
   return (code, language) => {
     const isKnown =
       language !== undefined && library.getLanguage(language.toLowerCase()) !== undefined;
-    if (!isKnown || code.length > Math.min(maxBlockLength, left)) return new Html(escapeHtml(code));
+    const plain = escapeText(code);
+    if (!isKnown || code.length > Math.min(maxBlockLength, left)) return plain;
     left -= code.length;
     const cleaned = code.replaceAll("\u0000", "");
     const options = { language: language.toLowerCase(), ignoreIllegals: true };
     const coloured = allowance.run(code.length, () => library.highlight(cleaned, options).value);
-    return new Html(coloured ?? escapeHtml(code));
+    if (coloured === undefined) return plain;
+    const shown = shortColours(coloured);
+    mayAdd += code.length * colourShare;
+    const added = shown.length - plain.text.length;
+    if (added > mayAdd) return plain;
+    mayAdd -= added;
+    return new Html(shown);
   };
 }

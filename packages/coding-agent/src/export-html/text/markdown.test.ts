@@ -17,11 +17,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   pre: ["class"],
   code: ["class"],
   span: ["class"],
-  ol: ["start"],
+  i: ["class"],
+  li: ["class"],
+  ul: ["dir"],
+  ol: ["start", "dir"],
+  blockquote: ["dir"],
+  table: ["dir"],
   th: ["align"],
   td: ["align"],
 };
-const plainTags = "p br em strong del ul li blockquote hr h1 h2 h3 h4 h5 h6 table thead tbody tr";
+const plainTags = "p br em strong del hr h1 h2 h3 h4 h5 h6 thead tbody tr";
 
 /** Reads markup letter by letter, unlike the code under test, and names whatever is not allowed. */
 function forbiddenIn(markup: string): string[] {
@@ -114,8 +119,15 @@ it("renders what people write", () => {
   );
 });
 
+it("marks to-do items, and quotations and lists whose text goes from right to left", () => {
+  expect(render("- [x] a")).toContain('<li class="choice">☑ a</li>');
+  expect(render("> שלום")).toContain('<blockquote dir="auto">');
+  expect(render("- مرحبا")).toContain('<ul dir="auto">');
+  expect(render("> hello")).toContain("<blockquote>");
+});
+
 it("colours code of known languages and leaves other code alone", () => {
-  expect(render("```ts\nconst a = 1\n```")).toContain('<span class="hljs-keyword">const</span>');
+  expect(render("```ts\nconst a = 1\n```")).toContain('<i class="k">const</i>');
   expect(render("```nolang\nconst a\n```")).toContain("<code>const a</code>");
 });
 

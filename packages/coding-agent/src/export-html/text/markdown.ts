@@ -11,15 +11,18 @@ export type RenderMarkdown = (text: string) => Html;
 const maxMarkdownLength = 100_000;
 /** The parser recurses for every level and copies the rest each time. */
 const maxQuoteDepth = 30;
-/** Emphasis that begins again and again keeps the parser busy for minutes. Includes the code in a text. */
+/** Emphasis that begins again and again keeps the parser busy for minutes. */
 const usualLimits: TimeLimits = { textMs: 400, totalMs: 3_000 };
 
 const tagNames =
-  "a|blockquote|br|code|del|div|em|h[1-6]|hr|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul";
+  "a|blockquote|br|code|del|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul";
 // The tags that our renderer writes. Any other in its output would be text that slipped through.
 const writtenTag = new RegExp(
   `^</?(?:${tagNames})(?: (?:class|href|title|alt|src|rel|target|align|start|loading)="[^"<>]*")*>`,
 );
+
+// Hebrew, Arabic and the scripts between and beside them.
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 /** Whether every `<` of `markup` begins a tag that the renderer writes. */
 export function isOurMarkup(markup: string): boolean {
@@ -32,12 +35,12 @@ export function isOurMarkup(markup: string): boolean {
 
 /** Text as it is, line breaks kept. */
 export function plainBlock(text: string): Html {
-  return html`<div class="plain">${text}</div>`;
+  return html`<div class="plain" dir="auto">${text}</div>`;
 }
 
 /** A block of code. */
-export function codeBlock(code: Html): Html {
-  return html`<pre class="code"><code>${code}</code></pre>`;
+export function codeBlock(code: Html, kind = "code"): Html {
+  return html`<pre class="${kind}"><code>${code}</code></pre>`;
 }
 
 /** Loads the Markdown parser. HTML in a text stays text, whatever it is. */
@@ -46,19 +49,34 @@ export async function createMarkdown(
   limits: TimeLimits = usualLimits,
 ): Promise<RenderMarkdown> {
   const { Marked } = await import("marked");
-  const marked = new Marked({ gfm: true, breaks: true, renderer: createRenderer(highlight) });
+  const blocks: CodeToken[] = [];
+  const marked = new Marked({ gfm: true, breaks: true, renderer: createRenderer(blocks) });
   const allowance = new TimeAllowance(limits);
   return (text) => {
     if (text.length > maxMarkdownLength || isTrap(text)) return plainBlock(text);
     try {
-      const markup = allowance.run(text.length, () => marked.parse(text, { async: false }));
-      if (markup !== undefined && isOurMarkup(markup))
-        return html`<div class="prose" dir="auto">${trusted(markup)}</div>`;
+      const parsed = allowance.run(text.length, () => {
+        blocks.length = 0;
+        return marked.parse(text, { async: false });
+      });
+      // Colours have a time of their own, so a slow block does not cost the text its markup.
+      const markup = parsed?.replace(codePlace, (_, index) =>
+        coloured(blocks[Number(index)], highlight),
+      );
+      if (markup !== undefined && isOurMarkup(markup)) {
+        const shown = rightToLeft.test(text) ? withDirections(markup) : markup;
+        return html`<div class="prose" dir="auto">${trusted(shown)}</div>`;
+      }
     } catch {
       // Text that the parser cannot handle is shown as text.
     }
     return plainBlock(text);
   };
+}
+
+/** Quotations, lists and tables have their marks on the side where their own text begins. */
+function withDirections(markup: string): string {
+  return markup.replace(/<(blockquote|ul|ol|table)(?=[ >])/g, '<$1 dir="auto"');
 }
 
 /** Whether a text is built, or happens, to keep the parser busy: deep nesting, endless runs. */
@@ -67,7 +85,18 @@ function isTrap(text: string): boolean {
   return marks.test(text) || /[[(*_~`]{200}|\s{500}/.test(text);
 }
 
-function createRenderer(highlight: Highlight): RendererObject {
+type CodeToken = Pick<Tokens.Code, "text" | "lang">;
+
+/** Where a block of code goes. Escaped text has no such characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: no text can contain it
+const codePlace = /\u0001(\d+)\u0001/g;
+
+function coloured(block: CodeToken | undefined, highlight: Highlight): string {
+  const language = /^[\w+#.-]+/.exec(block?.lang ?? "")?.[0];
+  return highlight(block?.text ?? "", language).text;
+}
+
+function createRenderer(blocks: CodeToken[]): RendererObject {
   return {
     html: ({ text }) => html`${text}`.text,
     text(token) {
@@ -75,9 +104,13 @@ function createRenderer(highlight: Highlight): RendererObject {
         ? this.parser.parseInline(token.tokens)
         : keepEntities(token.text);
     },
-    code: ({ text, lang }) => codeBlock(highlight(text, /^[\w+#.-]+/.exec(lang ?? "")?.[0])).text,
+    code: (token) => codeBlock(trusted(`\u0001${blocks.push(token) - 1}\u0001`)).text,
     codespan: ({ text }) => html`<code>${text}</code>`.text,
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+    listitem({ task, tokens }) {
+      const content = this.parser.parse(tokens);
+      return task ? `<li class="choice">${content}</li>\n` : `<li>${content}</li>\n`;
+    },
     link(token) {
       const content = trusted(this.parser.parseInline(token.tokens));
       const address = safeUrl(token.href);

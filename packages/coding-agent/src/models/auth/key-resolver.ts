@@ -167,15 +167,7 @@ export class KeyResolver {
     const found = await this.resolve(provider);
     if (found !== undefined) return found;
     this.#blameAuthFile(provider);
-    const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
-    const cloud = cloudHint(provider);
-    if (cloud !== undefined) throw new SessionError("no_key", { provider, hint: cloud });
-    if ((await this.#options.logins?.(provider)) !== undefined && names.length === 0) {
-      const hint = `up a login with tau auth login ${provider}`;
-      throw new SessionError("no_key", { provider, hint });
-    }
-    const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
-    throw new SessionError("no_key", { provider, hint });
+    throw new SessionError("no_key", { provider, hint: await this.#wayToKey(provider) });
   }
 
   /**
@@ -263,6 +255,19 @@ export class KeyResolver {
       if (this.#runtimeKeys.has(provider) || (await has())) available.add(provider);
     }
     return available;
+  }
+
+  /** What to set, after the word for it, or to run. */
+  async #wayToKey(provider: string): Promise<string> {
+    const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
+    const cloud = cloudHint(provider);
+    if (cloud !== undefined) return cloud;
+    const variables = names.join(" or ");
+    if ((await this.#options.logins?.(provider)) === undefined) {
+      return variables || `apiKey of "${provider}" in models.json`;
+    }
+    const login = `tau auth login ${provider}`;
+    return variables === "" ? `up a login with ${login}` : `${variables}, run ${login}`;
   }
 
   /** An unreadable key is a different error than a missing one. */

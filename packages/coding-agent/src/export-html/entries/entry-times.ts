@@ -1,0 +1,105 @@
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { messageOf, type SessionOutline } from "./session-outline.ts";
+
+/** What changes from entry to entry, so that the page need not repeat it. */
+export interface EntryTimes {
+  /** How long the model took for a reply, from the message or result before it; in ms. */
+  replyMs(index: number): number | undefined;
+  /** How long a tool took for its result, without the wait for an approval; in ms. */
+  resultMs(index: number): number | undefined;
+  /** Whether an entry is the first on another day than the prompt before it. */
+  isNewDay(index: number): boolean;
+  /** Whether a reply comes from another model than the one before it. */
+  isNewModel(index: number): boolean;
+}
+
+/** Reads when things happened; times that are missing or run backwards are left out. */
+export function readTimes(outline: SessionOutline): EntryTimes {
+  const { entries, parents, nested } = outline;
+  const times = entries.map(({ timestamp }) => timeOf(timestamp));
+  const above = latestAbove(outline);
+  const answers = answersIn(outline);
+  const messages = (index: number | undefined) => messageAt(outline, index);
+  return {
+    replyMs(index) {
+      const before = above.message[parents[index] ?? -1];
+      // After anything else, the pause before a run that was continued would count.
+      const isRequest = requestRoles.has(String(messages(before)?.role));
+      const start = isRequest ? times[before ?? -1] : timeOf(messages(index)?.timestamp);
+      return difference(start, times[index]);
+    },
+    resultMs(index) {
+      const reply = nested.get(index);
+      const { toolCallId, timestamp } = messages(index) ?? {};
+      const answer = answers.get(String(toolCallId));
+      const start = times[answer !== undefined && answer < index ? answer : (reply ?? -1)];
+      const end = timeOf(timestamp);
+      return difference(start, end) ?? difference(start, times[index]);
+    },
+    isNewDay(index) {
+      const before = above.prompt[parents[index] ?? -1];
+      return dayOf(times[index]) !== dayOf(times[before ?? -1]);
+    },
+    isNewModel(index) {
+      const before = above.reply[parents[index] ?? -1];
+      return modelOf(messages(index)) !== modelOf(messages(before));
+    },
+  };
+}
+
+/** The model of a reply. */
+export function modelOf(message: Readonly<Record<string, unknown>> | undefined): string {
+  return String(message?.responseModel ?? message?.model ?? "");
+}
+
+const requestRoles: ReadonlySet<string> = new Set(["user", "toolResult", "custom"]);
+
+/** At each entry, the last one of a kind on its branch, itself included. */
+function latestAbove(outline: SessionOutline) {
+  const message: number[] = [];
+  const prompt: number[] = [];
+  const reply: number[] = [];
+  for (const [index, parent] of outline.parents.entries()) {
+    const role = messageAt(outline, index)?.role;
+    message.push(role === undefined ? (message[parent] ?? -1) : index);
+    prompt.push(role === "user" ? index : (prompt[parent] ?? -1));
+    reply.push(role === "assistant" ? index : (reply[parent] ?? -1));
+  }
+  return { message, prompt, reply };
+}
+
+/** Where a call was allowed or denied, by its id. */
+function answersIn({ entries }: SessionOutline): Map<string, number> {
+  const answers = new Map<string, number>();
+  for (const [index, entry] of entries.entries()) {
+    const { type, phase, toolCallId } = entry as Readonly<Record<string, unknown>>;
+    if (type === "approval" && phase === "answered") answers.set(String(toolCallId), index);
+  }
+  return answers;
+}
+
+/** The message of an entry; one of an extension counts as such. */
+function messageAt(
+  { entries }: SessionOutline,
+  index: number | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  const entry = entries[index ?? -1];
+  if (entry === undefined) return undefined;
+  return entry.type === "custom_message" && isJsonObject(entry)
+    ? { ...entry, role: "custom" }
+    : messageOf(entry);
+}
+
+function timeOf(value: unknown): number | undefined {
+  const time = typeof value === "string" ? Date.parse(value) : value;
+  return typeof time === "number" && Number.isFinite(time) ? time : undefined;
+}
+
+function dayOf(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.floor(time / 86_400_000);
+}
+
+function difference(start: number | undefined, end: number | undefined): number | undefined {
+  if (start === undefined || end === undefined || end < start) return undefined;
+  return end - start;
+}

@@ -1,0 +1,72 @@
+import type { SessionEntry, TodoItem, TodoStatus } from "@tau-agent/rpc-protocol";
+import { todosOf } from "../../todos/branch-todos.ts";
+import { phasesOf } from "../../todos/read-todos.ts";
+import { type Html, html } from "../text/html.ts";
+import { snippet } from "./facts.ts";
+import { foldable } from "./render-parts.ts";
+import type { SessionOutline } from "./session-outline.ts";
+
+const words: Readonly<Record<TodoStatus, string>> = {
+  pending: "Open",
+  in_progress: "In progress",
+  completed: "Done",
+  abandoned: "Dropped",
+};
+
+/** A todo list as it was when an entry set it. */
+export interface LatestTodos {
+  readonly index: number;
+  readonly todos: readonly TodoItem[];
+}
+
+/** The last todo list of the current branch; undefined if there is none, or it was emptied. */
+export function latestTodos({ entries, path }: SessionOutline): LatestTodos | undefined {
+  for (const index of path.toReversed()) {
+    const todos = readTodosOf(entries[index]);
+    if (todos !== undefined) return todos.length === 0 ? undefined : { index, todos };
+  }
+  return undefined;
+}
+
+/** The list that an entry sets, whatever else is in it. */
+export function readTodosOf(entry: SessionEntry | undefined): readonly TodoItem[] | undefined {
+  try {
+    return entry && todosOf(entry);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A todo list in the conversation: open where it is the latest, otherwise one line. */
+export function renderTodos(todos: readonly TodoItem[], isLatest: boolean): Html {
+  if (todos.length === 0) return html`<p class="note">The list is empty</p>`;
+  const active = todos.find(({ status }) => status === "in_progress");
+  const hint =
+    active !== undefined &&
+    html` <span class="hint">${snippet(active.activeForm ?? active.content, 90)}</span>`;
+  return foldable(html`${progressOf(todos)}${hint}`, checklist(todos), isLatest, "todo");
+}
+
+/** `2 of 5 done`. */
+export function progressOf(todos: readonly TodoItem[]): string {
+  const done = todos.filter(({ status }) => status === "completed").length;
+  return `${done} of ${todos.length} done`;
+}
+
+/** The items with their boxes, under their headings. */
+export function checklist(todos: readonly TodoItem[]): Html {
+  const isGrouped = todos.some(({ phase }) => phase !== undefined);
+  if (!isGrouped) return list(todos);
+  const groups = phasesOf(todos).map(
+    ({ name, tasks }) => html`<h5 dir="auto">${name}</h5>${list(tasks)}`,
+  );
+  return html`${groups}`;
+}
+
+function list(todos: readonly TodoItem[]): Html {
+  const items = todos.map(({ status, content, notes }) => {
+    const note = notes !== undefined && html`<div class="note">${notes}</div>`;
+    return html`<li class="${status}"><span class="box" role="img" aria-label="${words[status]}"></span><div dir="auto">${content}${note}</div></li>`;
+  });
+  return html`<ul class="todos">${items}</ul>`;
+}

@@ -1,0 +1,68 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** What a page shows of a file, and whether that is all of it. */
+interface TaskFile {
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
+/** Reads the patches and logs of a session's tasks. */
+export interface TaskFiles {
+  /** The beginning of a file by the path in a result; undefined if there is none. */
+  read(path: unknown, kind: ".patch" | ".log", maxBytes: number): Promise<TaskFile | undefined>;
+}
+
+/**
+ * The files in the folders beside a session's file. A session may come from anywhere, so a path in it
+ * only names a file there: nothing else of the disk gets into a page. It also finds the files of a
+ * session that was moved.
+ */
+export function taskFilesOf(
+  sessionPath: string | undefined,
+  parentSession: string | undefined,
+): TaskFiles {
+  const folders =
+    sessionPath === undefined
+      ? []
+      : [sessionPath, join(dirname(sessionPath), fileName(parentSession ?? ""))]
+          .filter((path) => path.endsWith(".jsonl"))
+          .map((path) => path.replace(/\.jsonl$/, ""));
+  return {
+    async read(path, kind, maxBytes) {
+      if (typeof path !== "string" || !path.endsWith(kind)) return undefined;
+      for (const folder of folders) {
+        const found = await readStart(join(folder, fileName(path)), maxBytes);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The last part of a path of any system. */
+function fileName(path: string): string {
+  return basename(path.replaceAll("\\", "/"));
+}
+
+async function readStart(path: string, maxBytes: number): Promise<TaskFile | undefined> {
+  let file: FileHandle;
+  try {
+    // A link could lead anywhere, and a pipe would wait for its writer.
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+  try {
+    if (!(await file.stat()).isFile()) return undefined;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
+    const bytes = buffer.subarray(0, Math.min(bytesRead, maxBytes));
+    return { text: bytes.toString("utf8"), isCut: bytesRead > maxBytes };
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
