@@ -1,11 +1,13 @@
 /**
- * Checks what users get: packs all packages that go to npm, and checks what is in the archives and what npm
- * says of them. Needs pnpm on the PATH, as `pnpm run` puts it there.
+ * Checks what users get: packs all packages that go to npm, checks what is in the archives and what npm says
+ * of them, and installs and runs them as users do; `--no-install` leaves that out. Needs pnpm on the PATH, as
+ * `pnpm run` puts it there.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { checkInstalled } from "./installed/check-installed.ts";
 import { checkPacked } from "./publish/check-packed.ts";
 import { packPackages } from "./publish/pack-packages.ts";
 
@@ -25,6 +27,10 @@ try {
   const packed = packPackages(archives, env);
   for (const one of packed) checkPacked(one, join(folder, "unpacked", one.folder), env);
   process.stdout.write(`${packed.length} packages are ready for npm.\n`);
+  if (!process.argv.includes("--no-install")) {
+    const tried = checkInstalled(packed, { folder, env });
+    process.stdout.write(`They install and run: ${tried.join(", ")}.\n`);
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -17,7 +17,7 @@ if (reason === undefined) {
   run("node", "scripts/write-repository.ts", "--check");
   run("git", "clean", "-fdxq", "packages/*/dist", "apps/*/dist");
   run("turbo", "run", "build", "--force");
-  run("node", "scripts/check-packages.ts");
+  run("node", "scripts/check-packages.ts", "--no-install");
   if (!isDryRun) run("changeset", "publish");
 } else {
   process.stderr.write(`${reason}\n`);

@@ -32,14 +32,14 @@ const quiet = [
 
 /**
  * The package's own names the folders of Lambda. The fonts of the system come first where there are any.
- * A relative folder of the cache would be one of the folder that a test runs in.
+ * A folder of the cache that is not absolute would be made in the working folder of the test.
  */
 const fontSettings = (folder: string) => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir>/usr/share/fonts</dir>
   <dir prefix="relative">fonts</dir>
-  <cachedir>${join(folder, "cache")}</cachedir>
+  <cachedir>${join(folder, "fonts", "cache")}</cachedir>
 </fontconfig>
 `;
 
@@ -57,6 +57,11 @@ export function browserLaunch(): BrowserLaunch {
     return { channel: "chrome", args: quiet };
   }
   const folder = unpackedBrowser();
+  const settings = join(folder, "fonts", "fonts.conf");
+  const wanted = fontSettings(folder);
+  if (!existsSync(settings) || readFileSync(settings, "utf8") !== wanted) {
+    writeFileSync(settings, wanted);
+  }
   return {
     executablePath: join(folder, "chromium"),
     args: quiet,
@@ -91,7 +96,6 @@ function unpackedBrowser(): string {
     },
   );
   if (status !== 0) throw new Error(`Chromium could not be unpacked:\n${stderr}`);
-  writeFileSync(join(draft, "fonts/fonts.conf"), fontSettings(folder));
   try {
     renameSync(draft, folder);
   } catch (error) {

@@ -61,6 +61,8 @@ async function work({ folder, project, sessions }: Workspace, chosen: ChosenMode
       args: ["--approve", "--session-dir", sessions, ...args],
       approve: decideOn(stage),
       ...chosen.host,
+      // The scripted model reads what the tests print, without colours.
+      env: { ...chosen.host.env, FORCE_COLOR: undefined },
     });
     hosts.push(client);
     await client.start();

@@ -31,9 +31,13 @@ export function writePapers(request: ScenarioRequest): Turn | undefined {
   const { lastUserText, toolResults } = request;
   const hasActed = toolResults.length > 0;
   if (lastUserText === PAPERS_PROMPT) {
-    return hasActed
-      ? turn("All three came back, each after its checks had passed.")
-      : turn(["Three at once, then.", toolCall("task", { tasks, isolated: true, verify })]);
+    if (!hasActed) {
+      return turn(["Three at once, then.", toolCall("task", { tasks, isolated: true, verify })]);
+    }
+    const hasFailed = toolResults.some(({ text }) => /Verification: (?!passed)/.test(text));
+    return hasFailed
+      ? turn("Not all of them passed their checks; what failed was not merged.")
+      : turn("All three came back, each after its checks had passed.");
   }
   if (lastUserText.startsWith("Your work was checked")) return repairChanges(hasActed);
   const id = tasks.find(({ task }) => lastUserText.startsWith(task))?.id;

@@ -112,8 +112,11 @@ export class Screen {
       typeof diff === "string"
         ? diff.split("\n").filter((line) => /^[+-]/.test(line))
         : text.trimEnd().split("\n");
-    const paint = isError ? red : dim;
-    for (const line of shorten(lines)) console.log(paint(`    ${line.slice(0, MAX_COLUMNS)}`));
+    const isDiff = typeof diff === "string";
+    for (const line of shorten(lines)) {
+      const paint = isError ? red : isDiff ? (line.startsWith("+") ? green : red) : dim;
+      console.log(paint(`    ${line.slice(0, MAX_COLUMNS)}`));
+    }
   }
 }
 

@@ -52,7 +52,12 @@ export { nearest, nearestHint } from "./base/nearest.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
 export { describeSandboxOf } from "./create/describe-sandbox-of.ts";
-export { addMcpServer, type McpFilePlace, removeMcpServer } from "./create/mcp-file.ts";
+export {
+  addMcpServer,
+  type McpFilePlace,
+  mcpServerNames,
+  removeMcpServer,
+} from "./create/mcp-file.ts";
 export type { ExtensionOptions } from "./create/session-extensions.ts";
 export type {
   CreateAgentSessionOptions,

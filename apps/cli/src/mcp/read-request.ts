@@ -28,7 +28,7 @@ export function readRequest({ action, words, values, behind }: Line): McpRequest
   const known = actions.find((one) => one === action) ?? "list";
   const [name, extra] = words;
   const isNamed = known !== "list" && known !== "test";
-  if (name === undefined && isNamed) refuse(`mcp ${known}`, "the name of the server is missing");
+  if (name === undefined && isNamed) refuse(`mcp ${known}`, missingName(known));
   const surplus = known === "list" ? name : extra;
   if (surplus !== undefined) {
     const hint = known === "add" ? "; the program goes behind --" : "";
@@ -44,6 +44,12 @@ export function readRequest({ action, words, values, behind }: Line): McpRequest
   };
 }
 
+function missingName(action: McpAction): string {
+  const reason = "the name of the server is missing";
+  if (action !== "add") return `${reason}; tau mcp list shows those there are`;
+  return `${reason}: tau mcp add <name> -- <program>, or tau mcp add <name> --url <address>`;
+}
+
 /** What an entry is made of. */
 type Values = Readonly<Record<string, string | undefined>> & {
   readonly env?: readonly string[];
@@ -55,7 +61,7 @@ function entryOf(values: Values, program: readonly string[] | undefined) {
   const [command, ...args] = program ?? [];
   if (url !== undefined && command !== undefined) refuse("--url", "a program rules it out");
   if (url === undefined && command === undefined) {
-    refuse("mcp add", "a program behind -- or --url is missing");
+    refuse("mcp add", "a program behind -- or --url is missing: tau mcp add <name> -- <program>");
   }
   const env = pairs("--env", values.env);
   const headers = pairs("--header", values.header);

@@ -1,5 +1,8 @@
 import type { McpServerInfo, McpServerList } from "@tau-agent/coding-agent";
 
+const NONE =
+  "No MCP servers are configured. Add one: tau mcp add <name> -- <program>, or --url <address>";
+
 /** Servers and their problems as text. */
 export function reportOf({ servers, errors }: McpServerList, hasTools: boolean): string {
   const lines = servers.flatMap((server) => [
@@ -8,13 +11,15 @@ export function reportOf({ servers, errors }: McpServerList, hasTools: boolean):
     ...(hasTools ? server.tools.map((tool) => `  ${toolLine(tool, server)}`) : []),
   ]);
   const all = [...lines, ...errors];
-  return all.length === 0 ? "No MCP servers are configured.\n" : `${all.join("\n")}\n`;
+  return all.length === 0 ? `${NONE}\n` : `${all.join("\n")}\n`;
 }
 
 function lineOf({ name, status, transport, source, tools }: McpServerInfo): string {
+  // Nothing goes on here: the command ends.
+  const state = status === "restarting" ? "down" : status;
   const count = status === "connected" ? `, ${tools.length} tools` : "";
   const hint = status === "needs_auth" ? `; log in with: tau mcp login ${name}` : "";
-  return `${name}: ${status} (${transport}, ${source}${count})${hint}`;
+  return `${name}: ${state} (${transport}, ${source}${count})${hint}`;
 }
 
 function toolLine(

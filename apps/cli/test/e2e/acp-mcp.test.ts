@@ -157,6 +157,10 @@ it("one that wants a login gets it through a link, asked for once", async () => 
   ]);
   await editor.prompt(sessionId, "go");
   expect(JSON.stringify(results(editor, sessionId))).toContain("called hello");
+  web.neededScope = "write";
+  await editor.prompt(sessionId, "go");
+  await editor.until(() => completed(editor).length > 1);
+  expect(web.lastPage?.get("scope")?.split(" ")).toContain("write");
 });
 
 it("a login that is declined is not asked for again", async () => {

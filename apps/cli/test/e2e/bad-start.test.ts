@@ -1,30 +1,41 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { slice, sliceSize } from "../../../../scripts/testing/slice.ts";
 import { makePlace } from "../support/place.ts";
 import { binPath, runHost, startHost } from "../support/start-host.ts";
 
 const oneLine = (text: string) => text.trimEnd().split("\n").length === 1;
 
 describe("files that are broken", () => {
-  it.each([
-    ["agent/auth.json", '{"broken": ', /auth\.json:1: not valid JSON/],
-    ["agent/settings.json", '{\n"broken": ', /settings\.json:2: not valid JSON/],
-    ["agent/models.json", '{"broken": ', /models\.json:1: not valid JSON/],
-    ["agent/auth.json", '{"x": {"typ": "api_key"}}', /auth\.json:1: x must be \{"type": "api_key"/],
-    [
-      "agent/settings.json",
-      '{"a": 1,\n"retry.maxRetries": "5"}',
-      /settings\.json:2: retry\.max.*"5"/,
-    ],
-    ["agent/models.json", '{"ollama": {}}', /models\.json:1: providers: is missing/],
-    [
-      "agent/models.json",
-      '{"providers": {"house":\n{"models": [{"id": "m", "contextWindow": "big"}]}}}',
-      /models\.json:2: providers\.house\.models\[0\]\.contextWindow: must be a number above 0/,
-    ],
-  ])("%s with %j stops the start and is left alone", async (path, text, reason) => {
+  it.each(
+    slice(
+      [
+        ["agent/auth.json", '{"broken": ', /auth\.json:1: not valid JSON/],
+        ["agent/settings.json", '{\n"broken": ', /settings\.json:2: not valid JSON/],
+        ["agent/models.json", '{"broken": ', /models\.json:1: not valid JSON/],
+        [
+          "agent/auth.json",
+          '{"x": {"typ": "api_key"}}',
+          /auth\.json:1: x must be \{"type": "api_key"/,
+        ],
+        [
+          "agent/settings.json",
+          '{"a": 1,\n"retry.maxRetries": "5"}',
+          /settings\.json:2: retry\.max.*"5"/,
+        ],
+        ["agent/models.json", '{"ollama": {}}', /models\.json:1: providers: is missing/],
+        [
+          "agent/models.json",
+          '{"providers": {"house":\n{"models": [{"id": "m", "contextWindow": "big"}]}}}',
+          /models\.json:2: providers\.house\.models\[0\]\.contextWindow: must be a number above 0/,
+        ],
+      ],
+      3,
+    ),
+  )("%s with %j stops the start and is left alone", async (path, text, reason) => {
     for (const argv of [["--mode", "rpc"], ["-p", "hi"], ["--list-models"]]) {
       const place = makePlace({ files: { [path]: text } });
       onTestFinished(place.remove);
@@ -109,24 +120,32 @@ describe("files that are broken", () => {
 });
 
 describe("a command line that cannot work", () => {
-  it.each([
-    [["--mode", "tui"], "--mode"],
-    [["--mode", "rpc", "--model", "no/such-model"], "no/such-model"],
-    [["--mode", "rpc", "--provider", "nobody", "--model", "x"], "nobody"],
-    [["--mode", "rpc", "a prompt"], "prompts from stdin"],
-    [["-q"], "-q"],
-    [["-p", "--modle", "x", "hi"], "--modle: there is no such option; the nearest is --model"],
-    [["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
-    [["-p", "--model", "claude-sonet-4-5", "hi"], "Did you mean claude-sonnet-4-5?"],
-    [["-p", "--tools", "raed", "hi"], "--tools: there is no tool raed; the nearest is read"],
-    [["--mode", "rpc", "--tools", "read,+nothing"], "--tools: there is no tool nothing; known are"],
-    [["-p", "--session", "nowhere", "hi"], "nowhere"],
-    [["-p", "--extension", "nowhere.ts", "hi"], "nowhere.ts"],
-    [["-p", "--output-schema", "nowhere.json", "hi"], "nowhere.json"],
-    [["-p", "@nowhere.txt", "hi"], "nowhere.txt"],
-    [["--mode", "json", "install", "npm:thing"], "Invalid option install"],
-    [["--mode", "rpc", "--session", "../x.jsonl", "--no-session"], "--no-session"],
-  ])("%j ends with one line and exit code 1", async (argv, named) => {
+  it.each(
+    slice(
+      [
+        [["--mode", "tui"], "--mode"],
+        [["--mode", "rpc", "--model", "no/such-model"], "no/such-model"],
+        [["--mode", "rpc", "--provider", "nobody", "--model", "x"], "nobody"],
+        [["--mode", "rpc", "a prompt"], "prompts from stdin"],
+        [["-q"], "-q"],
+        [["-p", "--modle", "x", "hi"], "--modle: there is no such option; the nearest is --model"],
+        [["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
+        [["-p", "--model", "claude-sonet-4-5", "hi"], "Did you mean claude-sonnet-4-5?"],
+        [["-p", "--tools", "raed", "hi"], "--tools: there is no tool raed; the nearest is read"],
+        [
+          ["--mode", "rpc", "--tools", "read,+nothing"],
+          "--tools: there is no tool nothing; known are",
+        ],
+        [["-p", "--session", "nowhere", "hi"], "nowhere"],
+        [["-p", "--extension", "nowhere.ts", "hi"], "nowhere.ts"],
+        [["-p", "--output-schema", "nowhere.json", "hi"], "nowhere.json"],
+        [["-p", "@nowhere.txt", "hi"], "nowhere.txt"],
+        [["--mode", "json", "install", "npm:thing"], "Invalid option install"],
+        [["--mode", "rpc", "--session", "../x.jsonl", "--no-session"], "--no-session"],
+      ],
+      5,
+    ),
+  )("%j ends with one line and exit code 1", async (argv, named) => {
     const result = await runHost({
       arguments: argv,
       files: { "agent/models.json": JSON.stringify({ providers: {} }) },
@@ -207,8 +226,9 @@ describe("a file on the command line", () => {
 
 describe("many hosts", () => {
   it("of one directory start at once and keep their sessions apart", async () => {
+    const count = sliceSize(6, 20);
     const place = makePlace({ scenario: ["one"] });
-    const hosts = Array.from({ length: 20 }, () => startHost({}, { place }));
+    const hosts = Array.from({ length: count }, () => startHost({}, { place }));
     for (const host of hosts) host.send({ type: "prompt", message: "go" });
     await Promise.all(
       hosts.map((host) => host.until({ "...": true, type: "agent_settled" }, 20_000)),
@@ -216,7 +236,7 @@ describe("many hosts", () => {
     const ends = await Promise.all(hosts.map((host) => host.finish()));
     expect(ends.every(({ code }) => code === 0)).toBe(true);
     const files = readdirSync(join(place.folder, "agent"), { recursive: true, encoding: "utf8" });
-    expect(files.filter((name) => name.endsWith(".jsonl"))).toHaveLength(20);
+    expect(files.filter((name) => name.endsWith(".jsonl"))).toHaveLength(count);
     expect(hosts.map(({ stderr }) => stderr).join("")).toBe("");
   });
 
@@ -259,17 +279,24 @@ describe.runIf(process.platform === "linux")("an output that cannot be written",
 });
 
 describe("an older Node", () => {
-  it("prints one line that says what is needed, with exit code 1", () => {
+  const workerPath = fileURLToPath(
+    new URL("../../../../packages/worker/bin/tau-worker.js", import.meta.url),
+  );
+
+  it.each([
+    ["tau", binPath],
+    ["tau-worker", workerPath],
+  ])("%s prints one line that says what is needed, with exit code 1", (name, path) => {
     // The program only looks at the version it is given, so a shim may claim an old one.
     const shim = 'Object.defineProperty(process.versions,"node",{value:"20.19.0"});';
     const argument = `data:text/javascript,${encodeURIComponent(shim)}`;
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ["--import", argument, binPath, "--mode", "rpc"],
-      { encoding: "utf8", input: "" },
-    );
+    const words = ["--import", argument, path, "--mode", "rpc"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+      encoding: "utf8",
+      input: "",
+    });
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-    expect(stderr).toContain("22.19");
+    expect(stderr).toMatch(new RegExp(`^${name}: error: Node\\.js 22\\.19 or newer`));
     expect(oneLine(stderr)).toBe(true);
   });
 });

@@ -1,27 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makePlace } from "../support/place.ts";
+import { refusingProxy } from "../support/refusing-proxy.ts";
 import { startHost } from "../support/start-host.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
-
-/** A proxy that refuses everything; what it was asked for. */
-async function refusingProxy(): Promise<{ readonly url: string; readonly asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer();
-  server.on("connect", ({ url = "" }, socket) => {
-    asked.push(url);
-    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return { url: `http://127.0.0.1:${typeof address === "object" && address?.port}`, asked };
-}
 
 // In a bundle, a package in CommonJS that loads on demand may lack its names, or what is built into Node.
 describe("packages that the built command bundles", () => {

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { HttpFixture } from "../../../../packages/coding-agent/src/mcp/__fixtures__/http-server.ts";
 
 const program = fileURLToPath(new URL("../../bin/tau.js", import.meta.url));
 const server = fileURLToPath(
@@ -140,7 +141,9 @@ describe("tau mcp", () => {
       errors: [],
     });
     expect(await tau("mcp", "remove", "one")).toMatchObject({ code: 0 });
-    expect((await tau("mcp", "list")).stdout).toBe("No MCP servers are configured.\n");
+    expect((await tau("mcp", "list")).stdout).toBe(
+      "No MCP servers are configured. Add one: tau mcp add <name> -- <program>, or --url <address>\n",
+    );
   });
 
   it("exits with 1 when a server is down or an entry is bad", async () => {
@@ -156,6 +159,11 @@ describe("tau mcp", () => {
     await add("-l", "one");
     expect(existsSync(join(cwd, ".pi", "mcp.json"))).toBe(true);
     expect(existsSync(join(agentDirectory, "mcp.json"))).toBe(false);
+    // The project is not trusted: nothing is started, and the reason is given.
+    const listed = await tau("mcp", "list");
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("--approve") });
+    const tested = await tau("mcp", "test", "one");
+    expect(tested).toMatchObject({ code: 1, stderr: expect.stringContaining("is not trusted") });
     expect(await tau("mcp", "remove", "-l", "one")).toMatchObject({ code: 0 });
   });
 
@@ -163,6 +171,7 @@ describe("tau mcp", () => {
     [["mcp", "remove", "nothing"], /There is no MCP server nothing/],
     [["mcp", "test", "nothing"], /There is no MCP server nothing/],
     [["mcp", "login", "nothing"], /There is no MCP server nothing/],
+    [["mcp", "add"], /name of the server is missing: tau mcp add <name> -- <program>/],
     [["mcp", "frobnicate"], /Invalid option frobnicate: expected add, list, /],
     [["mcp", "add", "x"], /a program behind -- or --url is missing/],
     [["mcp", "add", "x", "--url", "gopher://x"], /Invalid MCP server x: url/],
@@ -175,6 +184,37 @@ describe("tau mcp", () => {
     expect(stderr).toMatch(/^tau: error: /);
     expect(stderr).toMatch(text);
     expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(4);
+  });
+
+  it("names the nearest server, and the file that has the one of this name", async () => {
+    await add("everything");
+    for (const action of ["test", "login", "remove"]) {
+      const { code, stderr } = await tau("mcp", action, "everythin");
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining("no MCP server everythin; the nearest is everything."),
+      });
+    }
+    const { stderr } = await tau("mcp", "remove", "-l", "everything");
+    const file = join(agentDirectory, "mcp.json");
+    expect(stderr).toContain(`${file} has one: leave out -l`);
+  });
+
+  it("says of a login that cannot be why, and what to do instead", async () => {
+    const web = await HttpFixture.start();
+    onTestFinished(() => web.stop());
+    await add("program");
+    await tau("mcp", "add", "web", "--url", web.url);
+    await tau("mcp", "add", "page", "--url", `${web.origin}/page`);
+    const login = async (name: string) => (await tau("mcp", "login", name)).stderr;
+    expect(await login("program")).toBe(
+      "tau: error: The login of the MCP server program failed: it is a program and has no login\n",
+    );
+    web.registers = false;
+    expect(await login("web")).toMatch(/registers no clients.*oauth\.clientId.*need no login/);
+    expect((await tau("mcp", "test", "page")).stdout).toContain(
+      "page: failed (http, user)\n  Error POSTing to endpoint: HTTP 404 and a web page; is the url right?",
+    );
   });
 
   it("shows how it is used", async () => {

@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Environment } from "../provider.ts";
 import { identityOf } from "./credentials.ts";
 
@@ -23,6 +24,22 @@ writeFileSync(tokenFile, "web-token");
 const role = `[profile roled]
 role_arn = arn:aws:iam::1:role/r
 web_identity_token_file = ${tokenFile}
+[profile abroad]
+role_arn = arn:aws:iam::1:role/r
+source_profile = dev
+region = ap-south-1
+[profile sso]
+sso_account_id = 1
+sso_role_name = r
+sso_region = eu-north-1
+sso_start_url = https://tau.invalid/start
+[profile sso-session]
+sso_account_id = 1
+sso_role_name = r
+sso_session = tau
+[sso-session tau]
+sso_region = eu-north-1
+sso_start_url = https://tau.invalid/start
 `;
 writeFileSync(join(folder, ".aws/config"), role);
 
@@ -40,11 +57,11 @@ async function keyId(environment: Environment, fetch: typeof globalThis.fetch = 
 const keys = { AWS_ACCESS_KEY_ID: "VARIABLE", AWS_SECRET_ACCESS_KEY: "s" };
 
 /** The token service, which answers with the same keys for any role. */
-function tokenService() {
+function tokenService(action = "AssumeRoleWithWebIdentity") {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
     asked.push(`${url} ${init?.body}`);
-    const xml = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>ROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`;
+    const xml = `<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials><AccessKeyId>ROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></${action}Result></${action}Response>`;
     return new Response(xml, { headers: { "content-type": "text/xml" } });
   };
   return { asked, fetch };
@@ -69,6 +86,41 @@ describe("AWS's chain", () => {
       expect(await keyId(environment, fetch)).toBe("ROLE");
       expect(asked).toEqual([expect.stringMatching(/^https:\/\/sts\.[^ ]+ .*web-token/)]);
     }
+  });
+
+  it("assumes a role in its profile's region", async () => {
+    const { asked, fetch } = tokenService("AssumeRole");
+    expect(await keyId({ ...home, AWS_PROFILE: "abroad" }, fetch)).toBe("ROLE");
+    expect(asked).toEqual([expect.stringMatching(/^https:\/\/sts\.ap-south-1\.amazonaws\.com\//)]);
+  });
+
+  // The SDK looks for the token in the home directory of the process.
+  it.each([
+    ["sso", "https://tau.invalid/start"],
+    ["sso-session", "tau"],
+  ])("asks single sign-on in its own region for profile %s", async (profile, name) => {
+    vi.stubEnv("HOME", folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const hash = createHash("sha1").update(name).digest("hex");
+    const token = { accessToken: "sso-token", expiresAt: "2099-01-01T00:00:00Z" };
+    mkdirSync(join(folder, ".aws/sso/cache"), { recursive: true });
+    writeFileSync(join(folder, `.aws/sso/cache/${hash}.json`), JSON.stringify(token));
+    const asked: string[] = [];
+    const fetch: typeof globalThis.fetch = async (url, init) => {
+      asked.push(new URL(String(url)).host);
+      expect(new Headers(init?.headers).get("x-amz-sso_bearer_token")).toBe("sso-token");
+      const keys = { accessKeyId: "SSO", secretAccessKey: "s", sessionToken: "t" };
+      return Response.json({ roleCredentials: { ...keys, expiration: 4_070_908_800_000 } });
+    };
+    expect(await keyId({ ...home, AWS_PROFILE: profile }, fetch)).toBe("SSO");
+    expect(asked).toEqual(["portal.sso.eu-north-1.amazonaws.com"]);
+  });
+
+  it("finds single sign-on in a file that only these variables name", async () => {
+    const path = join(folder, "other-config");
+    writeFileSync(path, role.replace("[profile sso]", "[profile elsewhere]"));
+    const environment = { ...away, AWS_CONFIG_FILE: path, AWS_PROFILE: "elsewhere" };
+    await expect(keyId(environment)).rejects.toThrow(/SSO session/);
   });
 
   it("asks the container that the variables name", async () => {

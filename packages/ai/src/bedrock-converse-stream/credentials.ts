@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { BedrockRuntimeClientConfig } from "@aws-sdk/client-bedrock-runtime";
 import type { Environment, StreamOptions } from "../provider.ts";
 import { createFetchHandler } from "./fetch-handler.ts";
-import { profileFiles } from "./region.ts";
+import { profileFiles, readProfile } from "./region.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -48,6 +48,44 @@ function isUnsigned(environment: Environment, endpoint: string): boolean {
   return !existsSync(filepath) && !existsSync(configFilepath);
 }
 
+type Aws = typeof import("@aws-sdk/credential-providers");
+type Link = ReturnType<Aws["fromIni"]>;
+type ClientConfig = NonNullable<NonNullable<Parameters<Aws["fromIni"]>[0]>["clientConfig"]>;
+
+/** The keys of the profile that counts, whatever it has instead of them. */
+function profileLink(
+  aws: Aws,
+  environment: Environment,
+  { region, ...clientConfig }: ClientConfig,
+): Link {
+  const named = {
+    ...profileFiles(environment),
+    ignoreCache: true,
+    // A single sign-on or a role has a region of its own; ours is for those that do not.
+    clientConfig,
+    parentClientConfig: { region, ...clientConfig },
+  };
+  return async (given) => {
+    // Within `fromIni`, single sign-on is looked for in the files that the variables of the process name.
+    const isSignOn = await isSingleSignOn(environment);
+    return (isSignOn ? aws.fromSSO(named) : aws.fromIni(named))(given);
+  };
+}
+
+/** What comes before single sign-on in a profile that has both. */
+const strongerMembers = [
+  ...["role_arn", "aws_access_key_id", "web_identity_token_file", "credential_process"],
+];
+
+async function isSingleSignOn(environment: Environment): Promise<boolean> {
+  const found = await readProfile(environment);
+  const names = Object.keys(found).filter((name) => found[name] !== undefined);
+  return (
+    names.some((name) => name.startsWith("sso_")) &&
+    !names.some((name) => strongerMembers.includes(name))
+  );
+}
+
 /**
  * AWS's chain, built here from the variables that were handed in: the SDK's own reads those of the
  * process. Tokens of roles and logins are fetched through the user's proxy.
@@ -62,8 +100,7 @@ async function chainOf(
   const clientConfig = { region, requestHandler };
   // Some links look at the one, some at the other.
   const clients = { clientConfig, parentClientConfig: clientConfig };
-  const { profile, ...files } = profileFiles(environment);
-  const fromProfile = aws.fromIni({ ...files, ...clients, profile, ignoreCache: true });
+  const fromProfile = profileLink(aws, environment, clientConfig);
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
   // A profile that somebody names is meant, also beside keys.
   if (environment.AWS_PROFILE) return fromProfile;
@@ -71,7 +108,7 @@ async function chainOf(
     const sessionToken = environment.AWS_SESSION_TOKEN;
     return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
   }
-  const links: Parameters<typeof aws.createCredentialChain>[number][] = [fromProfile];
+  const links: Link[] = [fromProfile];
   const { AWS_WEB_IDENTITY_TOKEN_FILE: webIdentityTokenFile, AWS_ROLE_ARN: roleArn } = environment;
   if (webIdentityTokenFile && roleArn) {
     const roleSessionName = environment.AWS_ROLE_SESSION_NAME || "tau";

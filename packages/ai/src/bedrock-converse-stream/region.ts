@@ -100,6 +100,13 @@ function endpointOf(baseUrl: string, environment: Environment, region: string): 
 }
 
 async function regionOfProfile(environment: Environment): Promise<string | undefined> {
+  return (await readProfile(environment)).region || undefined;
+}
+
+/** The members of the profile that counts, out of both files. */
+export async function readProfile(
+  environment: Environment,
+): Promise<Readonly<Record<string, string | undefined>>> {
   const { profile, ...files } = profileFiles(environment);
   const { loadSharedConfigFiles } = await import("@smithy/core/config");
   const { configFile, credentialsFile } = await loadSharedConfigFiles({
@@ -107,5 +114,5 @@ async function regionOfProfile(environment: Environment): Promise<string | undef
     // A file may be written while the host runs.
     ignoreCache: true,
   });
-  return configFile[profile]?.region || credentialsFile[profile]?.region || undefined;
+  return { ...credentialsFile[profile], ...configFile[profile] };
 }

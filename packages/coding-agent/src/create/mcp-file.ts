@@ -1,5 +1,6 @@
 import { SessionError } from "../base/errors.ts";
 import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
+import { nearestHint } from "../base/nearest.ts";
 import { projectFiles, userFile } from "../mcp/config/places.ts";
 import { readEntry } from "../mcp/config/read-entry.ts";
 import { keepTrustAcross } from "./trust.ts";
@@ -31,6 +32,15 @@ export async function addMcpServer(
   return path;
 }
 
+/** The names of the servers in the user's file and in those of the project, trusted or not. */
+export async function mcpServerNames({
+  agentDirectory,
+  cwd,
+}: Omit<McpFilePlace, "isLocal">): Promise<string[]> {
+  const paths = [userFile(agentDirectory), ...projectFiles(cwd)];
+  return (await Promise.all(paths.map(namesIn))).flat();
+}
+
 /**
  * Removes a server from `mcp.json`.
  *
@@ -42,14 +52,33 @@ export async function removeMcpServer(place: McpFilePlace, name: string): Promis
   for (const path of paths) {
     const file = await readJsonFile(path);
     if (file.kind === "unreadable") {
-      throw new SessionError("invalid_settings", { path, reason: file.diagnostic.message });
+      const { reason, message } = file.diagnostic;
+      throw new SessionError("invalid_settings", {
+        path,
+        reason: `${reason ?? message}; the file was left as it is`,
+      });
     }
-    const servers = file.kind === "object" ? file.value.mcpServers : undefined;
-    if (!isJsonObject(servers) || !Object.hasOwn(servers, name)) continue;
+    if (!(await namesIn(path)).includes(name)) continue;
     await save(place, path, name, undefined);
     return path;
   }
-  throw new SessionError("mcp_server_not_found", { server: name });
+  const others = place.isLocal ? [userFile(place.agentDirectory)] : projectFiles(place.cwd);
+  for (const path of others) {
+    if (!(await namesIn(path)).includes(name)) continue;
+    const hint = ` in ${paths.join(" or ")}; ${path} has one: ${place.isLocal ? "leave out" : "add"} -l`;
+    throw new SessionError("mcp_server_not_found", { server: name, hint });
+  }
+  const names = await Promise.all(paths.map(namesIn));
+  throw new SessionError("mcp_server_not_found", {
+    server: name,
+    hint: nearestHint(name, names.flat()),
+  });
+}
+
+async function namesIn(path: string): Promise<string[]> {
+  const file = await readJsonFile(path);
+  const servers = file.kind === "object" ? file.value.mcpServers : undefined;
+  return isJsonObject(servers) ? Object.keys(servers) : [];
 }
 
 async function save(

@@ -101,7 +101,8 @@ async function createServers(
             read: () => ({ result: {}, outcome: "answered" }),
           });
           if (closed.outcome === "answered") return;
-          throw new Error(closed.error ?? "no client opened the page of the login");
+          const reason = closed.error ?? "no client opened its page";
+          throw new Error(`${reason}. Outside of a session: tau mcp login ${server}`);
         },
       }),
       keep: keepPrivately(environment.temporaryDirectory),

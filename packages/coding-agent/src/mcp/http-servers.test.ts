@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AgentSession } from "../session/agent-session.ts";
 import { HttpFixture } from "./__fixtures__/http-server.ts";
 import { callTool, McpWorkspace, textOf } from "./__fixtures__/mcp-session.ts";
@@ -21,6 +21,8 @@ const stateOf = async (session: AgentSession) => (await session.mcp.list()).serv
 const call = (session: AgentSession) => callTool(session, "mcp__web__hello");
 const authFile = () => join(workspace.agentDirectory, "mcp-auth.json");
 const key = () => `mcp__web|${server.url}`;
+
+const readState = () => JSON.parse(readFileSync(authFile(), "utf8"))[key()];
 
 async function open(more: object = {}): Promise<AgentSession> {
   await workspace.configure({ web: { url: server.url, ...more } });
@@ -166,6 +168,57 @@ describe("a login", () => {
     expect(await stateOf(session)).toMatchObject({ status: "needs_auth" });
     expect(JSON.parse(readFileSync(authFile(), "utf8"))[key()].tokens).toBeDefined();
   });
+
+  it("belongs to the authorization server that gave it, which the store names", async () => {
+    const warned = vi.spyOn(console, "warn");
+    const session = await open();
+    goToPages(session);
+    await session.mcp.login("web");
+    const issuer = server.origin;
+    expect(readState()).toMatchObject({ tokens: { issuer }, clientInformation: { issuer } });
+    server.tokens?.clear();
+    expect(textOf(await call(session))).toBe("called hello");
+    expect(readState()).toMatchObject({ tokens: { access_token: "access-2", issuer } });
+    // Another login finds what the first one has stored.
+    await session.mcp.login("web");
+    expect(server.count("/register")).toBe(1);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  it("of another host has no name of its authorization server; the first renewal adds it", async () => {
+    const warned = vi.spyOn(console, "warn");
+    await store(server.issue());
+    const session = await open();
+    server.tokens?.clear();
+    expect(textOf(await call(session))).toBe("called hello");
+    expect(readState()).toMatchObject({ tokens: { issuer: server.origin } });
+    goToPages(session);
+    await session.mcp.login("web");
+    expect(readState()).toMatchObject({ clientInformation: { issuer: server.origin } });
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  it.each(["tokens", "clientInformation"])(
+    "is not renewed elsewhere: %s of another authorization server stay where they are",
+    async (member) => {
+      const issuer = "https://other.example";
+      const tokens = server.issue();
+      const clientInformation = { client_id: "client-1", client_secret: "secret" };
+      const state = { tokens, clientInformation };
+      Object.assign(Object(state)[member], { issuer });
+      await store(tokens, { clientInformation });
+      const session = await open();
+      server.tokens?.clear();
+      await expect(call(session)).rejects.toThrow(/tau mcp login web/);
+      expect((await stateOf(session))?.error).toContain(`(${server.origin}) than the login is of`);
+      expect(server.count("/token")).toBe(0);
+      // A login registers again, and sends nothing of the other server's.
+      goToPages(session);
+      await session.mcp.login("web");
+      expect(server.requests.join("\n")).not.toContain("secret=secret");
+      expect(readState()).toMatchObject({ tokens: { issuer: server.origin } });
+    },
+  );
 
   it("asks for the scope that was missing, and keeps those it had", async () => {
     server.grantedScope = "read";

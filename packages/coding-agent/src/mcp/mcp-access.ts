@@ -146,7 +146,7 @@ export class McpAccess {
     const servers = await this.#start();
     await servers?.settled();
     if (servers !== undefined) return servers.attach(resource);
-    throw new SessionError("mcp_server_not_found", { server: resource.server });
+    throw new SessionError("mcp_server_not_found", { server: resource.server, hint: "" });
   }
 
   /** The name of the server that has a resource of this address; undefined if none has. */

@@ -17,8 +17,9 @@ export async function listLoginProviders(registry: ModelRegistry): Promise<Login
     all.map(async (id): Promise<LoginProvider | undefined> => {
       const credential = stored.get(id);
       const entry = custom.get(id);
-      if (entry?.isKeyless === true && credential === undefined) return undefined;
       const own = (await logins?.methodsOf(id)) ?? [];
+      const needsNothing = entry?.isKeyless === true && own.length === 0;
+      if (needsNothing && credential === undefined) return undefined;
       const takesKey = logins?.takesKey(id) ?? true;
       const expires = credential?.type === "oauth" ? credential.expires : undefined;
       return {

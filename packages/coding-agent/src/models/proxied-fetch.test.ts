@@ -82,6 +82,15 @@ describe("a request", () => {
     expect(asked).toEqual([]);
   });
 
+  it.each(["127.0.0.2", "127.9.8.7", "[::1]", "localhost", "model.localhost"])(
+    "to %s is one to this machine",
+    async (host) => {
+      // Not everywhere does something listen.
+      await get(`http://${host}:${portOf(target)}/`, { setting: proxyUrl() }).catch(() => "");
+      expect(asked).toEqual([]);
+    },
+  );
+
   it.each(["model.invalid", ".invalid", "other, invalid", "*"])(
     "to a host of NO_PROXY=%s goes there directly",
     async (list) => {

@@ -1,4 +1,5 @@
 import { SessionError } from "../base/errors.ts";
+import { isLoopback } from "../base/is-loopback.ts";
 import type { Environment } from "./auth/environment-keys.ts";
 
 type Fetch = typeof globalThis.fetch;
@@ -16,9 +17,6 @@ interface ProxyPlan {
   readonly httpsProxy: string | undefined;
   readonly noProxy: string;
 }
-
-/** Servers on this machine are never behind a proxy. */
-const OWN_HOSTS = ["localhost", "127.0.0.1", "[::1]", "::1"];
 
 /**
  * Returns the `fetch` that uses the user's proxy. Without a proxy it is undefined, and nothing is
@@ -68,7 +66,7 @@ function exceptions(list = ""): string {
   if (list.split(",").some((entry) => entry.trim() === "*")) return "*";
   const named = list.split(/[\s,]+/).filter((entry) => entry !== "");
   const below = named.filter((entry) => /^[^.*]/.test(entry)).map((entry) => `.${entry}`);
-  return [...OWN_HOSTS, ...named, ...below].join(",");
+  return [...named, ...below].join(",");
 }
 
 async function createFetch(plan: ProxyPlan): Promise<Fetch> {
@@ -82,11 +80,14 @@ async function createFetch(plan: ProxyPlan): Promise<Fetch> {
     proxyTunnel: true,
   });
   const proxied = (input: string | URL | Request, init: RequestInit = {}): Promise<unknown> => {
-    if (!(input instanceof Request)) return fetch(input, { ...init, dispatcher } as never);
+    // Servers on this machine are never behind a proxy.
+    const { hostname } = new URL(input instanceof Request ? input.url : input);
+    const way = isLoopback(hostname) ? {} : { dispatcher };
+    if (!(input instanceof Request)) return fetch(input, { ...init, ...way } as never);
     // The library takes no request but its own.
     const { url, method, headers, body, signal } = input;
     const stream = body === null ? {} : { body, duplex: "half" };
-    return fetch(url, { method, headers, signal, ...stream, ...init, dispatcher } as never);
+    return fetch(url, { method, headers, signal, ...stream, ...init, ...way } as never);
   };
   return proxied as Fetch;
 }

@@ -23,6 +23,8 @@ export class LoginServer implements AsyncDisposable {
   /** Fields of each request for tokens. */
   readonly tokenRequests: URLSearchParams[] = [];
   readonly exchanges: string[] = [];
+  /** How many requests of any kind have come. */
+  requestCount = 0;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #codes = new Map<string, { verifier: string; code?: string }>();
   #provider!: Provider;
@@ -126,6 +128,7 @@ export class LoginServer implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requestCount += 1;
     const { pathname, searchParams } = new URL(request.url ?? "/", this.#url);
     const json = (value: unknown, status = 200): void => {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));

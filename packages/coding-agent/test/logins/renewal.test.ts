@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { createAgentSession } from "../../src/create/create-agent-session.ts";
 import { createModelRegistry } from "../../src/models/create-model-registry.ts";
 import { ProcessRegistry } from "../../src/processes/process-registry.ts";
 import { browse, LoginServer } from "./login-server.ts";
@@ -145,6 +146,26 @@ describe("a stored login", () => {
     await newKeys().keys.require(provider);
     expect(server.refreshes).toBe(1);
     expect(readdirSync(agentDirectory).sort()).toEqual(["auth.json", "models.json"]);
+  });
+
+  it("is stored although the session ends while it is renewed", async () => {
+    await logIn();
+    change({ expires: Date.now() - 1 });
+    const { refresh } = stored();
+    server.faults.delayMs = 300;
+    const session = await createAgentSession({
+      cwd: agentDirectory,
+      agentDirectory,
+      environment: {},
+      session: { kind: "memory" },
+      provider,
+      model: "gpt-6-sol",
+    });
+    const run = session.prompt("Hi").catch(() => undefined);
+    await expect.poll(() => server.refreshes).toBe(1);
+    await session.dispose();
+    expect(stored().refresh).not.toBe(refresh);
+    await run;
   });
 
   it("of another process counts from the next request on", async () => {

@@ -1,3 +1,4 @@
+import type { HostRequestMethod } from "../vocabulary/constants.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
 import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
 import type { PendingRequest } from "../vocabulary/host-request.ts";
@@ -20,6 +21,8 @@ export interface FrameContext {
 
 /** How a dialect puts host requests to clients that do not know them: as dialogs. Pure. */
 export interface RequestDialogs {
+  /** The requests that a dialog can express. */
+  readonly methods: readonly HostRequestMethod[];
   /** The dialog of a request; undefined if no dialog can express it. */
   asDialog(request: PendingRequest, now: number): ExtensionUiRequest | undefined;
   /** What the answer to that dialog says to the request. */

@@ -1,7 +1,7 @@
 import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
 import type { SessionEvent } from "../vocabulary/session-event.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
-import { asDialog, resultOfDialog } from "./request-dialogs.ts";
+import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
 /** A `ready` frame with the version 1 alone: no frame is cut into chunks. */
 const ready = { type: "ready", protocolVersion: 1, supportedProtocolVersions: [1] };
@@ -13,7 +13,7 @@ const ready = { type: "ready", protocolVersion: 1, supportedProtocolVersions: [1
 export const ohMyPi18: DialectRules = {
   greeting: ready,
   encode,
-  requestDialogs: { asDialog, resultOfDialog, reportsEnd: false },
+  requestDialogs: { methods: dialogMethods, asDialog, resultOfDialog, reportsEnd: false },
 };
 
 function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[] {

@@ -7,7 +7,7 @@ import {
   type FrameContext,
   withoutAddition,
 } from "./dialect.ts";
-import { asDialog, resultOfDialog } from "./request-dialogs.ts";
+import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
 /**
  * What pi speaks since release 1.0: as the default, with a `disposition` in the answer to a
@@ -18,7 +18,7 @@ export const pi1: DialectRules = {
   streamForm: "delta",
   repeatsUsage: true,
   streamsBash: true,
-  requestDialogs: { asDialog, resultOfDialog, reportsEnd: true },
+  requestDialogs: { methods: dialogMethods, asDialog, resultOfDialog, reportsEnd: true },
   encode,
 };
 

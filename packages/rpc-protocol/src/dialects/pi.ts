@@ -1,6 +1,6 @@
 import type { HostFrame } from "../vocabulary/host-frame.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
-import { asDialog, resultOfDialog } from "./request-dialogs.ts";
+import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
 /**
  * The default: sends the host's frames as they are. Older releases of pi call an automatic
@@ -9,7 +9,7 @@ import { asDialog, resultOfDialog } from "./request-dialogs.ts";
  */
 export const pi: DialectRules = {
   encode,
-  requestDialogs: { asDialog, resultOfDialog, reportsEnd: true },
+  requestDialogs: { methods: dialogMethods, asDialog, resultOfDialog, reportsEnd: true },
 };
 
 function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[] {

@@ -1,6 +1,6 @@
 import type { ResponseFrame } from "../vocabulary/host-frame.ts";
 import { type DialectRules, documented } from "./dialect.ts";
-import { asDialog, resultOfDialog } from "./request-dialogs.ts";
+import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
 /**
  * As the default, but for what its document says of answers that cannot be matched with a request:
@@ -9,7 +9,7 @@ import { asDialog, resultOfDialog } from "./request-dialogs.ts";
 export const pisces: DialectRules = {
   // Its published client sends nothing before it has seen this frame.
   greeting: { type: "ready" },
-  requestDialogs: { asDialog, resultOfDialog, reportsEnd: true },
+  requestDialogs: { methods: dialogMethods, asDialog, resultOfDialog, reportsEnd: true },
   encode: (frame, context) => {
     const said = frame.type === "response" && !frame.success ? failure(frame) : frame;
     return [documented(said, context)];

@@ -1,3 +1,4 @@
+import type { HostRequestMethod } from "../vocabulary/constants.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
 import type { BudgetParams, BudgetResult, PendingRequest } from "../vocabulary/host-request.ts";
 import type { ApprovalResult } from "../vocabulary/permission.ts";
@@ -7,6 +8,9 @@ const ONCE = "Allow once";
 const SESSION = "Allow for this session";
 const DENY = "Deny";
 const STOP = "Stop";
+
+/** The host requests that {@link asDialog} can express. */
+export const dialogMethods: readonly HostRequestMethod[] = ["dialog", "tool_approval", "budget"];
 
 /**
  * A host request as a dialog, for clients that know no host requests; undefined for one that no

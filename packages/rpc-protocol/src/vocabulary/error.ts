@@ -153,14 +153,13 @@ export const errorTable = {
   },
   mcp_server_not_found: {
     message:
-      "There is no MCP server {server}. get_mcp_servers, or tau mcp list, shows those there are.",
+      "There is no MCP server {server}{hint}. get_mcp_servers, or tau mcp list, shows those there are.",
     retryable: false,
   },
   invalid_mcp_server: { message: "Invalid MCP server {server}: {reason}", retryable: false },
   mcp_failed: { message: "The MCP server {server} failed: {reason}", retryable: true },
   mcp_login_failed: {
-    message:
-      "Could not log in to the MCP server {server}: {reason}. Outside of a session: tau mcp login {server}",
+    message: "The login of the MCP server {server} failed: {reason}",
     retryable: true,
   },
   request_not_found: {

@@ -145,7 +145,7 @@ export class ClientRequests implements RequestSink {
   #formOf(method: HostRequestMethod): Form | undefined {
     if (method === "host_tool") return this.runsTools ? "tool" : undefined;
     if (this.#answered === true || this.#answered?.includes(method)) return "request";
-    if (this.#connection.dialect.requestDialogs === undefined) return undefined;
+    if (!this.#connection.dialect.requestDialogs?.methods.includes(method)) return undefined;
     return this.#answered === undefined || method === "dialog" ? "dialog" : undefined;
   }
 }

@@ -29,6 +29,8 @@ export class HttpFixture {
   authorizationEndpoint: string | undefined;
   /** The query of the last page of a login. */
   lastPage: URLSearchParams | undefined;
+  /** Whether clients can register. */
+  registers = true;
   /** How long a renewal takes. */
   renewalMs = 0;
   #challenges = new Map<string, string>();
@@ -86,7 +88,12 @@ export class HttpFixture {
           token_endpoint_auth_methods_supported: ["none"],
           grant_types_supported: ["authorization_code", "refresh_token"],
         });
+      case "/page":
+        return void response
+          .writeHead(404, { "content-type": "text/html" })
+          .end("<!DOCTYPE html>\n<html><body>Cannot POST /page</body></html>");
       case "/register":
+        if (!this.registers) return void response.writeHead(404).end("<html>Not here</html>");
         return json({ ...JSON.parse(body), client_id: "client-1" }, 201);
       case "/authorize":
         return this.#authorize(url.searchParams, response);

@@ -1,5 +1,6 @@
 import type {
   AuthOptions,
+  OAuthClientInformationContext,
   OAuthClientMetadata,
   OAuthClientProvider,
   OAuthDiscoveryState,
@@ -9,8 +10,10 @@ import type {
 import { type CallbackServer, listenForCallback } from "../../base/callback-server.ts";
 import { randomHex } from "../../base/random.ts";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
+import { clientErrorKind } from "../connection/failures.ts";
 import type { LoginTarget } from "../connection/open-server.ts";
 import type { McpAuthStore } from "./auth-store.ts";
+import { boundTo } from "./issuer.ts";
 import { type Challenge, clientOf, discover, withTokens } from "./server-tokens.ts";
 
 /** What a login needs besides its target. */
@@ -77,8 +80,8 @@ async function beginLogin(provider: LoginProvider, options: AuthOptions): Promis
     await auth(provider, { ...options, forceReauthorization: true });
     return false;
   } catch (error) {
-    const { name, kind } = Object(error) as { name?: unknown; kind?: unknown };
-    if (name !== "IssuerMismatchError" || kind !== "metadata") throw error;
+    const { kind } = Object(error) as { kind?: unknown };
+    if (clientErrorKind(error) !== "IssuerMismatchError" || kind !== "metadata") throw error;
     const { serverUrl, resourceMetadataUrl, fetchFn } = options;
     const isNamed = await discoverOAuthProtectedResourceMetadata(
       serverUrl,
@@ -188,12 +191,15 @@ class LoginProvider implements OAuthClientProvider {
     return this.#state;
   }
 
-  async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
+  async clientInformation(
+    context?: OAuthClientInformationContext,
+  ): Promise<StoredOAuthClientInformation | undefined> {
     const own = clientOf(this.#target.oauth);
-    if (own !== undefined) return own;
+    if (own !== undefined) return boundTo(own, context?.issuer);
     if (this.#client !== undefined) return this.#client;
     const stored = (await this.#load())?.clientInformation;
-    return redirectsOf(stored).includes(this.redirectUrl) ? stored : undefined;
+    const isUsable = redirectsOf(stored).includes(this.redirectUrl);
+    return isUsable ? boundTo(stored, context?.issuer) : undefined;
   }
 
   async saveClientInformation(clientInformation: StoredOAuthClientInformation): Promise<void> {
@@ -201,8 +207,8 @@ class LoginProvider implements OAuthClientProvider {
     await this.#change((state) => ({ ...state, clientInformation }));
   }
 
-  async tokens(): Promise<StoredOAuthTokens | undefined> {
-    return (await this.#load())?.tokens;
+  async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
+    return boundTo((await this.#load())?.tokens, context?.issuer);
   }
 
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {

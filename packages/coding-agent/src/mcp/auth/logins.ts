@@ -1,11 +1,10 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
 import type { McpServerConfig } from "../config/server-entry.ts";
 import { boundedFetch } from "../connection/bounded-fetch.ts";
+import { clientErrorKind, reasonOf } from "../connection/failures.ts";
 import type { LoginTarget, OpenContext } from "../connection/open-server.ts";
 import { resolveAddress } from "../connection/resolve-entry.ts";
-import { cleanLine } from "../names/clean-text.ts";
 import { McpAuthStore } from "./auth-store.ts";
 import { logIn } from "./login-flow.ts";
 import { type Challenge, ServerTokens } from "./server-tokens.ts";
@@ -19,7 +18,9 @@ export interface LoginsOptions {
 }
 
 const LOGIN_MS = 300_000;
-const MAX_REASON = 600;
+const NO_REGISTRATION =
+  "it registers no clients. Name one in oauth.clientId of its entry, or give a token in headers; " +
+  "many servers need no login";
 
 /** The logins of a session's servers. */
 export class McpLogins {
@@ -69,7 +70,7 @@ export class McpLogins {
       this.#challenges.delete(name);
     } catch (error) {
       if (error instanceof SessionError) throw error;
-      const reason = cleanLine(errorMessage(error), MAX_REASON);
+      const reason = isUnregistered(error) ? NO_REGISTRATION : reasonOf(error);
       throw new SessionError("mcp_login_failed", { server: name, reason }, { cause: error });
     }
   }
@@ -93,4 +94,12 @@ export class McpLogins {
     }
     return { server, url, oauth, fetch: boundedFetch(context.fetch) };
   }
+}
+
+/** The server has no place where clients register themselves. */
+function isUnregistered(error: unknown): boolean {
+  const { status } = Object(error) as { status?: unknown };
+  return (
+    clientErrorKind(error) === "RegistrationRejectedError" && (status === 404 || status === 405)
+  );
 }

@@ -8,6 +8,7 @@ import type { OAuthEntry } from "../config/server-entry.ts";
 import { NeedsLogin } from "../connection/failures.ts";
 import type { LoginTarget } from "../connection/open-server.ts";
 import type { McpAuthState, McpAuthStore } from "./auth-store.ts";
+import { isOfAnother, issuerOf } from "./issuer.ts";
 
 /** What a server said when it refused a request. */
 export interface Challenge {
@@ -92,6 +93,14 @@ export class ServerTokens implements AuthProvider {
     const { refreshAuthorization } = await import("@modelcontextprotocol/client");
     const info = state.discovery ?? (await discover(this.#target));
     const { authorizationServerMetadata: metadata, authorizationServerUrl } = info;
+    const issuer = issuerOf(info);
+    // A server that names another one now must not get there what the first one has given out.
+    for (const issued of [state.tokens, clientInformation]) {
+      if (issued === undefined || !isOfAnother(issued, issuer)) continue;
+      throw new NeedsLogin(
+        `it names another authorization server (${issuer}) than the login is of (${issued.issuer})`,
+      );
+    }
     const tokens = await refreshAuthorization(authorizationServerUrl, {
       ...(metadata === undefined ? {} : { metadata }),
       clientInformation,
@@ -103,10 +112,7 @@ export class ServerTokens implements AuthProvider {
         cause: error,
       });
     });
-    const issuer = state.tokens?.issuer;
-    await this.#store.change(server, url, (current) =>
-      withTokens(current, { ...(issuer === undefined ? {} : { issuer }), ...tokens }),
-    );
+    await this.#store.change(server, url, (current) => withTokens(current, { ...tokens, issuer }));
   }
 }
 
@@ -125,7 +131,10 @@ export function withTokens(
 }
 
 /** The client that an entry names, where it names one. */
-export function clientOf({ clientId, clientSecret }: OAuthEntry) {
+export function clientOf({
+  clientId,
+  clientSecret,
+}: OAuthEntry): StoredOAuthClientInformation | undefined {
   if (clientId === undefined) return undefined;
   return {
     client_id: clientId,

@@ -23,11 +23,21 @@ export type Failure =
 
 const MAX_REASON = 600;
 
-/** Judges an error. Its class is not asked for: the library is loaded in one place only. */
+/**
+ * The kind of an error of the client library. Its class is not asked for: the library is loaded in one place
+ * only; nor its name, which the bundler shortens.
+ */
+export function clientErrorKind(error: unknown): string | undefined {
+  const { mcpBrand } = Object(Object(error).constructor) as { mcpBrand?: unknown };
+  return typeof mcpBrand === "string" ? mcpBrand.replace(/^mcp\./, "") : undefined;
+}
+
+/** Judges an error. */
 export function failureOf(error: unknown): Failure {
   const { name, code } = Object(error) as { name?: unknown; code?: unknown };
-  if (error instanceof NeedsLogin || name === "UnauthorizedError") return "needs_login";
-  if (name === "InsufficientScopeError") return "needs_login";
+  const kind = clientErrorKind(error);
+  if (error instanceof NeedsLogin || kind === "UnauthorizedError") return "needs_login";
+  if (kind === "InsufficientScopeError") return "needs_login";
   if (error instanceof ConfigurationError) return "final";
   if (error instanceof ProcessError) return "final";
   const status = statusOf(error);
@@ -57,5 +67,11 @@ export function reasonOf(error: unknown): string {
   const { cause } = Object(error) as { cause?: unknown };
   // The runtime's own words for a failed request say nothing.
   const isBare = error instanceof TypeError && cause instanceof Error;
-  return cleanLine(errorMessage(isBare ? cause : error), MAX_REASON);
+  const reason = errorMessage(isBare ? cause : error);
+  const page = reason.search(/<!doctype html|<html/i);
+  if (page < 0) return cleanLine(reason, MAX_REASON);
+  // People who read it would have to find the reason in its tags.
+  const status = statusOf(error);
+  const answer = status === undefined ? "a web page" : `HTTP ${status} and a web page`;
+  return `${cleanLine(reason.slice(0, page), MAX_REASON)} ${answer}; is the url right?`.trim();
 }

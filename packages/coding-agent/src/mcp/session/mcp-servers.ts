@@ -4,6 +4,7 @@ import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-
 import { errorMessage, ProtocolError } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { nearestHint } from "../../base/nearest.ts";
 import type { McpLogins } from "../auth/logins.ts";
 import { loadMcpConfig } from "../config/load-config.ts";
 import type { McpPlaces } from "../config/places.ts";
@@ -223,7 +224,14 @@ export class McpServers {
 
   #find(name: string): McpServer {
     const server = this.#servers.get(name);
-    if (server === undefined) throw new SessionError("mcp_server_not_found", { server: name });
+    if (server === undefined) {
+      const known = [...this.#registered, ...this.#configured, ...this.#added];
+      const hint = nearestHint(
+        name,
+        known.map((config) => config.name),
+      );
+      throw new SessionError("mcp_server_not_found", { server: name, hint });
+    }
     return server;
   }
 

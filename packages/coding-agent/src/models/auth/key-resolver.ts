@@ -114,9 +114,12 @@ export class KeyResolver {
     return known ?? this.#options.variableNames?.(provider) ?? [];
   }
 
-  /** The variable that holds the provider's key, whether or not something stronger does, too. */
-  async variableInUse(provider: string): Promise<string | undefined> {
-    const environment = await this.environmentOf(provider);
+  /**
+   * The variable that holds the provider's key, whether or not something stronger does, too.
+   *
+   * @param environment - the variables for requests to the provider
+   */
+  variableInUse(provider: string, environment: Environment): string | undefined {
     return this.variablesOf(provider).find((name) => (environment[name]?.trim() ?? "") !== "");
   }
 
@@ -164,15 +167,7 @@ export class KeyResolver {
     const found = await this.resolve(provider);
     if (found !== undefined) return found;
     this.#blameAuthFile(provider);
-    const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
-    const cloud = cloudHint(provider);
-    if (cloud !== undefined) throw new SessionError("no_key", { provider, hint: cloud });
-    if ((await this.#options.logins?.(provider)) !== undefined && names.length === 0) {
-      const hint = `up a login with tau auth login ${provider}`;
-      throw new SessionError("no_key", { provider, hint });
-    }
-    const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
-    throw new SessionError("no_key", { provider, hint });
+    throw new SessionError("no_key", { provider, hint: await this.#wayToKey(provider) });
   }
 
   /**
@@ -262,6 +257,19 @@ export class KeyResolver {
     return available;
   }
 
+  /** What to set, after the word for it, or to run. */
+  async #wayToKey(provider: string): Promise<string> {
+    const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
+    const cloud = cloudHint(provider);
+    if (cloud !== undefined) return cloud;
+    const variables = names.join(" or ");
+    if ((await this.#options.logins?.(provider)) === undefined) {
+      return variables || `apiKey of "${provider}" in models.json`;
+    }
+    const login = `tau auth login ${provider}`;
+    return variables === "" ? `up a login with ${login}` : `${variables}, run ${login}`;
+  }
+
   /** An unreadable key is a different error than a missing one. */
   #blameAuthFile(provider: string): void {
     const { path, diagnostics } = this.#options.auth;
@@ -296,7 +304,7 @@ export class KeyResolver {
       return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
     }
     const environment = await this.environmentOf(provider);
-    const variable = await this.variableInUse(provider);
+    const variable = this.variableInUse(provider, environment);
     const key = variable && environment[variable]?.trim();
     if (key) return { key, source: "environment" };
     if (isCloud(provider) && mayHaveCloudCredentials(provider, environment)) {

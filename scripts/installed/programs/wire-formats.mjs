@@ -1,0 +1,27 @@
+// One reply over each wire format, through the libraries of the vendors that the package bundles.
+import { stream } from "@tau-agent/ai";
+import { loopbackApis, startLoopbackServer } from "@tau-agent/ai/testing";
+
+const environment = {
+  GOOGLE_CLOUD_PROJECT: "project",
+  GOOGLE_CLOUD_LOCATION: "global",
+  AWS_REGION: "us-east-1",
+};
+const server = await startLoopbackServer({ scenario: () => "Hello." });
+const messages = [{ role: "user", content: "Hi.", timestamp: 0 }];
+const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
+const requests = [
+  ...loopbackApis.map((api) => [api, { apiKey: "key", environment }]),
+  // Signed, with what AWS's own library makes of the keys.
+  ["bedrock-converse-stream", { environment: { ...environment, ...keys } }],
+];
+for (const [api, options] of requests) {
+  const reply = stream(server.model(api), { messages }, options);
+  let said = "";
+  for await (const event of reply) {
+    if (event.type === "text_delta") said += event.delta;
+    if (event.type === "error") said = `error: ${event.error.errorMessage}`;
+  }
+  console.log(api, said);
+}
+await server.close();
