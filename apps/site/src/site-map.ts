@@ -61,5 +61,8 @@ export const sections: readonly Section[] = [
       "performance",
     ],
   },
-  { title: "Inside Tau", pages: ["architecture", "state-machine", "isolation", "recording"] },
+  {
+    title: "Inside Tau",
+    pages: ["architecture", "state-machine", "isolation", "recording", "windows"],
+  },
 ];
