@@ -193,7 +193,7 @@ class CommandMethods:
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
           has starts nothing.
         `resume`: With the `promptId` of a prompt whose run ended with its host: the run goes
-          on where it was.
+          on where it was. If it had ended before, its `prompt_result` is sent.
         `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
           `prompt_result`.
         `traceparent`: The span that the run belongs to, as in W3C Trace Context, where spans

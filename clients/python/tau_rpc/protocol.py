@@ -3878,7 +3878,7 @@ class PromptCommand(_PromptCommand, total=False):
     """
     resume: bool
     """With the `promptId` of a prompt whose run ended with its host: the run goes on where it
-    was.
+    was. If it had ended before, its `prompt_result` is sent.
     """
     outputSchema: Any
     """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""

@@ -6,7 +6,7 @@ import { runChaos } from "./chaos/run-chaos.ts";
  * How many broken replies are streamed, and the seed of the first one.
  * `TAU_CHAOS_SEED=1234 TAU_CHAOS_STREAMS=1` runs again the one that a failure names.
  */
-const count = Number(process.env.TAU_CHAOS_STREAMS ?? sliceSize(400, 2_000));
+const count = Number(process.env.TAU_CHAOS_STREAMS ?? sliceSize(120, 2_000));
 const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? sliceSize(seed, 0));
 const atOnce = 16;
 

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import type { AssistantMessage, Model, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
@@ -306,7 +307,9 @@ describe.each(wires)("$api", (wire) => {
 
   it("sends later requests over the connection of the first", async () => {
     let connections = 0;
+    const answered: Promise<unknown>[] = [];
     const server = createServer((request, response) => {
+      answered.push(once(response, "close"));
       request.resume();
       request.on("end", () => {
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -320,6 +323,8 @@ describe.each(wires)("$api", (wire) => {
     for (let turn = 0; turn < 3; turn++) {
       const { error } = await finish(modelFor(api, `http://127.0.0.1:${port}/v1`), hello, {});
       expect(error).toBeUndefined();
+      await Promise.all(answered);
+      // The client has yet to read the end.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     server.closeAllConnections();

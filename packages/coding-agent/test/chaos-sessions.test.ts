@@ -9,7 +9,7 @@ import { runChaosSession } from "./chaos/run-session.ts";
  * Sessions go on until they were sent this many replies.
  * `TAU_CHAOS_SEED=1234 TAU_CHAOS_REPLIES=1` runs again the session that a failure names.
  */
-const count = Number(process.env.TAU_CHAOS_REPLIES ?? sliceSize(400, 10_000));
+const count = Number(process.env.TAU_CHAOS_REPLIES ?? sliceSize(100, 10_000));
 const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? sliceSize(seed, 0));
 const atOnce = 8;
 

@@ -57,7 +57,7 @@ class PostgresStore implements SessionStore {
     const shown = owner === undefined ? null : JSON.stringify(owner);
     const values = [log, session, project, ...names, shown, milliseconds(ttlMs)];
     const [row] = await this.#connection.query(this.#sql.acquire, ...values);
-    if (row === undefined) throw new SessionStoreError("lease_held");
+    if (row === undefined) return this.#refuseHeld(log);
     return { key, token: Number(row.token), owner, expiresAt: Number(row.expires) };
   }
 
@@ -112,13 +112,15 @@ class PostgresStore implements SessionStore {
   async delete(key: SessionKey, lease?: LeaseToken): Promise<void> {
     const { log, session } = hashesOf(key);
     const [column, value] = key.subpath === undefined ? ["session", session] : ["key", log];
-    await this.#connection.transaction(async (client) => {
+    const isHeld = await this.#connection.transaction(async (client) => {
       const { rows } = await client.query(this.#sql.lock, [log, lease?.token ?? null]);
-      if (rows[0]?.is_held === true) throw new SessionStoreError("lease_held");
+      if (rows[0]?.is_held === true) return true;
       await client.query(this.#sql.end(column), [value]);
       await client.query(this.#sql.removeEntries(column), [value]);
       await client.query(this.#sql.removeBlobs(column), [value]);
+      return false;
     });
+    if (isHeld) await this.#refuseHeld(log);
   }
 
   async putBlob(key: SessionKey, bytes: Uint8Array): Promise<StoredBlob> {
@@ -135,6 +137,12 @@ class PostgresStore implements SessionStore {
     if (!id.startsWith("sha256:") || id.includes("\u0000")) return null;
     const [row] = await this.#connection.query(this.#sql.getBlob, log, id);
     return (row?.bytes as Buffer | undefined) ?? null;
+  }
+
+  /** A lease from before the clock was set back ends in its time for the next caller. */
+  async #refuseHeld(log: Buffer): Promise<never> {
+    await this.#connection.query(this.#sql.shorten, log);
+    throw new SessionStoreError("lease_held");
   }
 
   async close(): Promise<void> {

@@ -15,6 +15,7 @@ export function tableStatements(schema: string): string[] {
       token bigint NOT NULL DEFAULT 0,
       owner text,
       expires_at timestamptz,
+      ttl_ms float8,
       modified_at timestamptz,
       length bigint NOT NULL DEFAULT 0
     )`,
@@ -47,16 +48,20 @@ export function statements(schema: string) {
   return {
     /** key, session, project, name, is_part, owner, ttl */
     acquire: `INSERT INTO ${schema}.logs AS held
-        (key, session, project, name, is_part, owner, token, expires_at)
-      VALUES ($1, $2, $3, $4, $5, $6, 1, ${later("$7::float8")})
+        (key, session, project, name, is_part, owner, token, expires_at, ttl_ms)
+      VALUES ($1, $2, $3, $4, $5, $6, 1, ${later("$7::float8")}, $7::float8)
       ON CONFLICT (key) DO UPDATE
-        SET token = held.token + 1, owner = $6, expires_at = ${later("$7::float8")}
+        SET token = held.token + 1, owner = $6, expires_at = ${later("$7::float8")},
+          ttl_ms = $7::float8
         WHERE held.expires_at IS NULL OR held.expires_at <= ${now}
       RETURNING token, ${ms("expires_at")} AS expires`,
     /** key, token, ttl */
-    renew: `UPDATE ${schema}.logs SET expires_at = ${later("$3::float8")}
+    renew: `UPDATE ${schema}.logs SET expires_at = ${later("$3::float8")}, ttl_ms = $3::float8
       WHERE key = $1 AND token = $2 AND expires_at IS NOT NULL
       RETURNING ${ms("expires_at")} AS expires`,
+    /** key: a lease with more time left than it was given is one from before the clock was set back. */
+    shorten: `UPDATE ${schema}.logs SET expires_at = ${later("ttl_ms")}
+      WHERE key = $1 AND expires_at > ${later("ttl_ms")}`,
     /** key, token */
     release: `UPDATE ${schema}.logs SET expires_at = NULL, owner = NULL WHERE key = $1 AND token = $2`,
     /** key, token, ids, bodies: the row of the log is locked before an entry is added. */

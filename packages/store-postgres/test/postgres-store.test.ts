@@ -53,6 +53,18 @@ test("keeps every contract over a pool", { timeout: 60_000 }, async () => {
   expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
 });
 
+test("a lease ends although the clock of the server is set back", async () => {
+  const store = open(`${server.url}?schema=clock`);
+  await store.acquire(key, 100);
+  const pool = new pg.Pool({ connectionString: server.url });
+  // As the lease looks after the clock was set back by an hour.
+  await pool.query("UPDATE clock.logs SET expires_at = expires_at + interval '1 hour'");
+  await pool.end();
+  await expect(store.delete(key)).rejects.toMatchObject({ code: "lease_held" });
+  const taken = () => store.acquire(key, 60_000).catch((error: unknown) => error);
+  await expect.poll(taken, { timeout: 10_000 }).toMatchObject({ token: 2 });
+});
+
 test("several stores make the tables at the same time", async () => {
   const stores = Array.from({ length: 6 }, () => open(`${server.url}?schema=together`));
   const loaded = await Promise.all(stores.map((store) => store.load(key)));

@@ -16,13 +16,23 @@ local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
+/** When a lease ends, if it lives. One with more time left than it was given: the clock was set back. */
+const living = `${clock}
+local function living(key)
+  local expires = tonumber(redis.call("HGET", key, "expires"))
+  if not expires or expires <= now then return nil end
+  local ttl = tonumber(redis.call("HGET", key, "ttl"))
+  if ttl and expires > now + ttl then redis.call("HSET", key, "expires", now + ttl) end
+  return expires
+end
+`;
+
 /** lease, parts; ttl, owner, part → token and expiry, or nothing if it is held. */
-export const acquire = script(`${clock}
-local expires = tonumber(redis.call("HGET", KEYS[1], "expires"))
-if expires and expires > now then return false end
+export const acquire = script(`${living}
+if living(KEYS[1]) then return false end
 redis.call("SADD", KEYS[2], ARGV[3])
 local token = redis.call("HINCRBY", KEYS[1], "token", 1)
-redis.call("HSET", KEYS[1], "expires", now + ARGV[1], "owner", ARGV[2])
+redis.call("HSET", KEYS[1], "expires", now + ARGV[1], "ttl", ARGV[1], "owner", ARGV[2])
 return {token, now + ARGV[1]}
 `);
 
@@ -30,14 +40,14 @@ return {token, now + ARGV[1]}
 export const renew = script(`${clock}
 if redis.call("HGET", KEYS[1], "token") ~= ARGV[1] then return false end
 if redis.call("HEXISTS", KEYS[1], "expires") == 0 then return false end
-redis.call("HSET", KEYS[1], "expires", now + ARGV[2])
+redis.call("HSET", KEYS[1], "expires", now + ARGV[2], "ttl", ARGV[2])
 return now + ARGV[2]
 `);
 
 /** lease; token. What only removes is allowed when the memory is full. */
 export const release = script(`
 if redis.call("HGET", KEYS[1], "token") == ARGV[1] then
-  redis.call("HDEL", KEYS[1], "expires", "owner")
+  redis.call("HDEL", KEYS[1], "expires", "ttl", "owner")
 end
 return 1
 `);
@@ -59,13 +69,12 @@ return 1
  * lease, parts, sessions; token, session, the part alone or nothing for all, project → nothing if it is
  * held. Tokens stay.
  */
-export const remove = script(`${clock}
-local expires = tonumber(redis.call("HGET", KEYS[1], "expires"))
-if expires and expires > now and redis.call("HGET", KEYS[1], "token") ~= ARGV[1] then return false end
+export const remove = script(`${living}
+if living(KEYS[1]) and redis.call("HGET", KEYS[1], "token") ~= ARGV[1] then return false end
 local parts = {ARGV[3]}
 if ARGV[2] ~= "" then parts = redis.call("SMEMBERS", KEYS[2]) end
 for _, part in ipairs(parts) do
-  redis.call("HDEL", ARGV[4] .. "lease:" .. part, "expires", "owner")
+  redis.call("HDEL", ARGV[4] .. "lease:" .. part, "expires", "ttl", "owner")
   redis.call("DEL", ARGV[4] .. "log:" .. part, ARGV[4] .. "ids:" .. part, ARGV[4] .. "blobs:" .. part)
 end
 if ARGV[2] ~= "" then

@@ -54,6 +54,19 @@ describeWith(redisIsMissing)("the store in Redis", () => {
     expect(await client.ping()).toBe("PONG");
   });
 
+  test("a lease ends although the clock of the server is set back", async () => {
+    const redis = new Redis(server.url);
+    onTestFinished(() => redis.disconnect());
+    const store = open(`${server.url}?prefix=clock:`);
+    await store.acquire(key, 100);
+    // As the lease looks after the clock was set back by an hour.
+    const lease = "clock:{project}:lease:session";
+    await redis.hincrby(lease, "expires", 3_600_000);
+    await expect(store.acquire(key, 100)).rejects.toMatchObject({ code: "lease_held" });
+    const taken = () => store.acquire(key, 60_000).catch((error: unknown) => error);
+    await expect.poll(taken, { timeout: 10_000 }).toMatchObject({ token: 2 });
+  });
+
   test("keeps every contract over a client of redis", { timeout: 60_000 }, async () => {
     const client = createClient({ url: server.url });
     await client.connect();

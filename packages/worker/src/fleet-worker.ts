@@ -12,6 +12,8 @@ import type { WorkerOptions } from "./worker-options.ts";
 const PROJECTS = "tau:projects";
 /** How long a job waits for its turn, or for another host to leave its session. */
 const LOCKED_MS = 300;
+/** A job that waits for longer than it was told to is called for. */
+const PROMOTE_MS = 1_000;
 /** How long a job waits after its host ended. */
 const AGAIN_MS = 100;
 
@@ -207,6 +209,8 @@ async function later(
   { token, ms }: { readonly token: string | undefined; readonly ms: number },
 ): Promise<never> {
   await job.moveToDelayed(Date.now() + ms, token);
+  // The queue waits for a time of day, which is far away if somebody sets the clock back.
+  setTimeout(() => void job.promote().catch(() => undefined), ms + PROMOTE_MS).unref();
   throw new DelayedError();
 }
 

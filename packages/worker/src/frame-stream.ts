@@ -99,8 +99,10 @@ export class FrameStream {
   async #begin(): Promise<number> {
     await this.#redis.hset(this.#writer, "id", this.#id);
     const [entry] = await this.#redis.xrevrange(this.#name, "+", "-", "COUNT", 1);
-    const { seq } = entry === undefined ? { seq: 0 } : frameOf(entry);
-    return typeof seq === "number" ? seq : 0;
+    const { seq } = entry === undefined ? {} : frameOf(entry);
+    // Somebody may have deleted the stream, or the end of it.
+    const written = Number((await this.#redis.hget(this.#writer, "seq")) ?? 0);
+    return Math.max(written, typeof seq === "number" ? seq : 0);
   }
 }
 

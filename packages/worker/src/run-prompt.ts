@@ -109,15 +109,13 @@ export class PromptRun {
       return;
     }
     if (id !== "tau-worker:prompt") return;
+    // Of a prompt that ended in an earlier life, its result is announced, too.
     if (success !== true) {
       const isLost = code === "session_lost" || code === "session_write_failed";
       const kind = isLost ? "ended" : "refused";
       this.#life.resolve({ kind, reason: String(error) });
       return;
     }
-    const { disposition } = (data ?? {}) as { readonly disposition?: string };
-    // It ended in an earlier life, which did not come to say so.
-    if (disposition === "duplicate") this.#askForText();
   }
 
   #askForText(): void {
@@ -125,11 +123,7 @@ export class PromptRun {
   }
 
   #finish(text: string): void {
-    const outcome = this.#outcome ?? {
-      type: "prompt_result",
-      promptId: this.#promptId,
-      status: "completed",
-    };
+    const outcome = this.#outcome ?? {};
     void this.#announce(outcome).then(
       () => {
         const { status, error, output } = outcome;

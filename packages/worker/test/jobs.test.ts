@@ -50,6 +50,47 @@ describeWith(redisIsMissing)("jobs", () => {
     });
   }
 
+  test("a job whose worker died before it could tell the result ends with its output", async () => {
+    const scenario = [{ repeat: true, content: '{"answer": 42}' }];
+    const fleet = testFleet({ redisUrl: redis.url, scenario });
+    await fleet.start();
+    const outputSchema = { type: "object", properties: { answer: { type: "number" } } };
+    const data = { sessionId: "told", projectKey: "p", message: "answer", outputSchema };
+    const first = await fleet.add(data, "told-1");
+    const result = await first.waitUntilFinished(fleet.ends);
+    expect(result).toMatchObject({ status: "completed", output: { answer: 42 } });
+    // As if the worker had died after the last entry: the queue has the job, and nobody its result.
+    await first.remove();
+    await fleet.redis.del("tau:events:told");
+    const again = await fleet.add(data, "told-1");
+    expect(await again.waitUntilFinished(fleet.ends)).toEqual(result);
+    expect(await fleet.resultsOf("told")).toMatchObject([
+      { promptId: "told-1", status: "completed", output: { answer: 42 } },
+    ]);
+  });
+
+  test("a job that waits for its turn is not forgotten when the clock is set back", async () => {
+    const scenario = running("echo begin >> ran.txt; sleep 1.5");
+    const fleet = testFleet({ redisUrl: redis.url, scenario });
+    const clock = join(fleet.folder, "clock.mjs");
+    writeFileSync(
+      clock,
+      `const { now } = Date; let back = 0; Date.now = () => now() - back;
+       process.on("SIGUSR2", () => { back = 3_600_000; });`,
+    );
+    const preload = `${process.env.NODE_OPTIONS ?? ""} --import ${clock}`;
+    const worker = await fleet.start(["--concurrency", "2"], [], { NODE_OPTIONS: preload });
+    const jobs = [];
+    for (const id of ["clock-1", "clock-2"]) {
+      jobs.push(await fleet.add({ sessionId: "clock", projectKey: "p", message: id }, id));
+    }
+    await expect.poll(() => readFileSync(join(fleet.project, "ran.txt"), "utf8")).toBe("begin\n");
+    await expect.poll(() => fleet.queue.getDelayedCount(), { interval: 5 }).toBe(1);
+    worker.process.kill("SIGUSR2");
+    const results = await Promise.all(jobs.map((job) => job.waitUntilFinished(fleet.ends)));
+    expect(results).toMatchObject([{ status: "completed" }, { status: "completed" }]);
+  });
+
   test.each(["redis", "postgres"] as const)(
     "jobs of one session run in the order they were added, also after kill -9 (%s)",
     async (kind) => {

@@ -62,12 +62,21 @@ export function testFleet({
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   });
 
-  async function start(options: readonly string[] = [], host: readonly string[] = []) {
+  async function start(
+    options: readonly string[] = [],
+    host: readonly string[] = [],
+    variables: Readonly<Record<string, string>> = {},
+  ) {
     const place = ["--redis", redisUrl, "--queue", name, "--store", storeUrl];
     const own = ["--cwd", project, "--lease-ms", "1500", ...options];
     const words = ["--provider", "scripted", "--model", model, ...host];
     const child = spawn(process.execPath, [program, ...place, ...own, "--", ...words], {
-      env: { ...process.env, HOME: folder, PI_CODING_AGENT_DIR: join(folder, "agent") },
+      env: {
+        ...process.env,
+        HOME: folder,
+        PI_CODING_AGENT_DIR: join(folder, "agent"),
+        ...variables,
+      },
       stdio: ["ignore", "ignore", "pipe"],
     });
     workers.push(child);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import { makeEditorPlace } from "../support/acp-editor.ts";
 import { AcpLines } from "../support/acp-lines.ts";
 import { areGone, isAlive } from "../support/start-host.ts";
@@ -77,28 +78,33 @@ it("introduces itself in an empty home, whatever version is asked for", async ()
 });
 
 describe("a broken client gets an error", () => {
-  it.each([
-    ["rubbish", "{nonsense", -32700, null],
-    ["a batch", '[{"jsonrpc":"2.0","id":5,"method":"session/list","params":{}}]', -32600, null],
-    ["an empty batch", "[]", -32600, null],
-    ["a number", "5", -32600, null],
-    ["null", "null", -32600, null],
-    ["a request of another protocol", '{"id":5,"method":"session/list"}', -32600, null],
-    ["an id that is none", '{"jsonrpc":"2.0","id":{},"method":"session/list"}', -32600, null],
-    [
-      "an unknown method",
-      '{"jsonrpc":"2.0","id":5,"method":"session/fork","params":{}}',
-      -32601,
-      5,
-    ],
-    ["no parameters", '{"jsonrpc":"2.0","id":5,"method":"session/new"}', -32602, 5],
-    [
-      "parameters of a wrong type",
-      '{"jsonrpc":"2.0","id":5,"method":"session/new","params":{"cwd":1}}',
-      -32602,
-      5,
-    ],
-  ])("for %s", async (_, line, code, id) => {
+  it.each(
+    slice(
+      [
+        ["rubbish", "{nonsense", -32700, null],
+        ["a batch", '[{"jsonrpc":"2.0","id":5,"method":"session/list","params":{}}]', -32600, null],
+        ["an empty batch", "[]", -32600, null],
+        ["a number", "5", -32600, null],
+        ["null", "null", -32600, null],
+        ["a request of another protocol", '{"id":5,"method":"session/list"}', -32600, null],
+        ["an id that is none", '{"jsonrpc":"2.0","id":{},"method":"session/list"}', -32600, null],
+        [
+          "an unknown method",
+          '{"jsonrpc":"2.0","id":5,"method":"session/fork","params":{}}',
+          -32601,
+          5,
+        ],
+        ["no parameters", '{"jsonrpc":"2.0","id":5,"method":"session/new"}', -32602, 5],
+        [
+          "parameters of a wrong type",
+          '{"jsonrpc":"2.0","id":5,"method":"session/new","params":{"cwd":1}}',
+          -32602,
+          5,
+        ],
+      ],
+      3,
+    ),
+  )("for %s", async (_, line, code, id) => {
     const { agent } = await start();
     agent.line(line);
     const answer = await agent.find((message) => message.error !== undefined);
@@ -107,35 +113,45 @@ describe("a broken client gets an error", () => {
     expect((await agent.answer("after")).error).toBeUndefined();
   });
 
-  it.each([
-    ["session/new", { cwd: "here", mcpServers: [] }, -32602],
-    ["session/new", { cwd: "/no/such/folder", mcpServers: [] }, -32602],
-    ["session/load", { cwd: ".", mcpServers: [], sessionId: "x" }, -32602],
-    ["session/load", { cwd: "/", mcpServers: [], sessionId: "x" }, -32002],
-    ["session/resume", { cwd: "/", mcpServers: [], sessionId: "../../etc/passwd" }, -32002],
-    ["session/prompt", { sessionId: "x", prompt: say("hi") }, -32002],
-    ["session/set_mode", { sessionId: "x", modeId: "ask" }, -32002],
-    ["session/set_config_option", { sessionId: "x", configId: "model", value: "a/b" }, -32002],
-    ["authenticate", { methodId: "login" }, -32602],
-    ["authenticate", { methodId: "magic" }, -32602],
-    ["session/delete", {}, -32602],
-  ])("from %s for %j", async (method, params, code) => {
+  it.each(
+    slice(
+      [
+        ["session/new", { cwd: "here", mcpServers: [] }, -32602],
+        ["session/new", { cwd: "/no/such/folder", mcpServers: [] }, -32602],
+        ["session/load", { cwd: ".", mcpServers: [], sessionId: "x" }, -32602],
+        ["session/load", { cwd: "/", mcpServers: [], sessionId: "x" }, -32002],
+        ["session/resume", { cwd: "/", mcpServers: [], sessionId: "../../etc/passwd" }, -32002],
+        ["session/prompt", { sessionId: "x", prompt: say("hi") }, -32002],
+        ["session/set_mode", { sessionId: "x", modeId: "ask" }, -32002],
+        ["session/set_config_option", { sessionId: "x", configId: "model", value: "a/b" }, -32002],
+        ["authenticate", { methodId: "login" }, -32602],
+        ["authenticate", { methodId: "magic" }, -32602],
+        ["session/delete", {}, -32602],
+      ],
+      3,
+    ),
+  )("from %s for %j", async (method, params, code) => {
     const { agent } = await start();
     agent.send({ id: 1, method, params });
     expect((await agent.answer(1)).error).toMatchObject({ code, message: expect.any(String) });
   });
 
-  it.each([
-    ["session/set_mode", { modeId: "yolo" }],
-    ["session/set_config_option", { configId: "colour", value: "red" }],
-    ["session/set_config_option", { configId: "model", value: "no/model" }],
-    ["session/set_config_option", { configId: "thinking", value: "hard" }],
-    ["session/set_config_option", { configId: "thinking", type: "boolean", value: true }],
-    ["session/prompt", { prompt: [{ type: "audio", data: "AAAA", mimeType: "audio/wav" }] }],
-    ["session/prompt", { prompt: [{ type: "image", data: "AAAA", mimeType: "image/png" }] }],
-    ["session/prompt", { prompt: [] }],
-    ["session/prompt", { prompt: "hi" }],
-  ])("of -32602 from %s for %j in a session", async (method, params) => {
+  it.each(
+    slice(
+      [
+        ["session/set_mode", { modeId: "yolo" }],
+        ["session/set_config_option", { configId: "colour", value: "red" }],
+        ["session/set_config_option", { configId: "model", value: "no/model" }],
+        ["session/set_config_option", { configId: "thinking", value: "hard" }],
+        ["session/set_config_option", { configId: "thinking", type: "boolean", value: true }],
+        ["session/prompt", { prompt: [{ type: "audio", data: "AAAA", mimeType: "audio/wav" }] }],
+        ["session/prompt", { prompt: [{ type: "image", data: "AAAA", mimeType: "image/png" }] }],
+        ["session/prompt", { prompt: [] }],
+        ["session/prompt", { prompt: "hi" }],
+      ],
+      3,
+    ),
+  )("of -32602 from %s for %j in a session", async (method, params) => {
     const { agent, place } = await start({ scenario: ["fine"] });
     const sessionId = await agent.open(place.cwd);
     agent.send({ id: 1, method, params: { sessionId, ...params } });

@@ -3,29 +3,39 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { slice, sliceSize } from "../../../../scripts/testing/slice.ts";
 import { makePlace } from "../support/place.ts";
 import { binPath, runHost, startHost } from "../support/start-host.ts";
 
 const oneLine = (text: string) => text.trimEnd().split("\n").length === 1;
 
 describe("files that are broken", () => {
-  it.each([
-    ["agent/auth.json", '{"broken": ', /auth\.json:1: not valid JSON/],
-    ["agent/settings.json", '{\n"broken": ', /settings\.json:2: not valid JSON/],
-    ["agent/models.json", '{"broken": ', /models\.json:1: not valid JSON/],
-    ["agent/auth.json", '{"x": {"typ": "api_key"}}', /auth\.json:1: x must be \{"type": "api_key"/],
-    [
-      "agent/settings.json",
-      '{"a": 1,\n"retry.maxRetries": "5"}',
-      /settings\.json:2: retry\.max.*"5"/,
-    ],
-    ["agent/models.json", '{"ollama": {}}', /models\.json:1: providers: is missing/],
-    [
-      "agent/models.json",
-      '{"providers": {"house":\n{"models": [{"id": "m", "contextWindow": "big"}]}}}',
-      /models\.json:2: providers\.house\.models\[0\]\.contextWindow: must be a number above 0/,
-    ],
-  ])("%s with %j stops the start and is left alone", async (path, text, reason) => {
+  it.each(
+    slice(
+      [
+        ["agent/auth.json", '{"broken": ', /auth\.json:1: not valid JSON/],
+        ["agent/settings.json", '{\n"broken": ', /settings\.json:2: not valid JSON/],
+        ["agent/models.json", '{"broken": ', /models\.json:1: not valid JSON/],
+        [
+          "agent/auth.json",
+          '{"x": {"typ": "api_key"}}',
+          /auth\.json:1: x must be \{"type": "api_key"/,
+        ],
+        [
+          "agent/settings.json",
+          '{"a": 1,\n"retry.maxRetries": "5"}',
+          /settings\.json:2: retry\.max.*"5"/,
+        ],
+        ["agent/models.json", '{"ollama": {}}', /models\.json:1: providers: is missing/],
+        [
+          "agent/models.json",
+          '{"providers": {"house":\n{"models": [{"id": "m", "contextWindow": "big"}]}}}',
+          /models\.json:2: providers\.house\.models\[0\]\.contextWindow: must be a number above 0/,
+        ],
+      ],
+      3,
+    ),
+  )("%s with %j stops the start and is left alone", async (path, text, reason) => {
     for (const argv of [["--mode", "rpc"], ["-p", "hi"], ["--list-models"]]) {
       const place = makePlace({ files: { [path]: text } });
       onTestFinished(place.remove);
@@ -110,24 +120,32 @@ describe("files that are broken", () => {
 });
 
 describe("a command line that cannot work", () => {
-  it.each([
-    [["--mode", "tui"], "--mode"],
-    [["--mode", "rpc", "--model", "no/such-model"], "no/such-model"],
-    [["--mode", "rpc", "--provider", "nobody", "--model", "x"], "nobody"],
-    [["--mode", "rpc", "a prompt"], "prompts from stdin"],
-    [["-q"], "-q"],
-    [["-p", "--modle", "x", "hi"], "--modle: there is no such option; the nearest is --model"],
-    [["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
-    [["-p", "--model", "claude-sonet-4-5", "hi"], "Did you mean claude-sonnet-4-5?"],
-    [["-p", "--tools", "raed", "hi"], "--tools: there is no tool raed; the nearest is read"],
-    [["--mode", "rpc", "--tools", "read,+nothing"], "--tools: there is no tool nothing; known are"],
-    [["-p", "--session", "nowhere", "hi"], "nowhere"],
-    [["-p", "--extension", "nowhere.ts", "hi"], "nowhere.ts"],
-    [["-p", "--output-schema", "nowhere.json", "hi"], "nowhere.json"],
-    [["-p", "@nowhere.txt", "hi"], "nowhere.txt"],
-    [["--mode", "json", "install", "npm:thing"], "Invalid option install"],
-    [["--mode", "rpc", "--session", "../x.jsonl", "--no-session"], "--no-session"],
-  ])("%j ends with one line and exit code 1", async (argv, named) => {
+  it.each(
+    slice(
+      [
+        [["--mode", "tui"], "--mode"],
+        [["--mode", "rpc", "--model", "no/such-model"], "no/such-model"],
+        [["--mode", "rpc", "--provider", "nobody", "--model", "x"], "nobody"],
+        [["--mode", "rpc", "a prompt"], "prompts from stdin"],
+        [["-q"], "-q"],
+        [["-p", "--modle", "x", "hi"], "--modle: there is no such option; the nearest is --model"],
+        [["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
+        [["-p", "--model", "claude-sonet-4-5", "hi"], "Did you mean claude-sonnet-4-5?"],
+        [["-p", "--tools", "raed", "hi"], "--tools: there is no tool raed; the nearest is read"],
+        [
+          ["--mode", "rpc", "--tools", "read,+nothing"],
+          "--tools: there is no tool nothing; known are",
+        ],
+        [["-p", "--session", "nowhere", "hi"], "nowhere"],
+        [["-p", "--extension", "nowhere.ts", "hi"], "nowhere.ts"],
+        [["-p", "--output-schema", "nowhere.json", "hi"], "nowhere.json"],
+        [["-p", "@nowhere.txt", "hi"], "nowhere.txt"],
+        [["--mode", "json", "install", "npm:thing"], "Invalid option install"],
+        [["--mode", "rpc", "--session", "../x.jsonl", "--no-session"], "--no-session"],
+      ],
+      5,
+    ),
+  )("%j ends with one line and exit code 1", async (argv, named) => {
     const result = await runHost({
       arguments: argv,
       files: { "agent/models.json": JSON.stringify({ providers: {} }) },
@@ -208,8 +226,9 @@ describe("a file on the command line", () => {
 
 describe("many hosts", () => {
   it("of one directory start at once and keep their sessions apart", async () => {
+    const count = sliceSize(6, 20);
     const place = makePlace({ scenario: ["one"] });
-    const hosts = Array.from({ length: 20 }, () => startHost({}, { place }));
+    const hosts = Array.from({ length: count }, () => startHost({}, { place }));
     for (const host of hosts) host.send({ type: "prompt", message: "go" });
     await Promise.all(
       hosts.map((host) => host.until({ "...": true, type: "agent_settled" }, 20_000)),
@@ -217,7 +236,7 @@ describe("many hosts", () => {
     const ends = await Promise.all(hosts.map((host) => host.finish()));
     expect(ends.every(({ code }) => code === 0)).toBe(true);
     const files = readdirSync(join(place.folder, "agent"), { recursive: true, encoding: "utf8" });
-    expect(files.filter((name) => name.endsWith(".jsonl"))).toHaveLength(20);
+    expect(files.filter((name) => name.endsWith(".jsonl"))).toHaveLength(count);
     expect(hosts.map(({ stderr }) => stderr).join("")).toBe("");
   });
 

@@ -15,7 +15,7 @@ import { createInterface } from "node:readline";
 import { defaultApi, runConformance } from "@tau-agent/conformance";
 import { protocolNames } from "@tau-agent/rpc-protocol";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { slice } from "../../../../scripts/testing/slice.ts";
+import { runsWhole, slice } from "../../../../scripts/testing/slice.ts";
 import { binPath } from "../support/start-host.ts";
 
 interface Outcome {
@@ -34,6 +34,13 @@ function conformance(...words: string[]): Promise<Outcome> {
       (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
   });
+}
+
+/** The files whose transcripts a run with these words plays. */
+async function transcriptFiles(words: readonly string[]): Promise<string[]> {
+  const { stdout } = await conformance("--list", ...words);
+  const names: string[] = JSON.parse(stdout).map(({ name }: { name: string }) => name);
+  return [...new Set(names.map((name) => name.replace(/:.*/, "")))];
 }
 
 const tau = ["--", process.execPath, binPath];
@@ -87,8 +94,11 @@ async function talk(argv: readonly string[], commands: readonly object[]): Promi
 
 describe.concurrent("tau conformance", () => {
   it("says of Tau itself that everything holds, in every dialect", async () => {
-    const dialects = slice(protocolNames, 2);
-    const { code, stdout } = await conformance("--json", "--dialect", dialects.join(), ...tau);
+    const dialects = slice(protocolNames, 1);
+    const words = ["--json", "--dialect", dialects.join()];
+    // A whole dialect is up to a hundred hosts; a part of it is one file.
+    if (!runsWhole) words.push("--filter", ...slice(await transcriptFiles(words), 1));
+    const { code, stdout } = await conformance(...words, ...tau);
     const report = JSON.parse(stdout);
     expect(report.dialects.flatMap((dialect: { failures: unknown[] }) => dialect.failures)).toEqual(
       [],
@@ -98,8 +108,11 @@ describe.concurrent("tau conformance", () => {
     expect(report.dialects.map(({ name }: { name: string }) => name)).toEqual(dialects);
     for (const { statements, shapeProblems } of report.dialects) {
       expect(shapeProblems).toEqual([]);
-      expect(statements.length).toBeGreaterThan(5);
-      expect(statements.filter(({ status }: { status: string }) => status !== "holds")).toEqual([]);
+      const tried = statements.filter(
+        ({ status }: { status: string }) => runsWhole || status !== "not_tried",
+      );
+      expect(tried.length).toBeGreaterThan(runsWhole ? 5 : 0);
+      expect(tried.filter(({ status }: { status: string }) => status !== "holds")).toEqual([]);
     }
   }, 600_000);
 
@@ -248,15 +261,15 @@ describe.concurrent("tau conformance", () => {
     [["node"], "node: the host and its arguments come behind --"],
   ])("says of %j in a line what is wrong", async (words, text) => {
     const { code, stdout, stderr } = await conformance(...words, ...tau);
-    expect(code).toBe(2);
+    expect(code).toBe(1);
     expect(stdout).toBe("");
     expect(stderr.trimEnd().split("\n")).toEqual([expect.stringContaining(text)]);
   });
 
   it("cannot be run without a host, with a wrong option, or with a host that does not start", async () => {
-    expect(await conformance()).toMatchObject({ code: 2, stdout: "" });
+    expect(await conformance()).toMatchObject({ code: 1, stdout: "" });
     const wrong = await conformance("--dialect", "klingon", ...tau);
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('"klingon"') });
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('"klingon"') });
     const missing = await conformance("--", "/no/such/host", "--flag");
     expect(missing.code).toBe(2);
     expect(missing.stderr).toContain("Cannot start the host /no/such/host --flag");

@@ -49,6 +49,28 @@ it("opens sessions of projects with any name, and refuses files by their path", 
   expect(JSON.stringify(data)).toContain("hello");
 });
 
+it.each([true, false])("a store of the project's own counts with approve: %s", async (approve) => {
+  const { ask, place } = start(["--sessions"], { "session.store": undefined });
+  const store = `${join(place.folder, "store.mjs")}?in=${join(place.folder, "own")}`;
+  mkdirSync(join(place.cwd, ".pi"));
+  writeFileSync(
+    join(place.cwd, ".pi", "settings.json"),
+    JSON.stringify({ "session.store": store }),
+  );
+  const key = { durableSessionId: "order-42", projectKey: "team/shop" };
+  const opened = await ask({ type: "open_session", cwd: place.cwd, approve, ...key });
+  if (!approve) {
+    expect(opened).toMatchObject({ code: "invalid_params" });
+    expect(opened.error).toContain("projectKey");
+    return;
+  }
+  expect(opened).toMatchObject({ success: true, data: { state: { sessionId: "order-42" } } });
+  const path = join(place.cwd, "a.jsonl");
+  expect(
+    await ask({ type: "open_session", cwd: place.cwd, approve, sessionPath: path }),
+  ).toMatchObject({ success: false, code: "invalid_params" });
+});
+
 it("has statistics and a page of a session without a file", async () => {
   const { host, ask, place } = start(["--session-id", "shown"]);
   await ask({ type: "prompt", message: "hello <b>" });

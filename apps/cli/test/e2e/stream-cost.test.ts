@@ -58,8 +58,11 @@ async function measure(reply: Reply) {
 
 describe("16 000 deltas", () => {
   it.each<Reply>([
-    ...loopbackApis.map((api): Reply => ({ api, size: 12 })),
-    ...[4, 24, 36].map((size): Reply => ({ api: LEANEST_API, size })),
+    ...slice(
+      loopbackApis.map((api): Reply => ({ api, size: 12 })),
+      3,
+    ),
+    ...slice([4, 24, 36], 1).map((size): Reply => ({ api: LEANEST_API, size })),
     // At this pace 16 000 take two minutes: the first of them show what each costs.
     ...(runsWhole ? [{ api: LEANEST_API, size: 20, deltas: 600, delayMs: 8 } as const] : []),
   ])("cost at most 1.3 × the vendor's bytes as deltas: %o", async (reply) => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import {
   namedPackages,
   type Plant,
@@ -59,7 +60,7 @@ it.each(Object.entries(namedPackages))(
   },
 );
 
-it.each(Object.entries(plants))(
+it.each(slice(Object.entries(plants), 12))(
   "opens a repository safely with %s",
   { timeout: 30_000 },
   async (_, plant) => {

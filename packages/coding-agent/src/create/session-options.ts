@@ -67,6 +67,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    * that is given stays open when the session ends.
    */
   readonly store?: SessionStore | string | undefined;
+  /** Called once it is clear whether sessions live in a store, before one is opened. May throw. */
+  readonly beforeOpen?: ((place: { readonly isStored: boolean }) => void) | undefined;
   /** The project in the store; the name of the folder that files of `cwd` would have by default. */
   readonly projectKey?: string | undefined;
   /** How long a lease of the store lasts; by default the setting `session.leaseMs`. */

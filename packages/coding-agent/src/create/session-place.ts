@@ -30,6 +30,7 @@ export async function sessionPlace(
   settings: SettingsStore,
 ): Promise<SessionPlace> {
   const named = storeOf(options, settings);
+  options.beforeOpen?.({ isStored: named !== undefined });
   const { store: _, ...logOptions } = sessionLogOptions(options, places, settings);
   if (named === undefined) return { logOptions };
   const [{ openStore }, { StoredSessions }, { SessionFiles }, { processOwner }] = await Promise.all(

@@ -66,6 +66,22 @@ describe("a host request", () => {
     );
   });
 
+  it.each([
+    ["back", -86_400_000],
+    ["forward", 86_400_000],
+  ])("times out when its time has passed although the clock is set %s", async (_, byMs) => {
+    const { requests } = attached();
+    const started = performance.now();
+    const asked = requests.ask({ ...order, timeoutMs: 60 });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + byMs });
+    try {
+      expect(await asked).toMatchObject({ by: "timeout" });
+      expect(performance.now() - started).toBeGreaterThan(58);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("ends at its deadline, which it names", async () => {
     vi.useFakeTimers({ now: 1_000 });
     try {

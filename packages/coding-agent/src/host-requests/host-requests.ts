@@ -296,17 +296,23 @@ function isResolved(reason: unknown): reason is HostRequestResolved {
   return Object(reason).type === "host_request_resolved";
 }
 
-/** A timer for any time: those of the system run for 24 days at most. */
+/**
+ * A timer for any time: those of the system run for 24 days at most. It does not follow the clock when
+ * somebody sets that.
+ */
 class Deadline {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(at: number | undefined, onOver: () => void) {
+    if (at === undefined) return;
+    const end = performance.now() + at - Date.now();
     const wait = (): void => {
-      const left = (at ?? 0) - Date.now();
-      if (left <= 0) onOver();
+      const left = end - performance.now();
+      // Timers of the system are in whole milliseconds.
+      if (left < 1) onOver();
       else this.#timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS));
     };
-    if (at !== undefined) this.#timer = setTimeout(wait, Math.min(at - Date.now(), MAX_TIMER_MS));
+    this.#timer = setTimeout(wait, Math.min(at - Date.now(), MAX_TIMER_MS));
   }
 
   clear(): void {

@@ -81,7 +81,7 @@ export function readKeeper(folder: string): JobKeeper | undefined {
 /** Whether the keeper of a detached job still runs. */
 export function isKept(folder: string, { startedAt }: JobRecord): boolean {
   const keeper = readKeeper(folder);
-  if (keeper === undefined) return Date.now() - startedAt < keeperStartMs;
+  if (keeper === undefined) return Math.abs(Date.now() - startedAt) < keeperStartMs;
   try {
     process.kill(keeper.pid, 0);
   } catch {

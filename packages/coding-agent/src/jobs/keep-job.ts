@@ -169,11 +169,11 @@ export function keepJob({
             status = "timeout";
             killTree(pid, mark);
           }, timeoutMs);
-    let heardAt = Date.now();
+    let heardAt = performance.now();
     const streams = { stdout: child.stdout, stderr: child.stderr };
     for (const [name, stream] of Object.entries(streams)) {
       stream.on("data", (chunk: Buffer) => {
-        heardAt = Date.now();
+        heardAt = performance.now();
         // What processes in the background say after the end is read, so that they can go on.
         if (!isOver) writer.add(chunk, name);
       });
@@ -181,17 +181,18 @@ export function keepJob({
     }
     child.once("exit", (code, name) => {
       clearTimeout(timer);
-      const exitedAt = Date.now();
+      const exitedAt = performance.now();
+      const endedAt = Date.now();
       const number =
         name === null ? 0 : process.getBuiltinModule("node:os").constants.signals[name];
       const exitCode = status === "timeout" ? null : (code ?? 128 + number);
       const finish = (): void => {
         const isClosed = Object.values(streams).every((stream) => stream.closed);
-        const isQuiet = Date.now() - heardAt >= 100 || Date.now() - exitedAt >= 1000;
+        const isQuiet = performance.now() - heardAt >= 100 || performance.now() - exitedAt >= 1000;
         if (!isClosed && !isQuiet) return void setTimeout(finish, 20);
         isOver = true;
         writer.end();
-        const end: JobEnd = { status, exitCode, endedAt: exitedAt };
+        const end: JobEnd = { status, exitCode, endedAt };
         const path = `${folder}/end.json`;
         try {
           // In one step, and never over what a host wrote that killed the job.

@@ -1,9 +1,7 @@
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { OutputAnswer } from "../structured-output/output-answer.ts";
-
-/** The type of the custom message that tells the model why its answer does not fit. */
-const RETRY_TYPE = "output_schema";
+import { OUTPUT_REMINDER } from "../structured-output/output-tool.ts";
 
 /** The answers that prompts with an output schema still need. */
 export class OpenOutputs {
@@ -49,14 +47,17 @@ export class OpenOutputs {
     const problem = answer.judge(lastReplyParts(messages));
     const next = problem ?? this.current?.instruction;
     if (next === undefined) return [];
-    return [
-      {
-        role: "custom",
-        customType: RETRY_TYPE,
-        content: next,
-        display: false,
-        timestamp: Date.now(),
-      },
-    ];
+    return [outputReminder(next)];
   }
+}
+
+/** The message that tells the model why its answer does not fit. */
+export function outputReminder(content: string): AgentMessage {
+  return {
+    role: "custom",
+    customType: OUTPUT_REMINDER,
+    content,
+    display: false,
+    timestamp: Date.now(),
+  };
 }

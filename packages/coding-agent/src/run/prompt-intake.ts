@@ -2,13 +2,14 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
-import { randomHex, randomUuid } from "../base/random.ts";
+import { randomUuid } from "../base/random.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
 import { HandledPrompts } from "./handled-prompts.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
+import { askingFor, identityOf } from "./prompt-identity.ts";
 import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 import type { PromptOrigins } from "./prompt-origins.ts";
 import {
@@ -21,7 +22,7 @@ import { type AgentQueues, QueueReport } from "./queue-report.ts";
 import { resumePrompt } from "./resume-prompt.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
-import { storedResult } from "./stored-result.ts";
+import { storedOutcome } from "./stored-outcome.ts";
 
 /** What {@link PromptIntake} works with. */
 export interface PromptIntakeOptions {
@@ -64,6 +65,8 @@ export class PromptIntake {
   readonly #queues: QueueReport;
   /** What extensions or the admission still hold. */
   readonly #arriving = new Set<Promise<unknown>>();
+  /** Prompts whose results this host has announced. */
+  readonly #announced = new Set<string>();
   #calledOff = new AbortController();
 
   constructor(options: PromptIntakeOptions) {
@@ -92,7 +95,7 @@ export class PromptIntake {
     return admission.admit(async () => {
       const known = this.#known(identity);
       if (known) return this.#resumed(identity, options, known);
-      const prompt = await orCalledOff(withAnswer(identity, options));
+      const prompt = await orCalledOff(askingFor(identity, options));
       const { streamingBehavior } = options;
       if (driver.isRunning && streamingBehavior === undefined) throw new SessionError("busy");
       const input = await orCalledOff(this.#changed(text, options, streamingBehavior));
@@ -119,7 +122,7 @@ export class PromptIntake {
     return admission.admit(async () => {
       const known = this.#known(identity);
       if (known !== undefined) return known;
-      const prompt = await orCalledOff(withAnswer(identity, options));
+      const prompt = await orCalledOff(askingFor(identity, options));
       const input = await orCalledOff(this.#changed(text, options, undefined));
       if (input === undefined) return this.#handle(prompt);
       await orCalledOff(check());
@@ -158,7 +161,7 @@ export class PromptIntake {
     }
     const identity = identityOf(options, false);
     return admission.admit(async () => {
-      const prompt = await orCalledOff(withAnswer(identity, options));
+      const prompt = await orCalledOff(askingFor(identity, options));
       const waits = behavior === "nextTurn";
       const source = waits ? "followUp" : behavior;
       const input = await orCalledOff(this.#changed(text, options, source));
@@ -316,22 +319,33 @@ export class PromptIntake {
   }
 
   /** What becomes of a prompt that the session already has; undefined for a new one. */
-  #known({ promptId }: PromptIdentity): PromptAcceptance | undefined {
+  #known(identity: PromptIdentity): PromptAcceptance | undefined {
+    const { promptId } = identity;
     const { log } = this.#options.conversation;
     const awaited = this.#prompts.find(promptId) ?? this.#handled.find(promptId);
     if (awaited === undefined && !log.promptIds.has(promptId)) return undefined;
-    const result = awaited ?? Promise.resolve(storedResult(log, promptId));
+    const result = awaited ?? Promise.resolve(storedOutcome(log, identity).result);
     return { disposition: "duplicate", promptId, result };
   }
 
   /** Goes on with a prompt whose run ended with its host, if that is asked for. */
-  async #resumed(identity: PromptIdentity, options: PromptOptions, known: PromptAcceptance) {
+  async #resumed(
+    identity: PromptIdentity,
+    options: PromptOptions,
+    known: PromptAcceptance,
+  ): Promise<PromptAcceptance> {
     const { promptId } = identity;
     if (!options.resume || this.#prompts.find(promptId) !== undefined) return known;
     await this.#options.check();
-    const prompt = await withAnswer(identity, options);
+    const prompt = await askingFor(identity, options);
     const result = resumePrompt(prompt, this.#prompts, this.#options);
-    return result ? { disposition: "started" as const, promptId, result } : known;
+    if (result !== undefined) return { disposition: "started" as const, promptId, result };
+    if (this.#announced.has(promptId)) return known;
+    // The host that ran it may have died before it said so.
+    const { answer } = await askingFor(identity, options);
+    const ended = storedOutcome(this.#options.conversation.log, { ...identity, answer });
+    setImmediate(() => void this.#announce([ended.outcome]));
+    return { ...known, result: Promise.resolve(ended.result) };
   }
 
   /** What extensions put behind the message that begins a run. */
@@ -369,32 +383,9 @@ export class PromptIntake {
 
   async #announce(results: readonly PromptOutcome[]): Promise<void> {
     for (const result of results) {
+      this.#announced.add(result.promptId);
       this.#options.outputs.forget(result.promptId);
       await this.#options.emit(resultEvent(result), result.promptId);
     }
   }
-}
-
-function identityOf(
-  { id, promptId, traceparent }: Pick<PromptOptions, "id" | "promptId" | "traceparent">,
-  isAnnounced: boolean,
-): PromptIdentity {
-  if (promptId !== undefined && !/^[A-Za-z0-9_-]{1,128}$/.test(promptId)) {
-    const reason = "expected 1 to 128 letters, digits, _ and -";
-    throw new SessionError("invalid_option", { option: "promptId", reason });
-  }
-  return { id, promptId: promptId ?? randomHex(8), isAnnounced, traceparent };
-}
-
-/** What checks answers is loaded with the first schema. */
-async function withAnswer(
-  prompt: PromptIdentity,
-  { outputSchema }: PromptOptions,
-): Promise<PromptIdentity> {
-  if (outputSchema === undefined) return prompt;
-  const [{ readOutputSchema }, { OutputAnswer }] = await Promise.all([
-    import("../structured-output/output-schema.ts"),
-    import("../structured-output/output-answer.ts"),
-  ]);
-  return { ...prompt, answer: new OutputAnswer(await readOutputSchema(outputSchema)) };
 }

@@ -1,10 +1,10 @@
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import type { Conversation } from "../session-log/conversation.ts";
-import type { OpenOutputs } from "./open-outputs.ts";
+import { type OpenOutputs, outputReminder } from "./open-outputs.ts";
 import type { PromptOrigins } from "./prompt-origins.ts";
 import type { PromptIdentity, PromptTracker } from "./prompt-tracker.ts";
 import type { RunDriver } from "./run-driver.ts";
-import { cutReply, unfinishedPrompt } from "./unfinished-prompt.ts";
+import { cutReply, hasEnded, latestPrompt } from "./unfinished-prompt.ts";
 
 /** What {@link resumePrompt} works with. */
 interface Parts {
@@ -25,10 +25,14 @@ export function resumePrompt(
   { conversation, driver, origins, outputs }: Parts,
 ): Promise<PromptResult> | undefined {
   const { promptId, answer } = prompt;
-  const messages = unfinishedPrompt(conversation.log, promptId);
+  const messages = latestPrompt(conversation.log, promptId);
   // A question that was open may have begun the run again.
   const isOther = driver.isBusy && origins.current !== promptId;
   if (messages === undefined || isOther) return undefined;
+  const problem = answer?.replay(messages);
+  // An answer may end a run after a call; one that does not fit is asked for again.
+  const isOver = hasEnded(messages) && problem === undefined;
+  if (isOver || answer?.isClosed === true) return undefined;
   if (answer !== undefined) outputs.add(promptId, answer);
   const result = prompts.accept(messages[0], prompt);
   for (const message of messages) {
@@ -38,6 +42,6 @@ export function resumePrompt(
   if (driver.isBusy) return result;
   conversation.drop(cutReply(conversation.messages));
   origins.continueRun(promptId);
-  driver.start([]);
+  driver.start(problem === undefined ? [] : [outputReminder(problem)]);
   return result;
 }

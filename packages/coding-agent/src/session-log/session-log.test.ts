@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { seed, sliceSize } from "../../../../scripts/testing/slice.ts";
 import {
   assistant,
   linesOf,
@@ -310,7 +311,8 @@ describe("a file that was cut off", () => {
     const path = writtenSession();
     const whole = readFileSync(path);
     const headerEnd = whole.indexOf(0x0a) + 1;
-    for (let size = whole.length - 1; size >= headerEnd; size--) {
+    const step = sliceSize(7, 1);
+    for (let size = whole.length - 1 - (seed % step); size >= headerEnd; size -= step) {
       writeFileSync(path, whole);
       truncateSync(path, size);
       const { log, diagnostics } = await load(path);

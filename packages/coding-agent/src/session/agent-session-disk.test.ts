@@ -1,8 +1,13 @@
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import { describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { createTestSession, isType, userTexts } from "../create/__fixtures__/test-session.ts";
 
-const disk = vi.hoisted(() => ({ freeBytes: Number.POSITIVE_INFINITY }));
+// Test files of a worker share modules: this one loads its own, over the disk below.
+const disk = vi.hoisted(() => {
+  vi.resetModules();
+  return { freeBytes: Number.POSITIVE_INFINITY };
+});
+afterAll(() => void vi.resetModules());
 
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof import("node:fs")>();

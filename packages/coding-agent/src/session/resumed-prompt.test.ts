@@ -1,4 +1,4 @@
-import { toolCall, turn } from "@tau-agent/ai/testing";
+import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
 import { expect, test } from "vitest";
 import {
   createTestSession,
@@ -54,4 +54,64 @@ test("a prompt that has ended does not begin again", async () => {
   const { disposition, result } = await session.submit("go", options);
   expect(disposition).toBe("duplicate");
   expect(await result).toMatchObject({ status: "completed", text: "done" });
+});
+
+const key = { projectKey: "project", sessionId: "shared" };
+const outputSchema = {
+  type: "object",
+  properties: { answer: { type: "number" } },
+  required: ["answer"],
+};
+const asking = { ...options, outputSchema };
+const answering = (answer: unknown) => turn([toolCall("structured_output", { answer })]);
+
+/** A session with what its host had stored when it died: all lines that come before `isLost`. */
+async function diedBefore(scenario: Scenario, isLost: (line: string) => boolean) {
+  const whole = new TroubledStore();
+  const { session } = await createTestSession(scenario, { ...place, store: whole });
+  await session.prompt("go", asking);
+  await session.dispose();
+  const lines = (await whole.load(key)) ?? [];
+  const at = lines.findIndex((line) => isLost(JSON.stringify(line)));
+  const store = new TroubledStore();
+  const lease = await store.acquire(key, 60_000);
+  await store.append(key, at === -1 ? lines : lines.slice(0, at), lease);
+  await store.release(lease);
+  return store;
+}
+
+test.each([
+  ["with a text", ['{"answer": 42}']],
+  ["with the tool", [answering(42)]],
+  ["at the second attempt", ["forty-two", '{"answer": 42}']],
+])(
+  "the output of a prompt that ended %s before its host could say so is not lost",
+  async (_, scenario) => {
+    const store = await diedBefore(scenario, () => false);
+    const test = await createTestSession(["never"], { ...place, store });
+    const { disposition, result } = await test.session.submit("go", asking);
+    expect(disposition).toBe("duplicate");
+    const valid = { status: "completed", outputStatus: "valid", output: { answer: 42 } };
+    expect(await result).toMatchObject({ ...valid, outputAttempts: scenario.length });
+    const event = await eventOf(test, isType("prompt_result"));
+    expect(event).toMatchObject(valid);
+    await test.session.submit("go", asking);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(test.events.filter(isType("prompt_result"))).toHaveLength(1);
+  },
+);
+
+test.each([
+  ["before the reminder", (line: string) => line.includes('"output_schema"')],
+  ["after the reminder", (line: string) => line.includes('{\\"answer\\": 42}')],
+])("an answer that does not fit is asked for again by the next host, %s", async (_, isLost) => {
+  const store = await diedBefore(["forty-two", '{"answer": 42}'], isLost);
+  const { session } = await createTestSession(['{"answer": 43}'], { ...place, store });
+  const { disposition, result } = await session.submit("go", asking);
+  expect(disposition).toBe("started");
+  expect(await result).toMatchObject({ output: { answer: 43 }, outputAttempts: 2 });
+  const reminders = (await store.load(key))?.filter(
+    ({ customType }) => customType === "output_schema",
+  );
+  expect(reminders).toHaveLength(1);
 });

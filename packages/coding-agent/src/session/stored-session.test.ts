@@ -1,5 +1,5 @@
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import {
   createTestSession,
   eventOf,
@@ -64,6 +64,24 @@ test("a slow store holds events and tools back, and says so", async () => {
   expect(await result).toMatchObject({ status: "completed" });
   const statuses = test.events.filter(isType("session_store_status"));
   expect(statuses).toMatchObject([{ status: "waiting" }, { status: "ok" }]);
+});
+
+test.each([
+  ["forward", 86_400_000],
+  ["back", -86_400_000],
+])("a write that is on its way does not fail because the clock is set %s", async (_, byMs) => {
+  const store = new TroubledStore();
+  const { session } = await open(["one"], store, {
+    settings: fast({ "session.storeTimeoutMs": 20_000 }),
+  });
+  store.fail(new Error("connection reset"));
+  const { result } = await session.submit("go");
+  await expect.poll(() => store.attempts, { interval: 5 }).toBe(1);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + byMs });
+  onTestFinished(() => void vi.useRealTimers());
+  await expect.poll(() => store.attempts, { interval: 5 }).toBeGreaterThan(1);
+  store.fail();
+  expect(await result).toMatchObject({ status: "completed" });
 });
 
 test("past the limit the prompt fails, and the next one goes on without what was not stored", async () => {

@@ -1,8 +1,14 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol";
-import type { AssistantMessage, PromptResult, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  PromptResult,
+  ToolCall,
+} from "@tau-agent/rpc-protocol/messages";
+import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Checked, OutputCheck } from "./output-schema.ts";
-import { OUTPUT_TOOL } from "./output-tool.ts";
+import { OUTPUT_REMINDER, OUTPUT_TOOL } from "./output-tool.ts";
 
 /** The most attempts at an answer. */
 const MAX_ATTEMPTS = 3;
@@ -55,6 +61,27 @@ export class OutputAnswer {
     return `<system-reminder>\n${retryText(problem)}\n${this.instruction}\n</system-reminder>`;
   }
 
+  /**
+   * Takes in the messages that an earlier host has stored of the prompt.
+   *
+   * @returns the text for the model, if the last message is a reply that does not fit
+   */
+  replay(messages: readonly AgentMessage[]): string | undefined {
+    let next: string | undefined;
+    for (const [at, message] of messages.entries()) {
+      // Other reminders may come after a reply, too.
+      if (message.role !== "custom" || message.customType === OUTPUT_REMINDER) next = undefined;
+      if (message.role === "assistant" && isLast(message)) {
+        next = this.judge(lastReplyParts(messages.slice(0, at + 1)));
+      } else if (message.role === "toolResult" && message.toolName === OUTPUT_TOOL) {
+        const call = callOf(messages.slice(0, at), message.toolCallId);
+        const isLost = Reflect.get(Object(message.details), "interrupted") === true;
+        if (call !== undefined && !isLost) this.#take(call.arguments, call.argumentsError);
+      }
+    }
+    return next;
+  }
+
   /** The result for a prompt that ended like this. */
   result(status: PromptResult["status"], lastText: string): OutputResult {
     const said = {
@@ -105,6 +132,19 @@ export class OutputAnswer {
       terminate: this.isClosed,
     };
   }
+}
+
+/** Whether the model wants to end with a reply. */
+function isLast({ stopReason, content }: AssistantMessage): boolean {
+  return stopReason === "stop" && !content.some(({ type }) => type === "toolCall");
+}
+
+function callOf(messages: readonly AgentMessage[], id: string): ToolCall | undefined {
+  const reply = messages.findLast(({ role }) => role === "assistant");
+  if (reply?.role !== "assistant") return undefined;
+  return reply.content.find((block) => block.type === "toolCall" && block.id === id) as
+    | ToolCall
+    | undefined;
 }
 
 function retryText(problem: string): string {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import { readOutputSchema } from "./output-schema.ts";
 
 interface Group {
@@ -39,7 +40,7 @@ describe("the JSON-Schema-Test-Suite", () => {
     expect(taken.flatMap(({ tests }) => tests).length).toBeGreaterThan(700);
   });
 
-  it.each(taken)("agrees with us, and ajv does: $title", async ({ schema, tests }) => {
+  it.each(slice(taken, 80))("agrees with us, and ajv does: $title", async ({ schema, tests }) => {
     const check = await readOutputSchema(schema);
     const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true });
     const second = ajv.compile(schema as object);

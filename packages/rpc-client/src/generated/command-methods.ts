@@ -17,7 +17,7 @@ export interface CommandMethods {
    * @param options.promptId - The id of the prompt; made by the host by default. One that the
    *   session has starts nothing.
    * @param options.resume - With the `promptId` of a prompt whose run ended with its host: the run
-   *   goes on where it was.
+   *   goes on where it was. If it had ended before, its `prompt_result` is sent.
    * @param options.outputSchema - A JSON Schema for the answer, which comes as `output` of the
    *   prompt's `prompt_result`.
    * @param options.traceparent - The span that the run belongs to, as in W3C Trace Context, where

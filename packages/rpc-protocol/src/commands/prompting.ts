@@ -50,7 +50,10 @@ export const promptingCommands = {
             }),
           ),
         ),
-        /** With the `promptId` of a prompt whose run ended with its host: the run goes on where it was. */
+        /**
+         * With the `promptId` of a prompt whose run ended with its host: the run goes on where it was. If
+         * it had ended before, its `prompt_result` is sent.
+         */
         resume: z.optional(z.boolean()),
         /** A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`. */
         outputSchema: z.optional(z.unknown()),

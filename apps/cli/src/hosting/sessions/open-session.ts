@@ -6,7 +6,6 @@ import {
   createAgentSession,
   type McpPool,
   type SessionStart,
-  SettingsStore,
 } from "@tau-agent/coding-agent";
 import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../../command-line/cli-options.ts";
@@ -46,28 +45,17 @@ export async function openHostedSession(
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
   const environment = environmentOf(asked, environmentOfHost);
   const options = optionsOf(asked, defaults);
-  if (asked.sessionPath !== undefined || asked.projectKey !== undefined) {
-    checkStore(asked, await hasStore(defaults, environment, asked.cwd));
-  }
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
   const session = await createAgentSession({
     ...created,
     ...placesOf(asked, defaults, created),
+    // A project's settings may name a store, and count once it is trusted.
+    beforeOpen: ({ isStored }) => checkStore(asked, isStored),
     mcpPool,
   });
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;
-}
-
-/** Whether sessions of a folder live in a store, as the command line or settings say. */
-async function hasStore(
-  { options, environment }: SessionDefaults,
-  { agentDirectory, cwd }: ProcessEnvironment,
-  folder: string = cwd,
-): Promise<boolean> {
-  if ((options.store ?? environment.store) !== undefined) return true;
-  return (await SettingsStore.load({ agentDirectory, cwd: folder })).has("session.store");
 }
 
 function checkPaths({ cwd, sessionPath, durableSessionId }: Asked): void {

@@ -46,7 +46,7 @@ async function makeLock(lock: string): Promise<HeldLock | undefined> {
 
 async function isStale(lock: string): Promise<boolean> {
   const found = await stat(lock).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > staleLockMs;
+  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > staleLockMs;
 }
 
 /**
@@ -69,8 +69,8 @@ async function removeStale(lock: string): Promise<void> {
 
 /** Creates the lock directory, waiting for another process; undefined if the wait timed out. */
 async function takeLock(lock: string, waitMs: number): Promise<HeldLock | undefined> {
-  const deadline = Date.now() + waitMs;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + waitMs;
+  while (performance.now() < deadline) {
     const held = await makeLock(lock);
     if (held !== undefined) return held;
     if (await isStale(lock)) await removeStale(lock);

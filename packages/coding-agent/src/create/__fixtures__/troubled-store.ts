@@ -6,6 +6,8 @@ export class TroubledStore extends MemorySessionStore implements SessionStore {
   /** Tokens of the writes that were stored, in order. */
   readonly tokens: number[] = [];
   lease: StoreLease | undefined;
+  /** How many writes were tried. */
+  attempts = 0;
   #gate: PromiseWithResolvers<void> | undefined;
   #failure: Error | undefined;
 
@@ -31,6 +33,7 @@ export class TroubledStore extends MemorySessionStore implements SessionStore {
   }
 
   override async append(...given: Parameters<SessionStore["append"]>): Promise<void> {
+    this.attempts += 1;
     if (this.#failure !== undefined) throw this.#failure;
     await this.#gate?.promise;
     await super.append(...given);

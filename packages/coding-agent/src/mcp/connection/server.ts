@@ -237,7 +237,7 @@ export class McpServer {
       await this.#readLists(opened);
       if (this.#opened !== opened) return;
       this.#instructions = opened.connection.instructions;
-      this.#connectedAt = Date.now();
+      this.#connectedAt = performance.now();
       this.#set("connected", undefined);
       this.#announce("lists");
     } catch (error) {
@@ -291,7 +291,7 @@ export class McpServer {
     const { connection } = this.#opened;
     this.#opened = undefined;
     void connection.close();
-    if (Date.now() - this.#connectedAt > HEALTHY_MS && this.#status === "connected") {
+    if (performance.now() - this.#connectedAt > HEALTHY_MS && this.#status === "connected") {
       this.#attempts = 0;
     }
     this.#retry(reason);

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import {
   assistant,
   linesOf,
@@ -13,7 +13,12 @@ import {
 import { SessionLog } from "../session-log.ts";
 import { SessionLease } from "./session-lease.ts";
 
-const disk = vi.hoisted(() => ({ freeBytes: Number.POSITIVE_INFINITY, refusesTruncate: false }));
+// Test files of a worker share modules: this one loads its own, over the disk below.
+const disk = vi.hoisted(() => {
+  vi.resetModules();
+  return { freeBytes: Number.POSITIVE_INFINITY, refusesTruncate: false };
+});
+afterAll(() => void vi.resetModules());
 
 // A disk that fills up: what still fits is written, as a real one does.
 vi.mock("node:fs", async (original) => {

@@ -4,6 +4,7 @@ import { type LeaseToken, SessionStoreError } from "../../session-log/store/sess
 export interface LeaseRecord {
   /** The newest token. */
   readonly token: number;
+  /** When it runs out, by the clock that {@link isLiving} is asked with. */
   readonly expiresAt: number;
   readonly isReleased: boolean;
   readonly owner?: string | undefined;

@@ -18,11 +18,11 @@ const STEALING_MS = 10_000;
  * @throws {SessionStoreError} `unavailable` when another process does not finish
  */
 export async function guarded<T>(path: string, work: () => T): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = performance.now() + PATIENCE_MS;
   while (!take(path)) {
     removeDead(path);
     if (take(path)) break;
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new SessionStoreError("unavailable", `another process does not let go of ${path}`);
     }
     await delay(POLL_MS);
@@ -54,7 +54,8 @@ function removeDead(path: string): void {
   const stealing = `${path}.stealing`;
   if (!take(stealing)) {
     const since = statSync(stealing, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - since > STEALING_MS) remove(stealing);
+    // Also if the time was set back since.
+    if (Math.abs(Date.now() - since) > STEALING_MS) remove(stealing);
     return;
   }
   // Looked at again: the guard may be another process's by now.

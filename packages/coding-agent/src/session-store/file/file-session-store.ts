@@ -39,6 +39,7 @@ import {
   sessionNameOf,
 } from "./file-names.ts";
 import { type FileLease, holdsOut, readLease, writeLease } from "./lease-file.ts";
+import { endsIn } from "./lease-time.ts";
 import { appendLines, idsOf, type KnownIds, readEntries } from "./log-file.ts";
 
 /** Where a {@link FileSessionStore} keeps its files. */
@@ -71,20 +72,20 @@ export class FileSessionStore implements SessionStore {
       const token = (held?.token ?? 0) + 1;
       const log = logOf(files);
       if (log !== undefined) this.#lock(key, log, held);
-      const expiresAt = Date.now() + ttlMs;
+      const time = endsIn(ttlMs);
       const lock = lockText(log);
-      writeLease(leaseOf(files), { token, expiresAt, isReleased: false, owner, lock });
-      return { key, token, owner, expiresAt };
+      writeLease(leaseOf(files), { token, ...time, isReleased: false, owner, lock });
+      return { key, token, owner, expiresAt: time.expiresAt };
     });
   }
 
   renew(lease: StoreLease, ttlMs: number): Promise<StoreLease> {
     return this.#inGuard(lease.key, (files) => {
       checkTtl(ttlMs);
-      const expiresAt = Date.now() + ttlMs;
+      const time = endsIn(ttlMs);
       const record = checkToken(readLease(leaseOf(files)), lease);
-      writeLease(leaseOf(files), { ...record, expiresAt });
-      return { ...lease, expiresAt };
+      writeLease(leaseOf(files), { ...record, ...time });
+      return { ...lease, expiresAt: time.expiresAt };
     });
   }
 

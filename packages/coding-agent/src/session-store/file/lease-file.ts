@@ -1,10 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { randomHex } from "../../base/random.ts";
-import { isLiving, type LeaseRecord } from "../common/lease-record.ts";
+import type { LeaseRecord } from "../common/lease-record.ts";
+import { isInTime, type LeaseTime } from "./lease-time.ts";
 import { isLivingOwner } from "./process-owner.ts";
 
 /** The leases of a key in a file. */
-export interface FileLease extends LeaseRecord {
+export interface FileLease extends LeaseRecord, LeaseTime {
   /** The contents of the lock file that keeps hosts without a store away. */
   readonly lock?: string | undefined;
 }
@@ -30,6 +31,6 @@ export function writeLease(path: string, lease: FileLease): void {
 
 /** Whether a lease keeps others out: until its time, or as long as the process it names lives. */
 export function holdsOut(lease: FileLease | undefined): boolean {
-  if (isLiving(lease, Date.now())) return true;
-  return lease !== undefined && !lease.isReleased && isLivingOwner(lease.owner);
+  if (lease === undefined || lease.isReleased) return false;
+  return isInTime(lease) || isLivingOwner(lease.owner);
 }

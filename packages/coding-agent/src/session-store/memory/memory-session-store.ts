@@ -25,27 +25,26 @@ interface MemoryLog {
 /** A store in the memory of this process: for tests, and for conversations that nobody keeps. */
 export class MemorySessionStore implements SessionStore {
   readonly #logs = new Map<string, MemoryLog>();
+  /** By the monotonic clock: setting the time ends no lease, and makes none longer. */
   readonly #leases = new Map<string, LeaseRecord>();
 
   async acquire(key: SessionKey, ttlMs: number, owner?: string): Promise<StoreLease> {
     const text = keyText(key);
     checkTtl(ttlMs);
-    const now = Date.now();
+    const now = performance.now();
     const held = this.#leases.get(text);
     if (isLiving(held, now)) throw new SessionStoreError("lease_held");
     const token = (held?.token ?? 0) + 1;
-    const expiresAt = now + ttlMs;
-    this.#leases.set(text, { token, expiresAt, isReleased: false, owner });
-    return { key, token, owner, expiresAt };
+    this.#leases.set(text, { token, expiresAt: now + ttlMs, isReleased: false, owner });
+    return { key, token, owner, expiresAt: Date.now() + ttlMs };
   }
 
   async renew(lease: StoreLease, ttlMs: number): Promise<StoreLease> {
     const text = keyText(lease.key);
     checkTtl(ttlMs);
     const record = checkToken(this.#leases.get(text), lease);
-    const expiresAt = Date.now() + ttlMs;
-    this.#leases.set(text, { ...record, expiresAt });
-    return { ...lease, expiresAt };
+    this.#leases.set(text, { ...record, expiresAt: performance.now() + ttlMs });
+    return { ...lease, expiresAt: Date.now() + ttlMs };
   }
 
   async release(lease: StoreLease): Promise<void> {
@@ -84,7 +83,7 @@ export class MemorySessionStore implements SessionStore {
   async delete(key: SessionKey, lease?: LeaseToken): Promise<void> {
     const text = keyText(key);
     const held = this.#leases.get(text);
-    if (isLiving(held, Date.now()) && held?.token !== lease?.token) {
+    if (isLiving(held, performance.now()) && held?.token !== lease?.token) {
       throw new SessionStoreError("lease_held");
     }
     for (const other of [...this.#leases.keys(), ...this.#logs.keys()]) {

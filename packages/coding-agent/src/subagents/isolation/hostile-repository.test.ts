@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import { describe, expect, it } from "vitest";
+import { slice } from "../../../../../scripts/testing/slice.ts";
 import type { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository } from "./__fixtures__/isolated.ts";
 import { makeBranch, mergeChanges } from "./merge-back.ts";
@@ -98,7 +99,7 @@ describe("a repository that is not trusted", () => {
     expect(ran()).toBeUndefined();
   });
 
-  it.each(["clean", "smudge", "process"])(
+  it.each(slice(["clean", "smudge", "process"], 1))(
     "is refused with the name of a filter that a file goes through (%s)",
     async (kind) => {
       const workspace = repository({ "x.evil": "x\n", ".gitattributes": "*.evil filter=evil\n" });
@@ -246,23 +247,26 @@ describe("a submodule", () => {
     expect(ran()).toBeUndefined();
   });
 
-  it.each([true, false])("that a task changed runs nothing (trusted: %s)", async (trusted) => {
-    const { workspace, command, ran } = withLibrary();
-    const isolation = await isolate(workspace, { trusted });
-    const tree = await isolation.createTree();
-    gitIn(tree.cwd, "submodule", "--quiet", "update", "--init");
-    const changed = join(tree.cwd, "lib");
-    for (const key of filterKeys) gitIn(changed, "config", key, command);
-    // As long as before, so that git has to look into it.
-    writeFileSync(join(changed, "x.evil"), "y\n");
-    const change = await changeOf(isolation, "t", tree);
-    expect(change.statistics.files).toEqual(["lib/x.evil"]);
-    await mergeChanges(isolation, [change]);
-    expect(workspace.read("lib/x.evil")).toBe("y\n");
-    expect(ran()).toBeUndefined();
-  });
+  it.each(slice([true, false], 1))(
+    "that a task changed runs nothing (trusted: %s)",
+    async (trusted) => {
+      const { workspace, command, ran } = withLibrary();
+      const isolation = await isolate(workspace, { trusted });
+      const tree = await isolation.createTree();
+      gitIn(tree.cwd, "submodule", "--quiet", "update", "--init");
+      const changed = join(tree.cwd, "lib");
+      for (const key of filterKeys) gitIn(changed, "config", key, command);
+      // As long as before, so that git has to look into it.
+      writeFileSync(join(changed, "x.evil"), "y\n");
+      const change = await changeOf(isolation, "t", tree);
+      expect(change.statistics.files).toEqual(["lib/x.evil"]);
+      await mergeChanges(isolation, [change]);
+      expect(workspace.read("lib/x.evil")).toBe("y\n");
+      expect(ran()).toBeUndefined();
+    },
+  );
 
-  it.each([true, false])(
+  it.each(slice([true, false], 1))(
     "that a task made where the caller has none runs nothing (trusted: %s)",
     async (trusted) => {
       const { workspace, command, ran } = withLibrary();
@@ -295,40 +299,43 @@ describe("a submodule", () => {
 });
 
 describe("the settings a task writes into its tree's repository", () => {
-  it.each([true, false])("start nothing when its work is taken (trusted: %s)", async (trusted) => {
-    const workspace = repository({ "x.evil": "x\n" });
-    const { command, ran } = trap(workspace);
-    const isolation = await isolate(workspace, { trusted });
-    const tree = await isolation.createTree();
-    const set = (key: string, value: string) =>
-      execFileSync("git", ["config", key, value], { cwd: tree.cwd });
-    writeFileSync(join(tree.cwd, "gone.txt"), "gone\n");
-    gitIn(tree.cwd, "add", "-A");
-    gitIn(tree.cwd, "commit", "-qm", "work");
-    const id = gitIn(tree.cwd, "rev-parse", "HEAD:gone.txt").trim();
-    gitIn(tree.cwd, "rm", "-q", "gone.txt");
-    gitIn(tree.cwd, "commit", "-qm", "more");
-    // What is missing would be fetched, by the program that is named for that.
-    rmSync(join(`${tree.cwd}.git/objects`, id.slice(0, 2), id.slice(2)));
-    set("core.repositoryformatversion", "1");
-    set("extensions.partialClone", "origin");
-    set("remote.origin.url", workspace.directory);
-    set("remote.origin.promisor", "true");
-    set("remote.origin.uploadpack", command);
-    for (const key of filterKeys) set(key, command);
-    writeFileSync(join(tree.cwd, ".gitattributes"), "*.evil filter=evil\n");
-    writeFileSync(join(tree.cwd, "x.evil"), "task\n");
-    const change = await changeOf(isolation, "t", tree);
-    const bundle = join(workspace.spillDirectory, "t.bundle");
-    expect(await tree.keepCommits(bundle)).toMatchObject({
-      refs: ["HEAD"],
-      error: expect.any(String),
-    });
-    await tree.restore(change.captured);
-    await mergeChanges(isolation, [change]);
-    expect(workspace.read("x.evil")).toBe("task\n");
-    expect(ran()).toBeUndefined();
-  });
+  it.each(slice([true, false], 1))(
+    "start nothing when its work is taken (trusted: %s)",
+    async (trusted) => {
+      const workspace = repository({ "x.evil": "x\n" });
+      const { command, ran } = trap(workspace);
+      const isolation = await isolate(workspace, { trusted });
+      const tree = await isolation.createTree();
+      const set = (key: string, value: string) =>
+        execFileSync("git", ["config", key, value], { cwd: tree.cwd });
+      writeFileSync(join(tree.cwd, "gone.txt"), "gone\n");
+      gitIn(tree.cwd, "add", "-A");
+      gitIn(tree.cwd, "commit", "-qm", "work");
+      const id = gitIn(tree.cwd, "rev-parse", "HEAD:gone.txt").trim();
+      gitIn(tree.cwd, "rm", "-q", "gone.txt");
+      gitIn(tree.cwd, "commit", "-qm", "more");
+      // What is missing would be fetched, by the program that is named for that.
+      rmSync(join(`${tree.cwd}.git/objects`, id.slice(0, 2), id.slice(2)));
+      set("core.repositoryformatversion", "1");
+      set("extensions.partialClone", "origin");
+      set("remote.origin.url", workspace.directory);
+      set("remote.origin.promisor", "true");
+      set("remote.origin.uploadpack", command);
+      for (const key of filterKeys) set(key, command);
+      writeFileSync(join(tree.cwd, ".gitattributes"), "*.evil filter=evil\n");
+      writeFileSync(join(tree.cwd, "x.evil"), "task\n");
+      const change = await changeOf(isolation, "t", tree);
+      const bundle = join(workspace.spillDirectory, "t.bundle");
+      expect(await tree.keepCommits(bundle)).toMatchObject({
+        refs: ["HEAD"],
+        error: expect.any(String),
+      });
+      await tree.restore(change.captured);
+      await mergeChanges(isolation, [change]);
+      expect(workspace.read("x.evil")).toBe("task\n");
+      expect(ran()).toBeUndefined();
+    },
+  );
 
   it("do not count in a task of that task, even in a trusted project", async () => {
     const workspace = repository({ "x.evil": "x\n" });

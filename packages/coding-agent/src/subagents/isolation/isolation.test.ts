@@ -16,6 +16,7 @@ import {
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { sliceSize } from "../../../../../scripts/testing/slice.ts";
 import { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository, stateOf } from "./__fixtures__/isolated.ts";
 import { Isolation } from "./isolation.ts";
@@ -350,12 +351,13 @@ describe("merging back", () => {
 });
 
 describe("many and killed", () => {
-  it("keeps twenty trees apart and leaves nothing behind", async () => {
+  it("keeps many trees apart and leaves nothing behind", async () => {
+    const count = sliceSize(6, 20);
     const workspace = repository();
     const before = stateOf(workspace.directory);
     const isolation = await isolate(workspace);
     const changes = await Promise.all(
-      Array.from({ length: 20 }, async (_, index) => {
+      Array.from({ length: count }, async (_, index) => {
         const tree = await isolation.createTree();
         writeFileSync(join(tree.cwd, `file-${index}.txt`), `${index}\n`);
         const change = await changeOf(isolation, `t${index}`, tree);
@@ -365,7 +367,7 @@ describe("many and killed", () => {
     );
     await mergeChanges(isolation, changes);
     await isolation.dispose();
-    for (let index = 0; index < 20; index++) {
+    for (let index = 0; index < count; index++) {
       expect(workspace.read(`file-${index}.txt`)).toBe(`${index}\n`);
     }
     expect(stateOf(workspace.directory).worktrees).toBe(before.worktrees);

@@ -1,0 +1,33 @@
+import { SessionError } from "../base/errors.ts";
+import { randomHex } from "../base/random.ts";
+import type { PromptOptions } from "./prompt-options.ts";
+import type { PromptIdentity } from "./prompt-tracker.ts";
+
+/**
+ * Who a prompt is.
+ *
+ * @throws {SessionError} `invalid_option`
+ */
+export function identityOf(
+  { id, promptId, traceparent }: Pick<PromptOptions, "id" | "promptId" | "traceparent">,
+  isAnnounced: boolean,
+): PromptIdentity {
+  if (promptId !== undefined && !/^[A-Za-z0-9_-]{1,128}$/.test(promptId)) {
+    const reason = "expected 1 to 128 letters, digits, _ and -";
+    throw new SessionError("invalid_option", { option: "promptId", reason });
+  }
+  return { id, promptId: promptId ?? randomHex(8), isAnnounced, traceparent };
+}
+
+/** The prompt with the answer it asks for. What checks answers is loaded with the first schema. */
+export async function askingFor(
+  prompt: PromptIdentity,
+  { outputSchema }: PromptOptions,
+): Promise<PromptIdentity> {
+  if (outputSchema === undefined) return prompt;
+  const [{ readOutputSchema }, { OutputAnswer }] = await Promise.all([
+    import("../structured-output/output-schema.ts"),
+    import("../structured-output/output-answer.ts"),
+  ]);
+  return { ...prompt, answer: new OutputAnswer(await readOutputSchema(outputSchema)) };
+}

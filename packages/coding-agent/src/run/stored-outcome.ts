@@ -1,0 +1,45 @@
+import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
+import { messageOf } from "../session-log/session-context.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
+import {
+  type PromptIdentity,
+  type PromptOutcome,
+  promptResult,
+  withAnswer,
+} from "./prompt-tracker.ts";
+
+/** How a prompt ended that the session has from before, as its entries tell. */
+export function storedOutcome(
+  log: Pick<SessionLog, "tree">,
+  { id, promptId, answer }: PromptIdentity,
+): { readonly outcome: PromptOutcome; readonly result: PromptResult } {
+  const messages = messagesOf(log, promptId);
+  answer?.replay(messages);
+  const outcome = withAnswer({ id, promptId, ...endOf(messages) }, answer, messages);
+  return { outcome, result: promptResult(outcome, messages) };
+}
+
+/** The messages of a prompt, its own first; none if it is not on the branch. */
+function messagesOf(log: Pick<SessionLog, "tree">, promptId: string): AgentMessage[] {
+  const messages: AgentMessage[] = [];
+  for (const entry of log.tree.ancestors()) {
+    const message = messageOf(entry);
+    if (message === undefined) continue;
+    messages.push(message);
+    const known = entry as KnownSessionEntry;
+    if (known.type !== "message" || known.promptId === undefined) continue;
+    if (known.promptId === promptId) return messages.toReversed();
+    // What was collected answers another prompt.
+    messages.length = 0;
+  }
+  return [];
+}
+
+function endOf(messages: readonly AgentMessage[]): Pick<PromptOutcome, "status" | "error"> {
+  const reply = messages.findLast(({ role }) => role === "assistant");
+  if (reply?.role !== "assistant") return { status: "aborted" };
+  const { stopReason, errorMessage } = reply;
+  if (stopReason === "error") return { status: "error", error: errorMessage };
+  return { status: stopReason === "aborted" ? "aborted" : "completed" };
+}
