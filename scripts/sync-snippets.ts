@@ -14,6 +14,7 @@ const pages = globSync(
   },
 );
 const languages: Readonly<Record<string, string>> = {
+  ".html": "html",
   ".ts": "ts",
   ".mjs": "js",
   ".py": "python",

@@ -4,7 +4,7 @@ import { createAgentSession } from "@tau-agent/coding-agent";
 const session = await createAgentSession({
   cwd: process.cwd(),
   session: { kind: "memory" },
-  // For a real model, use `environment: process.env, model: "sonnet"` instead.
+  // For a real model, use `environment: process.env, findLocalServers: true` instead.
   provider: "scripted",
 });
 session.subscribe((event) => {

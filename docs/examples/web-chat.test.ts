@@ -1,8 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
@@ -11,10 +19,10 @@ import { browserLaunch } from "../../scripts/testing/chromium.ts";
 const program = fileURLToPath(new URL("web-chat.ts", import.meta.url));
 
 /** The example on a free port, in a folder with something to delete. */
-async function startChat() {
+async function startChat(path = program) {
   const folder = mkdtempSync(join(tmpdir(), "tau-web-chat-"));
   mkdirSync(join(folder, "build"));
-  const server = spawn(process.execPath, [program], {
+  const server = spawn(process.execPath, [path], {
     cwd: folder,
     env: { ...process.env, PORT: "0", PI_CODING_AGENT_DIR: join(folder, "agent") },
     stdio: ["ignore", "pipe", "inherit"],
@@ -57,4 +65,19 @@ it("asks a user with buttons, keeps users apart, and cancels", async () => {
   await grace.getByRole("button", { name: "Cancel" }).click();
   await grace.getByText("(aborted)").waitFor();
   expect(await grace.locator(".question").count()).toBe(0);
+});
+
+it("shows why there is no answer", async () => {
+  const copy = mkdtempSync(join(tmpdir(), "tau-web-chat-"));
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  // As a user copies it: without the script that answers in the clone.
+  for (const name of ["web-chat.ts", "web-chat.html"]) {
+    cpSync(join(dirname(program), name), join(copy, name));
+  }
+  writeFileSync(join(copy, "package.json"), '{ "type": "module" }');
+  symlinkSync(join(dirname(program), "node_modules"), join(copy, "node_modules"), "junction");
+  const page = await (await startChat(join(copy, "web-chat.ts"))).open();
+  await page.getByLabel("Message").fill("Clean up");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText(/^\((error|refused)\) .*web-chat\.json/).waitFor();
 });

@@ -14,28 +14,37 @@ type Message = { readonly type: string; readonly [member: string]: unknown };
 class Chat {
   readonly pages = new Set<ServerResponse>();
   readonly #open = new Map<string, { title: string; answer: (isAllowed: boolean) => void }>();
-  readonly #session: Promise<AgentSession> = createAgentSession({
-    cwd: process.cwd(),
-    session: { kind: "memory" },
-    // For a real model, use `environment: process.env, model: "sonnet"` instead of these two.
-    provider: "scripted",
-    model: scenario,
-    permissions: { mode: "ask" },
-    approve: ({ id, title }, { signal }) => this.#ask(id, title, signal),
-  }).then((session) => {
-    session.subscribe((event) => this.#forward(event));
-    return session;
-  });
+  #session: Promise<AgentSession> | undefined;
 
   async prompt(text: string): Promise<void> {
-    const session = await this.#session;
-    // During a run, another message steers it.
-    const { status } = await session.prompt(text, { streamingBehavior: "steer" });
-    this.#send({ type: "end", status, cost: session.stats.cost });
+    try {
+      this.#session ??= this.#start();
+      const session = await this.#session;
+      // During a run, another message steers it.
+      const { status, error } = await session.prompt(text, { streamingBehavior: "steer" });
+      this.#send({ type: "end", status, error, cost: session.stats.cost });
+    } catch (error) {
+      // Not even begun, for want of a model for example.
+      this.#send({ type: "end", status: "refused", error: String(error), cost: 0 });
+    }
   }
 
   async cancel(): Promise<void> {
-    await (await this.#session).abort();
+    await (await this.#session)?.abort();
+  }
+
+  async #start(): Promise<AgentSession> {
+    const session = await createAgentSession({
+      cwd: process.cwd(),
+      session: { kind: "memory" },
+      // For a real model, use `environment: process.env, findLocalServers: true` instead of these two.
+      provider: "scripted",
+      model: scenario,
+      permissions: { mode: "ask" },
+      approve: ({ id, title }, { signal }) => this.#ask(id, title, signal),
+    });
+    session.subscribe((event) => this.#forward(event));
+    return session;
   }
 
   answer(id: string, isAllowed: boolean): void {
@@ -111,7 +120,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     return;
   }
   const { text, id, isAllowed } = await bodyOf(request);
-  if (url === "/prompt") void chat.prompt(String(text)).catch(console.error);
+  if (url === "/prompt") void chat.prompt(String(text));
   else if (url === "/cancel") await chat.cancel();
   else if (url === "/answer") chat.answer(String(id), isAllowed === true);
   response.writeHead(204).end();

@@ -59,6 +59,7 @@ export const sections: readonly Section[] = [
       "environment",
       "conformance",
       "performance",
+      "performance-profiles",
     ],
   },
   { title: "Inside Tau", pages: ["architecture", "state-machine", "isolation", "recording"] },

@@ -75,7 +75,7 @@ function addConnection(
         }
         throw RequestError.authRequired(
           undefined,
-          "no key was found; set a variable such as ANTHROPIC_API_KEY, or add a key to auth.json",
+          "no key was found; run tau auth login in a terminal, or set a variable such as ANTHROPIC_API_KEY",
         );
       }),
     )

@@ -105,7 +105,7 @@ export class Sessions {
         return open;
       }
       const path = await this.#pathOf(sessionId, folders?.cwd);
-      if (path === undefined) throw RequestError.sessionNotFound(sessionId);
+      if (path === undefined) throw unknownSession(sessionId);
       const session: SessionStart = { kind: "file", path, goesToItsFolder: folders === undefined };
       const order = { ...(folders ?? { cwd: this.#source.cwd }), mcpServers, session };
       return this.#start(client, sessionId, order);
@@ -244,6 +244,11 @@ export class Sessions {
       }
     };
   }
+}
+
+function unknownSession(sessionId: string): RequestError {
+  const message = `There is no session ${JSON.stringify(sessionId)}; session/list has those there are`;
+  return new RequestError(-32002, message, { sessionId });
 }
 
 /** @throws {RequestError} -32602 for what is not a folder */

@@ -7,35 +7,45 @@ export const limits: Readonly<Record<string, string>> = {
     "half of it is Node itself; of the rest a third reads, links and runs the program's first file, and no other function takes more than 2 ms",
   "start-uncached":
     "half of the time is Node itself and the compilation of the program's first file, of which a start runs a third",
+  "first-prompt-memory":
+    "two thirds are pages of Node's program, 46 to 49 MiB in every contestant; the floor, which sends one request and reads the reply, is 0.52 × the best peer, and Tau's heap and code are 4 MiB above the floor's (the peer's: 44)",
+  "eight-hosts-wall":
+    "the floor, eight programs that only read the reply, needs 0.64 × the best peer, more than Tau: two cores read and write 8 000 deltas of eight processes",
+  "eight-hosts-cpu": "as eight-hosts-wall; the floor is 0.61 × the best peer",
   "argument-stream-cpu":
-    "a quarter is the two requests and the call, shared by 2 000 deltas; 15 % parses the vendor's events, as the floor does; no other function takes more than 5 %",
-  "paced-cpu": "the floor is 0.6 × the best peer: waking for each delta costs more than the delta",
+    "no function takes more than a tenth: parsing the vendor's events 9 %, which the floor does too, garbage collection 7 %, reading the growing arguments 13 % in three functions, writes 4 %; the two requests and the call itself are shared by 2 000 deltas only",
+  "paced-cpu": "the floor is 0.56 × the best peer: waking for each delta costs more than the delta",
+  "first-delta":
+    "Tau takes less time than the floor, which is 0.81 × the best peer: one read, one write, and two processes that wake",
   "last-byte":
-    "one read and one write: between them the end of a reply takes 1 ms of code that runs once for each prompt, most of it not compiled yet",
-  "paced-abort": "as last-byte: one read, one write, and 1 ms of code that a host seldom runs",
+    "one read and one write; between them the end of a reply takes 1 ms of code that runs once for each prompt, most of it not compiled yet",
+  "paced-abort":
+    "one read, one write, and 1 ms of code that a host seldom runs: a third of it makes the two errors of an abort, a quarter closes the connection",
   "get-state-idle":
-    "of 26 µs per answer the write, which wakes the client, takes 20; the peer's 18 are for an answer two thirds as long",
+    "of 20 µs of CPU per answer 13 are what the floor needs to answer with an empty object, and the peer needs 14 for an answer two thirds as long; the answer's JSON takes 3 µs",
   "get-state-burst":
-    "the host takes 5 µs per answer, half of them for JSON; the rest is the client, which parses answers with the documented totals, twice as long as the peer's",
+    "the host takes 4.5 µs per answer, a third of them for JSON; the rest is the client, which parses answers with the documented totals, one and a half times as long as the peer's",
   "prompt-to-request":
     "of 1.9 ms of CPU per prompt 0.4 are writes, 0.3 garbage collection, 0.5 the vendor's client and Node's HTTP; no other function takes more than 1 %",
   "prompt-cpu": "as prompt-to-request",
   "read-turn-system-calls":
-    "the program makes 20; the others wake V8's threads for garbage collection and compilation",
+    "18 belong to reading the file, writing two session entries, and the connections to model and client; 6 look whether keys, models.json and the protected files have changed; the others wake V8's threads for garbage collection and compilation",
   "bash-command":
-    "of the main thread's 2 ms most is the fork of the process; the shell then starts, as with the peer",
+    "half of the main thread's time is the fork of a process of this size, as with the peer; the shell then starts",
   "session-state":
     "all 54 MB are read and scanned, 150 ms of CPU after a start of 50, because the state has totals of the whole session",
+  "session-get-messages":
+    "the host reads 43 MB, checks that they are UTF-8 and writes them, without making a text of them; the client's reading takes a third of the time",
   "session-first-request":
-    "of 550 ms of CPU 150 parse 100 000 messages, 130 are garbage collection of what stays in memory, 60 write 28 MB of JSON and 50 send it",
+    "a fifth each are garbage collection of 100 000 messages that stay in memory, and parsing them; writing and sending 28 MB of JSON takes another fifth, and the server has to receive it",
   "compacted-state":
     "as session-state. An index beside the file would have to be checked against all its bytes, since other programs write them too: reading and hashing 54 MB takes 45 ms, so that the row would be 0.15 × the best peer at best, and only sessions of more than 10 MB would gain",
   "compacted-memory":
     "36 MiB more than after a start: 11 for what is known of each entry and 3 for ids, else V8's young generation and optimised code",
   "fork-messages":
-    "of 500 µs 230 are JSON.stringify of 140 KB and 220 its write; the peer needs as long",
+    "JSON.stringify of 142 KB and its write take 90 % of the host's time; the peer does the same",
   find: "of 22 ms of CPU half are Node's threads that read folders, half look at 20 000 names; the peer runs a program that does both on all cores",
   "grep-none":
-    "ripgrep takes 150 ms of CPU for 20 000 files, whatever its options, and the peer runs the same program",
+    "ripgrep takes 160 ms of CPU for 20 000 files, 120 of them in the kernel, with eight system calls per file (open, fcntl, four reads, close); fewer or more threads, memory maps and ignoring no files change it by less than a tenth, and the peer runs the same program",
   "grep-few": "as grep-none",
 };

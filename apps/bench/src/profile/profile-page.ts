@@ -17,7 +17,8 @@ export function writeProfilePage(profiles: readonly RowProfile[]): string {
 What Tau does while the rows of [performance.md](performance.md) that miss a target are measured. Times
 are those of V8's sampling profiler (every 0.1 ms, all threads that run JavaScript), of the same
 bundle without minification, only while the row is measured, and without waiting. The profiler itself
-takes part of them, so look at the shares. System calls are counted in a run of its own, from the start
+takes part of them, and some MiB of memory, so look at the shares. Rows that are measured by the same
+command, such as \`find\` and \`grep\` turns, share a profile. System calls are counted in a run of its own, from the start
 of the host through one turn of everything that is measured together with the row, in all threads and
 child processes.
 

@@ -16,7 +16,7 @@ export const conformance: Subcommand = {
     list: { kind: "switch", help: "Print the transcripts, and start nothing" },
     help: { kind: "switch", short: "h", help: "Show all of this in more words" },
   },
-  notes: "Exit code: 0 if everything tried holds, 1 if not, 2 if nothing could be tried.",
+  notes: "Exit code: 0 if everything tried holds, 1 if not, 2 if the host does not start.",
   run: async (words, { output }) => {
     const { conformance } = await import("@tau-agent/conformance");
     return conformance(words, output);

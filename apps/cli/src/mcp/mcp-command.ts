@@ -51,22 +51,39 @@ export async function mcpCommand(
     default:
       return report(await session.mcp.connected(), request, {
         print,
+        leftOut: leftOut(session),
         names: () => mcpServerNames({ agentDirectory, cwd }),
       });
   }
 }
 
+/** What a report needs besides the servers. */
+interface ReportContext {
+  readonly print: (text: string) => void;
+  /** The names in all files. */
+  readonly names: () => Promise<string[]>;
+  /** Why servers of the project do not count. */
+  readonly leftOut: string | undefined;
+}
+
+/** What is said of a project that is not trusted. */
+function leftOut({ diagnostics }: AgentSession): string | undefined {
+  const found = diagnostics.find(({ code }) => code === "project_untrusted");
+  return found && `${found.message} Start tau with --approve in that folder to trust it.`;
+}
+
 async function report(
   { servers, errors }: McpServerList,
   { action, name, isJson }: McpRequest,
-  {
-    print,
-    names,
-  }: { readonly print: (text: string) => void; readonly names: () => Promise<string[]> },
+  { print, names, leftOut }: ReportContext,
 ): Promise<number> {
   const asked = servers.filter((server) => name === undefined || server.name === name);
   if (name !== undefined && asked.length === 0) {
-    const hint = nearestHint(name, await names());
+    const known = await names();
+    if (known.includes(name) && leftOut !== undefined) {
+      throw new SessionError("mcp_server_not_found", { server: name, hint: ` here: ${leftOut}` });
+    }
+    const hint = nearestHint(name, known);
     throw new SessionError("mcp_server_not_found", { server: name, hint });
   }
   const problems = name === undefined ? errors : [];
@@ -75,6 +92,7 @@ async function report(
       ? `${JSON.stringify({ servers: asked, errors: problems }, null, 2)}\n`
       : reportOf({ servers: asked, errors: problems }, action === "test"),
   );
+  if (leftOut !== undefined && name === undefined && !isJson) print(`${leftOut}\n`);
   return problems.length === 0 && asked.every(isWell) ? 0 : 1;
 }
 

@@ -15,7 +15,9 @@ export async function openSession(
   if (/^[a-z]+:\/\/[^/?#]*:[^/?#]*@/i.test(options.store ?? "")) {
     logger.warn("--store contains a password, which the list of processes shows; use TAU_STORE");
   }
-  logger.diagnostics(session.diagnostics);
+  // A list uses no server.
+  const isList = options.listModels !== undefined;
+  logger.diagnostics(session.diagnostics.filter(({ code }) => !isList || code !== "local_server"));
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;
 }

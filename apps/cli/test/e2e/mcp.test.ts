@@ -159,6 +159,11 @@ describe("tau mcp", () => {
     await add("-l", "one");
     expect(existsSync(join(cwd, ".pi", "mcp.json"))).toBe(true);
     expect(existsSync(join(agentDirectory, "mcp.json"))).toBe(false);
+    // The project is not trusted: nothing is started, and the reason is given.
+    const listed = await tau("mcp", "list");
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("--approve") });
+    const tested = await tau("mcp", "test", "one");
+    expect(tested).toMatchObject({ code: 1, stderr: expect.stringContaining("is not trusted") });
     expect(await tau("mcp", "remove", "-l", "one")).toMatchObject({ code: 0 });
   });
 

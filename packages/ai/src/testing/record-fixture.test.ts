@@ -29,7 +29,9 @@ function requestFor(model: FixtureRequest["model"]): FixtureRequest {
 }
 
 const read = (name: string) => readFileSync(join(folder, name), "utf8");
-const plain = loopbackApis.filter((api) => /^(?:anthropic-messages|openai-|google-gen)/.test(api));
+const plain = loopbackApis.filter((api) =>
+  /^(?:anthropic-messages|bedrock|mistral|openai-|google-gen)/.test(api),
+);
 
 it.each(plain)("keeps an exchange over %s that replays as it was", async (api) => {
   const scenario = [
@@ -38,7 +40,8 @@ it.each(plain)("keeps an exchange over %s that replays as it was", async (api) =
   await using server = await startLoopbackServer({ scenario });
   const message = await recordFixture(requestFor(server.model(api)));
   expect(message.stopReason).toBe("toolUse");
-  const names = ["events.jsonl", "input.json", "request.json", "stream.sse"];
+  const stream = api.startsWith("bedrock") ? "stream.bin" : "stream.sse";
+  const names = ["events.jsonl", "input.json", "request.json", stream];
   expect(readdirSync(folder).sort()).toEqual(names);
   for (const name of names) {
     expect(read(name)).not.toContain(key);
@@ -48,10 +51,10 @@ it.each(plain)("keeps an exchange over %s that replays as it was", async (api) =
   const input: FixtureInput = JSON.parse(read("input.json"));
   expect(input.model.baseUrl).toMatch(/^https:\/\/vendor\.invalid\//);
   expect(input.provenance).toMatch(/loopback on 2026-11-22/);
-  const fetch = async () => new Response(read("stream.sse"), input.response);
+  const fetch = async () => new Response(readFileSync(join(folder, stream)), input.response);
   let calls = 0;
-  const stream = createStream({ now: () => 0, createToolCallId: () => `call_${++calls}` });
-  const reply = stream(input.model, input.context, { apiKey: "key", ...input.options, fetch });
+  const ask = createStream({ now: () => 0, createToolCallId: () => `call_${++calls}` });
+  const reply = ask(input.model, input.context, { apiKey: "key", ...input.options, fetch });
   const lines: string[] = [];
   let next = await reply.next();
   for (; !next.done; next = await reply.next()) {

@@ -6,6 +6,7 @@ import { loadModels } from "../models/catalog.ts";
 import type { Context, StreamOptions } from "../provider.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { createStream } from "../stream.ts";
+import { mapPayloads } from "./wire/event-stream.ts";
 
 /** What a fixture's `input.json` holds: a request, and the response besides its body. */
 export interface FixtureInput {
@@ -84,7 +85,9 @@ export async function recordFixture(request: FixtureRequest): Promise<AssistantM
     options,
     response,
   };
-  const stream = Buffer.from(clean(bytes.toString("latin1")), "latin1");
+  const stream = isBinary(response)
+    ? mapPayloads(bytes, clean)
+    : Buffer.from(clean(bytes.toString("latin1")), "latin1");
   await writeFixture(folder, JSON.parse(clean(JSON.stringify(input))) as FixtureInput, stream);
   return reply.message;
 }
@@ -101,13 +104,18 @@ async function writeFixture(folder: string, input: FixtureInput, bytes: Buffer):
   const { events } = await play(model, context, { apiKey: "key", ...options, fetch });
   const files = {
     "input.json": `${JSON.stringify(input, null, 2)}\n`,
-    "stream.sse": bytes,
+    [isBinary(input.response) ? "stream.bin" : "stream.sse"]: bytes,
     "request.json": `${JSON.stringify(body, null, 2)}\n`,
     "events.jsonl": `${events.map(describeEvent).join("\n")}\n`,
   };
   for (const [name, content] of Object.entries(files)) {
     await writeFile(join(folder, name), content, { flag: "wx", mode: 0o600 });
   }
+}
+
+/** Whether a body is AWS's binary messages, each of which has checksums. */
+function isBinary({ headers }: FixtureInput["response"]): boolean {
+  return headers["content-type"]?.startsWith("application/vnd.amazon.eventstream") === true;
 }
 
 interface Played {

@@ -80,6 +80,30 @@ describe("application default credentials", () => {
     expect(service.asked[0]).toContain("jwt-bearer");
   });
 
+  it("are those of another account that the user acts as, also through the given fetch", async () => {
+    const service_account_impersonation_url =
+      "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b:generateAccessToken";
+    logIn({
+      type: "impersonated_service_account",
+      service_account_impersonation_url,
+      source_credentials: user,
+    });
+    const asked: string[] = [];
+    const fetch: typeof globalThis.fetch = async (url, init) => {
+      const { authorization } = Object.fromEntries(new Headers(init?.headers));
+      asked.push(`${url} ${authorization}`);
+      return String(url).startsWith("https://iamcredentials.")
+        ? Response.json({ accessToken: "acting", expireTime: "2099-01-01T00:00:00Z" })
+        : Response.json({ access_token: "own", expires_in: 3600 });
+    };
+    const service = { ...tokenService(), fetch };
+    expect(await headers(service)).toEqual({ authorization: "Bearer acting" });
+    expect(asked).toEqual([
+      "https://oauth2.googleapis.com/token undefined",
+      `${service_account_impersonation_url} Bearer own`,
+    ]);
+  });
+
   it("are looked for again after they were missing", async () => {
     const service = tokenService();
     const missing = { GOOGLE_APPLICATION_CREDENTIALS: join(home, "later.json") };

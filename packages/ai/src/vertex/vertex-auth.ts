@@ -97,7 +97,10 @@ function clientFor(
     const transporterOptions = { fetchImplementation: plainly(fetch) };
     const login = JSON.parse(await readFile(file.path, "utf8"));
     const auth = new GoogleAuth({ scopes: scope });
-    return quietly(() => auth.fromJSON(login, { transporterOptions }));
+    const read = auth.fromJSON.bind(auth);
+    // A user who acts as another account has a login within the login, which the library reads without options.
+    auth.fromJSON = (json) => read(json, { transporterOptions });
+    return quietly(() => auth.fromJSON(login));
   });
 }
 

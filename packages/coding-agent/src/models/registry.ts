@@ -196,7 +196,8 @@ export class ModelRegistry {
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
     const { key, headers, baseUrl, source } = await this.keys.require(model.provider);
-    requireAddress(model, await this.keys.environmentOf(model.provider));
+    const environment = await this.keys.environmentOf(model.provider);
+    requireAddress(model, environment);
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };
     const templates = Object.entries(custom?.headers(model.id) ?? {});
@@ -211,12 +212,12 @@ export class ModelRegistry {
     const bearer =
       bearerHeader !== undefined && key !== undefined ? { [bearerHeader]: `Bearer ${key}` } : {};
     const fetch = await this.#fetch?.();
-    const variable = await this.keys.variableInUse(model.provider);
+    const variable = this.keys.variableInUse(model.provider, environment);
     return {
       apiKey: keyHeader === undefined ? key : undefined,
       keyStep: stepForRefusedKey(model.provider, source, variable),
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
-      environment: await this.keys.environmentOf(model.provider),
+      environment,
       ...(fetch && { fetch }),
       ...(baseUrl !== undefined && (await this.#isBuiltInAddress(model)) && { baseUrl }),
     };

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionError } from "../base/errors.ts";
+import { writeFileAtomic } from "../base/files/write-file.ts";
 import type { RunProgram } from "./run-program.ts";
 
 /** What installs, and below which folder. */
@@ -61,6 +62,7 @@ async function prefixOf(root: string): Promise<string> {
   const prefix = join(root, "npm");
   const manifest = join(prefix, "package.json");
   await mkdir(prefix, { recursive: true, mode: 0o700 });
-  if (!existsSync(manifest)) await writeFile(manifest, '{ "private": true }\n');
+  // npm refuses to work beside a manifest that a killed host has left empty.
+  if (!existsSync(manifest)) await writeFileAtomic(manifest, '{ "private": true }\n');
   return prefix;
 }

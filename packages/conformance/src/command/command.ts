@@ -58,7 +58,7 @@ interface Request {
 /**
  * Runs `tau conformance` with the words behind it.
  *
- * @returns the exit code: 0 when everything holds, 1 when not, 2 when nothing could be tried
+ * @returns the exit code: 0 when everything holds, 1 when not or for a wrong option, 2 for a host that cannot be tried
  */
 export async function conformance(words: readonly string[], output: TextOutput): Promise<number> {
   try {
@@ -78,7 +78,7 @@ export async function conformance(words: readonly string[], output: TextOutput):
   } catch (error) {
     if (!(error instanceof ProtocolError || error instanceof HostUnusable)) throw error;
     process.stderr.write(`tau: error: ${error.message}\n`);
-    return 2;
+    return error instanceof HostUnusable ? 2 : 1;
   }
 }
 

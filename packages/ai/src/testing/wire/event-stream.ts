@@ -21,7 +21,11 @@ function frame(name: string, data: string): Buffer {
     header(":content-type", "application/json"),
     header(":message-type", isException ? "exception" : "event"),
   ]);
-  const payload = Buffer.from(data);
+  return sealed(headers, Buffer.from(data));
+}
+
+/** A message with its sizes and checksums. */
+function sealed(headers: Buffer, payload: Buffer): Buffer {
   const size = preludeBytes + headers.length + payload.length + checksumBytes;
   const message = Buffer.alloc(size);
   message.writeUInt32BE(size, 0);
@@ -32,6 +36,31 @@ function frame(name: string, data: string): Buffer {
   const end = size - checksumBytes;
   message.writeUInt32BE(crc32(message.subarray(0, end)), end);
   return message;
+}
+
+/**
+ * The messages with other payloads. A message that stays as it is keeps its bytes, wrong checksums
+ * included; so does what follows a size that cannot be.
+ */
+export function mapPayloads(bytes: Buffer, change: (payload: string) => string): Buffer {
+  const messages: Buffer[] = [];
+  let from = 0;
+  while (from + preludeBytes + checksumBytes <= bytes.length) {
+    const size = bytes.readUInt32BE(from);
+    const headersEnd = preludeBytes + bytes.readUInt32BE(from + 4);
+    const payloadEnd = size - checksumBytes;
+    if (headersEnd > payloadEnd || from + size > bytes.length) break;
+    const message = bytes.subarray(from, from + size);
+    const payload = message.toString("latin1", headersEnd, payloadEnd);
+    const changed = change(payload);
+    const headers = message.subarray(preludeBytes, headersEnd);
+    messages.push(changed === payload ? message : sealed(headers, Buffer.from(changed, "latin1")));
+    from += size;
+  }
+  return Buffer.concat([
+    ...messages,
+    Buffer.from(change(bytes.toString("latin1", from)), "latin1"),
+  ]);
 }
 
 function header(name: string, value: string): Buffer {

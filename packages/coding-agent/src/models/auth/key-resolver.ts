@@ -114,9 +114,12 @@ export class KeyResolver {
     return known ?? this.#options.variableNames?.(provider) ?? [];
   }
 
-  /** The variable that holds the provider's key, whether or not something stronger does, too. */
-  async variableInUse(provider: string): Promise<string | undefined> {
-    const environment = await this.environmentOf(provider);
+  /**
+   * The variable that holds the provider's key, whether or not something stronger does, too.
+   *
+   * @param environment - the variables for requests to the provider
+   */
+  variableInUse(provider: string, environment: Environment): string | undefined {
     return this.variablesOf(provider).find((name) => (environment[name]?.trim() ?? "") !== "");
   }
 
@@ -301,7 +304,7 @@ export class KeyResolver {
       return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
     }
     const environment = await this.environmentOf(provider);
-    const variable = await this.variableInUse(provider);
+    const variable = this.variableInUse(provider, environment);
     const key = variable && environment[variable]?.trim();
     if (key) return { key, source: "environment" };
     if (isCloud(provider) && mayHaveCloudCredentials(provider, environment)) {
