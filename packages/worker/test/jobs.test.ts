@@ -6,10 +6,10 @@ import { createPostgresStore } from "@tau-agent/store-postgres";
 import { createRedisStore } from "@tau-agent/store-redis";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { describeWith } from "../../../scripts/testing/describe-with.ts";
+import { slice } from "../../../scripts/testing/slice.ts";
 import { PostgresServer } from "../../store-postgres/test/postgres-server.ts";
 import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 import { hostsOf, testFleet } from "./test-fleet.ts";
-import { slice } from "../../../scripts/testing/slice.ts";
 
 const program = fileURLToPath(new URL("../bin/tau-worker.js", import.meta.url));
 const bash = (command: string) => ({ type: "toolCall", name: "bash", arguments: { command } });
@@ -224,32 +224,35 @@ describeWith(redisIsMissing)("jobs", () => {
     ["the machine", true],
     ["the worker alone", false],
   ] as const;
-  test.each(slice(pauses, 1))("what was paused adds nothing after another worker took the job: %s", async (_, isMachine) => {
-    const fleet = testFleet({
-      redisUrl: redis.url,
-      scenario: running("echo ran >> ran.txt; sleep 3"),
-    });
-    const sessionId = `paused-${isMachine}`;
-    const first = await fleet.start();
-    const job = await fleet.add({ sessionId, projectKey: "p", message: "go" }, sessionId);
-    await fleet.seen(sessionId, "tool_execution_start");
-    await expect.poll(() => readFileSync(join(fleet.project, "ran.txt"), "utf8")).toBe("ran\n");
-    const paused = [String(first.process.pid), ...(isMachine ? hostsOf(first) : [])];
-    spawnSync("kill", ["-STOP", ...paused]);
-    const second = await fleet.start();
-    const isTaken = () => hostsOf(second).length > 0;
-    await expect.poll(isTaken, { timeout: 20_000, interval: 50 }).toBe(true);
-    if (isMachine) await job.waitUntilFinished(fleet.ends);
-    spawnSync("kill", ["-CONT", ...paused]);
-    expect(await job.waitUntilFinished(fleet.ends)).toMatchObject({ status: "completed" });
-    await expect.poll(() => hostsOf(first)).toEqual([]);
-    const seqs = (await fleet.framesOf(sessionId)).map(({ seq }) => Number(seq));
-    expect(seqs).toEqual(seqs.map((_, at) => at + 1));
-    expect(await fleet.resultsOf(sessionId)).toHaveLength(1);
-    expect(await asked("redis", sessionId)).toEqual(["go"]);
-    expect(readFileSync(join(fleet.project, "ran.txt"), "utf8")).toBe("ran\n");
-    expect(first.process.exitCode).toBeNull();
-  });
+  test.each(slice(pauses, 1))(
+    "what was paused adds nothing after another worker took the job: %s",
+    async (_, isMachine) => {
+      const fleet = testFleet({
+        redisUrl: redis.url,
+        scenario: running("echo ran >> ran.txt; sleep 3"),
+      });
+      const sessionId = `paused-${isMachine}`;
+      const first = await fleet.start();
+      const job = await fleet.add({ sessionId, projectKey: "p", message: "go" }, sessionId);
+      await fleet.seen(sessionId, "tool_execution_start");
+      await expect.poll(() => readFileSync(join(fleet.project, "ran.txt"), "utf8")).toBe("ran\n");
+      const paused = [String(first.process.pid), ...(isMachine ? hostsOf(first) : [])];
+      spawnSync("kill", ["-STOP", ...paused]);
+      const second = await fleet.start();
+      const isTaken = () => hostsOf(second).length > 0;
+      await expect.poll(isTaken, { timeout: 20_000, interval: 50 }).toBe(true);
+      if (isMachine) await job.waitUntilFinished(fleet.ends);
+      spawnSync("kill", ["-CONT", ...paused]);
+      expect(await job.waitUntilFinished(fleet.ends)).toMatchObject({ status: "completed" });
+      await expect.poll(() => hostsOf(first)).toEqual([]);
+      const seqs = (await fleet.framesOf(sessionId)).map(({ seq }) => Number(seq));
+      expect(seqs).toEqual(seqs.map((_, at) => at + 1));
+      expect(await fleet.resultsOf(sessionId)).toHaveLength(1);
+      expect(await asked("redis", sessionId)).toEqual(["go"]);
+      expect(readFileSync(join(fleet.project, "ran.txt"), "utf8")).toBe("ran\n");
+      expect(first.process.exitCode).toBeNull();
+    },
+  );
 
   test("a store that was away for too long does not end the prompt", async () => {
     const own = await RedisServer.start();
