@@ -62,5 +62,8 @@ export const sections: readonly Section[] = [
       "performance-profiles",
     ],
   },
-  { title: "Inside Tau", pages: ["architecture", "state-machine", "isolation", "recording"] },
+  {
+    title: "Inside Tau",
+    pages: ["architecture", "state-machine", "isolation", "recording", "windows"],
+  },
 ];

@@ -109,6 +109,36 @@ test("stored entries are as in a session file, but for the member that says wher
   expect(lines.filter((line) => "storedFiles" in line)).toHaveLength(1);
 });
 
+const soundServer = `
+const reader = require("node:readline").createInterface({ input: process.stdin });
+const tools = [{ name: "speak", description: "Speaks", inputSchema: { type: "object" } }];
+const content = [{ type: "audio", mimeType: "audio/wav", data: Buffer.from("a sound").toString("base64") }];
+reader.on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const results = {
+    initialize: () => ({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "sound", version: "1" } }),
+    "tools/list": () => ({ tools }),
+    "tools/call": () => ({ content }),
+  };
+  const result = results[method]?.();
+  if (id !== undefined && result) process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+});
+`;
+
+test("what an MCP server gives that no model reads is a blob of the store", async () => {
+  const store = new MemorySessionStore();
+  const { session } = await createTestSession([turn([toolCall("mcp__sound__speak", {})]), "done"], {
+    mcpServers: { sound: { command: process.execPath, args: ["-e", soundServer] } },
+    store,
+    projectKey: key.projectKey,
+    session: { kind: "id", id: key.sessionId },
+  });
+  await session.prompt("speak");
+  expect(JSON.stringify(results(session))).toContain("is in ");
+  const bytes = await store.getBlob(key, sha256(Buffer.from("a sound")));
+  expect(Buffer.from(bytes ?? []).toString()).toBe("a sound");
+});
+
 test("nothing is uploaded that a host has not put into the temporary folder itself", async () => {
   const store = new MemorySessionStore();
   const places = placesIn(temporaryFolder());

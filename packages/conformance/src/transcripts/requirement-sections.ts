@@ -254,6 +254,12 @@ export const sections = {
       "after it, every event has a seq, and promptId from the delivery of its prompt on",
     "order.own_id": "a prompt may bring its id; one that the session has starts nothing",
     "order.queue": "queue_update names the queued prompts, and cancel_queued takes one back",
+    "order.resume":
+      "with resume, a prompt that had ended with an earlier host gets its prompt_result",
+    "store.state": "a session in a store has its id and no sessionFile",
+    "store.slow": "a slow store holds events back and says so",
+    "store.locked": "a session that another host writes cannot be entered",
+    "store.lost": "a lost lease ends the prompt, and later ones are refused",
     "many.open": "open_session opens a session beside others, with a handle that names it",
     "many.handle": "commands, answers and events of a session carry its handle",
     "many.close": "close_session ends a session, and its handle is unknown afterwards",

@@ -16,3 +16,20 @@ export function keepPrivately(directory: string): KeepData {
     return path;
   };
 }
+
+/** Notes the files of one result, for who needs them without its text. */
+export function noting(keep: KeepData): {
+  readonly keep: KeepData;
+  /** What is added to the details of the result. */
+  readonly details: () => { readonly keptFiles?: readonly string[] };
+} {
+  const paths: string[] = [];
+  return {
+    keep: async (...data) => {
+      const path = await keep(...data);
+      paths.push(path);
+      return path;
+    },
+    details: () => (paths.length === 0 ? {} : { keptFiles: paths }),
+  };
+}

@@ -4,6 +4,7 @@ import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
 import type { McpServer } from "../connection/server.ts";
 import { boundContent } from "./bounded-content.ts";
+import { noting } from "./keep-privately.ts";
 import type { ToolServices } from "./services.ts";
 
 /** What the resource tools work with. */
@@ -105,13 +106,14 @@ function readTool(options: ResourceToolOptions): AgentTool {
         throw refusal(server, error, call);
       });
       const { resourceContent } = await import("./result-content.ts");
-      const context = { server: server.config.name, keep: options.keep, canRead: true };
+      const noted = noting(options.keep);
+      const context = { server: server.config.name, keep: noted.keep, canRead: true };
       const contents = Array.isArray(result.contents) ? result.contents.filter(isJsonObject) : [];
       const all: ToolResult["content"] = [];
       for (const resource of contents) all.push(await resourceContent(resource, context));
       if (all.length === 0) all.push({ type: "text", text: "The resource is empty." });
       const { content, fullOutputPath } = await boundContent(all, options.keep);
-      const details = { server: server.config.name, uri };
+      const details = { server: server.config.name, uri, ...noted.details() };
       return {
         content,
         details: fullOutputPath === undefined ? details : { ...details, fullOutputPath },

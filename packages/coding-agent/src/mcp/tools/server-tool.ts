@@ -8,6 +8,7 @@ import type { RemoteTool } from "../connection/remote.ts";
 import { type McpServer, McpServerError } from "../connection/server.ts";
 import { cleanLine, cleanText } from "../names/clean-text.ts";
 import { boundContent } from "./bounded-content.ts";
+import { noting } from "./keep-privately.ts";
 import type { ToolServices } from "./services.ts";
 
 const MAX_DESCRIPTION = 8000;
@@ -98,7 +99,8 @@ async function toolResultOf(
   const serverName = server.config.name;
   // Images need code that most calls do without.
   const { resultContent } = await import("./result-content.ts");
-  const context = { server: serverName, keep: services.keep, canRead: services.canRead() };
+  const noted = noting(services.keep);
+  const context = { server: serverName, keep: noted.keep, canRead: services.canRead() };
   const all = await resultContent(result, context);
   const { content, fullOutputPath } = await boundContent(all, services.keep);
   const isError = result.isError === true;
@@ -117,6 +119,7 @@ async function toolResultOf(
       tool: tool.name,
       ...(hasStructured ? { structuredContent: result.structuredContent } : {}),
       ...(fullOutputPath === undefined ? {} : { fullOutputPath }),
+      ...noted.details(),
     },
     ...(isError ? { isError: true } : {}),
   };

@@ -38,7 +38,7 @@ export function partName(toolCallId: string, id: string): string {
 
 function filesOfResult(message: unknown): NamedFiles {
   const details = member(message, "details");
-  const files = textsAt(details, ["fullOutputPath"]);
+  const files = ["fullOutputPath", "keptFiles"].flatMap((name) => textsAt(details, [name]));
   if (member(message, "toolName") !== "task") return { files, logs: [] };
   const results = member(details, "results");
   const all = Array.isArray(results) ? results : [];
@@ -58,7 +58,8 @@ function textsAt(value: unknown, [name, ...rest]: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, [name ?? "", ...rest]));
   const found = member(value, name ?? "");
   if (rest.length > 0) return textsAt(found, rest);
-  return typeof found === "string" && found !== "" ? [found] : [];
+  const texts: unknown[] = Array.isArray(found) ? found : [found];
+  return texts.filter((text): text is string => typeof text === "string" && text !== "");
 }
 
 function member(value: unknown, name: string): unknown {
