@@ -19,7 +19,7 @@ const inMemory = transcripts.filter((transcript) => !needsProcess(transcript));
 const seen: Record<string, unknown>[] = [];
 
 describe("transcripts against a host in memory", () => {
-  it.each(slice(inMemory, 60))("$name", async (transcript) => {
+  it.each(slice(inMemory, 40))("$name", async (transcript) => {
     await using host = await memoryHost(transcript);
     seen.push(...(await playTranscript(transcript, host)));
   });

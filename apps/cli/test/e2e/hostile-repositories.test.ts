@@ -212,7 +212,7 @@ function groups(): readonly (readonly string[])[] {
 }
 
 const repositories = groups();
-const tried = slice(repositories, 10);
+const tried = slice(repositories, 6);
 const outcomes = new Map<readonly string[], Promise<Outcome>>();
 
 /** As many hosts at a time as there are processors. */

@@ -5,7 +5,7 @@ import { sliceSize } from "../../../../scripts/testing/slice.ts";
 import { call, git, hostsOf, repositoryPlace, worker } from "../support/repository-place.ts";
 import { startHost } from "../support/start-host.ts";
 
-const TASKS = sliceSize(8, 20);
+const TASKS = sliceSize(5, 20);
 const FILES = 500;
 
 describe(`${TASKS} isolated tasks at once`, () => {
