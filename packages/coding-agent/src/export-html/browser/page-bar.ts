@@ -30,4 +30,4 @@ const rows = keys.map(
 );
 
 /** The keys of the page, on the page. */
-export const pageKeys = `<dialog id="help" aria-labelledby="help-title"><h2 id="help-title">Keys</h2><table>${rows.join("")}</table><button type="button" id="help-close" autofocus>Close</button></dialog>`;
+export const pageKeys = `<dialog id="help" aria-labelledby="help-title"><h2 id="help-title">Keys</h2><table>${rows.join("")}</table><button type="button" id="help-close">Close</button></dialog>`;
