@@ -6,7 +6,8 @@ import { currentTest } from "./record-host.ts";
 import { noteUnrecorded, PRELOAD, Recording, watchSessionFiles, watchSpawns } from "./recording.ts";
 
 const root = inject("recordings");
-const given = process.env.NODE_OPTIONS ?? "";
+// A worker runs many files: without what the file before has added, or a host would record itself for each.
+const given = (process.env.NODE_OPTIONS ?? "").replaceAll(/ ?--import=\S*\/preload\.mjs\?\S*/g, "");
 
 /** What is started from now on belongs to the test that runs. */
 function preloadForCurrentTest(): void {

@@ -146,13 +146,14 @@ export function watchSessionFiles(onLine: (path: string, line: string) => void):
   process.getBuiltinModule("node:module").syncBuiltinESMExports();
 }
 
+type Spawn = (options: { args?: string[]; envPairs?: string[] }) => number;
+const { ChildProcess } = process.getBuiltinModule("node:child_process");
+const { prototype: processes } = ChildProcess as unknown as { prototype: { spawn: Spawn } };
+const { spawn } = processes;
+
 /** Hears of every host of ours that this process starts without what would record it. */
 export function watchSpawns(onUnrecorded: (command: string) => void): void {
-  type Spawn = (options: { args?: string[]; envPairs?: string[] }) => number;
-  const { ChildProcess } = process.getBuiltinModule("node:child_process");
-  const { prototype } = ChildProcess as unknown as { prototype: { spawn: Spawn } };
-  const { spawn } = prototype;
-  prototype.spawn = function (this: unknown, options) {
+  processes.spawn = function (this: unknown, options) {
     const { args = [], envPairs = [] } = options;
     const isRecorded = envPairs.some((pair) => /^NODE_OPTIONS=.*\/preload\.mjs\?/.test(pair));
     if (isHost(args) && !isRecorded) onUnrecorded(args.join(" "));
