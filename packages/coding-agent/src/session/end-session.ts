@@ -1,17 +1,28 @@
 import type { SessionParts } from "./build-session.ts";
 
+/** The longest that an end waits for a login that is being renewed. */
+const RENEWAL_MS = 3_000;
+
 /** Ends everything that runs, and closes the file or leaves the store. */
 export async function endSession(parts: SessionParts): Promise<void> {
   const { work, conversation, inputs, models } = parts;
   inputs.jobs.close();
   await inputs.hooks?.end();
   await work.end();
-  // The vendor has given up the old tokens.
-  await models.registry.keys.store.settled();
   await inputs.telemetry?.close();
   await inputs.mcp.end();
   await conversation.log.close();
   await inputs.closeStore?.();
   inputs.toolEnvironment.processes.killAll();
   await inputs.sandboxed.sandbox?.close();
+  // The vendor has given up the old tokens; but it may never send new ones.
+  await within(RENEWAL_MS, models.registry.keys.store.settled());
+}
+
+async function within(limitMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
