@@ -1,10 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it, vi } from "vitest";
-import { runProgram } from "../run-program.ts";
 import { atPace } from "./pace.ts";
 import { TaskBoard } from "./task-board.ts";
 
@@ -72,25 +72,26 @@ describe("the preparation", () => {
     const module = new URL("quietly.ts", import.meta.url).href;
     const program = `import { quietly } from ${JSON.stringify(module)};
       await quietly("Building", ${JSON.stringify(command)}); console.log("ready");`;
-    const env = { TMPDIR: home, TEMP: home };
-    return runProgram([process.execPath, "--input-type=module", "-e", program], { env });
+    const env = { ...process.env, NO_COLOR: "1", TMPDIR: home, TEMP: home };
+    const words = ["--input-type=module", "-e", program];
+    return spawnSync(process.execPath, words, { env, encoding: "utf8" });
   };
 
-  it("takes one line, with its output in a file", async () => {
+  it("takes one line, with its output in a file", () => {
     const home = mkdtempSync(join(tmpdir(), "tau-example-"));
-    const { stdout, exitCode } = await quietly("echo much; echo ado", home);
+    const { stdout, status } = quietly("echo much; echo ado", home);
     const [, log = ""] = /^Building: \S+ s \(log: (.+)\)\nready\n$/.exec(stdout) ?? [];
     expect(readFileSync(log, "utf8")).toBe("much\nado\n");
-    expect(exitCode).toBe(0);
+    expect(status).toBe(0);
     rmSync(home, { recursive: true });
   });
 
-  it("shows the end of the output when it fails, and stops", async () => {
+  it("shows the end of the output when it fails, and stops", () => {
     const home = mkdtempSync(join(tmpdir(), "tau-example-"));
-    const { stdout, exitCode } = await quietly("seq 100; echo broken >&2; exit 3", home);
+    const { stdout, status } = quietly("seq 100; echo broken >&2; exit 3", home);
     expect(stdout).toMatch(/^Building failed\. The end of \S+build\.log:\n77\n/);
     expect(stdout).toMatch(/100\nbroken\n$/);
-    expect(exitCode).toBe(3);
+    expect(status).toBe(3);
     rmSync(home, { recursive: true });
   });
 });
