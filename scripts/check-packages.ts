@@ -12,7 +12,8 @@ import { checkPacked } from "./publish/check-packed.ts";
 import { packPackages } from "./publish/pack-packages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tau-packages-"));
-const { HOME: _, ...environment } = process.env;
+// Package managers write no lockfile where they find themselves in CI.
+const { HOME: _, CI: __, ...environment } = process.env;
 const env = {
   ...environment,
   // npm keeps its cache, but the host finds none of this user's files.
