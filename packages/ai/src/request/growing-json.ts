@@ -30,11 +30,6 @@ export class GrowingJson {
     const ends = this.#ends.slice(0, known);
     let text = head + this.#text.slice(this.#start, this.#start + (ends.at(-1) ?? 0));
     for (const [index, item] of items.slice(known).entries()) {
-      if (text.length > mostKept) {
-        // Nothing of it is kept, and one list takes less time than its items (row `session-first-request`).
-        text += `,${JSON.stringify(items.slice(known + index)).slice(1, -1)}`;
-        break;
-      }
       text += itemText(item, known + index);
       ends.push(text.length - head.length);
     }

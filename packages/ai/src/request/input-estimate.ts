@@ -81,8 +81,6 @@ function contentTokens(content: string | readonly UserContent[]): number {
 
 /** Of other scripts a character is about a token. */
 function textTokens(text: string): number {
-  // Bytes are counted many at a time, other than matches (row `session-first-request`).
-  if (Buffer.byteLength(text) === text.length) return text.length / charactersPerToken;
   const others = text.match(/[^\0-\x7f]/g)?.length ?? 0;
   return (text.length - others) / charactersPerToken + others;
 }

@@ -16,16 +16,17 @@ export function withResultsInPlace(messages: readonly LlmMessage[]): readonly Ll
  */
 function areInPlace(messages: readonly LlmMessage[]): boolean {
   let last: LlmMessage | undefined;
+  let asked: ReadonlySet<string> | undefined;
   for (const message of messages) {
-    if (message.role !== "toolResult") last = message;
-    else if (!hasCall(last, message.toolCallId)) return false;
+    if (message.role !== "toolResult") {
+      last = message;
+      asked = undefined;
+      continue;
+    }
+    asked ??= callsOf(last);
+    if (!asked.has(message.toolCallId)) return false;
   }
   return true;
-}
-
-function hasCall(message: LlmMessage | undefined, id: string): boolean {
-  if (message?.role !== "assistant") return false;
-  return message.content.some((block) => block.type === "toolCall" && block.id === id);
 }
 
 function callsOf(message: LlmMessage | undefined): ReadonlySet<string> {
