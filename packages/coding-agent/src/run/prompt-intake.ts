@@ -341,7 +341,7 @@ export class PromptIntake {
     const result = resumePrompt(prompt, this.#prompts, this.#options);
     if (result !== undefined) return { disposition: "started" as const, promptId, result };
     if (this.#announced.has(promptId)) return known;
-    // The host that ran it may have died before it said so.
+    // The host that ran it may have died before it said so. The answer of above has heard the replies.
     const { answer } = await askingFor(identity, options);
     const ended = storedOutcome(this.#options.conversation.log, { ...identity, answer });
     setImmediate(() => void this.#announce([ended.outcome]));

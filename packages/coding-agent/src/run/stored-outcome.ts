@@ -1,7 +1,6 @@
-import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
-import { messageOf } from "../session-log/session-context.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
+import { branchPrompts } from "./branch-prompts.ts";
 import {
   type PromptIdentity,
   type PromptOutcome,
@@ -21,17 +20,9 @@ export function storedOutcome(
 }
 
 /** The messages of a prompt, its own first; none if it is not on the branch. */
-function messagesOf(log: Pick<SessionLog, "tree">, promptId: string): AgentMessage[] {
-  const messages: AgentMessage[] = [];
-  for (const entry of log.tree.ancestors()) {
-    const message = messageOf(entry);
-    if (message === undefined) continue;
-    messages.push(message);
-    const known = entry as KnownSessionEntry;
-    if (known.type !== "message" || known.promptId === undefined) continue;
-    if (known.promptId === promptId) return messages.toReversed();
-    // What was collected answers another prompt.
-    messages.length = 0;
+function messagesOf(log: Pick<SessionLog, "tree">, promptId: string): readonly AgentMessage[] {
+  for (const prompt of branchPrompts(log)) {
+    if (prompt.promptId === promptId) return prompt.messages;
   }
   return [];
 }

@@ -1,9 +1,8 @@
-import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { CONTINUE_TYPE } from "@tau-agent/rpc-protocol/plain";
-import { messageOf } from "../session-log/session-context.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import { OUTPUT_REMINDER } from "../structured-output/output-tool.ts";
+import { branchPrompts } from "./branch-prompts.ts";
 
 /** Custom messages after which a run goes on. */
 const goesOn: ReadonlySet<string> = new Set([CONTINUE_TYPE, OUTPUT_REMINDER]);
@@ -13,17 +12,10 @@ export function latestPrompt(
   log: Pick<SessionLog, "tree">,
   promptId: string,
 ): readonly [AgentMessage, ...AgentMessage[]] | undefined {
-  const messages: AgentMessage[] = [];
-  for (const entry of log.tree.ancestors()) {
-    const message = messageOf(entry);
-    if (message === undefined) continue;
-    messages.push(message);
-    const known = entry as KnownSessionEntry;
-    if (known.type !== "message" || known.promptId === undefined) continue;
-    const [first, ...rest] = messages.toReversed();
-    return known.promptId === promptId && first !== undefined ? [first, ...rest] : undefined;
-  }
-  return undefined;
+  const { value: latest } = branchPrompts(log).next();
+  if (latest?.promptId !== promptId) return undefined;
+  const [first, ...rest] = latest.messages;
+  return first === undefined ? undefined : [first, ...rest];
 }
 
 /** The reply at the end that an abort or an error cut off, with results of its calls. */

@@ -1,0 +1,25 @@
+import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { messageOf } from "../session-log/session-context.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
+
+/** A prompt of the branch and all that came of it. */
+export interface BranchPrompt {
+  readonly promptId: string;
+  /** Its own message first. */
+  readonly messages: readonly AgentMessage[];
+}
+
+/** The prompts of the current branch, the latest first. */
+export function* branchPrompts(log: Pick<SessionLog, "tree">): Generator<BranchPrompt> {
+  let messages: AgentMessage[] = [];
+  for (const entry of log.tree.ancestors()) {
+    const message = messageOf(entry);
+    if (message === undefined) continue;
+    messages.push(message);
+    const known = entry as KnownSessionEntry;
+    if (known.type !== "message" || known.promptId === undefined) continue;
+    yield { promptId: known.promptId, messages: messages.reverse() };
+    messages = [];
+  }
+}
