@@ -142,7 +142,7 @@ export const layers: readonly Layers[] = [
   {
     root: "apps/cli/src/hosting",
     floors: [["sessions"], ["clients"], ["listen"]],
-    looseFiles: ["serve-hosted.ts", "serve-input.ts"],
+    looseFiles: ["serve-hosted.ts", "serve-stdio.ts"],
   },
 ];
 

@@ -5,7 +5,7 @@ import { milliseconds } from "../command-line/hosting-options.ts";
 import { DRAIN_TIMEOUT_MS } from "../rpc/serve.ts";
 import { UiNotices } from "../rpc/ui-notices.ts";
 import type { ClientSetup } from "./clients/client-options.ts";
-import { serveInput } from "./serve-input.ts";
+import { serveStdio } from "./serve-stdio.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
 import { openHostedSession } from "./sessions/open-session.ts";
 import { SessionPool } from "./sessions/session-pool.ts";
@@ -45,7 +45,7 @@ export async function serveHosted(context: HostingContext): Promise<void> {
   const describeSandbox = () =>
     describeSandboxOf({ agentDirectory, cwd, environment: environment.variables });
   const setup: ClientSetup = { pool, dialect, describeSandbox, onInternalError };
-  if (!isListening) return serveInput(setup, context);
+  if (!isListening) return serveStdio(setup, context);
   const { serveListeners } = await import("./listen/serve-listeners.ts");
   await serveListeners(setup, { ...context, pingMs: settings.get("listen.pingMs") });
 }

@@ -13,10 +13,10 @@ import {
   askProviderRequest,
   askUserBash,
 } from "./hooks/prompt-events.ts";
-import { promptOptionsOf } from "./hooks/prompt-options.ts";
 import { withRequestEvents } from "./hooks/request-events.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./hooks/runner.ts";
 import { askBeforeSession, askResources } from "./hooks/session-events.ts";
+import { systemPromptOptionsOf } from "./hooks/system-prompt-options.ts";
 import { toolHooks } from "./hooks/tool-events.ts";
 import { type AnyHandler, Extension } from "./load/registration.ts";
 
@@ -167,7 +167,7 @@ describe("input", () => {
 
 /** A system prompt of one rule, and of those that are added. */
 function promptParts(systemPrompt: string) {
-  const options = promptOptionsOf({ tools: [], cwd: "/" });
+  const options = systemPromptOptionsOf({ tools: [], cwd: "/" });
   const render = ({ promptGuidelines }: typeof options) =>
     [systemPrompt, ...promptGuidelines].join("|");
   return { systemPrompt, options, render };

@@ -33,9 +33,9 @@ import {
   askProviderHeaders,
   askUserBash,
 } from "./hooks/prompt-events.ts";
-import { promptOptionsOf, renderPromptOptions } from "./hooks/prompt-options.ts";
 import type { ExtensionRunner } from "./hooks/runner.ts";
 import { askBeforeSession, askResources } from "./hooks/session-events.ts";
+import { renderSystemPromptOptions, systemPromptOptionsOf } from "./hooks/system-prompt-options.ts";
 import { toolHooks } from "./hooks/tool-events.ts";
 import { runDecidedShell } from "./hooks/user-bash.ts";
 import type { SessionPort } from "./port/session-port.ts";
@@ -165,8 +165,8 @@ export class ExtensionHooks implements SessionHooks {
       },
       {
         systemPrompt: base,
-        options: promptOptionsOf(port.promptInput),
-        render: (options) => renderPromptOptions(options, port.promptInput),
+        options: systemPromptOptionsOf(port.promptInput),
+        render: (options) => renderSystemPromptOptions(options, port.promptInput),
       },
     );
     if (systemPrompt !== base) this.#runPrompt = systemPrompt;

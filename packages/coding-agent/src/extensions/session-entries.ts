@@ -1,7 +1,7 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { contextTokens } from "../compaction/estimate.ts";
-import type { AgentQueues } from "../run/queue-report.ts";
+import type { AgentQueues } from "../run/agent-queues.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import { buildSessionContext } from "../session-log/session-context.ts";

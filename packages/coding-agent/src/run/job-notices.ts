@@ -1,8 +1,8 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Admission } from "./admission.ts";
+import type { AgentQueues } from "./agent-queues.ts";
 import type { ProblemReport } from "./problem-report.ts";
 import type { PromptIntake } from "./prompt-intake.ts";
-import type { AgentQueues } from "./queue-report.ts";
 import type { RunDriver } from "./run-driver.ts";
 
 /** What {@link JobNotices} works with. */

@@ -7,6 +7,7 @@ import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
+import type { AgentQueues } from "./agent-queues.ts";
 import { HandledPrompts } from "./handled-prompts.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
 import { askingFor, identityOf } from "./prompt-identity.ts";
@@ -18,7 +19,7 @@ import {
   PromptTracker,
   resultEvent,
 } from "./prompt-tracker.ts";
-import { type AgentQueues, QueueReport } from "./queue-report.ts";
+import { QueueReport } from "./queue-report.ts";
 import { resumePrompt } from "./resume-prompt.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";

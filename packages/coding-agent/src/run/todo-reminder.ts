@@ -6,7 +6,7 @@ import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
 import { todoLines } from "../todos/todo-text.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
-import type { AgentQueues } from "./queue-report.ts";
+import type { AgentQueues } from "./agent-queues.ts";
 
 /** What {@link TodoReminder} works with. */
 export interface TodoReminderOptions {

@@ -10,7 +10,7 @@ import { ModelSelection } from "../models/model-selection.ts";
 import { Retry } from "../models/retry.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
-import { createSessionLoop } from "../run/create-session-loop.ts";
+import { createSessionAgent } from "../run/create-session-agent.ts";
 import { JobNotices } from "../run/job-notices.ts";
 import { ModelRequests } from "../run/model-requests.ts";
 import { OpenOutputs } from "../run/open-outputs.ts";
@@ -133,7 +133,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     promptId: () => origins.current,
     endRun: () => agent.abort(),
   });
-  const agent = createSessionLoop(
+  const agent = createSessionAgent(
     { ...inputs, gate },
     {
       prepareRequest: () => requests.prepare(origins.nextInitiator()),

@@ -2,7 +2,7 @@ import type { SessionState, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import { countedContextTokens } from "../compaction/estimate.ts";
-import { queuedCount } from "../run/queue-report.ts";
+import { queuedCount } from "../run/agent-queues.ts";
 import type { SessionParts } from "./build-session.ts";
 import { cacheUsage } from "./cache-usage.ts";
 

@@ -4,7 +4,7 @@ import { ExtensionError } from "../api/errors.ts";
 import { managedTimers } from "../api/managed-timers.ts";
 import type { ExtensionModels } from "../api/models.ts";
 import type { ExtensionUi } from "../api/ui.ts";
-import { promptOptionsOf } from "../hooks/prompt-options.ts";
+import { systemPromptOptionsOf } from "../hooks/system-prompt-options.ts";
 import type { Binding } from "../port/binding.ts";
 import { sessionWriter } from "./session-view.ts";
 
@@ -118,7 +118,7 @@ export function createCommandContext(sources: ContextSources): CommandContext {
     return result;
   };
   const actions: Omit<CommandContext, keyof ExtensionContext> = {
-    getSystemPromptOptions: () => promptOptionsOf(port("getSystemPromptOptions").promptInput),
+    getSystemPromptOptions: () => systemPromptOptionsOf(port("getSystemPromptOptions").promptInput),
     waitForIdle: () => port("waitForIdle").waitForIdle(),
     newSession: ({ withSession, ...options } = {}) =>
       then(port("newSession").newSession(options), withSession),

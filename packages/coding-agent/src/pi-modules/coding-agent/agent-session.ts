@@ -7,7 +7,7 @@ import type {
 import { customMessageOf } from "../../extensions/extension-hooks.ts";
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { CommandInfo } from "../../resources/list-commands.ts";
-import { type AgentQueues, queuedTexts } from "../../run/queue-report.ts";
+import { type AgentQueues, queuedTexts } from "../../run/agent-queues.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionParts } from "../../session/build-session.ts";
 import { exportSession } from "../../session/export-session.ts";

@@ -7,7 +7,7 @@ import { pushLines } from "./clients/push-lines.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
 
 /** Serves the one client on stdin and stdout. */
-export function serveInput(
+export function serveStdio(
   setup: ClientSetup,
   { input, output, shutdown }: Pick<HostingContext, "input" | "output" | "shutdown">,
 ): void {

@@ -7,11 +7,11 @@ import { createCallResolver } from "../tools/real-call.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import { fitResult } from "../user-input/fit-content.ts";
 import { createLlmConverter } from "../user-input/llm-messages.ts";
-import { applyQueueSettings } from "./queue-report.ts";
+import { applyQueueSettings } from "./agent-queues.ts";
 import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 
 /** How a session asks its model. */
-export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
+export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
   readonly hooks?: SessionHooks | undefined;
@@ -43,7 +43,7 @@ type Owner = Pick<
 };
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
-export function createSessionLoop(
+export function createSessionAgent(
   {
     stream,
     settings,
@@ -54,7 +54,7 @@ export function createSessionLoop(
     toolExecution,
     maskKeys,
     telemetry,
-  }: SessionLoopOptions,
+  }: SessionAgentOptions,
   { noteOf, replaced, ...owner }: Owner,
 ): Agent {
   const mask: KeyMask = (value) =>

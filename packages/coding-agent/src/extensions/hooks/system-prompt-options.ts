@@ -3,7 +3,7 @@ import { buildSystemPrompt, type SystemPromptInput } from "../../resources/syste
 import type { SystemPromptOptions } from "../api/context.ts";
 
 /** The parts of a system prompt for extensions; a copy that they may change. */
-export function promptOptionsOf(input: SystemPromptInput): SystemPromptOptions {
+export function systemPromptOptionsOf(input: SystemPromptInput): SystemPromptOptions {
   const { tools, cwd, customPrompt, appendPrompts = [], contextFiles = [], skills = [] } = input;
   const snippets = tools.flatMap(({ name, promptSnippet }) =>
     promptSnippet === undefined ? [] : [[name, promptSnippet] as const],
@@ -27,7 +27,7 @@ export function promptOptionsOf(input: SystemPromptInput): SystemPromptOptions {
 }
 
 /** The system prompt made of parts that extensions may have changed. */
-export function renderPromptOptions(
+export function renderSystemPromptOptions(
   options: SystemPromptOptions,
   input: SystemPromptInput,
 ): string {
