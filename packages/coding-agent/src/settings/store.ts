@@ -108,6 +108,11 @@ export class SettingsStore {
   /** What was wrong with settings that come from no file. */
   readonly #given: Diagnostic[] = [];
   #files: readonly FileLayer[] = [];
+  /**
+   * Of the files that count and of this session, weakest first. Kept, because a prompt reads 80 settings
+   * (row "CPU per short prompt").
+   */
+  #layers: readonly SettingsLayer[] = [this.#overrides];
   #permissions: readonly GuardEntry[] = [];
   #sandbox: readonly GuardEntry[] = [];
   #isProjectTrusted: boolean;
@@ -162,6 +167,7 @@ export class SettingsStore {
       ),
     );
     this.#files = await Promise.all(reads);
+    this.#stackLayers();
     this.#permissions = this.#guardEntries("permissions");
     this.#sandbox = this.#guardEntries("sandbox");
   }
@@ -187,6 +193,7 @@ export class SettingsStore {
   /** From now on the project's settings count; `writeProject` runs what is saved to them. */
   trustProject(writeProject?: ProjectWrite): void {
     this.#isProjectTrusted = true;
+    this.#stackLayers();
     if (writeProject !== undefined) this.#writeProject = writeProject;
   }
 
@@ -201,14 +208,13 @@ export class SettingsStore {
 
   /** The value of a setting, or its default. */
   get<K extends SettingKey>(key: K): SettingValue<K> {
-    const layers = this.#activeFiles().map((file) => file.layer);
     // Checked when the layer was made; the map forgets which key has which type.
-    return mergedValue(key, [...layers, this.#overrides]) as SettingValue<K>;
+    return mergedValue(key, this.#layers) as SettingValue<K>;
   }
 
   /** Whether `key` is set anywhere. */
   has(key: SettingKey): boolean {
-    return this.#overrides.has(key) || this.#activeFiles().some((file) => file.layer.has(key));
+    return this.#layers.some((layer) => layer.has(key));
   }
 
   /** The user's own value, without project and session: for decisions about trust. */
@@ -314,6 +320,10 @@ export class SettingsStore {
       throw new SessionError("invalid_settings", { path: "this session", reason: problem });
     }
     this.#overrides.set(key, value);
+  }
+
+  #stackLayers(): void {
+    this.#layers = [...this.#activeFiles().map(({ layer }) => layer), this.#overrides];
   }
 
   #activeFiles(): readonly FileLayer[] {
