@@ -134,7 +134,8 @@ class EventCutter {
       if (this.#held > eventBytes) throw tooLarge("an event", eventBytes);
       return join([]);
     }
-    const whole = join([...this.#pieces, piece.subarray(0, end)]);
+    const last = piece.subarray(0, end);
+    const whole = this.#held === 0 ? last : join([...this.#pieces, last]);
     this.#pieces = [];
     this.#held = 0;
     this.#hold(piece.subarray(end));
@@ -154,6 +155,21 @@ class EventCutter {
 
   /** Where the last empty line of the piece ends; 0 without one. Lines end as in SSE: LF, CR or both. */
   #endOfEvents(piece: Uint8Array): number {
+    const mayHaveReturns = this.#isAfterReturn || piece.includes(carriageReturn);
+    return mayHaveReturns ? this.#endWithReturns(piece) : this.#endWithLineFeeds(piece);
+  }
+
+  /** Searches from the end, where most pieces have their last empty line. */
+  #endWithLineFeeds(piece: Uint8Array): number {
+    let at = piece.length - 1;
+    const endsAtLineStart = at < 0 ? this.#isAtLineStart : piece[at] === lineFeed;
+    while (at > 0 && !(piece[at] === lineFeed && piece[at - 1] === lineFeed)) at--;
+    const hasEmptyLine = at > 0 || (this.#isAtLineStart && piece[0] === lineFeed);
+    this.#isAtLineStart = endsAtLineStart;
+    return hasEmptyLine ? at + 1 : 0;
+  }
+
+  #endWithReturns(piece: Uint8Array): number {
     let end = 0;
     for (let at = 0; at < piece.length; at++) {
       const byte = piece[at];

@@ -2,7 +2,13 @@ import type { ProviderErrorCode } from "../errors.ts";
 import { streamedError } from "../openai/errors.ts";
 import type { Delta } from "../provider.ts";
 import { asId, asList, asObject, asText } from "../reply/odd-values.ts";
-import type { ChunkContent, ChunkDelta, CompletionsChunk, ReasoningDetail } from "./chunk.ts";
+import type {
+  ChunkContent,
+  ChunkDelta,
+  CompletionsChunk,
+  ReasoningDetail,
+  ToolCallPiece,
+} from "./chunk.ts";
 import { contentSignature, reasoningFields } from "./messages.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
 import { ToolCallTracker } from "./tool-call-tracker.ts";
@@ -30,9 +36,13 @@ class Reply {
   #firstThinking: string | undefined;
 
   read(chunk: CompletionsChunk | null): Iterable<Delta> {
-    const text = this.#open?.type === "text" ? onlyText(chunk) : "";
-    if (text !== "" && this.#open !== undefined && this.#hasResponse) {
-      return [{ type: "text", key: this.#open.key, text }];
+    const delta = this.#hasResponse ? onlyDelta(chunk) : undefined;
+    if (delta !== undefined && this.#open?.type === "text") {
+      const text = onlyText(delta);
+      if (text !== "") return [{ type: "text", key: this.#open.key, text }];
+    } else if (delta !== undefined && this.#open === undefined) {
+      const piece = onlyCallPiece(delta);
+      if (piece !== undefined) return [this.#calls.read(piece)];
     }
     return this.#readAll(chunk);
   }
@@ -73,7 +83,7 @@ class Reply {
     const pieces = Array.isArray(delta.tool_calls) ? asList(delta.tool_calls) : one;
     for (const piece of pieces) {
       yield* this.#close();
-      yield* this.#calls.read(piece);
+      yield this.#calls.read(piece);
     }
   }
 
@@ -136,22 +146,40 @@ class Reply {
   }
 }
 
-const textMembers: ReadonlySet<string> = new Set(["content", "role"]);
-
 /**
- * The text of a chunk that has nothing else, as nearly all have; otherwise empty. It spares eight
- * generators for each (rows "8 hosts, a prompt of 1 000 deltas: CPU", "one delta a millisecond").
+ * The delta of a chunk that brings nothing else, as nearly all do. With the two functions below it spares
+ * eight generators for each (rows "8 hosts, a prompt of 1 000 deltas: CPU", "one delta a millisecond",
+ * "arguments of a call in 2 000 deltas").
  */
-function onlyText(chunk: CompletionsChunk | null): string {
+function onlyDelta(chunk: CompletionsChunk | null): ChunkDelta | undefined {
   const choice = Array.isArray(chunk?.choices) ? chunk.choices[0] : undefined;
   const delta = choice?.delta;
-  if (typeof delta !== "object" || delta === null) return "";
-  const rest = [choice?.finish_reason, choice?.usage, chunk?.usage, chunk?.x_groq, chunk?.error];
-  if (rest.some((member) => member !== undefined && member !== null)) return "";
+  if (typeof delta !== "object" || delta === null) return undefined;
+  const rest = choice.finish_reason ?? choice.usage ?? chunk?.usage ?? chunk?.x_groq;
+  return (rest ?? chunk?.error ?? undefined) === undefined ? delta : undefined;
+}
+
+const textMembers: ReadonlySet<string> = new Set(["content", "role"]);
+
+/** The text of a delta that has nothing else; otherwise empty. */
+function onlyText(delta: ChunkDelta): string {
+  return typeof delta.content === "string" && hasOnly(delta, textMembers) ? delta.content : "";
+}
+
+const callMembers: ReadonlySet<string> = new Set(["tool_calls", "role"]);
+
+/** The piece of a call, if a delta has one and nothing else. */
+function onlyCallPiece(delta: ChunkDelta): ToolCallPiece | undefined {
+  const pieces = delta.tool_calls;
+  const isOne = Array.isArray(pieces) && pieces.length === 1 && hasOnly(delta, callMembers);
+  return isOne ? asList(pieces)[0] : undefined;
+}
+
+function hasOnly(delta: ChunkDelta, members: ReadonlySet<string>): boolean {
   for (const [name, value] of Object.entries(delta)) {
-    if (value !== null && !textMembers.has(name)) return "";
+    if (value !== null && !members.has(name)) return false;
   }
-  return typeof delta.content === "string" ? delta.content : "";
+  return true;
 }
 
 function detailText(detail: ReasoningDetail): string {

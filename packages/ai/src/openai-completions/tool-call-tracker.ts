@@ -16,8 +16,8 @@ export class ToolCallTracker {
   readonly #calls: Call[] = [];
   readonly #bySlot = new Map<number, Call>();
 
-  /** The deltas of one piece. */
-  *read(piece: ToolCallPiece): Generator<Delta> {
+  /** What one piece adds. */
+  read(piece: ToolCallPiece): Delta {
     const id = asId(piece.id);
     const name = asId(piece.function?.name);
     const index = asCount(piece.index);
@@ -27,7 +27,7 @@ export class ToolCallTracker {
     call.id ??= id;
     call.name ??= name;
     if (text) call.pieces.push(text);
-    yield {
+    return {
       type: "tool_call",
       key: call.key,
       ...(call.id !== undefined && (isNewName || id === call.id) && { id: call.id }),
