@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { HttpFixture } from "../../../../packages/coding-agent/src/mcp/__fixtures__/http-server.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const program = fileURLToPath(new URL("../../bin/tau.js", import.meta.url));
 const server = fileURLToPath(
@@ -125,6 +124,7 @@ describe("the sessions of a host", () => {
   });
 });
 
+// ../mcp-command.test.ts has what can go wrong, without a process for each command.
 describe("tau mcp", () => {
   it("adds, tests, lists and removes a server, and keeps comments", async () => {
     const file = join(agentDirectory, "mcp.json");
@@ -143,77 +143,6 @@ describe("tau mcp", () => {
     expect(await tau("mcp", "remove", "one")).toMatchObject({ code: 0 });
     expect((await tau("mcp", "list")).stdout).toBe(
       "No MCP servers are configured. Add one: tau mcp add <name> -- <program>, or --url <address>\n",
-    );
-  });
-
-  it("exits with 1 when a server is down or an entry is bad", async () => {
-    await tau("mcp", "add", "down", "--", "no-such-program");
-    const listed = await tau("mcp", "list");
-    expect(listed.code).toBe(1);
-    expect(listed.stdout).toContain("the program no-such-program was not found");
-    await writeFile(join(agentDirectory, "mcp.json"), '{"mcpServers":{"bad":{}}}');
-    expect(await tau("mcp", "list")).toMatchObject({ code: 1 });
-  });
-
-  it("writes to the project's file with -l", async () => {
-    await add("-l", "one");
-    expect(existsSync(join(cwd, ".pi", "mcp.json"))).toBe(true);
-    expect(existsSync(join(agentDirectory, "mcp.json"))).toBe(false);
-    // The project is not trusted: nothing is started, and the reason is given.
-    const listed = await tau("mcp", "list");
-    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("--approve") });
-    const tested = await tau("mcp", "test", "one");
-    expect(tested).toMatchObject({ code: 1, stderr: expect.stringContaining("is not trusted") });
-    expect(await tau("mcp", "remove", "-l", "one")).toMatchObject({ code: 0 });
-  });
-
-  it.each([
-    [["mcp", "remove", "nothing"], /There is no MCP server nothing/],
-    [["mcp", "test", "nothing"], /There is no MCP server nothing/],
-    [["mcp", "login", "nothing"], /There is no MCP server nothing/],
-    [["mcp", "add"], /name of the server is missing: tau mcp add <name> -- <program>/],
-    [["mcp", "frobnicate"], /Invalid option frobnicate: expected add, list, /],
-    [["mcp", "add", "x"], /a program behind -- or --url is missing/],
-    [["mcp", "add", "x", "--url", "gopher://x"], /Invalid MCP server x: url/],
-    [["mcp", "add", "x", "--env", "secret", "--", "y"], /expected NAME=VALUE/],
-    [["mcp", "list", "--jsn"], /Invalid option --jsn: .*nearest is --json/],
-    [["mcp", "add", "x", "y", "--", "z"], /Invalid option y: .*behind --/],
-  ])("refuses %j", async (words, text) => {
-    const { code, stdout, stderr } = await tau(...words);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^tau: error: /);
-    expect(stderr).toMatch(text);
-    expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(4);
-  });
-
-  it("names the nearest server, and the file that has the one of this name", async () => {
-    await add("everything");
-    for (const action of ["test", "login", "remove"]) {
-      const { code, stderr } = await tau("mcp", action, "everythin");
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringContaining("no MCP server everythin; the nearest is everything."),
-      });
-    }
-    const { stderr } = await tau("mcp", "remove", "-l", "everything");
-    const file = join(agentDirectory, "mcp.json");
-    expect(stderr).toContain(`${file} has one: leave out -l`);
-  });
-
-  it("says of a login that cannot be why, and what to do instead", async () => {
-    const web = await HttpFixture.start();
-    onTestFinished(() => web.stop());
-    await add("program");
-    await tau("mcp", "add", "web", "--url", web.url);
-    await tau("mcp", "add", "page", "--url", `${web.origin}/page`);
-    const login = async (name: string) => (await tau("mcp", "login", name)).stderr;
-    expect(await login("program")).toBe(
-      "tau: error: The login of the MCP server program failed: it is a program and has no login\n",
-    );
-    web.registers = false;
-    expect(await login("web")).toMatch(/registers no clients.*oauth\.clientId.*need no login/);
-    expect((await tau("mcp", "test", "page")).stdout).toContain(
-      "page: failed (http, user)\n  Error POSTing to endpoint: HTTP 404 and a web page; is the url right?",
     );
   });
 

@@ -4,6 +4,8 @@
  */
 import { subscribe } from "node:diagnostics_channel";
 import { realpathSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import {
   noteRefusal,
@@ -29,7 +31,11 @@ function record(): void {
   });
   watchSessionFiles((path, line) => recording.append("sessions", `\t${path}\t${line}\n`));
   watchSpawns((command) => noteUnrecorded(root, { test, command }));
-  if (!isHost(process.argv[1])) return;
+  if (!isHost(process.argv[1])) {
+    // A host keeps its own. Without this, each process compiles its programs in TypeScript again.
+    enableCompileCache(join(root, "compiled"));
+    return;
+  }
   const { stdout, stdin } = process;
   const write = stdout.write.bind(stdout) as (...given: unknown[]) => boolean;
   stdout.write = (...given: unknown[]) => {

@@ -1,5 +1,5 @@
 import { channel } from "node:diagnostics_channel";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { denialOf, type LoopbackCredentials } from "./credentials.ts";
 import type { Fault } from "./fault.ts";
@@ -85,6 +85,9 @@ export interface LoopbackServer extends AsyncDisposable {
 /** Serves scripted turns on 127.0.0.1 in the wire formats of all vendors. */
 export async function startLoopbackServer(options: LoopbackOptions): Promise<LoopbackServer> {
   const loopback = new Loopback(options);
+  // An import would ask for every export, and one of them loads Node's `fetch`: a third of what a host
+  // over a scripted model took to start, which serves nothing.
+  const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer((request, response) => {
     loopback.serve(request, response).catch(() => response.destroy());
   });
