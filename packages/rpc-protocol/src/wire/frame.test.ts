@@ -151,6 +151,13 @@ describe("decodeClientFrame", () => {
     expect(decode({ id: null, type: "get_state" })).toMatchObject({ kind: "command" });
   });
 
+  it("takes null for a field it does not know as absent, where it refuses others", () => {
+    expect(decode({ type: "set_budget", maxCostUsd: 1, maxCost: null })).toMatchObject({
+      kind: "command",
+      params: { maxCostUsd: 1 },
+    });
+  });
+
   it("ignores fields it does not know", () => {
     expect(decode({ type: "abort", reason: "bored" })).toMatchObject({ name: "abort", params: {} });
   });

@@ -91,14 +91,15 @@ function decodeParams(
   }
   const schema = params();
   const known = Object.keys(schema.shape);
+  const given = withoutNulls(fields, schema);
   const unknown = refusesUnknown
-    ? Object.keys(fields).find((key) => key !== "sessionId" && !known.includes(key))
+    ? Object.keys(given).find((key) => key !== "sessionId" && !known.includes(key))
     : undefined;
   if (unknown !== undefined) {
     const reason = `is unknown; known are ${known.join(", ")}`;
     return refuse(id, name, "invalid_params", { command: name, field: unknown, reason });
   }
-  const parsed = schema.safeParse(withoutNulls(fields, schema));
+  const parsed = schema.safeParse(given);
   if (parsed.success) {
     const frame = { kind: "command", id, name, params: parsed.data, data, awaitsSessionChange };
     return frame as CommandFrame;
