@@ -242,7 +242,9 @@ describe("hostile sessions", () => {
   it("export whatever fields an entry has, and lose no other entry over it", async () => {
     const value = fc.oneof(
       fc.anything({ maxDepth: 3 }).filter((found) => typeof found !== "bigint"),
-      fc.constantFrom("assistant", "user", "toolResult", "toolCall", null, [], [null]),
+      fc.constantFrom("assistant", "user", "toolResult", "toolCall", null, [], [null], {
+        toString: null,
+      }),
     );
     const keys = fc.constantFrom(
       "role",

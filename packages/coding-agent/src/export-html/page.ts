@@ -3,7 +3,14 @@ import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import { pageBar, pageKeys } from "./browser/page-bar.ts";
 import { pageScript } from "./browser/page-script.ts";
 import { pageStyle } from "./browser/page-style.ts";
-import { formatCost, formatCount, isoTime, jsonText, numberOf } from "./entries/facts.ts";
+import {
+  fieldText,
+  formatCost,
+  formatCount,
+  isoTime,
+  jsonText,
+  numberOf,
+} from "./entries/facts.ts";
 import { foldable } from "./entries/render-parts.ts";
 import { checklist, type LatestTodos, progressOf } from "./entries/render-todos.ts";
 import type { TreeIndex } from "./entries/tree-index.ts";
@@ -116,7 +123,7 @@ function renderHead(head: PageHead): Html {
   const facts: [string, string | Html | undefined][] = [
     ["Started", startTime(header.timestamp)],
     ["Worked", workTime(totals.runTimeMs)],
-    ["Directory", String(header.cwd ?? "")],
+    ["Directory", fieldText(header.cwd ?? "")],
     ["Entries", String(entryCount)],
     ["Cost", formatCost(numberOf(cost))],
     ["Tokens in", `${formatCount(input)}${cached > 0 ? ` (${formatCount(cached)} cached)` : ""}`],

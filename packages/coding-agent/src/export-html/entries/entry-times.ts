@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
+import { fieldText } from "./facts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";
 
 /** What changes from entry to entry, so that the page need not repeat it. */
@@ -24,14 +25,14 @@ export function readTimes(outline: SessionOutline): EntryTimes {
     replyMs(index) {
       const before = above.message[parents[index] ?? -1];
       // After anything else, the pause before a run that was continued would count.
-      const isRequest = requestRoles.has(String(messages(before)?.role));
+      const isRequest = requestRoles.has(fieldText(messages(before)?.role));
       const start = isRequest ? times[before ?? -1] : timeOf(messages(index)?.timestamp);
       return difference(start, times[index]);
     },
     resultMs(index) {
       const reply = nested.get(index);
       const { toolCallId, timestamp } = messages(index) ?? {};
-      const answer = answers.get(String(toolCallId));
+      const answer = answers.get(fieldText(toolCallId));
       const start = times[answer !== undefined && answer < index ? answer : (reply ?? -1)];
       const end = timeOf(timestamp);
       return difference(start, end) ?? difference(start, times[index]);
@@ -49,7 +50,7 @@ export function readTimes(outline: SessionOutline): EntryTimes {
 
 /** The model of a reply. */
 export function modelOf(message: Readonly<Record<string, unknown>> | undefined): string {
-  return String(message?.responseModel ?? message?.model ?? "");
+  return fieldText(message?.responseModel ?? message?.model ?? "");
 }
 
 const requestRoles: ReadonlySet<string> = new Set(["user", "toolResult", "custom"]);
@@ -73,7 +74,7 @@ function answersIn({ entries }: SessionOutline): Map<string, number> {
   const answers = new Map<string, number>();
   for (const [index, entry] of entries.entries()) {
     const { type, phase, toolCallId } = entry as Readonly<Record<string, unknown>>;
-    if (type === "approval" && phase === "answered") answers.set(String(toolCallId), index);
+    if (type === "approval" && phase === "answered") answers.set(fieldText(toolCallId), index);
   }
   return answers;
 }

@@ -73,3 +73,11 @@ export function countLines(text: string): number {
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
   return text.endsWith("\n") ? lines - 1 : lines;
 }
+
+/**
+ * A field as text, whatever a file has in its place: an object may have members that keep it from
+ * becoming a text.
+ */
+export function fieldText(value: unknown): string {
+  return typeof value === "object" && value !== null ? "" : String(value);
+}

@@ -1,6 +1,6 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import { type Html, html } from "../text/html.ts";
-import { isoTime, usageFacts } from "./facts.ts";
+import { fieldText, isoTime, usageFacts } from "./facts.ts";
 import {
   compactionTitle,
   type EntryView,
@@ -43,7 +43,7 @@ async function viewOf(index: number, entry: SessionEntry, renderer: Renderer): P
   } catch {
     renderer.images.drop();
     // Other programs write entries too; one that does not fit its type is shown as data.
-    return { kind: "other", who: String(entry.type), body: renderData("Data", entry) };
+    return { kind: "other", who: fieldText(entry.type), body: renderData("Data", entry) };
   }
 }
 
@@ -51,11 +51,11 @@ function viewOfEntry(entry: SessionEntry, renderer: Renderer, isLatest: boolean)
   const fields: Fields = entry as Fields;
   switch (entry.type) {
     case "model_change":
-      return setting("Model", `${String(fields.provider)}/${String(fields.modelId)}`);
+      return setting("Model", `${fieldText(fields.provider)}/${fieldText(fields.modelId)}`);
     case "thinking_level_change":
-      return setting("Thinking", String(fields.thinkingLevel));
+      return setting("Thinking", fieldText(fields.thinkingLevel));
     case "session_info":
-      return setting("Session name", String(fields.name ?? "none"));
+      return setting("Session name", fieldText(fields.name ?? "none"));
     case "label":
       return renderLabel(fields, renderer);
     case "compaction": {
@@ -75,23 +75,23 @@ function viewOfEntry(entry: SessionEntry, renderer: Renderer, isLatest: boolean)
       if (todos !== undefined) {
         return { kind: "custom", who: "You changed the todos", body: renderTodos(todos, isLatest) };
       }
-      const who = `State of ${String(fields.customType ?? "an extension")}`;
+      const who = `State of ${fieldText(fields.customType ?? "an extension")}`;
       return { kind: "other", who, body: renderData("Data", fields.data) };
     }
     default:
-      return { kind: "other", who: String(entry.type), body: renderData("Data", entry) };
+      return { kind: "other", who: fieldText(entry.type), body: renderData("Data", entry) };
   }
 }
 
 /** A question whether a tool may run, or its answer. */
 function renderApproval({ phase, toolName, decision, by, message }: Fields): EntryView {
-  if (phase === "asked") return setting("Asked for approval", String(toolName ?? ""));
+  if (phase === "asked") return setting("Asked for approval", fieldText(toolName ?? ""));
   const who = decision === "allow" ? "Allowed" : "Denied";
   const said = typeof message === "string" ? `: ${message}` : "";
   return {
     kind: "setting",
     who,
-    body: html`<span dir="auto">by ${String(by ?? "")}${said}</span>`,
+    body: html`<span dir="auto">by ${fieldText(by ?? "")}${said}</span>`,
   };
 }
 
@@ -104,7 +104,7 @@ function renderLabel(
   { outline }: Renderer,
 ) {
   const isSet = typeof label === "string" && label !== "";
-  const target = outline.indexOf.get(String(targetId));
+  const target = outline.indexOf.get(fieldText(targetId));
   const link = target !== undefined && html` <a href="#e${target}">to the entry</a>`;
   const body = html`<code>${isSet ? label : "removed"}</code>${link}`;
   return { kind: "setting", who: "Label", body } satisfies EntryView;

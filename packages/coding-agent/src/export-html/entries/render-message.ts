@@ -3,7 +3,7 @@ import { formatDuration } from "../text/duration.ts";
 import { type Html, html } from "../text/html.ts";
 import { plainBlock } from "../text/markdown.ts";
 import { modelOf } from "./entry-times.ts";
-import { formatCount, numberOf, snippet, usageFacts } from "./facts.ts";
+import { fieldText, formatCount, numberOf, snippet, usageFacts } from "./facts.ts";
 import { renderLines, renderOutput } from "./render-lines.ts";
 import { blocksOf, foldable, type Renderer, renderContent, renderData } from "./render-parts.ts";
 import { renderResultBody, renderToolCall } from "./render-tool.ts";
@@ -43,7 +43,7 @@ export async function renderMessage(
     case "assistant":
       return await renderAssistant(index, message, renderer);
     case "toolResult": {
-      const name = String(message.toolName ?? "tool");
+      const name = fieldText(message.toolName ?? "tool");
       const body = await renderResultBody(index, message, renderer);
       const kind = message.isError === true ? "result failed" : "result";
       const content = html`<section class="tool"><h4><span class="name">${name}</span></h4><div class="${kind}">${body}</div></section>`;
@@ -59,7 +59,7 @@ export async function renderMessage(
       return renderSummary("Summary of another branch", message.summary, renderer);
     default: {
       const content = renderContent(message.content, renderer);
-      const who = String(message.role ?? "Message");
+      const who = fieldText(message.role ?? "Message");
       const body = content.length > 0 ? html`${content}` : renderData("Data", message);
       return { kind: "other", who, body };
     }
@@ -69,7 +69,7 @@ export async function renderMessage(
 function renderUser({ content, attachments }: Fields, renderer: Renderer): Html {
   const files = Array.isArray(attachments) ? attachments.filter(isJsonObject) : [];
   const shown = files.map(({ fileName, extractedText }) => {
-    const name = `Attached: ${String(fileName ?? "file")}`;
+    const name = `Attached: ${fieldText(fileName ?? "file")}`;
     return typeof extractedText === "string" && extractedText !== ""
       ? foldable(name, plainBlock(extractedText), false)
       : html`<p class="note">${name}</p>`;
@@ -86,7 +86,7 @@ async function renderAssistant(
   const parts: Html[] = [];
   for (const block of blocksOf(message.content)) {
     if (block.type === "toolCall") {
-      const id = String(block.id);
+      const id = fieldText(block.id);
       parts.push(await renderToolCall(block, results.get(id) ?? [], renderer));
       // A call that repeats an id must not show the same result again.
       results.delete(id);
@@ -102,7 +102,7 @@ async function renderAssistant(
   const ms = renderer.times.replyMs(index);
   const facts = html`${
     renderer.times.isNewModel(index) &&
-    html`<span class="model" title="${String(message.provider ?? "")}">${model}</span>`
+    html`<span class="model" title="${fieldText(message.provider ?? "")}">${model}</span>`
   }${usageFacts(message.usage)}${ms !== undefined && html`<span class="took">${formatDuration(ms)}</span>`}`;
   return { kind: "assistant", who: "Assistant", body: html`${parts}`, facts };
 }
@@ -126,15 +126,15 @@ function renderBash(message: Fields, { highlight }: Renderer): Html {
     typeof fullOutputPath === "string" && `all of it: ${fullOutputPath}`,
     excludeFromContext === true && "not told to the model",
   ].filter((note) => note !== false);
-  const text = String(message.command ?? "");
-  return html`<div class="command">${renderLines(text, highlight(text, "bash"))}</div>${renderOutput(String(message.output ?? ""))}${
+  const text = fieldText(message.command ?? "");
+  return html`<div class="command">${renderLines(text, highlight(text, "bash"))}</div>${renderOutput(fieldText(message.output ?? ""))}${
     notes.length > 0 && html`<p class="note">${notes.join(" · ")}</p>`
   }`;
 }
 
 /** A message of an extension; one that is not for display starts folded. */
 export function renderCustom(message: Fields, renderer: Renderer): EntryView {
-  const who = String(message.customType ?? "Extension");
+  const who = fieldText(message.customType ?? "Extension");
   const content = html`${renderContent(message.content, renderer)}`;
   const body =
     message.display === false ? foldable("Told to the model only", content, false) : content;

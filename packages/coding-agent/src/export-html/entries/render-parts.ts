@@ -4,7 +4,7 @@ import { type Html, html } from "../text/html.ts";
 import { codeBlock, type RenderMarkdown } from "../text/markdown.ts";
 import { imageUrl } from "../text/safe-url.ts";
 import type { EntryTimes } from "./entry-times.ts";
-import { jsonText } from "./facts.ts";
+import { fieldText, jsonText } from "./facts.ts";
 import type { PageImages } from "./page-images.ts";
 import { renderLines } from "./render-lines.ts";
 import type { SessionOutline } from "./session-outline.ts";
@@ -51,7 +51,7 @@ export function renderImage(block: Readonly<Record<string, unknown>>, { images }
       : html`<img class="picture" src="${url}" alt="Image" decoding="async" data-image="${number}">`;
   }
   const isSvg = typeof type === "string" && /svg/i.test(type) && typeof data === "string";
-  if (!isSvg) return html`<p class="note">Image that cannot be shown (${String(type)})</p>`;
+  if (!isSvg) return html`<p class="note">Image that cannot be shown (${fieldText(type)})</p>`;
   const text = Buffer.from(data, "base64").toString("utf8");
   return foldable("SVG image, as text", codeBlock(html`${text}`), false);
 }
@@ -59,9 +59,9 @@ export function renderImage(block: Readonly<Record<string, unknown>>, { images }
 /** Text as Markdown, images, and blocks of other types as data. */
 export function renderContent(content: unknown, renderer: Renderer): Html[] {
   return blocksOf(content).map((block) => {
-    if (block.type === "text") return renderer.markdown(String(block.text ?? ""));
+    if (block.type === "text") return renderer.markdown(fieldText(block.text ?? ""));
     if (block.type === "image") return renderImage(block, renderer);
-    return renderData(String(block.type), block);
+    return renderData(fieldText(block.type), block);
   });
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { formatDuration } from "../text/duration.ts";
 import { type Html, html } from "../text/html.ts";
-import { countLines, formatCost, formatCount, numberOf } from "./facts.ts";
+import { countLines, fieldText, formatCost, formatCount, numberOf } from "./facts.ts";
 import { diffCounts } from "./render-diff.ts";
 import { foldable, type Renderer, renderData } from "./render-parts.ts";
 import { renderPatch } from "./render-patch.ts";
@@ -32,14 +32,14 @@ async function renderTask(result: Fields, renderer: Renderer): Promise<Html> {
     usedFacts(result.used),
   ].filter((fact) => fact instanceof Object);
   const about =
-    typeof description === "string" ? `${String(agent)}: ${description}` : String(agent);
-  return html`<section class="task"><h5>${statusMark(isDone ? "passed" : "failed", statusWords(result))} <span class="name">${String(id)}</span> <span class="about">${about}</span><span class="facts">${facts}</span></h5>${
+    typeof description === "string" ? `${fieldText(agent)}: ${description}` : fieldText(agent);
+  return html`<section class="task"><h5>${statusMark(isDone ? "passed" : "failed", statusWords(result))} <span class="name">${fieldText(id)}</span> <span class="about">${about}</span><span class="facts">${facts}</span></h5>${
     typeof error === "string" && html`<p class="error">${error}</p>`
   }${renderAnswer(result, renderer)}${await renderChange(result, renderer)}${await renderVerification(result.verification, renderer)}</section>`;
 }
 
 function statusWords({ status, exitCode }: Fields): string {
-  const words = String(status).replaceAll("_", " ");
+  const words = fieldText(status).replaceAll("_", " ");
   return words === "completed" && numberOf(exitCode) !== 0 ? "failed its checks" : words;
 }
 
@@ -70,7 +70,7 @@ async function renderChange(result: Fields, { files }: Renderer): Promise<Html |
     file === undefined &&
     typeof patch.path === "string" &&
     html`<p class="note">The patch is not beside the session: ${patch.path}</p>`;
-  const cut = file?.isCut && html`<p class="note">Cut; all of it: ${String(patch.path)}</p>`;
+  const cut = file?.isCut && html`<p class="note">Cut; all of it: ${fieldText(patch.path)}</p>`;
   const body = file === undefined ? listFiles(patch.files) : renderPatch(file.text);
   return html`<div class="patch"><h6>${heading}</h6>${body}${cut}${missing}${notes}</div>`;
 }
@@ -78,24 +78,26 @@ async function renderChange(result: Fields, { files }: Renderer): Promise<Html |
 function patchWords({ status, branch, reason }: Fields): string {
   const words: Readonly<Record<string, string>> = {
     applied: "applied to the working tree",
-    branch: `on the branch ${String(branch)}`,
+    branch: `on the branch ${fieldText(branch)}`,
     conflict: "not applied: it conflicts",
     kept: "not applied",
     discarded: "discarded",
   };
-  const said = Object.hasOwn(words, String(status)) ? words[String(status)] : String(status);
-  return typeof reason === "string" ? `${said} (${reason})` : String(said);
+  const said = Object.hasOwn(words, fieldText(status))
+    ? words[fieldText(status)]
+    : fieldText(status);
+  return typeof reason === "string" ? `${said} (${reason})` : fieldText(said);
 }
 
 function listFiles(files: unknown): Html | undefined {
   if (!Array.isArray(files) || files.length === 0) return undefined;
-  const items = files.map((name) => html`<li><code>${String(name)}</code></li>`);
+  const items = files.map((name) => html`<li><code>${fieldText(name)}</code></li>`);
   return html`<ul class="files">${items}</ul>`;
 }
 
 function leftOutNote(leftOut: unknown): Html | undefined {
   if (!Array.isArray(leftOut) || leftOut.length === 0) return undefined;
-  const names = leftOut.filter(isJsonObject).map(({ path }) => String(path));
+  const names = leftOut.filter(isJsonObject).map(({ path }) => fieldText(path));
   return html`<p class="note">Not in the patch: ${names.join(", ")}</p>`;
 }
 

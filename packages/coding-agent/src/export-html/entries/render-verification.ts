@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { formatDuration } from "../text/duration.ts";
 import { type Html, html } from "../text/html.ts";
-import { numberOf } from "./facts.ts";
+import { fieldText, numberOf } from "./facts.ts";
 import { renderLastOutput, renderOutput } from "./render-lines.ts";
 import type { Renderer } from "./render-parts.ts";
 
@@ -33,7 +33,7 @@ export async function renderVerification(
   const all = Array.isArray(attempts) ? attempts.filter(isJsonObject) : [];
   const shown: Html[] = [];
   for (const attempt of all) shown.push(await renderAttempt(attempt, all.length > 1, renderer));
-  return html`<div class="checks"><h6>Verification ${statusMark(String(status))}${facts.length > 0 && ` · ${facts.join(" · ")}`}</h6>${shown}</div>`;
+  return html`<div class="checks"><h6>Verification ${statusMark(fieldText(status))}${facts.length > 0 && ` · ${facts.join(" · ")}`}</h6>${shown}</div>`;
 }
 
 async function renderAttempt(
@@ -44,7 +44,7 @@ async function renderAttempt(
   const took = numberOf(endedAt) - numberOf(startedAt);
   const title =
     isNumbered &&
-    html`<p class="attempt">Attempt ${String(attempt)} ${statusMark(String(status))}${took > 0 && ` · ${formatDuration(took)}`}</p>`;
+    html`<p class="attempt">Attempt ${fieldText(attempt)} ${statusMark(fieldText(status))}${took > 0 && ` · ${formatDuration(took)}`}</p>`;
   const results = Array.isArray(commandResults) ? commandResults.filter(isJsonObject) : [];
   const commands: Html[] = [];
   for (const result of results) commands.push(await renderCommand(result, renderer));
@@ -65,6 +65,6 @@ async function renderCommand(result: Fields, { files }: Renderer): Promise<Html>
   const text = log?.text ?? preview;
   const output = code === 0 ? renderOutput(text) : renderLastOutput(text);
   const cut =
-    log?.isCut && html`<p class="note">Cut; all of it: ${String(result.artifactPath)}</p>`;
-  return html`<div class="check"><p>${statusMark(code === 0 ? "passed" : "failed", String(name))} <code>${String(command)}</code><span class="facts">${facts.join(" · ")}</span></p>${output}${cut}</div>`;
+    log?.isCut && html`<p class="note">Cut; all of it: ${fieldText(result.artifactPath)}</p>`;
+  return html`<div class="check"><p>${statusMark(code === 0 ? "passed" : "failed", fieldText(name))} <code>${fieldText(command)}</code><span class="facts">${facts.join(" · ")}</span></p>${output}${cut}</div>`;
 }

@@ -1,5 +1,6 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "../../base/files/read-json.ts";
+import { fieldText } from "./facts.ts";
 
 /** The tree of a session's entries, by index in the file. */
 export interface SessionOutline {
@@ -80,7 +81,7 @@ function matchResults(entries: readonly SessionEntry[], parents: readonly number
     replies.push(calls.length > 0 ? index : above);
     if (calls.length > 0) resultsOf.set(index, new Map(calls.map((id) => [id, []])));
     if (message?.role !== "toolResult") continue;
-    const results = resultsOf.get(above)?.get(String(message.toolCallId));
+    const results = resultsOf.get(above)?.get(fieldText(message.toolCallId));
     if (results === undefined) continue;
     results.push(index);
     nested.set(index, above);
@@ -96,7 +97,7 @@ export function messageOf(entry: SessionEntry): Readonly<Record<string, unknown>
 
 function callIdsOf({ role, content }: Readonly<Record<string, unknown>>): string[] {
   if (role !== "assistant" || !Array.isArray(content)) return [];
-  return content.filter((block) => block?.type === "toolCall").map((block) => String(block.id));
+  return content.filter((block) => block?.type === "toolCall").map((block) => fieldText(block.id));
 }
 
 const silentTypes: ReadonlySet<string> = new Set([

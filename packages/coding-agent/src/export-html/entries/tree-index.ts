@@ -1,5 +1,5 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import { snippet } from "./facts.ts";
+import { fieldText, snippet } from "./facts.ts";
 import type { EntryKind } from "./render-message.ts";
 import { blocksOf, textOf } from "./render-parts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";
@@ -35,21 +35,21 @@ function describe(entry: SessionEntry): [TreeRow[1], string] {
   const fields = entry as Readonly<Record<string, unknown>>;
   switch (entry.type) {
     case "model_change":
-      return ["setting", `Model ${String(fields.modelId)}`];
+      return ["setting", `Model ${fieldText(fields.modelId)}`];
     case "thinking_level_change":
-      return ["setting", `Thinking ${String(fields.thinkingLevel)}`];
+      return ["setting", `Thinking ${fieldText(fields.thinkingLevel)}`];
     case "session_info":
-      return ["setting", `Name ${String(fields.name ?? "")}`];
+      return ["setting", `Name ${fieldText(fields.name ?? "")}`];
     case "label":
-      return ["setting", `Label ${String(fields.label ?? "removed")}`];
+      return ["setting", `Label ${fieldText(fields.label ?? "removed")}`];
     case "compaction":
       return ["summary", "Context compacted"];
     case "branch_summary":
-      return ["summary", `Branch: ${String(fields.summary ?? "")}`];
+      return ["summary", `Branch: ${fieldText(fields.summary ?? "")}`];
     case "custom_message":
-      return ["custom", textOf(fields.content) || String(fields.customType)];
+      return ["custom", textOf(fields.content) || fieldText(fields.customType)];
     default:
-      return ["other", String(fields.customType ?? entry.type)];
+      return ["other", fieldText(fields.customType ?? entry.type)];
   }
 }
 
@@ -61,19 +61,19 @@ function describeMessage(message: Readonly<Record<string, unknown>>): [TreeRow[1
     case "assistant": {
       if (words !== "") return ["assistant", words];
       const calls = blocksOf(message.content).filter(({ type }) => type === "toolCall");
-      if (calls.length > 0) return ["calls", calls.map(({ name }) => String(name)).join(", ")];
-      return ["assistant", String(message.errorMessage ?? "No text")];
+      if (calls.length > 0) return ["calls", calls.map(({ name }) => fieldText(name)).join(", ")];
+      return ["assistant", fieldText(message.errorMessage ?? "No text")];
     }
     case "toolResult":
-      return ["result", `${String(message.toolName)}: ${words || "no output"}`];
+      return ["result", `${fieldText(message.toolName)}: ${words || "no output"}`];
     case "bashExecution":
-      return ["bash", `$ ${String(message.command)}`];
+      return ["bash", `$ ${fieldText(message.command)}`];
     case "custom":
-      return ["custom", words || String(message.customType)];
+      return ["custom", words || fieldText(message.customType)];
     case "compactionSummary":
     case "branchSummary":
-      return ["summary", String(message.summary ?? "")];
+      return ["summary", fieldText(message.summary ?? "")];
     default:
-      return ["other", words || String(message.role)];
+      return ["other", words || fieldText(message.role)];
   }
 }
