@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -10,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { SettingsStore } from "../../settings/store.ts";
 import { PromptResources } from "../resources.ts";
 import { readBoundText, readBoundTextNow, type TextBounds, textBoundsOf } from "./text-bounds.ts";
@@ -91,6 +92,15 @@ it("leaves out special files and binary content", async () => {
   const { messages } = await texts();
   expect(messages).toContain(`${pipe} is left out: it is not a regular file`);
   expect(messages).toContain(`${binary} is left out: it is a binary file`);
+});
+
+it.runIf(existsSync("/dev/shm"))("reads what a project in shared memory says", async () => {
+  const cwd = mkdtempSync("/dev/shm/tau-bounds-");
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const path = join(cwd, "AGENTS.md");
+  writeFileSync(path, "shared words");
+  const found = await readBoundText(path, "project", textBoundsOf({ ...dirs, cwd }));
+  expect(found).toMatchObject({ kind: "text", text: "shared words" });
 });
 
 it("leaves out a folder of the project that is a link to somewhere else", async () => {

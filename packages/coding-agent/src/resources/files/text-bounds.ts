@@ -106,7 +106,8 @@ function contentProblem(
   { agentDirectory }: TextBounds,
 ): string | undefined {
   if (!stats.isFile()) return "it is not a regular file";
-  if (/^\/(?:proc|sys|dev)\//.test(real)) return "it is not a regular file";
+  // Somebody may work in shared memory, which is beside the devices.
+  if (/^\/(?:proc|sys|dev(?!\/shm\/))\//.test(real)) return "it is not a regular file";
   if (keyFileNames.some((name) => name === basename(real)) && dirname(real) === agentDirectory) {
     return "it holds keys";
   }
