@@ -1,9 +1,9 @@
 /** Around a whole run: makes room for the recordings, and holds them against the schema at its end. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { RunFolder } from "../../../../scripts/testing/run-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -13,10 +13,8 @@ declare module "vitest" {
 }
 
 export default function checkRun(project: TestProject): () => Promise<void> {
-  const root = mkdtempSync(join(tmpdir(), "tau-recordings-"));
-  const forget = () => rmSync(root, { recursive: true, force: true });
-  // Also at the end of a run that somebody interrupts.
-  process.once("exit", forget);
+  const folder = new RunFolder();
+  const root = mkdtempSync(join(folder.path, "recordings-"));
   for (const name of ["recording", "preload"]) writeAsJavaScript(name, root);
   project.provide("recordings", root);
   return async () => {
@@ -40,7 +38,7 @@ export default function checkRun(project: TestProject): () => Promise<void> {
       process.exitCode = exitCode;
       return;
     }
-    process.off("exit", forget);
+    folder.keep();
     logger.error(`${problems.join("\n\n")}\n\nThe recordings are in ${root}\n`);
   };
 }
