@@ -14,6 +14,7 @@ async function start() {
     "Done.",
   ];
   const editor = await Editor.start({
+    isBuilt: true,
     scenario: [1, 2, 3].flatMap((number) => write(`../library/${number}.txt`)),
     arguments: ["--permission-mode", "acceptEdits"],
     answers: (app) =>

@@ -13,6 +13,7 @@ function start(
 ): Promise<Editor> {
   const settings = { "task.budget.maxToolCalls": 1, "task.budget.onExceeded": onExceeded };
   return Editor.start({
+    isBuilt: true,
     scenario,
     files: { "agent/settings.json": JSON.stringify(settings) },
     capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
@@ -55,6 +56,7 @@ describe("a used-up budget", () => {
 
   it("that is cancelled meanwhile is cancelled", async () => {
     const editor = await Editor.start({
+      isBuilt: true,
       scenario: [bash("echo one"), bash("sleep 60")],
       files: { "agent/settings.json": JSON.stringify({ "task.budget.maxToolCalls": 2 }) },
     });

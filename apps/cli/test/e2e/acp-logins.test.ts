@@ -9,6 +9,7 @@ const login = { type: "oauth", access: "a", refresh: "r", expires: 9_999_999_999
 it("logging out forgets logins and keeps keys; new sessions wait until the editor authenticates", async () => {
   const auth = { anthropic: key, "openai-codex": login, "github-copilot": login };
   const editor = await Editor.start({
+    isBuilt: true,
     scenario: ["one", "two"],
     files: { "agent/auth.json": JSON.stringify(auth) },
   });
@@ -26,7 +27,11 @@ it("logging out forgets logins and keeps keys; new sessions wait until the edito
 });
 
 it("logging out of an auth.json that does not parse is an error that names it", async () => {
-  const editor = await Editor.start({ scenario: ["one"], files: { "agent/auth.json": "{oops" } });
+  const editor = await Editor.start({
+    isBuilt: true,
+    scenario: ["one"],
+    files: { "agent/auth.json": "{oops" },
+  });
   await expect(editor.agent.request("logout", {})).rejects.toMatchObject({
     code: -32603,
     message: expect.stringContaining("auth.json"),

@@ -46,6 +46,7 @@ it.each(slice([1, 2, 3], 1))(
   async (seed) => {
     const random = randomOf(seed);
     const editor = await Editor.start({
+      isBuilt: true,
       scenario,
       arguments: ["--permission-mode", seed === 2 ? "ask" : "all"],
       answers: (app) =>
@@ -78,9 +79,8 @@ it.each(slice([1, 2, 3], 1))(
     }
     expect(await editor.prompt(sessionId, "the last one")).toEqual({ stopReason: "end_turn" });
     expect(editor.text(sessionId, "agent_message_chunk")).toMatch(/some words to say $/);
-    const pid = editor.child.pid ?? 0;
-    editor.child.stdin.end();
-    expect(await editor.ended).toBe(0);
+    const { pid } = editor;
+    expect(await editor.leave()).toBe(0);
     expect(await areGone([pid])).toBe(true);
   },
 );

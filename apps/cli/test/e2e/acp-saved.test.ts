@@ -26,8 +26,7 @@ const scenario = [
 
 /** Ends an agent as an editor does. */
 async function leave(editor: Editor): Promise<void> {
-  editor.child.stdin.end();
-  expect(await editor.ended).toBe(0);
+  expect(await editor.leave()).toBe(0);
 }
 
 const code = (running: Promise<unknown>): Promise<unknown> =>
@@ -101,11 +100,11 @@ describe("a session of an earlier agent", () => {
     const place = makeEditorPlace({
       scenario: [{ content: [call("bash", { command: "sleep 60" })] }, "next"],
     });
-    const first = await Editor.start({ place });
+    const first = await Editor.start({ place, isBuilt: true });
     const { sessionId } = await first.open();
     const running = code(first.prompt(sessionId, "wait"));
     await first.until(() => JSON.stringify(first.said).includes("in_progress"));
-    first.child.kill("SIGKILL");
+    first.kill();
     await running;
 
     const second = await Editor.start({ place });
@@ -145,13 +144,13 @@ describe("a session of an earlier agent", () => {
 
   it("that another process has open is refused with its number", async () => {
     const place = makeEditorPlace({ scenario: ["One."] });
-    const first = await Editor.start({ place });
+    const first = await Editor.start({ place, isBuilt: true });
     const { sessionId } = await first.open();
     const second = await Editor.start({ place });
     const load = { sessionId, cwd: place.cwd, mcpServers: [] };
     expect(await code(second.agent.request("session/load", load))).toMatchObject({
       code: -32603,
-      message: expect.stringContaining(`in use by process ${first.child.pid}`),
+      message: expect.stringContaining(`in use by process ${first.pid}`),
     });
     expect(await code(second.agent.request("session/delete", { sessionId }))).toMatchObject({
       code: -32603,

@@ -40,6 +40,8 @@ describe("a question before a tool", () => {
   ) {
     const asked: RequestPermissionRequest[] = [];
     const editor = await Editor.start({
+      // A call is shown as running if no question comes at once; the first one here loads modules.
+      isBuilt: true,
       scenario,
       arguments: ["--permission-mode", "ask"],
       answers: (app) =>

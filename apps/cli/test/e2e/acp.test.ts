@@ -46,7 +46,7 @@ it("the check of messages finds those that the schema does not allow", () => {
 
 describe("a session of an editor", () => {
   it("is driven by the session class of the protocol's library", async () => {
-    const editor = await Editor.start({ scenario: calling(["ls", { path: "." }]) });
+    const editor = await Editor.start({ isBuilt: true, scenario: calling(["ls", { path: "." }]) });
     const seen: string[] = [];
     const text = await editor.agent.buildSession(editor.place.cwd).withSession(async (session) => {
       void session.prompt("Look");
@@ -74,6 +74,7 @@ describe("a session of an editor", () => {
 
   it("is shown with thoughts, text, calls, diffs, use and title", async () => {
     const editor = await Editor.start({
+      isBuilt: true,
       scenario: calling(
         ["read", { path: "notes.txt", offset: 2 }],
         ["write", { path: "new.txt", content: "fresh\n" }],

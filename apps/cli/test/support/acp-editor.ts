@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   type ClientCapabilities,
   type ClientConnection,
@@ -15,6 +15,7 @@ import { makePlace, type Place, type TranscriptSetup } from "@tau-agent/conforma
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 import { onTestFinished } from "vitest";
 import { type AcpMessage, AcpSchemaCheck } from "./acp-schema.ts";
+import { type EditorsAgent, memoryAgent } from "./memory-agent.ts";
 import { binPath } from "./start-host.ts";
 
 /** What an agent is started for. */
@@ -22,6 +23,8 @@ export interface EditorSetup extends Partial<TranscriptSetup> {
   readonly capabilities?: ClientCapabilities;
   /** A place of an agent before; it stays when this one is gone. */
   readonly place?: Place;
+  /** Whether the agent is the built program; by default it runs in this process. */
+  readonly isBuilt?: boolean;
   /** Adds what the editor answers. */
   readonly answers?: (app: ReturnType<typeof client>, editor: Editor) => void;
 }
@@ -39,39 +42,43 @@ export function makeEditorPlace(setup: Partial<TranscriptSetup> = {}): Place {
   return place;
 }
 
+/** The built program. */
+function builtAgent({ cwd, variables, arguments: words }: Place): EditorsAgent & { pid: number } {
+  const child = spawn(process.execPath, [binPath, "acp", ...words], { cwd, env: variables });
+  const { stdin, stdout, stderr, pid = 0 } = child;
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  return { stdin, stdout, stderr, ended, pid, kill: () => void child.kill("SIGKILL") };
+}
+
 /**
- * An editor with the client class of the protocol's library, and the built agent behind it. Every message
+ * An editor with the client class of the protocol's library, and an agent behind it. Every message
  * between them is held against the published schema.
  */
 export class Editor {
   readonly place: Place;
-  readonly child: ChildProcessWithoutNullStreams;
+  readonly #agent: EditorsAgent;
   readonly connection: ClientConnection;
   /** What the agent has said about sessions, in order. */
   readonly said: SessionNotification[] = [];
   /** All messages, in the order in which they were seen. */
   readonly seen: { readonly from: "client" | "agent"; readonly message: AcpMessage }[] = [];
   readonly violations: string[] = [];
-  readonly ended: Promise<number | null>;
   stderr = "";
 
   constructor(setup: EditorSetup = {}) {
     this.place = setup.place ?? makeEditorPlace(setup);
-    const { cwd, variables, arguments: args } = this.place;
-    const child = spawn(process.execPath, [binPath, "acp", ...args], { cwd, env: variables });
-    this.child = child;
-    child.stderr.on("data", (chunk: Buffer) => {
+    this.#agent = setup.isBuilt ? builtAgent(this.place) : memoryAgent(this.place);
+    this.#agent.stderr.on("data", (chunk: Buffer) => {
       this.stderr += chunk.toString();
     });
-    child.stdin.on("error", () => {});
-    this.ended = new Promise((resolve) => child.on("exit", resolve));
+    this.#agent.stdin.on("error", () => {});
     const app = client({ name: "editor" });
     app.onNotification("session/update", ({ params }) => void this.said.push(params));
     setup.answers?.(app, this);
     this.connection = app.connect(this.#stream());
     onTestFinished(async () => {
-      child.kill("SIGKILL");
-      await this.ended;
+      this.#agent.kill();
+      await this.#agent.ended;
       if (this.violations.length > 0) throw new Error(this.violations.join("\n"));
     });
   }
@@ -88,6 +95,22 @@ export class Editor {
 
   get agent() {
     return this.connection.agent;
+  }
+
+  /** Ends the agent as an editor does; what it exits with. */
+  leave(): Promise<number | null> {
+    this.#agent.stdin.end();
+    return this.#agent.ended;
+  }
+
+  /** Ends the agent at once. */
+  kill(): void {
+    this.#agent.kill();
+  }
+
+  /** The process of a built agent. */
+  get pid(): number {
+    return "pid" in this.#agent ? Number(this.#agent.pid) : 0;
   }
 
   /** A new session in the place's folder. */
@@ -153,7 +176,7 @@ export class Editor {
   }
 
   #stream() {
-    const { stdin, stdout } = this.child;
+    const { stdin, stdout } = this.#agent;
     const check = new AcpSchemaCheck();
     const note = (from: "client" | "agent", lines: LineDecoder, chunk: Uint8Array): void => {
       for (const line of lines.push(chunk)) {

@@ -1,6 +1,6 @@
 import { type LoopbackOptions, startLoopbackServer } from "@tau-agent/ai/testing";
 import { expect, it, onTestFinished } from "vitest";
-import { Editor, makeEditorPlace } from "../support/acp-editor.ts";
+import { Editor, makeEditorPlace } from "./support/acp-editor.ts";
 
 /** A place whose models are two of a server that speaks as a vendor does. */
 async function placeWith(options: LoopbackOptions) {
@@ -53,8 +53,7 @@ it("the editor chooses among the models with a key, and a session keeps its own"
   expect(server.requests.at(-1)?.body).toMatchObject({ model: "two" });
   expect(first.of(sessionId, "config_option_update")).toEqual([]);
   expect(first.of(sessionId, "usage_update").at(-1)).toMatchObject({ size: 100_000 });
-  first.child.stdin.end();
-  await first.ended;
+  await first.leave();
 
   const second = await Editor.start({ place });
   const state = await second.agent.request("session/load", {

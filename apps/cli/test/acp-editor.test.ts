@@ -6,9 +6,9 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { Editor } from "../support/acp-editor.ts";
-import { EditorTerminals } from "../support/editor-terminals.ts";
-import { areGone } from "../support/start-host.ts";
+import { Editor } from "./support/acp-editor.ts";
+import { EditorTerminals } from "./support/editor-terminals.ts";
+import { areGone } from "./support/start-host.ts";
 
 const call = (name: string, args: Record<string, unknown>) => ({
   type: "toolCall" as const,
