@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { startMemoryHost } from "../support/memory-host.ts";
 import { runHost, startHost } from "../support/start-host.ts";
 
 const extension = `
@@ -63,7 +64,7 @@ const framesOf = (stdout: string) =>
 
 describe("the built host with an extension", () => {
   it("offers its tool and command, takes its flag and carries its dialog", async () => {
-    const host = startHost({ files, scenario, arguments: ["--word", "ho"] });
+    const host = await startMemoryHost({ files, scenario, arguments: ["--word", "ho"] });
     host.send({ id: "1", type: "get_commands" });
     expect(await host.until({ "...": true, id: "1" })).toMatchObject({
       data: { commands: [{ name: "leave", description: "Ends the host", source: "extension" }] },
@@ -85,7 +86,10 @@ describe("the built host with an extension", () => {
 
   it("goes on with what an extension says at the end of a run", async () => {
     const files = { "agent/extensions/looping.ts": looping };
-    const host = startHost({ files, scenario: [{ content: "one" }, { content: "two" }] });
+    const host = await startMemoryHost({
+      files,
+      scenario: [{ content: "one" }, { content: "two" }],
+    });
     host.send({ id: "1", type: "prompt", message: "go" });
     const texts = ["go", "another round"];
     for (const content of texts) {
@@ -100,7 +104,7 @@ describe("the built host with an extension", () => {
   });
 
   it("ends open dialogs as dismissed when the run is aborted", async () => {
-    const host = startHost({ files, scenario });
+    const host = await startMemoryHost({ files, scenario });
     host.send({ id: "1", type: "prompt", message: "say it" });
     await host.until({ "...": true, type: "extension_ui_request", method: "confirm" });
     host.send({ id: "2", type: "abort" });
@@ -111,7 +115,7 @@ describe("the built host with an extension", () => {
   });
 
   it("gives each prompt one result, also when its command is still on at the end", async () => {
-    const host = startHost({ files: { "agent/extensions/commands.ts": commands } });
+    const host = await startMemoryHost({ files: { "agent/extensions/commands.ts": commands } });
     host.send({ id: "ask", type: "prompt", message: "/ask" });
     await host.until({ "...": true, type: "extension_ui_request", method: "select" });
     host.send({ id: "stuck", type: "prompt", message: "/stuck" });
@@ -146,7 +150,7 @@ describe("the built host with an extension", () => {
 
   it("announces no result for what an extension says by itself", async () => {
     const files = { "agent/extensions/commands.ts": commands };
-    const host = startHost({ files, scenario: ["an answer"] });
+    const host = await startMemoryHost({ files, scenario: ["an answer"] });
     host.send({ type: "prompt", message: "/talk" });
     await host.until({ "...": true, type: "agent_settled" });
     await host.finish();
@@ -161,7 +165,7 @@ describe("the built host with an extension", () => {
       "agent/settings.json": '{"compaction.keepRecentTokens": 5}',
     };
     const words = "a reply of a few words, and some more of them";
-    const host = startHost({ files, scenario: [words, words] });
+    const host = await startMemoryHost({ files, scenario: [words, words] });
     for (const message of ["first", "second"]) {
       host.send({ type: "prompt", message });
       await host.until({ "...": true, type: "agent_settled" });
@@ -227,7 +231,7 @@ describe("the built host with an extension", () => {
       ["--no-approve", 0],
       ["--approve", 1],
     ] as const) {
-      const host = startHost({ files: local, arguments: [trust] });
+      const host = await startMemoryHost({ files: local, arguments: [trust] });
       host.send({ id: "1", type: "get_commands" });
       const { data } = (await host.until({ "...": true, id: "1" })) as unknown as {
         data: { commands: unknown[] };

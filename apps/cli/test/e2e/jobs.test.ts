@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { startMemoryHost } from "../support/memory-host.ts";
 import { makePlace, type Place, type PlaceSetup } from "../support/place.ts";
 import { areGone, isAlive, startHost } from "../support/start-host.ts";
 
@@ -102,7 +103,7 @@ it.each([
   ["co-mono", false],
 ])("tells a client of %s of its end: %s", async (dialect, isTold) => {
   const quick = { command: "printf out; exit 4", background: true };
-  const host = startHost({
+  const host = await startMemoryHost({
     scenario: [call(quick), call({ command: "sleep 0.5" }), "ok"],
     dialect,
   });
@@ -133,7 +134,7 @@ it("is judged as bash by permissions, also in the background", async () => {
     scenario: [call({ command: "touch made", background: true }), "ok"],
     arguments: ["--permission-mode", "readOnly"],
   });
-  const host = startHost({}, { place });
+  const host = await startMemoryHost({}, place);
   host.send({ type: "prompt", message: "go" });
   const end = await host.until({ "...": true, type: "tool_execution_end" });
   expect(end).toMatchObject({ isError: true, toolName: "bash" });

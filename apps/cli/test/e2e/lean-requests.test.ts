@@ -1,5 +1,6 @@
 import { loopbackApis, startLoopbackServer } from "@tau-agent/ai/testing";
 import { expect, it, onTestFinished } from "vitest";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import { startHost } from "../support/start-host.ts";
 
 /** Says at the end whether Node's own `fetch` was loaded. */
@@ -10,7 +11,7 @@ const report = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
-it.each(loopbackApis)("a prompt over %s loads nothing of Node's fetch", async (api) => {
+it.each(slice(loopbackApis, 3))("a prompt over %s loads nothing of Node's fetch", async (api) => {
   const server = await startLoopbackServer({ scenario: () => ({ content: "Hello." }) });
   onTestFinished(() => server.close());
   const models = [{ id: "scripted", contextWindow: 100_000 }];

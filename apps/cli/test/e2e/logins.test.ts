@@ -3,8 +3,9 @@ import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { browse } from "../../../../packages/coding-agent/test/logins/login-server.ts";
 import { loginPlace, pageOf, printedPageReader, stored } from "../support/login-place.ts";
+import { startMemoryHost } from "../support/memory-host.ts";
 import type { Place } from "../support/place.ts";
-import { binPath, startHost } from "../support/start-host.ts";
+import { binPath } from "../support/start-host.ts";
 
 beforeAll(() => {
   // The server's library advises those who run it for real.
@@ -74,7 +75,7 @@ describe("login over RPC", () => {
   ])("to %s asks the client to open the page, and offers %s", async (provider, model) => {
     await using models = await startLoopbackServer({ scenario: ["Hello."] });
     const { place } = await loginPlace(models.url);
-    const host = startHost({}, { place });
+    const host = await startMemoryHost({}, place);
     host.send(initialize);
     await host.until({ "...": true, command: "initialize" });
     host.send({ type: "login", id: "login", provider });
@@ -106,7 +107,7 @@ describe("login over RPC", () => {
     ["other requests", otherRequests, { code: "login_unavailable" }],
   ])("is refused to a client that answers %s, before any request", async (_, first, code) => {
     const { server, place } = await loginPlace();
-    const host = startHost({}, { place });
+    const host = await startMemoryHost({}, place);
     if (first !== undefined) host.send(first);
     for (const method of ["device", "oauth"]) {
       host.send({ type: "login", id: method, provider: "openai-codex", method });
@@ -121,7 +122,7 @@ describe("login over RPC", () => {
 
   it("ends when the client does not open the page", async () => {
     const { server, place } = await loginPlace();
-    const host = startHost({}, { place });
+    const host = await startMemoryHost({}, place);
     host.send(initialize);
     host.send({ type: "login", id: "login", provider: "github-copilot" });
     const { id } = await host.until({ "...": true, type: "host_request" });

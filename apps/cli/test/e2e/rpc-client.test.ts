@@ -10,6 +10,7 @@ import { RpcClient, type RpcClientOptions, RpcError } from "@tau-agent/rpc-clien
 import { protocolNames, type SessionEvent, type StreamForm } from "@tau-agent/rpc-protocol";
 import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { slice } from "../../../../scripts/testing/slice.ts";
 import { makePlace, type Place } from "../support/place.ts";
 import { binPath } from "../support/start-host.ts";
 
@@ -67,13 +68,16 @@ function deltaOf(event: SessionEvent): string | undefined {
 }
 
 describe("our client and the built host", () => {
-  it.each(loopbackApis)("tell the same of a reply in both forms, over %s", async (api) => {
-    const inFull = await eventsOf(api, "full");
-    expect(await eventsOf(api, "delta")).toEqual(inFull);
-    // A reply over Converse has no id.
-    const hasId = api !== "bedrock-converse-stream";
-    expect(JSON.stringify(inFull).includes('"responseId":"some"')).toBe(hasId);
-  });
+  it.each(slice(loopbackApis, 4))(
+    "tell the same of a reply in both forms, over %s",
+    async (api) => {
+      const inFull = await eventsOf(api, "full");
+      expect(await eventsOf(api, "delta")).toEqual(inFull);
+      // A reply over Converse has no id.
+      const hasId = api !== "bedrock-converse-stream";
+      expect(JSON.stringify(inFull).includes('"responseId":"some"')).toBe(hasId);
+    },
+  );
 
   it.each(protocolNames)("work together where the environment says %s", async (protocol) => {
     const client = await start(hello, { env: { PI_RPC_PROTOCOL: protocol } });

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { startMemoryHost } from "../support/memory-host.ts";
 import { makePlace, type Place } from "../support/place.ts";
-import { startHost } from "../support/start-host.ts";
 
 const sessionsOf = (place: Place): string[] =>
   readdirSync(place.folder, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -11,7 +11,8 @@ const sessionsOf = (place: Place): string[] =>
 
 /** Says something in a session and returns the id of the session and what was said in it so far. */
 async function say(place: Place, text: string, ...words: string[]) {
-  const host = startHost({}, { place: { ...place, arguments: [...place.arguments, ...words] } });
+  const own = { ...place, arguments: [...place.arguments, ...words] };
+  const host = await startMemoryHost({}, own);
   host.send({ type: "prompt", message: text });
   await host.until({ "...": true, type: "agent_settled" });
   host.send({ type: "get_state" });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { startMemoryHost } from "../support/memory-host.ts";
 import type { Place } from "../support/place.ts";
 import { call, git, repositoryPlace, worker } from "../support/repository-place.ts";
 import { startHost } from "../support/start-host.ts";
@@ -35,7 +36,7 @@ async function callTask(
   });
   options.prepare?.(place);
   const before = stateOf(place);
-  const host = startHost({}, { place });
+  const host = await startMemoryHost({}, place);
   host.send({ type: "prompt", message: "start" });
   const end = await host.until(
     { "...": true, type: "tool_execution_end", toolName: "task" },
@@ -139,7 +140,7 @@ describe("a task that cannot be carried out as asked", () => {
       ...worker("<w2>", call("write", { path: "notes.txt", content: "second\n" })),
       ...worker("start", call("task", { tasks, isolated: true })),
     ]);
-    const host = startHost({}, { place });
+    const host = await startMemoryHost({}, place);
     host.send({ type: "prompt", message: "start" });
     const { result } = await host.until({ "...": true, type: "tool_execution_end" }, 30_000);
     const [first, second] = Reflect.get(Object(result), "details").results;
@@ -158,7 +159,7 @@ describe("a task that cannot be carried out as asked", () => {
 describe("a budget that allows nothing", () => {
   it("of a negative size is refused with its name, over the protocol and in the settings", async () => {
     const place = repositoryPlace([{ content: "hi" }], {});
-    const host = startHost({}, { place });
+    const host = await startMemoryHost({}, place);
     host.send({ type: "set_budget", maxCostUsd: -1, id: "b" });
     expect(await host.until({ "...": true, id: "b", success: false })).toMatchObject({
       error: expect.stringContaining("maxCostUsd"),
@@ -189,12 +190,12 @@ describe("a budget that allows nothing", () => {
 
   it("refuses a prompt when it is spent already, by this host or by an earlier one", async () => {
     const place = repositoryPlace([{ content: "hi" }, { content: "hi again" }]);
-    const first = startHost({}, { place });
+    const first = await startMemoryHost({}, place);
     first.send({ type: "prompt", message: "hello" });
     await first.until({ "...": true, type: "prompt_result", status: "completed" });
     await first.finish();
     const continued = { ...place, arguments: [...place.arguments, "--continue"] };
-    const next = startHost({}, { place: continued });
+    const next = await startMemoryHost({}, continued);
     next.send({ type: "set_budget", maxTotalTokens: 1 });
     next.send({ type: "prompt", message: "more", id: "p" });
     expect(await next.until({ "...": true, id: "p", success: false })).toMatchObject({

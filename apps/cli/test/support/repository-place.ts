@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Turn } from "@tau-agent/ai/testing";
 import { makePlace, type Place } from "./place.ts";
 
@@ -31,10 +32,21 @@ export function repositoryPlace(
     arguments: args,
     files: { "agent/settings.json": JSON.stringify(settings) },
   });
-  git(place.cwd, "init", "-q");
-  git(place.cwd, "add", "-A");
-  git(place.cwd, "commit", "-qm", "first");
+  firstCommit ??= makeFirstCommit();
+  cpSync(firstCommit, join(place.cwd, ".git"), { recursive: true });
   return place;
+}
+
+/** What git keeps of a project with one commit; each has the same files, and git takes a while. */
+let firstCommit: string | undefined;
+
+function makeFirstCommit(): string {
+  const { cwd, folder } = makePlace();
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  git(cwd, "init", "-q");
+  git(cwd, "add", "-A");
+  git(cwd, "commit", "-qm", "first");
+  return join(cwd, ".git");
 }
 
 /** Hosts that run with the scenario of this place. */

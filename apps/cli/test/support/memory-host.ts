@@ -1,0 +1,125 @@
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { createAgentSession } from "@tau-agent/coding-agent";
+import { FrameQueue, mismatch, type Pattern } from "@tau-agent/conformance";
+import { LineDecoder } from "@tau-agent/rpc-protocol";
+import { onTestFinished } from "vitest";
+import { readHostLine } from "../../src/command-line/read-host-line.ts";
+import { Shutdown } from "../../src/process/shutdown.ts";
+import { chooseDialect } from "../../src/rpc/choose-dialect.ts";
+import { serve } from "../../src/rpc/serve.ts";
+import { UiNotices } from "../../src/rpc/ui-notices.ts";
+import { sessionOptions } from "../../src/session/session-options.ts";
+import { recordHost } from "../recording/record-host.ts";
+import { makePlace, type Place, type PlaceSetup } from "./place.ts";
+import { SchemaCheck } from "./schema-check.ts";
+import { binPath } from "./start-host.ts";
+import type { Frame } from "./test-client.ts";
+
+/** A host in this process: everything but the process itself is real. Its subagents are built hosts. */
+export class MemoryHost {
+  readonly place: Place;
+  readonly frames: FrameQueue;
+  /** All that it has said. */
+  stdout = "";
+  readonly #recording: ReturnType<typeof recordHost>;
+  readonly #input = new PassThrough();
+  readonly #exit = Promise.withResolvers<number>();
+  readonly #lines = new LineDecoder();
+
+  private constructor(place: Place) {
+    this.place = place;
+    const check = new SchemaCheck(place);
+    this.frames = new FrameQueue((frame) => check.violation(frame));
+    this.#recording = recordHost(place.arguments, place.variables);
+  }
+
+  static async open(place: Place): Promise<MemoryHost> {
+    const host = new MemoryHost(place);
+    await host.#serve();
+    return host;
+  }
+
+  /** Sends a line, or a command as one. */
+  send(given: string | object): void {
+    const line = `${typeof given === "string" ? given : JSON.stringify(given)}\n`;
+    this.#recording.append("stdin", line);
+    this.#input.write(line);
+  }
+
+  /** The next frame that fits, leaving out those before it. */
+  async until(pattern: Pattern, timeoutMs = 8_000): Promise<Frame> {
+    for (;;) {
+      const frame = await this.frames.next(timeoutMs);
+      if (frame === undefined) throw new RangeError(`No frame fits ${JSON.stringify(pattern)}`);
+      if (mismatch(pattern, frame) === undefined) return frame;
+    }
+  }
+
+  /** Ends the input; what a process would exit with. */
+  async finish(): Promise<{ readonly code: number }> {
+    this.#input.end();
+    return { code: await this.#exit.promise };
+  }
+
+  async #serve(): Promise<void> {
+    const { place } = this;
+    const environment = {
+      cwd: place.cwd,
+      program: [process.execPath, binPath],
+      homeDirectory: place.folder,
+      temporaryDirectory: place.folder,
+      agentDirectory: join(place.folder, "agent"),
+      sessionDirectory: undefined,
+      variables: place.variables,
+    };
+    const line = readHostLine(place.arguments);
+    const notices = new UiNotices();
+    const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
+    const shutdown = new Shutdown((code) => {
+      this.frames.end();
+      this.#exit.resolve(code);
+    });
+    const options = await sessionOptions(line, environment, {
+      sendUiRequest: (request) => notices.send(request),
+      onShutdown: () => void shutdown.begin(0),
+      clientReady,
+    });
+    const session = await createAgentSession(options);
+    const output = {
+      write: (piece: string | Uint8Array, onWritten?: () => void) => {
+        this.#take(typeof piece === "string" ? Buffer.from(piece) : piece);
+        if (onWritten !== undefined) setImmediate(onWritten);
+        return true;
+      },
+      onDrain: () => {},
+      onClosed: () => {},
+    };
+    const logger = { warn() {}, error() {}, debug() {}, diagnostics() {} };
+    const dialect = await chooseDialect(line.protocol, place.variables);
+    const surroundings = { input: this.#input, output, shutdown, logger };
+    serve({ session, dialect, notices, onFirstAnswer, ...surroundings });
+  }
+
+  #take(piece: Uint8Array): void {
+    this.#recording.append("stdout", piece);
+    for (const line of this.#lines.push(piece)) {
+      if (!("text" in line)) continue;
+      this.stdout += `${line.text}\n`;
+      this.frames.push(JSON.parse(line.text));
+    }
+  }
+}
+
+/** A host of the test that is running; gone with its folder when the test is over. */
+export async function startMemoryHost(
+  setup: PlaceSetup = {},
+  place: Place = makePlace(setup),
+): Promise<MemoryHost> {
+  const host = await MemoryHost.open(place);
+  onTestFinished(async () => {
+    await host.finish();
+    place.remove();
+  });
+  return host;
+}
