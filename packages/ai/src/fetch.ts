@@ -13,15 +13,16 @@ type Fetch = typeof globalThis.fetch;
  */
 export function guardRedirects(fetch: Fetch): Fetch {
   return async (input, init) => {
-    let url = new URL(isRequest(input) ? input.url : input);
+    let url = isRequest(input) ? input.url : input;
     let response = await fetch(input, { ...init, redirect: "manual" });
     let request: RequestInit = init ?? {};
     for (let count = 0; redirects.has(response.status); count++) {
       const location = response.headers.get("location");
       if (location === null) return response;
-      const target = new URL(location, url);
+      const from = new URL(url);
+      const target = new URL(location, from);
       await response.body?.cancel();
-      refuse(url, target, count);
+      refuse(from, target, count);
       request = repeat(request, response.status, input);
       url = target;
       response = await fetch(url, { ...request, redirect: "manual" });

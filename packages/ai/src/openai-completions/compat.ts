@@ -231,6 +231,15 @@ const knownEndpoints: readonly KnownEndpoint[] = [
  * provider name tells.
  */
 export function resolveCompletionsCompat(model: Model): CompletionsCompat {
+  const compat = resolved.get(model) ?? resolve(model);
+  resolved.set(model, compat);
+  return compat;
+}
+
+/** Each request asks three times (row "CPU per short prompt"). */
+const resolved = new WeakMap<Model, CompletionsCompat>();
+
+function resolve(model: Model): CompletionsCompat {
   return Object.freeze({ ...unknownEndpoint, ...detect(model), ...declared(model.compat) });
 }
 

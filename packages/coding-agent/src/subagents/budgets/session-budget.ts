@@ -299,7 +299,7 @@ export class SessionBudget {
   /** Wall time passes without events, so set a timer for the warning or the limit. */
   #setTimer(): void {
     clearTimeout(this.#timer);
-    const limit = this.limits.maxWallTimeMs;
+    const limit = this.#limits.get("maxWallTimeMs");
     if (limit === undefined || !this.#clock.isTicking) return;
     const used = this.#usedOf("wallTimeMs");
     const warning = limit * this.#settings.get("task.budget.warnAtRatio");
@@ -312,9 +312,12 @@ export class SessionBudget {
   }
 
   #review(): void {
-    const ratio = this.#settings.get("task.budget.warnAtRatio");
     const { limits } = this;
-    for (const dimension of dimensions) {
+    const limited = dimensions.filter(({ limit }) => limits[limit] !== undefined);
+    // Most sessions have no limits, and every message counts (row "CPU per short prompt").
+    if (limited.length === 0) return;
+    const ratio = this.#settings.get("task.budget.warnAtRatio");
+    for (const dimension of limited) {
       const limit = limits[dimension.limit];
       if (limit === undefined || this.#warned.has(dimension.reason)) continue;
       if (this.#usedOf(dimension.measure) < limit * ratio) continue;
@@ -323,7 +326,7 @@ export class SessionBudget {
       this.#announce("budget_warning", dimension);
     }
     if (this.#exceeded !== undefined) return;
-    const found = dimensions.find((dimension) => this.#isExceeded(dimension));
+    const found = limited.find((dimension) => this.#isExceeded(dimension));
     if (found === undefined) return;
     // A limit of 0 is exceeded from the start, when there is nothing to warn or stop.
     if (this.#usedOf(found.measure) === 0) return;
