@@ -10,28 +10,29 @@ export const limits: Readonly<Record<string, string>> = {
   "first-prompt-memory":
     "two thirds are pages of Node's program, 46 to 49 MiB in every contestant; the floor, which sends one request and reads the reply, is 0.52 × the best peer, and Tau's heap and code are 4 MiB above the floor's (the peer's: 44)",
   "eight-hosts-wall":
-    "the floor, eight programs that only read the reply, needs 0.64 × the best peer, more than Tau: two cores read and write 8 000 deltas of eight processes",
-  "eight-hosts-cpu": "as eight-hosts-wall; the floor is 0.61 × the best peer",
+    "the floor, eight programs that only read the reply, needs 0.68 × the best peer, more than Tau: two cores read and write 8 000 deltas of eight processes",
+  "eight-hosts-cpu": "as eight-hosts-wall; the floor is 0.65 × the best peer",
   "argument-stream-cpu":
-    "no function takes more than a tenth: parsing the vendor's events 9 %, which the floor does too, garbage collection 7 %, reading the growing arguments 13 % in three functions, writes 4 %; the two requests and the call itself are shared by 2 000 deltas only",
-  "paced-cpu": "the floor is 0.56 × the best peer: waking for each delta costs more than the delta",
+    "no function takes more than parsing the vendor's events, 14 %, which the floor does too; garbage collection 6 %, writes 5 %, reading the growing arguments 4 %; the two requests and the call itself are shared by 2 000 deltas only",
+  "paced-cpu": "the floor is 0.61 × the best peer: waking for each delta costs more than the delta",
   "first-delta":
     "Tau takes less time than the floor, which is 0.81 × the best peer: one read, one write, and two processes that wake",
   "last-byte":
     "one read and one write; between them the end of a reply takes 1 ms of code that runs once for each prompt, most of it not compiled yet",
   "paced-abort":
-    "one read, one write, and 1 ms of code that a host seldom runs: a third of it makes the two errors of an abort, a quarter closes the connection",
+    "one read, one write, and 1 ms of code that a host seldom runs: 15 % of it close the connection, 12 % are garbage collection, 7 % make the two errors, and no other function takes more than 4 %",
   "get-state-idle":
     "of 20 µs of CPU per answer 13 are what the floor needs to answer with an empty object, and the peer needs 14 for an answer two thirds as long; the answer's JSON takes 3 µs",
   "get-state-burst":
     "the host takes 4.5 µs per answer, a third of them for JSON; the rest is the client, which parses answers with the documented totals, one and a half times as long as the peer's",
   "prompt-to-request":
-    "of 1.9 ms of CPU per prompt 0.4 are writes, 0.3 garbage collection, 0.5 the vendor's client and Node's HTTP; no other function takes more than 1 %",
+    "a fifth of the CPU is V8's other threads, for compilation and garbage collection; of the main thread's a seventh is the vendor's client and Node's HTTP, an eighth are writes, 2 % each the JSON of events and of tools, and no other function of Tau's takes more than 1 %",
   "prompt-cpu": "as prompt-to-request",
   "read-turn-system-calls":
-    "18 belong to reading the file, writing two session entries, and the connections to model and client; 6 look whether keys, models.json and the protected files have changed; the others wake V8's threads for garbage collection and compilation",
+    "15 belong to reading the file, writing two session entries, and the connections to model and client; 5 look whether keys, models.json and the protected files have changed; the others wake V8's threads for garbage collection and compilation",
+  "bash-turn": "as bash-command, and a turn of the model around it",
   "bash-command":
-    "half of the main thread's time is the fork of a process of this size, as with the peer; the shell then starts",
+    "a Node program that does nothing else takes 2.5 ms for the same command, half of them in the fork, however large its heap is; the shell then starts",
   "session-state":
     "all 54 MB are read and scanned, 150 ms of CPU after a start of 50, because the state has totals of the whole session",
   "session-get-messages":
@@ -44,6 +45,8 @@ export const limits: Readonly<Record<string, string>> = {
     "36 MiB more than after a start: 11 for what is known of each entry and 3 for ids, else V8's young generation and optimised code",
   "fork-messages":
     "JSON.stringify of 142 KB and its write take 90 % of the host's time; the peer does the same",
+  "entries-since":
+    "its one entry takes no longer than an answer to get_state: one read, one write, and two processes that wake",
   find: "of 22 ms of CPU half are Node's threads that read folders, half look at 20 000 names; the peer runs a program that does both on all cores",
   "grep-none":
     "ripgrep takes 160 ms of CPU for 20 000 files, 120 of them in the kernel, with eight system calls per file (open, fcntl, four reads, close); one thread takes 140 ms but no longer runs on both cores, memory maps take 258 ms, and not reading ignore files saves 6 %; the peer runs the same program",
