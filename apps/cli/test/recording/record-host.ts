@@ -31,7 +31,7 @@ function recordingOfParts(protocol: string): Recording {
 }
 
 /** From here on a frame is long, and so is a text in it. */
-const LONG_FRAME = 50_000;
+const LONG_FRAME = 5_000;
 const LONG_TEXT = 500;
 
 /**

@@ -15,12 +15,12 @@ const schema: { $defs: Record<string, Definition> } = JSON.parse(readFileSync(pa
 
 const shapes = new SchemaShapes(schema);
 const references = dereference(schema as Schema);
-/** The shapes that were allowed, by the name in the schema. */
-const allowed = new Map<string, Set<string>>();
+/** Whether values of a shape are allowed, by the name in the schema. */
+const verdicts = new Map<string, Map<string, boolean>>();
 
 /** How many different shapes were held against the schema. */
 export function countShapes(): number {
-  return [...allowed.values()].reduce((count, { size }) => count + size, 0);
+  return [...verdicts.values()].reduce((count, { size }) => count + size, 0);
 }
 
 /** What tells a value from others, as far as the published schema looks at it. */
@@ -28,30 +28,40 @@ export function schemaShape(value: unknown): string {
   return shapes.shapeOf(value);
 }
 
+/** Whether a value is what the published schema calls `name`. */
+export function isAllowed(name: string, value: unknown): boolean {
+  const known = verdicts.get(name) ?? new Map<string, boolean>();
+  verdicts.set(name, known);
+  const shape = schemaShape(value);
+  const verdict = known.get(shape) ?? errorsIn(name, value).length === 0;
+  known.set(shape, verdict);
+  return verdict;
+}
+
 /** Why a value is not what the published schema calls `name`; undefined when it is. */
 export function schemaViolation(name: string, value: unknown): string | undefined {
-  const shape = schemaShape(value);
-  const known = allowed.get(name) ?? new Set();
-  if (known.has(shape)) return undefined;
-  const violation = findViolation(name, value);
-  if (violation === undefined) allowed.set(name, known.add(shape));
-  return violation;
+  return isAllowed(name, value) ? undefined : findViolation(name, value);
 }
 
 /** As {@link schemaViolation}, from the schema itself for each value. */
 export function findViolation(name: string, value: unknown): string | undefined {
   const definition = schema.$defs[name];
   if (definition === undefined) return `there is no schema ${name}`;
-  // One alternative that allows the value is enough; most are for frames of other names.
-  const meant = (definition.anyOf ?? []).map(resolved).filter((part) => isMeant(part, value));
-  if (meant.some((part) => errorsOf(part, value).length === 0)) return undefined;
-  const errors = errorsOf(definition, value);
+  const errors = errorsIn(name, value);
   if (errors.length === 0) return undefined;
   const closest = explanations(definition, value).toSorted((a, b) => a.length - b.length);
   const reasons = (closest[0] ?? errors).map(
     ({ instanceLocation, error }) => `${instanceLocation} ${error}`,
   );
   return `not a ${name}: ${reasons.join("; ")}\n${JSON.stringify(value)}`;
+}
+
+function errorsIn(name: string, value: unknown) {
+  const definition = schema.$defs[name] ?? { anyOf: [] };
+  // One alternative that allows the value is enough; most are for frames of other names.
+  const meant = (definition.anyOf ?? []).map(resolved).filter((part) => isMeant(part, value));
+  if (meant.some((part) => errorsOf(part, value).length === 0)) return [];
+  return errorsOf(definition, value);
 }
 
 /** What is wrong, said of each alternative that the value means to be. */
