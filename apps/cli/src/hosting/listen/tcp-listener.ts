@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DEFAULT_MAX_LINE_BYTES, errorMessage, ProtocolError } from "@tau-agent/rpc-protocol";
 import { WebSocketServer } from "ws";
@@ -30,6 +30,8 @@ export async function listenOnPort(
   const access: Access = { origins, isToken: tokenCheck(readToken(tokenFile)) };
   const open = new Set<OpenConnection>();
   const routes = new HttpRoutes({ setup, access, pingMs, open });
+  // An import would ask for every export, and one of them loads Node's `fetch`.
+  const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer((request, response) => void routes.handle(request, response));
   acceptWebSockets(server, { setup, access, pingMs, open });
   await bind(server, host, port);
