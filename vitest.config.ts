@@ -39,8 +39,8 @@ export default defineConfig({
     // A worker keeps its modules from file to file, as the code has no state in them. Starting a
     // process and loading everything anew for each of 400 files took a fifth of the whole run.
     isolate: false,
-    // By default one core is left alone, which is half of a small machine.
-    maxWorkers: availableParallelism(),
+    // Tests wait for processes a third of their time; by default one core is even left alone.
+    maxWorkers: availableParallelism() + 1,
     // Holding a run's frames against the schema takes seconds, and more on a busy machine.
     teardownTimeout: 120_000,
     projects: [
