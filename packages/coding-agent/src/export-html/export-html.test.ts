@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { encodeLine } from "@tau-agent/rpc-protocol/plain";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sliceSize } from "../../../../scripts/testing/slice.ts";
 import { codeSession } from "./__fixtures__/code-session.ts";
 import { demoSession } from "./__fixtures__/demo-session.ts";
 import { hostileTexts } from "./__fixtures__/hostile-texts.ts";
@@ -320,14 +321,14 @@ describe("long sessions", () => {
   }, 60_000);
 
   it.each([
-    ["output", longSession],
-    ["code", codeSession],
-    ["data", dataSession],
-    ["images", imageSession],
+    ["output", longSession, 2000],
+    ["code", codeSession, sliceSize(500, 2000)],
+    ["data", dataSession, sliceSize(500, 2000)],
+    ["images", imageSession, 2000],
   ])(
     "of %s make pages of less than twice their size, with the session in them",
-    async (_, build) => {
-      const source = build(2000);
+    async (_, build, entries) => {
+      const source = build(entries);
       const size = [source.header, ...source.entries].map(encodeLine).join("").length;
       const page = await exportHtml(source);
       expect(page).toMatch(/id="jsonl"[^>]*>[\w+/]{10000}/);
