@@ -59,4 +59,14 @@ describe("the region of a request", () => {
       "http://127.0.0.1:9",
     );
   });
+
+  it("is that of all of AWS's services in the environment unless Bedrock has its own", async () => {
+    const all = { ...none, AWS_ENDPOINT_URL: "http://127.0.0.1:4566/" };
+    const { endpoint } = await placeOf({ id: "m", baseUrl: standard }, all);
+    expect(endpoint).toBe("http://127.0.0.1:4566");
+    const both = { ...all, AWS_ENDPOINT_URL_BEDROCK_RUNTIME: "http://127.0.0.1:9" };
+    expect((await placeOf({ id: "m", baseUrl: standard }, both)).endpoint).toBe(
+      "http://127.0.0.1:9",
+    );
+  });
 });

@@ -93,7 +93,9 @@ function regionIn({ AWS_REGION, AWS_DEFAULT_REGION }: Environment): string | und
 function endpointOf(baseUrl: string, environment: Environment, region: string): string {
   const isOwn = URL.canParse(baseUrl) && !standardHost.test(new URL(baseUrl).hostname);
   if (isOwn) return baseUrl.replace(/\/+$/, "");
-  const named = environment.AWS_ENDPOINT_URL_BEDROCK_RUNTIME?.trim();
+  // That of the service before that of all services, as in AWS's own tools.
+  const { AWS_ENDPOINT_URL_BEDROCK_RUNTIME, AWS_ENDPOINT_URL } = environment;
+  const named = AWS_ENDPOINT_URL_BEDROCK_RUNTIME?.trim() || AWS_ENDPOINT_URL?.trim();
   if (named) return named.replace(/\/+$/, "");
   const suffix = region.startsWith("cn-") ? ".cn" : "";
   return `https://bedrock-runtime.${region}.amazonaws.com${suffix}`;
