@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import { reasonNotRun } from "./describe-with.ts";
-import { longSuites } from "./long-suites.ts";
+import { slicedSuites } from "./long-suites.ts";
 import { runsWhole, seed } from "./slice.ts";
 
 /** Says at the end of a run what it left out, and why, and what it had to run twice. */
@@ -29,11 +29,14 @@ function describeSkipped(modules: readonly TestModule[]): string[] {
 
 function describeSlices(modules: readonly TestModule[]): string[] {
   if (runsWhole) return [];
-  const suites = new Set(longSuites());
+  const suites = new Set(slicedSuites());
   const ran = modules.filter(({ moduleId }) => suites.has(relative(process.cwd(), moduleId)));
-  if (ran.length === 0) return [];
+  // Said by the test command.
+  const resting = Number(process.env.TAU_RESTING ?? 0);
+  if (ran.length + resting === 0) return [];
+  const rest = resting === 0 ? "" : `, and ${resting} long files had no turn`;
   return [
-    `A part of ${ran.length} long suites ran (TAU_SEED=${seed}); test:long runs all of them.`,
+    `A part of ${ran.length} long suites ran${rest} (TAU_SEED=${seed}); test:long runs all of them.`,
   ];
 }
 
