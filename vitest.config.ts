@@ -64,8 +64,8 @@ export default defineConfig({
           name: "integration",
           setupFiles,
           expect,
-          include: ["packages/*/test/**/*.test.ts", "apps/cli/test/*.test.ts"],
-          exclude: ["packages/worker/**", "**/node_modules/**"],
+          // Without an `exclude` of its own, which would take precedence over one of the command line.
+          include: ["packages/!(worker)/test/**/*.test.ts", "apps/cli/test/*.test.ts"],
           testTimeout: 20_000,
         },
       },

@@ -7,7 +7,7 @@ import { randomInt } from "node:crypto";
 import { longFiles } from "./testing/long-files.ts";
 
 /** How many of the long files have their turn: as many as four minutes on two cores have room for. */
-const TURNS = 8;
+const TURNS = 6;
 
 const { env } = process;
 env.TAU_SEED ??= String(randomInt(1_000_000));
