@@ -1,4 +1,11 @@
-import { bestPeer, type Comparison, floorRatio, holds, peerRatio } from "./comparison.ts";
+import {
+  bestPeer,
+  type Comparison,
+  floorRatio,
+  holds,
+  isCompared,
+  peerRatio,
+} from "./comparison.ts";
 
 const head = [
   "Row",
@@ -42,8 +49,13 @@ function cells(row: Comparison): string[] {
     row.most === undefined ? wanted(row.peer) : `≤ ${row.most} ${row.unit}`,
     ratio(floorRatio(row)),
     wanted(row.floor),
-    hasTarget(row) ? (holds(row) ? "ok" : "MISSED") : "",
+    hasTarget(row) ? verdict(row) : "",
   ];
+}
+
+function verdict(row: Comparison): string {
+  if (!holds(row)) return "MISSED";
+  return isCompared(row) ? "ok" : "not compared";
 }
 
 function hasTarget({ peer, floor, most }: Comparison): boolean {

@@ -41,3 +41,7 @@ it("shows both ratios beside what is wanted", () => {
   expect(text).toMatch(/start +40\.0 ms +100 ms +20\.0 ms +0\.40 +≤ 0\.5 +2\.00 +≤ 2 +ok/);
   expect(text).toMatch(/late .* 0\.80 +≤ 0\.5 +4\.00 +≤ 2 +MISSED/);
 });
+
+it("does not praise a row whose peer has no result", () => {
+  expect(comparisonTable([{ ...row, peers: [] }])).toMatch(/start .* ≤ 2 +not compared$/m);
+});

@@ -36,6 +36,13 @@ export function holds(row: Comparison): boolean {
   );
 }
 
+/** Whether there is a result for everything that a target of the row compares with. */
+export function isCompared(row: Comparison): boolean {
+  const lacksPeer = row.peer !== undefined && peerRatio(row) === undefined;
+  const lacksFloor = row.floor !== undefined && floorRatio(row) === undefined;
+  return !lacksPeer && !lacksFloor;
+}
+
 function ratio(tau: Summary | undefined, other: Summary | undefined): number | undefined {
   return tau && other ? tau.median / other.median : undefined;
 }
