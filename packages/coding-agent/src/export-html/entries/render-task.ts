@@ -83,10 +83,9 @@ function patchWords({ status, branch, reason }: Fields): string {
     kept: "not applied",
     discarded: "discarded",
   };
-  const said = Object.hasOwn(words, fieldText(status))
-    ? words[fieldText(status)]
-    : fieldText(status);
-  return typeof reason === "string" ? `${said} (${reason})` : fieldText(said);
+  const word = fieldText(status);
+  const said = (Object.hasOwn(words, word) && words[word]) || word;
+  return typeof reason === "string" ? `${said} (${reason})` : said;
 }
 
 function listFiles(files: unknown): Html | undefined {
