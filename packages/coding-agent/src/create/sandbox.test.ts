@@ -33,10 +33,10 @@ async function run(
 }
 
 const bash = (command: string) => toolCall("bash", { command });
-/** A file in no folder that a sandbox replaces. */
-function outsideFile(): string {
+/** A path in no folder that a sandbox replaces. */
+function outside(): string {
   const path = `/var/tmp/tau-outside-${randomUUID()}`;
-  onTestFinished(() => rmSync(path, { force: true }));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
@@ -66,10 +66,10 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
   });
 
   it("keeps file tools to the same paths", async () => {
-    const outside = outsideFile();
+    const path = outside();
     const { results } = await run(
       [
-        toolCall("write", { path: outside, content: "x" }),
+        toolCall("write", { path, content: "x" }),
         toolCall("write", { path: "/tmp/notes.txt", content: "private\n" }),
         bash("cat /tmp/notes.txt"),
         toolCall("read", { path: "/proc/self/environ" }),
@@ -77,10 +77,8 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
       ],
       workspace,
     );
-    expect(results[0]).toMatch(
-      `Cannot write ${outside}: refused by the sandbox, it is not writable`,
-    );
-    expect(existsSync(outside)).toBe(false);
+    expect(results[0]).toMatch(`Cannot write ${path}: refused by the sandbox, it is not writable`);
+    expect(existsSync(path)).toBe(false);
     expect(results[2]).toBe("private\n");
     expect(results[3]).toMatch(/sandbox.*\/proc\/self\/environ/);
     expect(results[4]).toContain("notes.txt:1: private");
@@ -99,8 +97,8 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
 
   it("asks whether what it refused may run outside", async () => {
     const { asked, approve } = answering({ decision: "allow" }, { decision: "allow" });
-    const outside = outsideFile();
-    const { results } = await run([toolCall("write", { path: outside, content: "x" })], workspace, {
+    const path = outside();
+    const { results } = await run([toolCall("write", { path, content: "x" })], workspace, {
       permissions: { mode: "ask" },
       approve,
     });
@@ -109,19 +107,20 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
       "sandbox_refused",
     ]);
     expect(results[0]).toContain("Successfully wrote");
-    expect(readFileSync(outside, "utf8")).toBe("x");
+    expect(readFileSync(path, "utf8")).toBe("x");
   });
 
   it("runs a command once more outside only when that is allowed", async () => {
     const line = `echo run >> log; touch "$HOME/new"`;
-    const environment = (folder: string) => ({ PATH: process.env.PATH, HOME: folder });
+    const HOME = outside();
+    mkdirSync(HOME);
     for (const decision of ["allow", "deny"] as const) {
       const { approve } = answering({ decision: "allow" }, { decision });
       const home = temporaryFolder();
       const { cwd, results } = await run([bash(line)], workspace, {
         permissions: { mode: "ask" },
         approve,
-        environment: environment("/usr"),
+        environment: { PATH: process.env.PATH, HOME },
         homeDirectory: home,
       });
       const runs = readFileSync(join(cwd, "log"), "utf8").split("\n").length - 1;

@@ -17,3 +17,8 @@ export class ProcessError extends Error {
     this.code = code;
   }
 }
+
+/** A sandbox could not be set up as planned, so its command did not run; the message says why. */
+export class SandboxStartError extends Error {
+  override readonly name = "SandboxStartError";
+}

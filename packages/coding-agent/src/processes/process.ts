@@ -8,7 +8,9 @@ import { OutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
-import type { PlainCommand, Sandbox } from "./sandbox.ts";
+import type { EnclosedCommand, PlainCommand, Sandbox } from "./sandbox.ts";
+import { startInside } from "./start-inside.ts";
+import { StartWatch, startPipe } from "./start-watch.ts";
 
 /** A child to run in a process group of its own. */
 export interface ProcessRequest {
@@ -42,6 +44,8 @@ export type ProcessOutcome =
   | { readonly kind: "timed_out" }
   | { readonly kind: "aborted" };
 
+/** What is started: the command, or the sandbox around it. */
+type StartRequest = ProcessRequest & Partial<Pick<EnclosedCommand, "announcesStart">>;
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 type Exit = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
 
@@ -61,12 +65,15 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   if (request.signal?.aborted) return { kind: "aborted" };
   const planned = request.processes.prepare(request.variables, request.isAlone);
   const plain = plainCommand(request, planned);
-  const enclosed = await request.sandbox?.enclose(plain);
-  try {
-    return await runChild({ ...request, ...(enclosed ?? plain) }, planned);
-  } finally {
-    await enclosed?.release();
-  }
+  if (request.sandbox === undefined) return runChild({ ...request, ...plain }, planned);
+  return startInside(request.sandbox, plain, async (enclosed) => {
+    try {
+      if (request.signal?.aborted) return { kind: "aborted" };
+      return await runChild({ ...request, ...enclosed }, planned);
+    } finally {
+      await enclosed.release();
+    }
+  });
 }
 
 function plainCommand({ file, args, cwd }: ProcessRequest, planned: PlannedChild): PlainCommand {
@@ -74,13 +81,17 @@ function plainCommand({ file, args, cwd }: ProcessRequest, planned: PlannedChild
   return { file, args: limit === undefined ? args : withLimit(limit, file, args), cwd, variables };
 }
 
-async function runChild(request: ProcessRequest, planned: PlannedChild): Promise<ProcessOutcome> {
+async function runChild(request: StartRequest, planned: PlannedChild): Promise<ProcessOutcome> {
   const { child, exited } = await start(request);
-  const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
+  const watch = StartWatch.of(child, request);
+  const sink = watch?.hold(request.onOutput) ?? request.onOutput;
+  const pump = new OutputPump(child.stdout, child.stderr, sink);
   const { pid } = child;
   if (pid !== undefined) {
     request.processes.add(pid);
-    request.onStarted?.(() => request.processes.kill(pid, planned));
+    const onStarted = () => request.onStarted?.(() => request.processes.kill(pid, planned));
+    if (watch === undefined) onStarted();
+    else void watch.begun.then((hasBegun) => hasBegun && onStarted());
   }
   let killedFor: "timed_out" | "aborted" | undefined;
   const kill = (reason: "timed_out" | "aborted") => {
@@ -100,7 +111,9 @@ async function runChild(request: ProcessRequest, planned: PlannedChild): Promise
     clearTimeout(timer);
     request.signal?.removeEventListener("abort", onAbort);
     await pump.drain(quietMs, maxDrainMs);
-    return outcomeOf(exit, killedFor);
+    const outcome = outcomeOf(exit, killedFor);
+    if (outcome.kind === "exited" && (await watch?.begun) === false) throw watch?.failure();
+    return outcome;
   } finally {
     clearTimeout(timer);
     request.signal?.removeEventListener("abort", onAbort);
@@ -109,7 +122,7 @@ async function runChild(request: ProcessRequest, planned: PlannedChild): Promise
 }
 
 async function start(
-  request: ProcessRequest,
+  request: StartRequest,
 ): Promise<{ readonly child: Child; readonly exited: Promise<Exit> }> {
   try {
     const child = spawn(request.file, request.args, {
@@ -117,7 +130,7 @@ async function start(
       env: request.variables,
       shell: request.isCommandLine ?? false,
       detached: hasProcessGroups,
-      stdio: [request.inputFile ?? "ignore", "pipe", "pipe"],
+      stdio: [request.inputFile ?? "ignore", "pipe", "pipe", ...startPipe(request)],
       windowsHide: true,
     }) as Child;
     // Listen at once: a missing program is reported before any promise continues.

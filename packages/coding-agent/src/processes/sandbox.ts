@@ -9,6 +9,8 @@ export interface PlainCommand {
 
 /** The command that runs it inside. */
 export interface EnclosedCommand extends PlainCommand {
+  /** Whether it writes to {@link startDescriptor} once the sandbox is set up, just before the command begins. */
+  readonly announcesStart: boolean;
   /** Takes away what was made for this run; called once, after its end. */
   readonly release: () => Promise<void>;
 }
@@ -19,6 +21,7 @@ export interface Sandbox {
    * Makes a command run inside.
    *
    * @throws {ProcessError} `sandbox_unavailable`; the text names the remedy
+   * @throws {SandboxStartError} what was planned with is gone
    */
   enclose(command: PlainCommand): Promise<EnclosedCommand>;
   /** The last line of the result of a command that failed inside; undefined where none runs inside. */

@@ -5,7 +5,9 @@ import { errorCode } from "../base/files/file-error.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { EnclosedCommand, PlainCommand, Sandbox } from "./sandbox.ts";
+import { startInside } from "./start-inside.ts";
+import { StartWatch, startPipe } from "./start-watch.ts";
 
 /** A child that serves until it is stopped, in a process group of its own. */
 export interface ServerRequest {
@@ -19,60 +21,92 @@ export interface ServerRequest {
   readonly sandbox?: Sandbox | undefined;
 }
 
+/** What belongs to a child. */
+interface Owned {
+  readonly planned: PlannedChild;
+  readonly processes: ProcessRegistry;
+  /** Takes away what its sandbox made. */
+  readonly release: () => Promise<void>;
+}
+
 /** A running child with pipes to all its streams. */
 export class ServerProcess {
   readonly #child: ChildProcessWithoutNullStreams;
-  readonly #planned: PlannedChild;
-  readonly #processes: ProcessRegistry;
-  /** Fulfilled with how it ended, in words. */
+  readonly #owned: Owned;
+  /** Fulfilled with how it ended, in words, once nothing of it is left. */
   readonly ended: Promise<string>;
   #hasEnded = false;
 
-  /** @throws {ProcessError} the child could not be started */
+  /**
+   * Starts a child; one in a sandbox has begun when the promise resolves.
+   *
+   * @throws {ProcessError} the child could not be started
+   */
   static async start(request: ServerRequest): Promise<ServerProcess> {
     const planned = request.processes.prepare(request.variables);
     const { file, args, cwd } = request;
     const plain = { file, args, cwd, variables: planned.variables };
-    const enclosed = await request.sandbox?.enclose(plain);
+    const { sandbox } = request;
+    if (sandbox === undefined) return ServerProcess.#spawn(plain, request, planned);
+    return startInside(sandbox, plain, (enclosed) => {
+      return ServerProcess.#spawn(enclosed, request, planned);
+    });
+  }
+
+  static async #spawn(
+    command: PlainCommand & Partial<EnclosedCommand>,
+    request: ServerRequest,
+    planned: PlannedChild,
+  ): Promise<ServerProcess> {
+    const { release = async () => {} } = command;
+    let server: ServerProcess;
+    let watch: StartWatch | undefined;
     try {
-      const command = enclosed ?? plain;
       const child = spawn(command.file, command.args, {
         cwd: command.cwd,
         env: command.variables,
         detached: hasProcessGroups,
-        stdio: "pipe",
+        stdio: ["pipe", "pipe", "pipe", ...startPipe(command)],
         windowsHide: true,
-      });
+      }) as ChildProcessWithoutNullStreams;
       // Listen at once: a missing program is reported before any promise continues.
       await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-      const server = new ServerProcess(child, planned, request.processes);
-      void server.ended.then(() => enclosed?.release());
-      return server;
+      server = new ServerProcess(child, { planned, release, processes: request.processes });
+      watch = StartWatch.of(child, command);
     } catch (error) {
-      await enclosed?.release();
+      await release();
       throw await startError(error, request);
     }
+    if (watch === undefined || (await watch.begun)) return server;
+    for await (const chunk of server.stderr) watch.keep(chunk);
+    await server.ended;
+    // It may have been killed, as the host ends.
+    if (server.#child.exitCode === null) return server;
+    throw watch.failure();
   }
 
-  private constructor(
-    child: ChildProcessWithoutNullStreams,
-    planned: PlannedChild,
-    processes: ProcessRegistry,
-  ) {
+  private constructor(child: ChildProcessWithoutNullStreams, owned: Owned) {
     this.#child = child;
-    this.#planned = planned;
-    this.#processes = processes;
-    if (child.pid !== undefined) processes.add(child.pid);
+    this.#owned = owned;
+    if (child.pid !== undefined) owned.processes.add(child.pid);
     // Writing to a child that has ended fails; its end is reported anyway.
     child.stdin.on("error", () => {});
     child.on("error", () => {});
-    this.ended = new Promise((resolve) => {
+    const exited = new Promise<string>((resolve) => {
       child.once("exit", (code, signal) => {
         this.#hasEnded = true;
         resolve(signal === null ? `exit code ${code}` : `signal ${signal}`);
         // What it started does not outlive it.
         this.#kill();
       });
+    });
+    this.ended = exited.then(async (how) => {
+      try {
+        await owned.release();
+        return how;
+      } catch (error) {
+        return `${how}; what its sandbox made is left: ${errorMessage(error)}`;
+      }
     });
   }
 
@@ -93,9 +127,10 @@ export class ServerProcess {
 
   /** Ends its input, and kills it with all that came from it when it does not end in time. */
   async stop(graceMs: number): Promise<void> {
-    if (this.#hasEnded) return;
     this.#child.stdin.end();
-    const timer = setTimeout(() => this.#kill(), graceMs);
+    const timer = setTimeout(() => {
+      if (!this.#hasEnded) this.#kill();
+    }, graceMs);
     await this.ended;
     clearTimeout(timer);
   }
@@ -103,8 +138,9 @@ export class ServerProcess {
   #kill(): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
-    this.#processes.kill(pid, this.#planned);
-    if (this.#hasEnded) this.#processes.leaderEnded(pid);
+    const { planned, processes } = this.#owned;
+    processes.kill(pid, planned);
+    if (this.#hasEnded) processes.leaderEnded(pid);
   }
 }
 

@@ -14,6 +14,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
+import type { EnclosedCommand } from "../processes/sandbox.ts";
+import { ServerProcess } from "../processes/server-process.ts";
 import { bubblewrapIsMissing } from "./__fixtures__/has-bubblewrap.ts";
 import { SandboxedPlace } from "./__fixtures__/sandboxed-place.ts";
 
@@ -102,6 +104,66 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
     const { rmSync } = await import("node:fs");
     rmSync(place.project, { recursive: true });
     await expect(place.run("true")).rejects.toMatchObject({ code: "cwd_missing" });
+  });
+});
+
+/** A socket that is gone when a sandbox that was planned with it is set up; the next plan is without. */
+async function listenOnce(place: SandboxedPlace): Promise<void> {
+  const socket = createServer().listen(join(place.outside, "short-lived.sock"));
+  await once(socket, "listening");
+  changeEnclosed(place, async (enclosed) => {
+    if (socket.listening) await new Promise((resolve) => socket.close(resolve));
+    return enclosed;
+  });
+}
+
+function changeEnclosed(
+  { sandbox }: SandboxedPlace,
+  change: (enclosed: EnclosedCommand) => Promise<EnclosedCommand>,
+): void {
+  const enclose = sandbox?.enclose.bind(sandbox);
+  if (sandbox === undefined || enclose === undefined) return;
+  sandbox.enclose = async (command) => change(await enclose(command));
+}
+
+describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", () => {
+  it("runs a command once, and shows nothing of it", async () => {
+    await using place = await new SandboxedPlace().enter();
+    await listenOnce(place);
+    expect(await place.run("echo run >> log; cat log; echo error >&2; exit 3")).toEqual({
+      output: "run\nerror\n",
+      outcome: { kind: "exited", exitCode: 3 },
+    });
+    // Nothing stays of the try that failed.
+    expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt", "log"]);
+  });
+
+  it("starts a server", async () => {
+    await using place = await new SandboxedPlace().enter();
+    await listenOnce(place);
+    const { processes, sandbox, project: cwd } = place;
+    const variables = { PATH: process.env.PATH ?? "" };
+    const server = await ServerProcess.start({
+      ...{ file: "cat", args: [], cwd, variables, processes, sandbox },
+    });
+    await server.write("hello\n");
+    const [chunk] = await once(server.stdout, "data");
+    expect(String(chunk)).toBe("hello\n");
+    await server.stop(1_000);
+    expect(readdirSync(cwd).sort()).toEqual([".git", "file.txt"]);
+  });
+
+  it("is an error that says why, where it never can be", async () => {
+    await using place = await new SandboxedPlace().enter();
+    changeEnclosed(place, async ({ args, ...rest }) => ({
+      ...rest,
+      args: ["--bind", "/nowhere", "/usr", ...args],
+    }));
+    await expect(place.run("touch never")).rejects.toMatchObject({
+      code: "sandbox_unavailable",
+      message: expect.stringContaining("Can't find source path /nowhere"),
+    });
+    expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt"]);
   });
 });
 

@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { errorCode } from "../base/files/file-error.ts";
 import { openedPath } from "../base/files/opened-path.ts";
 import { missingFolder } from "../processes/process.ts";
-import { ProcessError } from "../processes/process-error.ts";
+import { ProcessError, SandboxStartError } from "../processes/process-error.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "../processes/sandbox.ts";
 import { encloseInBubblewrap } from "./bubblewrap/enclose.ts";
 import { withoutAddresses } from "./bubblewrap/host-sockets.ts";
-import { closingCommand, inheritedDescriptors } from "./bubblewrap/inherited-descriptors.ts";
 import type { OwnListeners } from "./bubblewrap/own-listeners.ts";
 import { Placeholders } from "./bubblewrap/placeholders.ts";
+import { inheritedDescriptors, startingCommand } from "./bubblewrap/starting-command.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { behindDoor } from "./network/open-door.ts";
 import { readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
@@ -31,13 +33,16 @@ export interface SessionSandboxOptions {
   readonly openDoor: (folder: string) => Promise<SandboxNetworkDoor>;
 }
 
+/** For a command that needs nothing before it, and leaves nothing. */
+const asItIs = { announcesStart: false, release: async () => {} };
+
 /** The sandbox of one session. */
 export class SessionSandbox implements Sandbox {
   readonly #options: SessionSandboxOptions;
   readonly #folders: PrivateFolders;
   readonly #paths: SandboxPaths;
   readonly #placeholders: Placeholders;
-  #closing: readonly string[] | undefined;
+  #starting: readonly string[] | undefined;
   #door: Promise<SandboxNetworkDoor> | undefined;
 
   constructor(options: SessionSandboxOptions) {
@@ -100,7 +105,7 @@ export class SessionSandbox implements Sandbox {
   async enclose(command: PlainCommand): Promise<EnclosedCommand> {
     const { check, policy } = this.#options;
     if (!check.available) {
-      if (policy.whenUnavailable === "run") return { ...command, release: async () => {} };
+      if (policy.whenUnavailable === "run") return { ...command, ...asItIs };
       throw unavailable(check);
     }
     const own = this.#options.ownListeners();
@@ -121,7 +126,7 @@ export class SessionSandbox implements Sandbox {
         args: ["-p", profile, ...inner],
         cwd,
         variables,
-        release: async () => {},
+        ...asItIs,
       };
     }
     const run = await encloseInBubblewrap(
@@ -137,14 +142,18 @@ export class SessionSandbox implements Sandbox {
         start: this.#paths.seenPath(cwd),
       },
       this.#placeholders,
-    );
-    this.#closing ??= closingCommand(inheritedDescriptors());
+    ).catch((error: unknown) => {
+      // Other programs remove files while they are listed.
+      throw errorCode(error) === "ENOENT" ? new SandboxStartError(errorMessage(error)) : error;
+    });
+    this.#starting ??= startingCommand(inheritedDescriptors());
     // bubblewrap goes to the folder itself.
     return {
       file: check.program,
-      args: [...run.args, ...this.#closing, ...inner],
+      args: [...run.args, ...this.#starting, ...inner],
       cwd: "/",
       variables,
+      announcesStart: true,
       release: run.release,
     };
   }

@@ -123,5 +123,7 @@ function socketMounts({
 }
 
 function closedLike(path: string, folders: PrivateFolders): string {
-  return statSync(path).isDirectory() ? folders.closedFolder : folders.closedFile;
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory()
+    ? folders.closedFolder
+    : folders.closedFile;
 }
