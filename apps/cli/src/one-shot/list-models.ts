@@ -9,8 +9,8 @@ const columns: readonly [title: string, value: (model: Model) => string][] = [
   ["images", (model) => (model.input.includes("image") ? "yes" : "no")],
 ];
 
-const noModels = `No models: no provider has a key, models.json names none, and no server answers on this machine at
-the ports of Ollama, LM Studio, llama.cpp and vLLM or at the setting localServers.
+const noModels = `No models: no provider has a key, models.json names none, and no Ollama, LM Studio, llama.cpp or
+vLLM with a model answers at its usual port on this machine or at the setting localServers.
 Set a key in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, run
 tau auth login, or start a server; see tau help models.
 `;

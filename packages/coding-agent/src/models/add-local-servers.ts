@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { type FindOptions, findLocalServers } from "./local-servers.ts";
+import { type FindOptions, findLocalServers, type UnknownServer } from "./local-servers.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 /** Adds the local servers that answer to the registry, except those the user has described. */
@@ -7,14 +7,24 @@ export async function addLocalServers(
   registry: ModelRegistry,
   options: FindOptions,
 ): Promise<readonly Diagnostic[]> {
-  const found = await findLocalServers(options);
+  const unknown: UnknownServer[] = [];
+  const found = await findLocalServers({ ...options, onUnknown: (server) => unknown.push(server) });
   const own = await registry.customProviders();
   const added = found.filter(({ provider }) => !own.has(provider.id));
   for (const { provider } of added) registry.addProvider(provider);
   const [first] = added;
-  if (first === undefined) return [];
+  if (first === undefined) return unknown.map(describeUnknown);
   const [model] = await registry.models(first.provider.id);
   const size = model === undefined ? "" : `, window ${model.contextWindow} tokens`;
   const message = `No model with a key is named: using ${first.modelIds[0]} of ${first.name} at ${first.origin}${size}`;
   return [{ severity: "warning", code: "local_server", message }];
+}
+
+/** Says how to use a server that is not taken by itself (decision 59). */
+function describeUnknown({ origin, modelIds }: UnknownServer): Diagnostic {
+  const models = modelIds.slice(0, 1).map((id) => ({ id }));
+  const provider = { baseUrl: `${origin}/v1`, api: "openai-completions", models };
+  const file = JSON.stringify({ providers: { local: provider } });
+  const message = `The server at ${origin} is not taken by itself, as it answers as none of Ollama, LM Studio, llama.cpp and vLLM. To use it, put this into models.json of the agent directory: ${file}`;
+  return { severity: "warning", code: "local_server_unknown", message };
 }

@@ -163,6 +163,21 @@ describe("a registry", () => {
     expect(await registry.availableProviders()).toEqual(["vllm"]);
   });
 
+  it("gets no other server, and a diagnostic that says how to use that", async () => {
+    const { registry } = fakeRegistry({ lists: {} });
+    const list = { data: [{ id: "text-embedding" }, { id: "m", owned_by: "someone" }] };
+    const origin = await answering({ "/v1/models": list });
+    const [diagnostic, ...more] = await addLocalServers(registry, { addresses: [origin] });
+    expect(more).toEqual([]);
+    expect(diagnostic?.code).toBe("local_server_unknown");
+    const [, said = "", file = ""] = /^(.*?)(\{.*\})$/.exec(diagnostic?.message ?? "") ?? [];
+    expect(said).toContain(`server at ${origin} `);
+    const { providers } = JSON.parse(file) as { providers: Record<string, object> };
+    const described = fakeRegistry({ lists: {}, custom: providers }).registry;
+    expect(await described.models("local")).toMatchObject([{ id: "m", baseUrl: `${origin}/v1` }]);
+    expect(await registry.availableProviders()).toEqual([]);
+  });
+
   it("keeps the user's own description of a server", async () => {
     const entry = {
       baseUrl: "http://127.0.0.1:1/v1",

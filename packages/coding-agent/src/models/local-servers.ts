@@ -17,6 +17,13 @@ export interface FoundServer {
   readonly provider: CustomProvider;
 }
 
+/** A server that has a model, and answers as none of the kinds. */
+export interface UnknownServer {
+  /** Such as `http://127.0.0.1:8000`. */
+  readonly origin: string;
+  readonly modelIds: readonly string[];
+}
+
 /** How to look for local servers. */
 export interface FindOptions {
   /** The setting `localServers`: addresses; by default the usual ones. */
@@ -27,6 +34,8 @@ export interface FindOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** For all servers together, in ms; default 1500. */
   readonly timeoutMs?: number | undefined;
+  /** Called for each server that lists models as OpenAI does but is of no known kind; it is left out. */
+  readonly onUnknown?: ((server: UnknownServer) => void) | undefined;
 }
 
 /**
@@ -47,14 +56,21 @@ export async function findLocalServers(options: FindOptions = {}): Promise<Found
   return origins.flatMap((origin, at) => {
     const answer = answers[at];
     if (answer === undefined || answer.models.length === 0) return [];
+    const { kind, models } = answer;
+    if (kind === undefined) {
+      options.onUnknown?.({ origin, modelIds: models.map((model) => model.id) });
+      return [];
+    }
     // A second server of a kind is named after its port, too.
-    const id = taken.has(answer.kind) ? `${answer.kind}-${new URL(origin).port}` : answer.kind;
+    const id = taken.has(kind) ? `${kind}-${new URL(origin).port}` : kind;
     taken.add(id);
-    return [describe(id, origin, answer)];
+    return [describe(id, origin, { kind, models })];
   });
 }
 
-function describe(id: string, origin: string, { kind, models }: ServerAnswer): FoundServer {
+type KnownAnswer = ServerAnswer & { readonly kind: ServerKind };
+
+function describe(id: string, origin: string, { kind, models }: KnownAnswer): FoundServer {
   const ordered = [...models].sort((one, other) => Number(other.isLoaded) - Number(one.isLoaded));
   const provider = createCustomProvider(id, {
     name: serverNames[kind],

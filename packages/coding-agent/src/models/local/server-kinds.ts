@@ -23,7 +23,8 @@ interface LocalModel {
 
 /** What a server said of itself. */
 export interface ServerAnswer {
-  readonly kind: ServerKind;
+  /** Undefined if it lists models as OpenAI does, and nothing else is known of it. */
+  readonly kind: ServerKind | undefined;
   readonly models: readonly LocalModel[];
 }
 
@@ -33,7 +34,7 @@ const maxModels = 100;
 /** A window where neither the server nor the model's settings name one; its own may be larger than memory. */
 const mostUnknownWindow = 32_768;
 
-/** Asks a server what it is; undefined if it answers as none of the four kinds. */
+/** Asks a server what it is; undefined if it lists no models. */
 export async function identify(ask: Ask): Promise<ServerAnswer | undefined> {
   const [listed, detailed, tags] = await Promise.all([
     ask("/v1/models"),
@@ -44,13 +45,15 @@ export async function identify(ask: Ask): Promise<ServerAnswer | undefined> {
   const owners = new Set(served.map(({ owned_by }) => owned_by));
   // llama.cpp answers like Ollama, too.
   if (owners.has("llamacpp")) return { kind: "llama.cpp", models: await ofLlamaCpp(served, ask) };
-  if (owners.has("vllm")) return { kind: "vllm", models: ofVllm(served) };
+  if (owners.has("vllm")) return { kind: "vllm", models: asListed(served) };
   const described = listOf(detailed?.data);
   if (described.some(({ type }) => /^(?:llm|vlm|embeddings)$/.test(String(type)))) {
     return { kind: "lm-studio", models: ofLmStudio(described) };
   }
-  if (!Array.isArray(tags?.models)) return undefined;
-  return { kind: "ollama", models: await ofOllama(listOf(tags.models), ask) };
+  if (Array.isArray(tags?.models)) {
+    return { kind: "ollama", models: await ofOllama(listOf(tags.models), ask) };
+  }
+  return served.length === 0 ? undefined : { kind: undefined, models: asListed(served) };
 }
 
 async function ofLlamaCpp(served: readonly Answer[], ask: Ask): Promise<LocalModel[]> {
@@ -62,7 +65,7 @@ async function ofLlamaCpp(served: readonly Answer[], ask: Ask): Promise<LocalMod
   });
 }
 
-function ofVllm(served: readonly Answer[]): LocalModel[] {
+function asListed(served: readonly Answer[]): LocalModel[] {
   return served.flatMap((model) =>
     namesOf([model], "id").map((id) => {
       const contextWindow = asSize(model.max_model_len);
