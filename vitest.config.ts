@@ -1,8 +1,9 @@
-import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+// Chooses which part of the long suites runs; workers inherit it, and the end of the run says it.
+import "./scripts/testing/slice.ts";
 
 // Sources, not builds: `@tau-agent/source` is the condition every package exports first.
 // `import` and `default` always hold; named here, they would also hold for `require` in packages.
@@ -20,9 +21,7 @@ const setupFiles = [join(recording, "record-tests.ts"), noRefusals];
 // What runs around a run knows no conditions, and unit tests need no build.
 const protocol = fileURLToPath(new URL("packages/rpc-protocol/src/index.ts", import.meta.url));
 
-// Which part of the long suites runs; the end of the run says it.
 const { env } = process;
-env.TAU_SEED ??= String(randomInt(1_000_000));
 
 export default defineConfig({
   resolve: {

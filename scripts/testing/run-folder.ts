@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -7,6 +16,8 @@ import { join } from "node:path";
 const MEMORY = "/dev/shm";
 /** What a run leaves at most, and room for as much. */
 const ENOUGH_BYTES = 4 * 1024 ** 3;
+/** Holds the process id of the run that a folder belongs to. */
+const OWNER = "owner";
 
 /** A folder in which a run, and every process that it starts, keeps its temporary files. */
 export class RunFolder {
@@ -44,9 +55,11 @@ function inMemory(): string | undefined {
   // A run within a test stays in the folder of the run around it.
   if (tmpdir().startsWith(`${MEMORY}/`)) return undefined;
   try {
+    removeLeft();
     const { bavail, bsize } = statfsSync(MEMORY);
     if (bavail * bsize < ENOUGH_BYTES) return undefined;
     const folder = mkdtempSync(join(MEMORY, "tau-"));
+    writeFileSync(join(folder, OWNER), String(process.pid));
     const program = join(folder, "program");
     writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });
     const isExecutable = spawnSync(program).status === 0;
@@ -54,5 +67,31 @@ function inMemory(): string | undefined {
     return isExecutable ? folder : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Removes the folders of runs that were killed: they take memory. */
+function removeLeft(): void {
+  for (const name of readdirSync(MEMORY)) {
+    const folder = join(MEMORY, name);
+    const owner = name.startsWith("tau-") ? ownerOf(folder) : undefined;
+    if (owner !== undefined && !isRunning(owner)) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function ownerOf(folder: string): number | undefined {
+  try {
+    return Number(readFileSync(join(folder, OWNER), "utf8")) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,8 +1,14 @@
-/** Whether long suites run whole: `npx -y pnpm@12 test:long` sets it. */
-export const runsWhole = process.env.TAU_LONG === "1";
+import { randomInt } from "node:crypto";
 
-/** Which part of the long suites this run takes; `vitest.config.ts` chooses one where none is given. */
-export const seed = Number(process.env.TAU_SEED ?? 1);
+const { env } = process;
+// The processes of one run have the same.
+env.TAU_SEED ??= String(randomInt(1_000_000));
+
+/** Whether long suites run whole: `npx -y pnpm@12 test:long` sets it. */
+export const runsWhole = env.TAU_LONG === "1";
+
+/** Which part of the long suites this run takes: `TAU_SEED`, otherwise one by chance. */
+export const seed = Number(env.TAU_SEED);
 
 /**
  * What a run takes of a long suite: all of it in `test:long`, otherwise `count` cases that the seed

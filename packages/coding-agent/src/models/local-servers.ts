@@ -34,7 +34,7 @@ export interface FindOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** For all servers together, in ms; default 1500. */
   readonly timeoutMs?: number | undefined;
-  /** Called for each server that lists models as OpenAI does but is of no known kind; it is left out. */
+  /** Called for each server that lists models as OpenAI does, and whose kind is not known; it is left out. */
   readonly onUnknown?: ((server: UnknownServer) => void) | undefined;
 }
 
