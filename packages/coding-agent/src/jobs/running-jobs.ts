@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { JobInfo, JobOutput } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import { errorCode } from "../base/files/file-error.ts";
 import { makeFolderNow } from "../base/files/make-folder.ts";
@@ -191,6 +192,13 @@ export class RunningJobs {
       onStarted: started.resolve,
     });
     const killRest = await Promise.race([started.promise, running.then(() => () => {})]);
+    const end = (outcome: ProcessOutcome) => {
+      writer.end();
+      live.runs = false;
+      if (this.#isClosed) return;
+      writeEnd(folder, { ...endOf(outcome), endedAt: Date.now() });
+      this.#report(folder, record);
+    };
     const live: LiveJob = {
       ...{ record, folder, runs: true },
       kill: () => {
@@ -198,15 +206,12 @@ export class RunningJobs {
         killRest();
       },
       ended: running.then(
-        (outcome) => {
-          writer.end();
-          live.runs = false;
-          if (this.#isClosed) return;
-          writeEnd(folder, { ...endOf(outcome), endedAt: Date.now() });
-          this.#report(folder, record);
+        end,
+        // It had started only in a sandbox that could not be set up.
+        (error: unknown) => {
+          writer.add(Buffer.from(errorMessage(error)), "stderr");
+          end({ kind: "exited", exitCode: 1 });
         },
-        // Once started, it only ends.
-        () => undefined,
       ),
     };
     this.#live.set(record.jobId, live);

@@ -3,14 +3,15 @@ import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/file-error.ts";
+import { FirstErrors } from "./first-errors.ts";
 import { withLimit } from "./limit-mark.ts";
 import { OutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "./sandbox.ts";
-import { startInside } from "./start-inside.ts";
-import { StartWatch, startPipe } from "./start-watch.ts";
+import { setUpAgain } from "./set-up-again.ts";
+import { StartStatus, statusPipe } from "./start-status.ts";
 
 /** A child to run in a process group of its own. */
 export interface ProcessRequest {
@@ -44,8 +45,7 @@ export type ProcessOutcome =
   | { readonly kind: "timed_out" }
   | { readonly kind: "aborted" };
 
-/** What is started: the command, or the sandbox around it. */
-type StartRequest = ProcessRequest & Partial<Pick<EnclosedCommand, "announcesStart">>;
+type StartRequest = ProcessRequest & Pick<Partial<EnclosedCommand>, "startSigns">;
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 type Exit = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
 
@@ -62,18 +62,47 @@ const maxDrainMs = 1_000;
  * @throws {ProcessError} the child could not be started
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
+  if (request.sandbox === undefined) return runOnce(request);
+  const { signal, timeoutMs } = request;
+  const started = performance.now();
+  const onStarted = lastKill(request.onStarted);
+  return setUpAgain(() => {
+    const passedMs = performance.now() - started;
+    const leftMs = timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - passedMs);
+    return runOnce({ ...request, onStarted, timeoutMs: leftMs });
+  }, signal);
+}
+
+/** Reports the first of several tries; what it gives kills the last one. */
+function lastKill(onStarted: ProcessRequest["onStarted"]): ProcessRequest["onStarted"] {
+  let kill: (() => void) | undefined;
+  let isKilled = false;
+  return (killTry) => {
+    const isFirst = kill === undefined;
+    kill = killTry;
+    if (isKilled) killTry();
+    if (!isFirst) return;
+    onStarted?.(() => {
+      isKilled = true;
+      kill?.();
+    });
+  };
+}
+
+async function runOnce(request: ProcessRequest): Promise<ProcessOutcome> {
   if (request.signal?.aborted) return { kind: "aborted" };
   const planned = request.processes.prepare(request.variables, request.isAlone);
   const plain = plainCommand(request, planned);
-  if (request.sandbox === undefined) return runChild({ ...request, ...plain }, planned);
-  return startInside(request.sandbox, plain, async (enclosed) => {
-    try {
-      if (request.signal?.aborted) return { kind: "aborted" };
-      return await runChild({ ...request, ...enclosed }, planned);
-    } finally {
-      await enclosed.release();
-    }
-  });
+  const enclosed = await request.sandbox?.enclose(plain);
+  try {
+    return await runChild({ ...request, ...(enclosed ?? plain) }, planned);
+  } finally {
+    // What the command did and said counts all the same.
+    await enclosed?.release().catch((error: unknown) => {
+      const text = `\n[The sandbox could not be taken down: ${errorMessage(error)}]\n`;
+      return request.onOutput(Buffer.from(text), "stderr");
+    });
+  }
 }
 
 function plainCommand({ file, args, cwd }: ProcessRequest, planned: PlannedChild): PlainCommand {
@@ -83,15 +112,14 @@ function plainCommand({ file, args, cwd }: ProcessRequest, planned: PlannedChild
 
 async function runChild(request: StartRequest, planned: PlannedChild): Promise<ProcessOutcome> {
   const { child, exited } = await start(request);
-  const watch = StartWatch.of(child, request);
-  const sink = watch?.hold(request.onOutput) ?? request.onOutput;
+  const status = StartStatus.of(child, request);
+  const firstErrors = status && new FirstErrors(status);
+  const sink = firstErrors?.hold(request.onOutput) ?? request.onOutput;
   const pump = new OutputPump(child.stdout, child.stderr, sink);
   const { pid } = child;
   if (pid !== undefined) {
     request.processes.add(pid);
-    const onStarted = () => request.onStarted?.(() => request.processes.kill(pid, planned));
-    if (watch === undefined) onStarted();
-    else void watch.begun.then((hasBegun) => hasBegun && onStarted());
+    request.onStarted?.(() => request.processes.kill(pid, planned));
   }
   let killedFor: "timed_out" | "aborted" | undefined;
   const kill = (reason: "timed_out" | "aborted") => {
@@ -110,10 +138,10 @@ async function runChild(request: StartRequest, planned: PlannedChild): Promise<P
     const exit = await exited;
     clearTimeout(timer);
     request.signal?.removeEventListener("abort", onAbort);
+    await firstErrors?.end(exit.exitCode);
     await pump.drain(quietMs, maxDrainMs);
-    const outcome = outcomeOf(exit, killedFor);
-    if (outcome.kind === "exited" && (await watch?.begun) === false) throw watch?.failure();
-    return outcome;
+    if (firstErrors?.failure !== undefined) throw firstErrors.failure;
+    return outcomeOf(exit, killedFor);
   } finally {
     clearTimeout(timer);
     request.signal?.removeEventListener("abort", onAbort);
@@ -130,7 +158,7 @@ async function start(
       env: request.variables,
       shell: request.isCommandLine ?? false,
       detached: hasProcessGroups,
-      stdio: [request.inputFile ?? "ignore", "pipe", "pipe", ...startPipe(request)],
+      stdio: [request.inputFile ?? "ignore", "pipe", "pipe", ...statusPipe(request)],
       windowsHide: true,
     }) as Child;
     // Listen at once: a missing program is reported before any promise continues.

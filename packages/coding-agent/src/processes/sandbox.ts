@@ -7,10 +7,23 @@ export interface PlainCommand {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** The descriptor to which the program around a command may write how it ran. */
+export const statusDescriptor = 3;
+
+/** By what it is known that a sandbox could not be set up, and that its command never ran. */
+export interface StartSigns {
+  /** In what is written to {@link statusDescriptor} if the command ran. */
+  readonly ranMark: string;
+  /** What the error of the program around the command begins with. */
+  readonly errorPrefix: string;
+  /** Its exit code then. */
+  readonly exitCode: number;
+}
+
 /** The command that runs it inside. */
 export interface EnclosedCommand extends PlainCommand {
-  /** Whether it writes to {@link startDescriptor} once the sandbox is set up, just before the command begins. */
-  readonly announcesStart: boolean;
+  /** All of them together; absent where that is not said. */
+  readonly startSigns?: StartSigns | undefined;
   /** Takes away what was made for this run; called once, after its end. */
   readonly release: () => Promise<void>;
 }
@@ -21,7 +34,6 @@ export interface Sandbox {
    * Makes a command run inside.
    *
    * @throws {ProcessError} `sandbox_unavailable`; the text names the remedy
-   * @throws {SandboxStartError} what was planned with is gone
    */
   enclose(command: PlainCommand): Promise<EnclosedCommand>;
   /** The last line of the result of a command that failed inside; undefined where none runs inside. */

@@ -2,12 +2,11 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/file-error.ts";
-import { ProcessError } from "./process-error.ts";
+import { ProcessError, type SandboxStartError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "./sandbox.ts";
-import { startInside } from "./start-inside.ts";
-import { StartWatch, startPipe } from "./start-watch.ts";
+import { StartStatus, statusPipe } from "./start-status.ts";
 
 /** A child that serves until it is stopped, in a process group of its own. */
 export interface ServerRequest {
@@ -25,6 +24,7 @@ export interface ServerRequest {
 interface Owned {
   readonly planned: PlannedChild;
   readonly processes: ProcessRegistry;
+  readonly status: StartStatus | undefined;
   /** Takes away what its sandbox made. */
   readonly release: () => Promise<void>;
 }
@@ -37,52 +37,31 @@ export class ServerProcess {
   readonly ended: Promise<string>;
   #hasEnded = false;
 
-  /**
-   * Starts a child; one in a sandbox has begun when the promise resolves.
-   *
-   * @throws {ProcessError} the child could not be started
-   */
+  /** @throws {ProcessError} the child could not be started */
   static async start(request: ServerRequest): Promise<ServerProcess> {
     const planned = request.processes.prepare(request.variables);
     const { file, args, cwd } = request;
     const plain = { file, args, cwd, variables: planned.variables };
-    const { sandbox } = request;
-    if (sandbox === undefined) return ServerProcess.#spawn(plain, request, planned);
-    return startInside(sandbox, plain, (enclosed) => {
-      return ServerProcess.#spawn(enclosed, request, planned);
-    });
-  }
-
-  static async #spawn(
-    command: PlainCommand & Partial<EnclosedCommand>,
-    request: ServerRequest,
-    planned: PlannedChild,
-  ): Promise<ServerProcess> {
-    const { release = async () => {} } = command;
-    let server: ServerProcess;
-    let watch: StartWatch | undefined;
+    const enclosed = await request.sandbox?.enclose(plain);
+    const command: PlainCommand & Partial<EnclosedCommand> = enclosed ?? plain;
+    const release = async () => enclosed?.release();
     try {
       const child = spawn(command.file, command.args, {
         cwd: command.cwd,
         env: command.variables,
         detached: hasProcessGroups,
-        stdio: ["pipe", "pipe", "pipe", ...startPipe(command)],
+        stdio: ["pipe", "pipe", "pipe", ...statusPipe(command)],
         windowsHide: true,
       }) as ChildProcessWithoutNullStreams;
       // Listen at once: a missing program is reported before any promise continues.
       await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-      server = new ServerProcess(child, { planned, release, processes: request.processes });
-      watch = StartWatch.of(child, command);
+      const status = StartStatus.of(child, command);
+      const { processes } = request;
+      return new ServerProcess(child, { planned, processes, status, release });
     } catch (error) {
       await release();
       throw await startError(error, request);
     }
-    if (watch === undefined || (await watch.begun)) return server;
-    for await (const chunk of server.stderr) watch.keep(chunk);
-    await server.ended;
-    // It may have been killed, as the host ends.
-    if (server.#child.exitCode === null) return server;
-    throw watch.failure();
   }
 
   private constructor(child: ChildProcessWithoutNullStreams, owned: Owned) {
@@ -101,13 +80,23 @@ export class ServerProcess {
       });
     });
     this.ended = exited.then(async (how) => {
+      await owned.status?.end();
       try {
         await owned.release();
         return how;
       } catch (error) {
-        return `${how}; what its sandbox made is left: ${errorMessage(error)}`;
+        return `${how}; its sandbox could not be taken down: ${errorMessage(error)}`;
       }
     });
+  }
+
+  /**
+   * Why it never ran, once it has ended; undefined if it did.
+   *
+   * @param errors what it wrote to stderr, from its beginning
+   */
+  startFailure(errors: string): SandboxStartError | undefined {
+    return this.#owned.status?.failureOf(this.#child.exitCode, errors);
   }
 
   get stdout() {

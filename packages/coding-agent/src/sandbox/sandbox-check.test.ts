@@ -41,6 +41,12 @@ it.each([
   });
 });
 
+it("does without word of each command where a program in front passes on no descriptor for that", async () => {
+  const strict = `case $* in *--json-status-fd*) echo 'bwrap: Write to info_fd: Bad file descriptor' >&2; sleep 60 & exit 1;; esac`;
+  const check = await checkSandbox({ PATH: failing(strict) }, "linux");
+  expect(check).toMatchObject({ available: true, reportsStatus: false });
+});
+
 it("does not wait for a bwrap that hangs", async () => {
   const check = await checkSandbox({ PATH: failing("exec sleep 60") }, "linux");
   expect(check.reason).toMatch(/did not answer within 5 seconds/);

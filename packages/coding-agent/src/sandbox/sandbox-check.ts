@@ -1,7 +1,8 @@
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { isolationArguments } from "./bubblewrap/bubblewrap-arguments.ts";
+import type { Readable } from "node:stream";
+import { isolationArguments, statusArguments } from "./bubblewrap/bubblewrap-arguments.ts";
 
 /** Whether this machine can keep a command in a sandbox. */
 export interface SandboxCheck {
@@ -9,6 +10,8 @@ export interface SandboxCheck {
   readonly mechanism: "bubblewrap" | "seatbelt" | null;
   /** The program that makes it. */
   readonly program: string;
+  /** Whether it says of a command whether that ran. */
+  readonly reportsStatus?: boolean;
   /** Why it is not available. */
   readonly reason?: string;
   /** What to change. */
@@ -16,6 +19,9 @@ export interface SandboxCheck {
 }
 
 const TIMEOUT_MS = 5_000;
+const NO_ANSWER = `bubblewrap did not answer within ${TIMEOUT_MS / 1000} seconds`;
+/** More than the reason takes. */
+const MAX_ERROR_LENGTH = 16 * 1024;
 
 /** Finds out by doing it, because settings of the kernel, of containers and of AppArmor all have a say. */
 export async function checkSandbox(
@@ -53,9 +59,14 @@ export async function checkSandbox(
     "-c",
     ":",
   ];
-  const failure = await run(program, arguments_);
-  if (failure === undefined) return { available: true, mechanism: "bubblewrap", program };
-  return { ...unavailable(failure, remedyOf(failure)), mechanism: "bubblewrap", program };
+  const found = { mechanism: "bubblewrap", program } as const;
+  const failure = await run(program, [...statusArguments, ...arguments_]);
+  if (failure === undefined) return { available: true, reportsStatus: true, ...found };
+  // A program in front of it may pass on no descriptors but the standard ones.
+  if (failure !== NO_ANSWER && (await run(program, arguments_)) === undefined) {
+    return { available: true, reportsStatus: false, ...found };
+  }
+  return { ...unavailable(failure, remedyOf(failure)), ...found };
 }
 
 async function checkSeatbelt(): Promise<SandboxCheck> {
@@ -72,25 +83,42 @@ function unavailable(reason: string, remedy: string): SandboxCheck {
 /** Why a program failed; undefined if it did not. */
 function run(program: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
-    execFile(
-      program,
-      args,
-      { timeout: TIMEOUT_MS, killSignal: "SIGKILL", env: {} },
-      (error, _, errors) => {
-        if (error === null) resolve(undefined);
-        else if (error.killed)
-          resolve(`bubblewrap did not answer within ${TIMEOUT_MS / 1000} seconds`);
-        else
-          resolve(
-            errors
-              .trim()
-              .split("\n")
-              .at(-1)
-              ?.replace(/^bwrap: /, "") || error.message,
-          );
-      },
-    );
+    const child = spawn(program, args, {
+      // The last one takes the status of a command.
+      stdio: ["ignore", "ignore", "pipe", "pipe"],
+      timeout: TIMEOUT_MS,
+      killSignal: "SIGKILL",
+      detached: true,
+      env: {},
+    });
+    let errors = "";
+    (child.stdio[3] as Readable).on("error", () => {}).resume();
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      errors = (errors + text).slice(-MAX_ERROR_LENGTH);
+    });
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (_, signal) => {
+      // bubblewrap may leave a process that waits for it, and keeps its streams open.
+      killGroup(child.pid);
+      if (signal === "SIGKILL") resolve(NO_ANSWER);
+    });
+    child.once("close", (code) => {
+      const said = errors
+        .trim()
+        .split("\n")
+        .at(-1)
+        ?.replace(/^bwrap: /, "");
+      resolve(code === 0 ? undefined : said || `it ended with exit code ${code}`);
+    });
   });
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nothing is left.
+  }
 }
 
 /** What to change, by what bubblewrap and the kernel say. */

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import type { EnclosedCommand } from "../processes/sandbox.ts";
-import { ServerProcess } from "../processes/server-process.ts";
+import { runShellCommand } from "../processes/shell-command.ts";
 import { bubblewrapIsMissing } from "./__fixtures__/has-bubblewrap.ts";
 import { SandboxedPlace } from "./__fixtures__/sandboxed-place.ts";
 
@@ -108,13 +108,15 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
 });
 
 /** A socket that is gone when a sandbox that was planned with it is set up; the next plan is without. */
-async function listenOnce(place: SandboxedPlace): Promise<void> {
-  const socket = createServer().listen(join(place.outside, "short-lived.sock"));
+async function listenOnce(place: SandboxedPlace, folder = place.outside): Promise<string> {
+  const path = join(folder, "short-lived.sock");
+  const socket = createServer().listen(path);
   await once(socket, "listening");
   changeEnclosed(place, async (enclosed) => {
     if (socket.listening) await new Promise((resolve) => socket.close(resolve));
     return enclosed;
   });
+  return path;
 }
 
 function changeEnclosed(
@@ -126,44 +128,87 @@ function changeEnclosed(
   sandbox.enclose = async (command) => change(await enclose(command));
 }
 
+/** A sandbox that never can be set up. */
+function breakMounts(place: SandboxedPlace): void {
+  changeEnclosed(place, async ({ args, ...rest }) => ({
+    ...rest,
+    args: ["--bind", "/nowhere", "/usr", ...args],
+  }));
+}
+
 describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", () => {
   it("runs a command once, and shows nothing of it", async () => {
     await using place = await new SandboxedPlace().enter();
     await listenOnce(place);
-    expect(await place.run("echo run >> log; cat log; echo error >&2; exit 3")).toEqual({
+    expect(await place.run("echo run >> log; cat log; echo error >&2; exit 1")).toEqual({
       output: "run\nerror\n",
-      outcome: { kind: "exited", exitCode: 3 },
+      outcome: { kind: "exited", exitCode: 1 },
     });
     // Nothing stays of the try that failed.
     expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt", "log"]);
   });
 
-  it("starts a server", async () => {
+  it("leaves nothing where a socket of the project was", async () => {
     await using place = await new SandboxedPlace().enter();
-    await listenOnce(place);
-    const { processes, sandbox, project: cwd } = place;
-    const variables = { PATH: process.env.PATH ?? "" };
-    const server = await ServerProcess.start({
-      ...{ file: "cat", args: [], cwd, variables, processes, sandbox },
-    });
-    await server.write("hello\n");
-    const [chunk] = await once(server.stdout, "data");
-    expect(String(chunk)).toBe("hello\n");
-    await server.stop(1_000);
-    expect(readdirSync(cwd).sort()).toEqual([".git", "file.txt"]);
+    const path = await listenOnce(place, place.project);
+    expect((await place.run("true")).outcome).toEqual(ok);
+    expect(existsSync(path)).toBe(false);
   });
 
   it("is an error that says why, where it never can be", async () => {
     await using place = await new SandboxedPlace().enter();
-    changeEnclosed(place, async ({ args, ...rest }) => ({
-      ...rest,
-      args: ["--bind", "/nowhere", "/usr", ...args],
-    }));
+    breakMounts(place);
     await expect(place.run("touch never")).rejects.toMatchObject({
       code: "sandbox_unavailable",
-      message: expect.stringContaining("Can't find source path /nowhere"),
+      message: expect.stringMatching(/in \d+ tries: Can't find source path \/nowhere/),
     });
     expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt"]);
+  });
+
+  it("ends at the timeout and when it is aborted", async () => {
+    await using place = await new SandboxedPlace().enter();
+    breakMounts(place);
+    const started = performance.now();
+    expect((await place.run("touch never", 100)).outcome).toEqual({ kind: "timed_out" });
+    const run = (signal: AbortSignal) =>
+      runShellCommand(place.tools, { command: "true", signal, onOutput: () => undefined });
+    expect(await run(AbortSignal.timeout(100))).toEqual({ kind: "aborted" });
+    expect(performance.now() - started).toBeLessThan(1_500);
+  });
+
+  it("is not seen in what a command says of its own", async () => {
+    await using place = await new SandboxedPlace().enter();
+    const line = "echo run >> log; echo 'bwrap: mine' >&2; echo more >&2; exit 1";
+    expect(await place.run(line)).toEqual({
+      output: "bwrap: mine\nmore\n",
+      outcome: { kind: "exited", exitCode: 1 },
+    });
+    expect(readFileSync(join(place.project, "log"), "utf8")).toBe("run\n");
+  });
+
+  it("keeps what a command said when it cannot be taken down", async () => {
+    await using place = await new SandboxedPlace().enter();
+    changeEnclosed(place, async ({ release, ...rest }) => ({
+      ...rest,
+      release: async () => {
+        await release();
+        throw new Error("it is busy");
+      },
+    }));
+    const { output, outcome } = await place.run("echo done");
+    expect(output).toMatch(/done\n\n\[The sandbox could not be taken down: it is busy\]\n$/);
+    expect(outcome).toEqual(ok);
+  });
+});
+
+describeWith(bubblewrapIsMissing)("the environment in the sandbox", () => {
+  it("has variables whose names no shell could write", async () => {
+    await using place = new SandboxedPlace();
+    place.environment["my.var"] = "one";
+    place.environment["a-b"] = "two";
+    await place.enter();
+    const line = `${process.execPath} -p 'process.env["my.var"] + process.env["a-b"]'`;
+    expect((await place.run(line)).output).toBe("onetwo\n");
   });
 });
 

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../base/files/file-error.ts";
 import { openedPath } from "../base/files/opened-path.ts";
 import { missingFolder } from "../processes/process.ts";
-import { ProcessError, SandboxStartError } from "../processes/process-error.ts";
+import { ProcessError } from "../processes/process-error.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "../processes/sandbox.ts";
+import { setUpAgain } from "../processes/set-up-again.ts";
+import { bubblewrapSigns, statusArguments } from "./bubblewrap/bubblewrap-arguments.ts";
 import { encloseInBubblewrap } from "./bubblewrap/enclose.ts";
 import { withoutAddresses } from "./bubblewrap/host-sockets.ts";
+import { closingCommand, inheritedDescriptors } from "./bubblewrap/inherited-descriptors.ts";
 import type { OwnListeners } from "./bubblewrap/own-listeners.ts";
 import { Placeholders } from "./bubblewrap/placeholders.ts";
-import { inheritedDescriptors, startingCommand } from "./bubblewrap/starting-command.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { behindDoor } from "./network/open-door.ts";
 import { readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
@@ -33,16 +33,13 @@ export interface SessionSandboxOptions {
   readonly openDoor: (folder: string) => Promise<SandboxNetworkDoor>;
 }
 
-/** For a command that needs nothing before it, and leaves nothing. */
-const asItIs = { announcesStart: false, release: async () => {} };
-
 /** The sandbox of one session. */
 export class SessionSandbox implements Sandbox {
   readonly #options: SessionSandboxOptions;
   readonly #folders: PrivateFolders;
   readonly #paths: SandboxPaths;
   readonly #placeholders: Placeholders;
-  #starting: readonly string[] | undefined;
+  #closing: readonly string[] | undefined;
   #door: Promise<SandboxNetworkDoor> | undefined;
 
   constructor(options: SessionSandboxOptions) {
@@ -105,7 +102,7 @@ export class SessionSandbox implements Sandbox {
   async enclose(command: PlainCommand): Promise<EnclosedCommand> {
     const { check, policy } = this.#options;
     if (!check.available) {
-      if (policy.whenUnavailable === "run") return { ...command, ...asItIs };
+      if (policy.whenUnavailable === "run") return { ...command, release: async () => {} };
       throw unavailable(check);
     }
     const own = this.#options.ownListeners();
@@ -126,34 +123,32 @@ export class SessionSandbox implements Sandbox {
         args: ["-p", profile, ...inner],
         cwd,
         variables,
-        ...asItIs,
+        release: async () => {},
       };
     }
-    const run = await encloseInBubblewrap(
-      {
-        paths: this.#paths,
-        folders: this.#folders,
-        environment: this.#options.places.environment,
-        isReadOnly: policy.mode === "readOnly",
-        hasNetwork,
-        ownSockets: own.sockets,
-        program: command.file,
-        openSockets: door?.files ?? [],
-        start: this.#paths.seenPath(cwd),
-      },
-      this.#placeholders,
-    ).catch((error: unknown) => {
-      // Other programs remove files while they are listed.
-      throw errorCode(error) === "ENOENT" ? new SandboxStartError(errorMessage(error)) : error;
-    });
-    this.#starting ??= startingCommand(inheritedDescriptors());
+    const plan = {
+      paths: this.#paths,
+      folders: this.#folders,
+      environment: this.#options.places.environment,
+      isReadOnly: policy.mode === "readOnly",
+      hasNetwork,
+      ownSockets: own.sockets,
+      program: command.file,
+      openSockets: door?.files ?? [],
+      start: this.#paths.seenPath(cwd),
+    };
+    const run = await setUpAgain(() => encloseInBubblewrap(plan, this.#placeholders));
+    this.#closing ??= closingCommand(inheritedDescriptors());
+    const status = check.reportsStatus
+      ? { args: statusArguments, signs: bubblewrapSigns }
+      : { args: [], signs: undefined };
     // bubblewrap goes to the folder itself.
     return {
       file: check.program,
-      args: [...run.args, ...this.#starting, ...inner],
+      args: [...status.args, ...run.args, ...this.#closing, ...inner],
       cwd: "/",
       variables,
-      announcesStart: true,
+      startSigns: status.signs,
       release: run.release,
     };
   }

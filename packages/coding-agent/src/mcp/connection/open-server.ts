@@ -1,6 +1,7 @@
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import { ServerProcess } from "../../processes/server-process.ts";
+import { setUpAgain } from "../../processes/set-up-again.ts";
 import type { HttpEntry, McpServerConfig, OAuthEntry, StdioEntry } from "../config/server-entry.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { type ClientIdentity, McpConnection } from "./connection.ts";
@@ -55,14 +56,17 @@ async function openProgram(
 ): Promise<OpenedServer> {
   const program = await unlessAborted(resolveProgram(config, context), life.signal);
   const { processes, sandbox } = context.environment;
-  const start = (own: Life, registry: ProcessRegistry) => {
-    const { identity, note } = context;
+  const { identity, note } = context;
+  const startOnce = (own: Life, registry: ProcessRegistry) => {
     const transport = new StdioTransport({
       start: () => ServerProcess.start({ ...program, processes: registry, sandbox }),
       onRubbish: (line) =>
         note(config.name, `writes to its output what is not MCP: ${line.slice(0, 200)}`),
     });
     return connect(transport, { ...own, identity, timeoutMs: config.entry.timeoutMs });
+  };
+  const start = (own: Life, registry: ProcessRegistry) => {
+    return setUpAgain(() => startOnce(own, registry), own.signal);
   };
   // What a program inside a sandbox can reach is a matter of its session.
   if (!config.entry.isStateless || sandbox !== undefined) return start(life, processes);
@@ -87,6 +91,7 @@ async function connect(
     const connection = await McpConnection.open(transport, options);
     return { connection, transport: "stdio", failure: () => transport.failure };
   } catch (error) {
+    if (transport.startFailure !== undefined) throw transport.startFailure;
     if (transport.failure === undefined) throw error;
     throw new Error(transport.failure, { cause: error });
   }

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { DEFAULT_MAX_LINE_BYTES, LineDecoder } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject } from "../../base/files/read-json.ts";
+import type { SandboxStartError } from "../../processes/process-error.ts";
 import type { ServerProcess } from "../../processes/server-process.ts";
 
 /** What {@link StdioTransport} works with. */
@@ -49,6 +50,11 @@ export class StdioTransport implements Transport {
     if (this.#failure === undefined) return undefined;
     const said = this.#stderr.trim();
     return said === "" ? this.#failure : `${this.#failure}; it wrote: ${said}`;
+  }
+
+  /** Why the server never ran, once its process has ended; undefined if it did. */
+  get startFailure(): SandboxStartError | undefined {
+    return this.#process?.startFailure(this.#stderr);
   }
 
   async start(): Promise<void> {

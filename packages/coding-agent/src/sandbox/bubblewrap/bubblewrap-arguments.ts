@@ -1,3 +1,4 @@
+import { type StartSigns, statusDescriptor } from "../../processes/sandbox.ts";
 import { inMountOrder, type Mount } from "./mount.ts";
 
 /** What a command sees and may do. */
@@ -22,6 +23,16 @@ export const isolationArguments: readonly string[] = [
   "--cap-drop",
   "ALL",
 ];
+
+/** Makes bubblewrap write to a descriptor how the command ended, which it does only for one that ran. */
+export const statusArguments: readonly string[] = ["--json-status-fd", String(statusDescriptor)];
+
+/** How bubblewrap ends when it could not set up the sandbox, with {@link statusArguments}. */
+export const bubblewrapSigns: StartSigns = {
+  ranMark: '"exit-code"',
+  errorPrefix: "bwrap: ",
+  exitCode: 1,
+};
 
 /** bubblewrap's arguments for a command, without the command. */
 export function bubblewrapArguments({ cwd, mounts, hasNetwork }: Enclosure): readonly string[] {

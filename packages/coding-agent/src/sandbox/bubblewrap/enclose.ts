@@ -1,8 +1,11 @@
-import { readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { lstatSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { errorCode } from "../../base/files/file-error.ts";
+import { SandboxStartError } from "../../processes/process-error.ts";
 import { isBareRepository, protectedPlaces } from "../paths/protected-places.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
-import { type MountPlan, mountsOf } from "./mounts.ts";
+import { closedSockets, type MountPlan, mountsOf } from "./mounts.ts";
 import type { Placeholders } from "./placeholders.ts";
 
 /** A run in bubblewrap: what comes before the command, and what to call after it. */
@@ -27,8 +30,10 @@ export async function encloseInBubblewrap(
   const places = taken?.places;
   try {
     const links = (places?.links ?? []).map((path) => ({ path, target: readlinkSync(path) }));
+    const closed = closedSockets(plan);
+    const sockets = closed.filter((path) => lstatSync(path, missingIsFine)?.isSocket());
     const mounts = [
-      ...mountsOf(plan),
+      ...mountsOf(plan, closed),
       // A mount cannot be renamed away, so folders around what is protected are mounts, too.
       ...(places?.kept ?? []).map((path) => ({ kind: "writable", path }) as const),
       ...(places?.readOnly ?? []).map((path) => ({ kind: "readOnly", path }) as const),
@@ -36,15 +41,33 @@ export async function encloseInBubblewrap(
     return {
       args: bubblewrapArguments({ cwd: start, mounts, hasNetwork }),
       release: async () => {
-        for (const { path, target } of links) putBack(path, target);
-        if (isOrdinary) setAside(cwd);
-        await taken?.release();
+        try {
+          for (const { path, target } of links) putBack(path, target);
+          for (const path of sockets) removeStandIn(path);
+          if (isOrdinary) setAside(cwd);
+        } finally {
+          await taken?.release();
+        }
       },
     };
   } catch (error) {
     await taken?.release();
-    throw error;
+    // Other programs remove and exchange files while they are listed.
+    if (!/^(?:ENOENT|ENOTDIR|EINVAL)$/.test(errorCode(error) ?? "")) throw error;
+    throw new SandboxStartError(errorMessage(error), { cause: error });
   }
+}
+
+const missingIsFine = { throwIfNoEntry: false } as const;
+
+/**
+ * A socket that closes before bubblewrap comes to it leaves nothing to mount over, so in a writable folder
+ * bubblewrap makes an empty file. No program could listen there any more.
+ */
+function removeStandIn(path: string): void {
+  const status = lstatSync(path, missingIsFine);
+  const isStandIn = status?.isFile() && status.size === 0 && (status.mode & 0o777) === 0o444;
+  if (isStandIn) rmSync(path, { force: true });
 }
 
 /** A command made the folder itself a repository, whose settings git would run outside. */

@@ -38,7 +38,7 @@ const controlSockets = [
 ];
 
 /** What a command sees, but for the places inside of the working folder that are protected. */
-export function mountsOf(plan: MountPlan): readonly Mount[] {
+export function mountsOf(plan: MountPlan, sockets: readonly string[]): readonly Mount[] {
   const { paths, folders, isReadOnly, openSockets } = plan;
   const { cwd, named, treeRepository } = paths;
   return [
@@ -50,7 +50,8 @@ export function mountsOf(plan: MountPlan): readonly Mount[] {
     ...named.filter((path) => existsSync(path)).map((path) => writable(path)),
     ...agentMounts(paths.agentDirectory),
     ...(isReadOnly || treeRepository === undefined ? [] : [writable(treeRepository)]),
-    ...socketMounts(plan),
+    ...sockets.map((path) => readOnly(path, closedLike(path, folders))),
+    ...runMounts(plan),
     ...openSockets.map((path) => readOnly(path)),
     ...paths.denied.filter((path) => existsSync(path)).flatMap((path) => closedMounts(path, plan)),
   ];
@@ -98,28 +99,33 @@ function closedMounts(path: string, { paths, folders }: MountPlan): readonly Mou
   return mounts;
 }
 
-function socketMounts({
+/** Sockets, and folders of them, that a command must not reach. */
+export function closedSockets({
   paths,
-  folders,
   environment,
   hasNetwork,
   ownSockets,
   openSockets,
-}: MountPlan): readonly Mount[] {
+}: MountPlan): readonly string[] {
   const bound = hostSockets(environment);
   const isControl = (path: string) => /docker|containerd|podman|bus/i.test(path);
   const wanted = hasNetwork
     ? [...controlSockets, ...ownSockets, ...bound.filter(isControl)]
     : bound;
-  const closed = [...new Set(wanted.map((path) => resolveLinks(path).path))]
-    .filter((path) => hasNetwork || !isInside("/run", path))
-    .filter((path) => !openSockets.includes(path) && existsSync(path))
-    // In a private folder the host's socket is not there.
-    .filter((path) => paths.hostPath(path) === path)
-    .map((path) => readOnly(path, closedLike(path, folders)));
-  if (hasNetwork || !existsSync("/run")) return closed;
+  return (
+    [...new Set(wanted.map((path) => resolveLinks(path).path))]
+      .filter((path) => hasNetwork || !isInside("/run", path))
+      .filter((path) => !openSockets.includes(path) && existsSync(path))
+      // In a private folder the host's socket is not there.
+      .filter((path) => paths.hostPath(path) === path)
+  );
+}
+
+/** Without the network `/run` has programs only. */
+function runMounts({ hasNetwork }: MountPlan): readonly Mount[] {
+  if (hasNetwork || !existsSync("/run")) return [];
   const programs = programFolders.filter((path) => existsSync(path)).map((path) => readOnly(path));
-  return [{ kind: "empty", path: "/run" }, ...programs, ...closed];
+  return [{ kind: "empty", path: "/run" }, ...programs];
 }
 
 function closedLike(path: string, folders: PrivateFolders): string {

@@ -80,6 +80,7 @@ async function runRipgrep(
       return undefined;
     },
   }).catch((error: unknown) => {
+    // Without it, or without a sandbox for it, this process searches, and reads only what it may.
     if (error instanceof ProcessError) return undefined;
     throw error;
   });
@@ -87,7 +88,7 @@ async function runRipgrep(
   if (outcome?.kind === "exited" && outcome.exitCode === 2 && errors !== "") {
     throw patternError(search.pattern, errors);
   }
-  // Not by the exit code: "no match" and a sandbox that cannot be made have the same.
+  // Not by the exit code: "no match" and a program in front that fails have the same.
   if (outcome !== undefined && !isComplete && !enough.signal.aborted) {
     throw incompleteError(search.pattern, outcome, errors);
   }

@@ -1,0 +1,66 @@
+import type { ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
+import { SandboxStartError } from "./process-error.ts";
+import { type EnclosedCommand, type StartSigns, statusDescriptor } from "./sandbox.ts";
+
+/** More than a sandbox has to say. */
+const MAX_STATUS_LENGTH = 64 * 1024;
+/** For what a killed sandbox may leave, with its descriptors open. */
+const END_MS = 1_000;
+
+type Started = Pick<Partial<EnclosedCommand>, "startSigns">;
+
+/** The streams of a child above the standard ones, for `spawn`. */
+export function statusPipe({ startSigns }: Started): readonly "pipe"[] {
+  return startSigns === undefined ? [] : ["pipe"];
+}
+
+/** What the program around a command says of it on a descriptor of its own. */
+export class StartStatus {
+  readonly #signs: StartSigns;
+  readonly #closed: Promise<void>;
+  #text = "";
+
+  /** Undefined for a command of which nothing is said. */
+  static of(child: Pick<ChildProcess, "stdio">, { startSigns }: Started): StartStatus | undefined {
+    if (startSigns === undefined) return undefined;
+    return new StartStatus(startSigns, child.stdio[statusDescriptor] as Readable);
+  }
+
+  private constructor(signs: StartSigns, status: Readable) {
+    this.#signs = signs;
+    status.on("error", () => {});
+    status.on("data", (chunk: Buffer) => {
+      if (this.#text.length < MAX_STATUS_LENGTH) this.#text += chunk.toString();
+    });
+    this.#closed = new Promise((resolve) => status.once("close", resolve));
+  }
+
+  /** Waits for the end of what is said, after that of the child. */
+  async end(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, END_MS);
+    });
+    await Promise.race([this.#closed, limit]);
+    clearTimeout(timer);
+  }
+
+  /** Whether this may be the beginning of an error of the sandbox. */
+  mayBeFailure(errors: Buffer): boolean {
+    const { errorPrefix } = this.#signs;
+    return errors.toString("utf8", 0, errorPrefix.length) === errorPrefix;
+  }
+
+  /**
+   * Why the command never ran; undefined if it did. To be asked after {@link end}.
+   *
+   * @param errors what was written to stderr, from its beginning
+   */
+  failureOf(exitCode: number | null, errors: string): SandboxStartError | undefined {
+    const { ranMark, errorPrefix, exitCode: failed } = this.#signs;
+    if (exitCode !== failed || this.#text.includes(ranMark)) return undefined;
+    if (!errors.startsWith(errorPrefix)) return undefined;
+    return new SandboxStartError(errors.slice(errorPrefix.length).trim());
+  }
+}

@@ -1,0 +1,44 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+/** Set for descriptors that do not reach a child (`O_CLOEXEC`, in the octal `flags` of fdinfo). */
+const CLOSED_ON_EXEC = 0o2000000;
+
+/**
+ * Descriptors above the standard streams that every child of this process would inherit: what the program
+ * that started the host left open. Node closes only the first of them.
+ */
+export function inheritedDescriptors(): readonly number[] {
+  try {
+    return readdirSync("/proc/self/fdinfo")
+      .map(Number)
+      .filter((number) => number > 2 && isInherited(number));
+  } catch {
+    return [];
+  }
+}
+
+/** What runs a command without these descriptors: a program and its first arguments. */
+export function closingCommand(descriptors: readonly number[]): readonly string[] {
+  if (descriptors.length === 0) return [];
+  const closed = descriptors.map((number) => `${number}>&-`).join(" ");
+  return [...shell(), "-c", `exec ${closed}; exec "$@"`, "sh"];
+}
+
+/**
+ * Small shells take one digit only, and lose variables whose names they could not write; bash takes any number.
+ * In this mode it runs no file that `BASH_ENV` names.
+ */
+function shell(): readonly string[] {
+  const bash = ["/bin/bash", "/usr/bin/bash"].find((file) => existsSync(file));
+  return bash === undefined ? ["/bin/sh"] : [bash, "--posix"];
+}
+
+function isInherited(number: number): boolean {
+  try {
+    const [, flags = ""] =
+      /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${number}`, "utf8")) ?? [];
+    return (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
+  } catch {
+    return false;
+  }
+}
