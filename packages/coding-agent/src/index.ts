@@ -50,6 +50,7 @@ export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
 export { nearest, nearestHint } from "./base/nearest.ts";
 export type { Compaction } from "./compaction/compaction.ts";
+export { checkSetting } from "./create/check-setting.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
 export { describeSandboxOf } from "./create/describe-sandbox-of.ts";
 export {

@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { isSettingKey, nearestHint, SettingsStore, settingKeys } from "@tau-agent/coding-agent";
+import {
+  checkSetting,
+  isSettingKey,
+  nearestHint,
+  SettingsStore,
+  settingKeys,
+} from "@tau-agent/coding-agent";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 
@@ -37,6 +43,7 @@ export async function configCommand(
   if (action === "set" && text === undefined) refuse(`tau config set ${key}`, "name a value");
   if (action === "unset" && text !== undefined) refuse(text, "it is one word too many");
   const value = action === "set" ? parsed(text ?? "") : undefined;
+  if (action === "set") await checkSetting(key, value, path);
   await settings.save(isLocal ? "project" : "user", { [key]: value });
   print(action === "set" ? `Set ${key} in ${path}\n` : `Removed ${key} from ${path}\n`);
   return 0;

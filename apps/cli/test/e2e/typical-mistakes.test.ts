@@ -86,6 +86,15 @@ const mistakes: readonly Mistake[] = [
     'write the providers as {"providers"',
     { "agent/models.json": '{"ollama": {}}' },
   ],
+  [
+    "a model without its name",
+    ["--model", "--thinking", "high", "hi"],
+    "--model: it needs a value",
+  ],
+  ["an empty model", ["-p", "--model", "", "hi"], "--model: it needs a value"],
+  ["a negative count", ["config", "set", "retry.maxRetries", "-1"], "must be whole number ≥ 0"],
+  ["a typo in a mode that is set", ["config", "set", "permissions.mode", "aks"], '"ask"'],
+  ["a typo in a sandbox that is set", ["config", "set", "sandbox.mode", "workspce"], "workspace"],
 ];
 
 it.each(mistakes.map(([name, argv, text, files = {}]) => ({ name, argv, text, files })))(

@@ -1,0 +1,37 @@
+import { SessionError } from "../base/errors.ts";
+import { proxiedFetch } from "../models/proxied-fetch.ts";
+import { permissionProblem } from "../permissions/permission-settings.ts";
+
+/** A value for a member of a group of settings, and the file that it is meant for. */
+interface CheckedValue {
+  readonly member: string;
+  readonly value: unknown;
+  readonly path: string;
+}
+
+/** What reads the settings that the table leaves to their readers, by group or key. */
+const readers: Readonly<Record<string, (checked: CheckedValue) => unknown>> = {
+  permissions: ({ member, value, path }) => {
+    const problem = permissionProblem({ [member]: value });
+    if (problem === undefined) return;
+    const reason = `permissions.${problem.field}: ${problem.reason}`;
+    throw new SessionError("invalid_settings", { path, reason });
+  },
+  sandbox: async ({ member, value, path }) => {
+    const { settleSandbox } = await import("../sandbox/policy/sandbox-settings.ts");
+    const file = { path, scope: "user", value: { [member]: value } } as const;
+    settleSandbox([file], { isProjectTrusted: true });
+  },
+  httpProxy: ({ value }) => proxiedFetch({ environment: {}, setting: () => String(value) })(),
+};
+
+/**
+ * Refuses a value that the table of settings takes, and a start does not.
+ *
+ * @param path - the file that it is meant for
+ * @throws {SessionError} `invalid_settings` or `invalid_option`, as the start does
+ */
+export async function checkSetting(key: string, value: unknown, path: string): Promise<void> {
+  const [group = "", ...members] = key.split(".");
+  await readers[group]?.({ member: members.join("."), value, path });
+}
