@@ -70,7 +70,7 @@ function readCommandLine(
       if (shown.startsWith("--")) refuseLong(name, Object.keys(options), place);
       refuseShort(shown, options, place);
     }
-    const value = checkedValue(row, token);
+    const value = checkedValue(row, token, options);
     if (row.kind === "list") values[name] = [...list(values[name]), String(value)];
     else values[name] = value;
   }

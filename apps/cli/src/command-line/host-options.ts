@@ -58,12 +58,14 @@ const model: HostOptions = {
   provider: {
     key: "provider",
     value: "id",
+    isNeverEmpty: true,
     kind: "value",
     help: "Provider of the model (anthropic, openai, …)",
   },
   model: {
     key: "model",
     value: "model",
+    isNeverEmpty: true,
     kind: "value",
     help: "Model: id, provider/id or a part of it, with optional :<thinking>",
   },

@@ -11,6 +11,8 @@ export interface OptionRow {
   readonly value?: string;
   /** Whether the value is a path, which a shell completes. */
   readonly isPath?: boolean;
+  /** Whether an empty value is a mistake; an empty path always is one. */
+  readonly isNeverEmpty?: boolean;
   readonly help: string;
 }
 

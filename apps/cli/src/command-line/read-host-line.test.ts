@@ -21,11 +21,38 @@ describe("readHostLine", () => {
       model: "a/b:high",
       name: "My name",
     });
-    expect(readHostLine(["--model="])).toMatchObject({ model: "" });
+    expect(readHostLine(["--name="])).toMatchObject({ name: "" });
   });
 
   it("takes the next word as a value even when it looks like a flag", () => {
     expect(readHostLine(["--api-key", "-secret-"]).apiKey).toBe("-secret-");
+    expect(readHostLine(["--system-prompt", "--- be brief"]).systemPrompt).toBe("--- be brief");
+    expect(readHostLine(["--tools", "-bash"]).tools).toBe("-bash");
+  });
+
+  it.each([
+    ["--model", "--thinking", "high"],
+    ["--model", "--thinking=high"],
+    ["--append-system-prompt", "-p"],
+    ["-n", "--continue"],
+  ])("says that the value is missing in %s %s", (option, next, ...rest) => {
+    const told = `${option}: it needs a value, and ${next} is an option`;
+    expect(refused(option, next, ...rest)).toContain(told);
+  });
+
+  it("takes what looks like an option as a value after an equals sign", () => {
+    expect(readHostLine(["--name=--thinking"]).name).toBe("--thinking");
+  });
+
+  it.each(["--model", "--provider", "--store", "--session", "--session-dir", "-e"])(
+    "needs a value for %s that is not empty",
+    (option) => {
+      expect(refused(option, "")).toContain(`${option}: it needs a value that is not empty`);
+    },
+  );
+
+  it("takes a negative number as a prompt", () => {
+    expect(readHostLine(["-p", "-1", "-.5"]).messages).toEqual(["-1", "-.5"]);
   });
 
   it("collects repeated flags, files and messages in order", () => {

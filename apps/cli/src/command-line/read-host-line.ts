@@ -56,7 +56,7 @@ function readOption(options: CliOptions, token: OptionToken, queue: Token[]): vo
     return;
   }
   const value = row.kind === "optional" ? (token.value ?? takeWord(queue) ?? "") : token.value;
-  setOption(options, row, checkedValue(row, { shown, value, isInline }));
+  setOption(options, row, checkedValue(row, { shown, value, isInline }, hostOptions));
 }
 
 function setOption(options: CliOptions, { key, kind }: HostOption, value: string | true): void {

@@ -16,6 +16,7 @@ export const storeOptions: StoreOptionTable = {
     key: "store",
     kind: "value",
     value: "url|module",
+    isNeverEmpty: true,
     help: "Store for sessions instead of files: redis://…, postgres://…, or a module",
   },
   "project-key": {

@@ -64,9 +64,10 @@ function typeOf({ kind }: OptionRow): "string" | "boolean" {
   return kind === "value" || kind === "list" ? "string" : "boolean";
 }
 
-/** A prompt may begin with dashes (YAML frontmatter, a list). */
+/** A prompt may begin with dashes (YAML frontmatter, a list), and a value may be a negative number. */
 function asLongOption(word: string): string {
   if (!/^-./s.test(word) || word === "--") return word;
+  if (/^-\.?\d/.test(word)) return PLAIN_WORD;
   if (word.startsWith("--")) return /^--[\w-]+(=|$)/.test(word) ? word : PLAIN_WORD;
   return /\s/.test(word) ? PLAIN_WORD : UNKNOWN_SHORT;
 }

@@ -13,22 +13,37 @@ interface TypedOption {
 /**
  * The value of an option that exists.
  *
+ * @param table - all options: where one of them follows, the value is missing
+ *
  * @throws {ProtocolError} `invalid_option`
  */
 export function checkedValue(
-  { kind, choices }: OptionRow,
+  { kind, choices, isPath = false, isNeverEmpty = isPath }: OptionRow,
   { shown, value, isInline }: TypedOption,
+  table: OptionTable,
 ): string | true {
   if (kind === "switch") {
     if (isInline) refuse(shown, "it takes no value");
     return true;
   }
   if (value === undefined) refuse(shown, "it needs a value");
+  if (value === "" && isNeverEmpty) refuse(shown, "it needs a value that is not empty");
+  if (!isInline && isOption(value, table)) {
+    const asValue = shown.startsWith("--") ? `; if that is the value, write ${shown}=${value}` : "";
+    refuse(shown, `it needs a value, and ${value} is an option${asValue}`);
+  }
   if (choices !== undefined && !choices.includes(value)) {
     const hint = nearestHint(value, choices);
     refuse(shown, `${JSON.stringify(value)} is not one of ${choices.join(", ")}${hint}`);
   }
   return value;
+}
+
+/** Whether a word is an option of the table, alone or with a value behind an equals sign. */
+function isOption(word: string, table: OptionTable): boolean {
+  const [, long] = /^--([\w-]+)(?:=|$)/.exec(word) ?? [];
+  if (long !== undefined) return Object.hasOwn(table, long);
+  return Object.values(table).some(({ short }) => short !== undefined && word === `-${short}`);
 }
 
 /**

@@ -104,8 +104,7 @@ async function runPrompts(task: OneShotOptions): Promise<PromptResult> {
   const [first = "", ...rest] = options.messages;
   const opening = [task.input, `${text}${first}`].filter((part) => part !== "").join("\n\n");
   if (opening === "" && images.length === 0) {
-    const reason = "there is no prompt; pass one as an argument or pipe it in";
-    throw new ProtocolError("invalid_option", { option: "--print", reason });
+    throw new Error("there is no prompt; pass one as an argument or pipe it in");
   }
   // The last prompt is the one whose answer is printed.
   const last = rest.length === 0 ? { outputSchema } : {};

@@ -267,7 +267,11 @@ describe.concurrent("tau conformance", () => {
   });
 
   it("cannot be run without a host, with a wrong option, or with a host that does not start", async () => {
-    expect(await conformance()).toMatchObject({ code: 1, stdout: "" });
+    expect(await conformance()).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^tau: error: name the host to try: .* -- <host[^\n]*\n$/),
+    });
     const wrong = await conformance("--dialect", "klingon", ...tau);
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('"klingon"') });
     const missing = await conformance("--", "/no/such/host", "--flag");

@@ -112,9 +112,11 @@ describe("-p", () => {
   });
 
   it("without any prompt says so", async () => {
-    const result = await runHost({ arguments: ["-p"] });
-    expect(result.code).toBe(1);
-    expect(result.stderr).toContain("there is no prompt");
+    for (const argv of [["-p"], ["--mode", "text"], ["--mode", "json"]]) {
+      const result = await runHost({ arguments: argv });
+      expect(result.code).toBe(1);
+      expect(result.stderr).toMatch(/^tau: error: there is no prompt; pass one/m);
+    }
   });
 
   it("ends with 143 on SIGTERM", async () => {

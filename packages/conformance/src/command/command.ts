@@ -67,7 +67,7 @@ export async function conformance(words: readonly string[], output: TextOutput):
     if (request.isList) return await print(output, list(request), 0);
     if (request.play !== undefined) return await play(request.play, request, output);
     if (request.argv.length === 0) {
-      throw invalid("--", "the host to try is missing; see tau conformance --help");
+      return refuseBare();
     }
     const abandoned = abandonedAtSignals();
     const run = await runConformance({ ...request, abandoned, onPlayed: showProgress() });
@@ -80,6 +80,15 @@ export async function conformance(words: readonly string[], output: TextOutput):
     process.stderr.write(`tau: error: ${error.message}\n`);
     return error instanceof HostUnusable ? 2 : 1;
   }
+}
+
+/** A command line that names no host. */
+function refuseBare(): number {
+  const [synopsis] = usage.split("\n", 1);
+  const example = "tau conformance -- tau";
+  const text = `name the host to try: ${synopsis}, such as ${example}; see tau conformance --help`;
+  process.stderr.write(`tau: error: ${text}\n`);
+  return 1;
 }
 
 /**
