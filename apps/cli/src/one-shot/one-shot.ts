@@ -5,6 +5,7 @@ import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "../command-line/cli-options.ts";
+import { hintFor } from "../process/command-line-words.ts";
 import type { FrameOutput } from "../process/output.ts";
 import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.ts";
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
@@ -90,9 +91,12 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   return hasFailed(result, task) ? 1 : 0;
 }
 
-function hasFailed({ status, error }: PromptResult, { report }: OneShotOptions): boolean {
+function hasFailed(
+  { status, error, errorCode }: PromptResult,
+  { report }: OneShotOptions,
+): boolean {
   if (status === "completed" || status === "handled") return false;
-  report(`error: ${error ?? status}`);
+  report(`error: ${error ?? status}${hintFor(errorCode)}`);
   return true;
 }
 

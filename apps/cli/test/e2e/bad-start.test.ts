@@ -137,6 +137,11 @@ describe("a command line that cannot work", () => {
           "--tools: there is no tool nothing; known are",
         ],
         [["-p", "--session", "nowhere", "hi"], "nowhere"],
+        [["-p", "--session", "..", "hi"], "(it is a folder, not a file)"],
+        [
+          ["-p", "--provider", "scripted", "--session-dir", "../agent/models.json", "hi"],
+          "or keep the session in memory with --no-session",
+        ],
         [["-p", "--extension", "nowhere.ts", "hi"], "nowhere.ts"],
         [["-p", "--output-schema", "nowhere.json", "hi"], "nowhere.json"],
         [["-p", "@nowhere.txt", "hi"], "nowhere.txt"],

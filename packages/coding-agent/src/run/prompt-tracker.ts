@@ -1,7 +1,7 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
-import { lastReplyText } from "@tau-agent/rpc-protocol/plain";
+import { CodedError, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import type { OutputAnswer, OutputResult } from "../structured-output/output-answer.ts";
 
 /** How an accepted prompt ended, as its event tells. */
@@ -152,7 +152,8 @@ function outcomeOf({ id, promptId }: PromptIdentity, outcome: RunOutcome): Promp
   if (outcome.failure !== undefined) {
     const { failure } = outcome;
     const error = failure instanceof Error ? failure.message : String(failure);
-    return { ...prompt, status: "error", error };
+    const errorCode = failure instanceof CodedError ? failure.code : undefined;
+    return { ...prompt, status: "error", error, errorCode };
   }
   if (outcome.aborted) return { ...prompt, status: "aborted" };
   const message = outcome.reply?.message;

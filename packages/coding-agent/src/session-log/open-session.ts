@@ -57,7 +57,7 @@ export interface OpenedSession {
 /**
  * Opens or creates the log that a session begins with.
  *
- * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`,
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `session_unreadable`, `session_locked`,
  *   `session_write_failed`, `invalid_option`
  */
 export async function openSession(
@@ -94,7 +94,7 @@ export async function openSession(
 /**
  * Opens an existing session file; unlike at the start, a missing path is an error.
  *
- * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `session_unreadable`, `session_locked`
  */
 export async function openExistingSession(
   path: string,

@@ -1,13 +1,13 @@
 import { constants, copyFileSync, fstatSync, openSync } from "node:fs";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { errorMessage, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
+import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import { randomHex } from "../base/random.ts";
 import { mendEntry } from "./entries/mend-entry.ts";
 import { migrateEntries } from "./entries/migrate.ts";
 import { type IndexedFile, indexSessionFile } from "./file/index-session-file.ts";
 import { LineReader } from "./file/line-reader.ts";
+import { readFailed } from "./file/read-failed.ts";
 import type { FileTail } from "./file/read-session-file.ts";
 import type { RawEntry } from "./file/record-reader.ts";
 import { rewriteSessionFile } from "./file/rewrite-session-file.ts";
@@ -32,7 +32,7 @@ export interface ReadSession {
 /**
  * Reads a session to continue it. A file of an older version is replaced by one of this version.
  *
- * @throws {SessionError} `session_invalid`, `session_write_failed`
+ * @throws {SessionError} `session_invalid`, `session_unreadable`, `session_write_failed`
  */
 export async function readSession(path: string): Promise<ReadSession> {
   const lines = openLines(path);
@@ -58,8 +58,7 @@ function openLines(path: string): LineReader {
   try {
     return new LineReader(path, openSync(path, "r"));
   } catch (error) {
-    const reason = errorMessage(error);
-    throw new SessionError("session_invalid", { path, reason }, { cause: error });
+    throw readFailed(path, error);
   }
 }
 

@@ -3,6 +3,7 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  symlinkSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
@@ -39,6 +40,24 @@ const refusal = (promise: Promise<unknown>) =>
     () => expect.fail("was not refused"),
     (error: { code?: string; message?: string }) => error,
   );
+
+describe("a path without a readable file", () => {
+  it("is called a folder if it is one", async () => {
+    const path = temporaryFolder();
+    const { code, message } = await refusal(load(path));
+    expect(code).toBe("session_invalid");
+    expect(message).toBe(`Not a session file: ${path} (it is a folder, not a file)`);
+    expect(namesIn(dirname(path))).not.toContain(`${basename(path)}.lock`);
+  });
+
+  it("is not taken for another kind of file where it cannot be read", async () => {
+    const path = join(temporaryFolder(), "loop.jsonl");
+    symlinkSync(path, path);
+    const { code, message } = await refusal(load(path));
+    expect(code).toBe("session_unreadable");
+    expect(message).toMatch(/^Could not read the session .*loop\.jsonl: [^']* \(ELOOP\)$/);
+  });
+});
 
 describe("a file in use", () => {
   it("is rewritten with the next entry of any kind after it was deleted", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, openSync, statSync } from "node:fs";
+import { existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { encodeLine, SESSION_VERSION, toPlainValue } from "@tau-agent/rpc-protocol/plain";
@@ -7,7 +7,7 @@ import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import { BranchCopy, gathered } from "./branch-copy.ts";
 import { LineReader } from "./file/line-reader.ts";
-import { opening, SessionFile } from "./file/session-file.ts";
+import { opening, SessionFile, sessionFileSize } from "./file/session-file.ts";
 import type { SessionLease } from "./file/session-lease.ts";
 import { sessionFileName } from "./file/session-path.ts";
 import type { ReadSession } from "./read-session.ts";
@@ -115,13 +115,13 @@ export class SessionLog {
   /**
    * Continues the session in `path`; if the file is missing or empty, begins a new one there.
    *
-   * @throws {SessionError} `session_invalid`, `session_locked`, `session_write_failed`
+   * @throws {SessionError} `session_invalid`, `session_unreadable`, `session_locked`, `session_write_failed`
    */
   static async load(
     path: string,
     options: SessionLogOptions,
   ): Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }> {
-    if (!existsSync(path) || statSync(path).size === 0) {
+    if (sessionFileSize(path) === 0) {
       return { log: SessionLog.create({ ...options, path }), diagnostics: [] };
     }
     // Before it is read: entries that another host adds must be neither missed nor overwritten.

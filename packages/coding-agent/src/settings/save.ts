@@ -37,7 +37,8 @@ async function currentText(path: string): Promise<string> {
   const file = await readTextFile(path);
   if (file.kind === "missing") return "{}\n";
   if (file.kind === "unreadable") {
-    throw new SessionError("invalid_settings", { path, reason: file.diagnostic.message });
+    const { message, reason = message } = file.diagnostic;
+    throw new SessionError("invalid_settings", { path, reason });
   }
   if (file.text.trim() === "") return "{}\n";
   const parsed = await parseJsonText(file.text);

@@ -49,6 +49,7 @@ export const errorTable = {
   prompt_aborted: { message: "The prompt was aborted before its run began", retryable: true },
   session_name_empty: { message: "Session name cannot be empty", retryable: false },
   session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
+  session_unreadable: { message: "Could not read the session {path}: {reason}", retryable: false },
   session_not_found: { message: "Session file not found: {path}", retryable: false },
   session_locked: {
     message:
@@ -109,6 +110,7 @@ export const errorTable = {
   compaction_running: { message: "A compaction is already running", retryable: true },
   summary_failed: { message: "Could not summarise the conversation: {reason}", retryable: true },
   invalid_settings: { message: "Invalid setting in {path}: {reason}", retryable: false },
+  file_write_failed: { message: "Could not write {path}: {reason}", retryable: true },
   file_locked: { message: "{path} is locked by another process. Try again.", retryable: true },
   invalid_schema: { message: "Invalid JSON Schema in {field}: {reason}", retryable: false },
   invalid_option: { message: "Invalid option {option}: {reason}", retryable: false },

@@ -10,7 +10,10 @@ export interface PromptResult<Output = unknown> {
   readonly status: PromptStatus;
   /** The error message, when `status` is `error`; the client rejects with it instead. */
   readonly error?: string | undefined;
-  /** What kind of error the model's vendor reported, such as `auth`; only in the host's own process. */
+  /**
+   * What kind of error the model's vendor reported, such as `auth`, or the code of an error of the host;
+   * only in the host's own process.
+   */
   readonly errorCode?: string | undefined;
   /** The text of the last reply; with an output schema the last answer, as the model wrote it. */
   readonly text: string;

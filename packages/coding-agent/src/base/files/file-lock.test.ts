@@ -36,6 +36,18 @@ describe("withFileLock", () => {
     expect(readdirSync(join(dir, "new"))).toEqual([]);
   });
 
+  it("names the file and the reason once where no lock can be made", async () => {
+    const path = join(dir, "plain", "file.json");
+    writeFileSync(join(dir, "plain"), "");
+    const failed = withFileLock(path, async () => expect.fail("it has no lock"));
+    await expect(failed).rejects.toMatchObject({
+      code: "file_write_failed",
+      message: expect.stringMatching(
+        /^Could not write [^ ]*file\.json: a part of the path is a file, not a folder \(E\w+\)$/,
+      ),
+    });
+  });
+
   it("takes over a stale lock", async () => {
     const path = join(dir, "file.json");
     mkdirSync(`${path}.lock`);

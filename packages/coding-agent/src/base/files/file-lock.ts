@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { SessionError } from "../errors.ts";
 import { makeFolder } from "./make-folder.ts";
 import { errorCode } from "./read-text.ts";
+import { systemReason } from "./system-reason.ts";
 
 /** A lock not refreshed for this long is stale, in ms. */
 const staleLockMs = 30_000;
@@ -92,20 +93,31 @@ async function touch(lock: string, held: HeldLock): Promise<void> {
   held.touchedMs = (await stat(lock)).mtimeMs;
 }
 
+/** Takes the lock of a file whose folder may be missing. */
+async function lockBeside(target: string, waitMs: number): Promise<HeldLock | undefined> {
+  try {
+    await makeFolder(dirname(target), 0o700);
+    return await takeLock(`${target}.lock`, waitMs);
+  } catch (cause) {
+    const values = { path: target, reason: systemReason(cause) };
+    throw new SessionError("file_write_failed", values, { cause });
+  }
+}
+
 /**
  * Runs `work` while holding `<path>.lock`, a directory as in other pi-compatible hosts. Creates the
  * parent directory.
- * @throws {SessionError} `file_locked` if another process keeps the lock for longer than the wait.
+ * @throws {SessionError} `file_locked` if another process keeps the lock for longer than the wait,
+ * `file_write_failed` if none can be made.
  */
 export async function withFileLock<T>(
   path: string,
   work: (target: string) => Promise<T>,
   { waitMs = lockWaitMs }: LockOptions = {},
 ): Promise<T> {
-  await makeFolder(dirname(path), 0o700);
   const target = await targetOf(path);
   const lock = `${target}.lock`;
-  const held = await takeLock(lock, waitMs);
+  const held = await lockBeside(target, waitMs);
   if (held === undefined) throw new SessionError("file_locked", { path: target });
   // Refreshes the lock while a slow holder (a token refresh) works.
   let touching = Promise.resolve();

@@ -30,7 +30,10 @@ describe.each([
     for (const [name, reason] of Object.entries(reasons)) {
       expect(await read(join(folder, name))).toMatchObject({
         kind: "unreadable",
-        diagnostic: { message: expect.stringContaining(reason) },
+        diagnostic: {
+          message: expect.stringContaining(reason),
+          reason: expect.stringMatching(`^it could not be read: it is .*${reason}`),
+        },
       });
     }
   });

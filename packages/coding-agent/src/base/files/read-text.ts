@@ -1,7 +1,7 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../diagnostic.ts";
+import { systemReason } from "./system-reason.ts";
 
 /** A file's text, the fact that it is missing, or the reason why it could not be read. */
 export type TextFile =
@@ -25,12 +25,16 @@ function found(path: string, text: string): TextFile {
 
 function failed(path: string, error: unknown): TextFile {
   if (missingCodes.has(errorCode(error))) return { kind: "missing", path };
-  return refused(path, errorMessage(error));
+  return refused(path, systemReason(error));
 }
 
 function refused(path: string, reason: string): TextFile {
   const message = `Could not read ${path}: ${reason}`;
-  return { kind: "unreadable", path, diagnostic: { severity: "error", message, path } };
+  const diagnostic: Diagnostic = {
+    ...{ severity: "error", message, path },
+    reason: `it could not be read: ${reason}`,
+  };
+  return { kind: "unreadable", path, diagnostic };
 }
 
 /** Reading a pipe or a device, which a project may link to, would never end. */

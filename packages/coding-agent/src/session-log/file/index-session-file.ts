@@ -1,11 +1,11 @@
 import { read } from "node:fs";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
-import { errorMessage, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
+import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { SessionError } from "../../base/errors.ts";
 import type { ScannedLine } from "../scan/entry-columns.ts";
 import { EntryScan } from "../scan/entry-scan.ts";
 import { unsure } from "../scan/json-bytes.ts";
+import { readFailed } from "./read-failed.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { MAX_LINE_BYTES, type RawEntry, RecordReader } from "./record-reader.ts";
 
@@ -33,7 +33,7 @@ export interface IndexedFile {
  * lines that are not usual messages (rows "100 000 entries: spawn, switch_session, RSS").
  *
  * @param descriptor - the file, open and at its beginning
- * @throws {SessionError} `session_invalid`, as `readSessionFile`
+ * @throws {SessionError} `session_invalid` and `session_unreadable`, as `readSessionFile`
  */
 export async function indexSessionFile(
   path: string,
@@ -44,9 +44,7 @@ export async function indexSessionFile(
   try {
     while (await indexer.readFrom(descriptor));
   } catch (error) {
-    if (error instanceof SessionError) throw error;
-    const reason = errorMessage(error);
-    throw new SessionError("session_invalid", { path, reason }, { cause: error });
+    throw readFailed(path, error);
   }
   return indexer.finish();
 }

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from "node:fs/promises";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
-import { errorMessage, LineDecoder } from "@tau-agent/rpc-protocol/plain";
+import { LineDecoder } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { SessionError } from "../../base/errors.ts";
+import { readFailed } from "./read-failed.ts";
 import { MAX_LINE_BYTES, type RawEntry, RecordReader } from "./record-reader.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -30,7 +30,7 @@ export interface SessionFileContent {
  * Reads a session file line by line. Malformed lines are skipped and reported with their number;
  * they stay in the file.
  *
- * @throws {SessionError} `session_invalid` if the file cannot be read, or is not empty and does not
+ * @throws {SessionError} `session_unreadable`; `session_invalid` if it is not empty and does not
  *   begin with a header.
  */
 export async function readSessionFile(path: string): Promise<SessionFileContent> {
@@ -43,9 +43,7 @@ export async function readSessionFile(path: string): Promise<SessionFileContent>
       await file.close();
     }
   } catch (error) {
-    if (error instanceof SessionError) throw error;
-    const reason = errorMessage(error);
-    throw new SessionError("session_invalid", { path, reason }, { cause: error });
+    throw readFailed(path, error);
   }
   return reader.finish();
 }

@@ -11,11 +11,12 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { SessionError } from "../../base/errors.ts";
 import { makeFolderNow } from "../../base/files/make-folder.ts";
+import { systemReason } from "../../base/files/system-reason.ts";
 import { randomHex } from "../../base/random.ts";
+import { readFailed } from "./read-failed.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";
 
@@ -224,6 +225,21 @@ function withLease<T>(lease: SessionLease, open: () => T): T {
   }
 }
 
+/**
+ * The size of a session file; 0 if there is none.
+ *
+ * @throws {SessionError} `session_invalid` for a folder, `session_unreadable`
+ */
+export function sessionFileSize(path: string): number {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory() !== true) return found?.size ?? 0;
+  } catch (error) {
+    throw readFailed(path, error);
+  }
+  throw new SessionError("session_invalid", { path, reason: "it is a folder, not a file" });
+}
+
 /** Runs a step that touches the file; system errors become a {@link SessionError}. */
 export function opening<T>(path: string, open: () => T): T {
   try {
@@ -235,6 +251,6 @@ export function opening<T>(path: string, open: () => T): T {
 }
 
 function writeFailed(path: string, error: unknown): SessionError {
-  const reason = errorMessage(error);
+  const reason = systemReason(error);
   return new SessionError("session_write_failed", { path, reason }, { cause: error });
 }

@@ -1,0 +1,10 @@
+import { SessionError } from "../../base/errors.ts";
+import { errorCode } from "../../base/files/read-text.ts";
+import { systemReason } from "../../base/files/system-reason.ts";
+
+/** The error for a session file that could not be read; only of a folder it is clear that it is not one. */
+export function readFailed(path: string, cause: unknown): SessionError {
+  if (cause instanceof SessionError) return cause;
+  const code = errorCode(cause) === "EISDIR" ? "session_invalid" : "session_unreadable";
+  return new SessionError(code, { path, reason: systemReason(cause) }, { cause });
+}
