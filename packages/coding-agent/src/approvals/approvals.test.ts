@@ -94,6 +94,35 @@ describe("a call that needs an approval", () => {
     await test.session.prompt("go");
     expect(existsSync(join(test.cwd, "a"))).toBe(false);
     expect(test.results()[0]).toMatchObject({ details: { denied: { by: "client" } } });
+    expect(test.results()[0]?.content).toEqual([
+      { type: "text", text: "Denied: the approval could not be asked for." },
+    ]);
+  });
+
+  it.each([
+    ["db down", () => Promise.reject(new Error("db down"))],
+    ["result: expected an object with a decision", () => true],
+    ['result.decision: expected "allow" or "deny", got "maybe"', () => ({ decision: "maybe" })],
+  ])("whose function fails tells its developer why: %s", async (cause, answer) => {
+    const calls = turn([bash("touch a"), bash("touch b")]);
+    const test = await asking([calls, "done"], [answer, answer]);
+    const noted: unknown[] = [];
+    test.session.onDiagnostic((diagnostic) => noted.push(diagnostic));
+    await test.session.prompt("go");
+    const message = expect.stringMatching(
+      /^approve (failed|returned an invalid answer), so .* denied: /,
+    );
+    expect(noted).toEqual([{ severity: "error", code: "approve_failed", message }]);
+    expect(noted).toMatchObject([{ message: expect.stringContaining(cause) }]);
+  });
+
+  it("is not a failure of a function that throws because the question was taken back", async () => {
+    const test = await asking(
+      [turn(bash("touch a")), "done"],
+      [() => test.session.abort().then(() => Promise.reject(new Error("late")))],
+    );
+    await test.session.prompt("go");
+    expect(test.session.diagnostics).toEqual([]);
   });
 
   it("runs with the arguments of the answer, and the model learns that", async () => {

@@ -27,7 +27,13 @@ export function deniedByPolicy(
 }
 
 /** Denied because of how its question ended. */
-export function deniedByAnswer(by: ClosedBy, message: string | undefined): Denial {
+export function deniedByAnswer(
+  by: ClosedBy,
+  message: string | undefined,
+  isFailed = false,
+): Denial {
+  // The reason is for the program's developer, who finds it among the diagnostics.
+  if (isFailed) return { by: "client", text: ": the approval could not be asked for." };
   switch (by) {
     case "client": {
       if (message === undefined || message.trim() === "") return { by, text: " by the user." };

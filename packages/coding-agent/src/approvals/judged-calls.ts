@@ -185,9 +185,9 @@ export class JudgedCalls {
     return this.#allowed(asked, judged, answer);
   }
 
-  #denied({ by, message, endsRun }: AnsweredApproval): BeforeToolCallResult {
+  #denied({ by, message, isFailed, endsRun }: AnsweredApproval): BeforeToolCallResult {
     if (endsRun) this.#options.endRun();
-    return resultOfDenial(deniedByAnswer(by, message));
+    return resultOfDenial(deniedByAnswer(by, message, isFailed));
   }
 
   /** Other arguments than were asked about must not be what a rule denies. */

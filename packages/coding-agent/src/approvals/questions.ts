@@ -57,6 +57,8 @@ export interface AnsweredApproval {
   readonly decision: "allow" | "deny";
   readonly by: ClosedBy;
   readonly message?: string | undefined;
+  /** Whether the program that was asked has failed. */
+  readonly isFailed?: boolean | undefined;
   /** Arguments to run the tool with instead. */
   readonly input?: Record<string, unknown> | undefined;
   readonly endsRun: boolean;
@@ -180,7 +182,7 @@ export class Questions {
     if (answer.decision === "allow") {
       return { decision: "allow", ...(answer.input === undefined ? {} : { input: answer.input }) };
     }
-    const { message = messageFor(answer.by), endsRun } = answer;
+    const { message = messageFor(answer), endsRun } = answer;
     return { decision: "deny", ...(message === undefined ? {} : { message }), endRun: endsRun };
   }
 
@@ -198,7 +200,7 @@ export class Questions {
   }
 
   async #conclude(
-    { by, outcome, result, error }: ClosedApproval,
+    { by, outcome, result, error, isFailed }: ClosedApproval,
     asked: {
       readonly toolCallId: string;
       readonly requestId: string | undefined;
@@ -216,7 +218,7 @@ export class Questions {
     await this.#options.log.kept();
     if (allowed !== undefined) await this.#keepRules(allowed, asked.suggestions);
     const endsRun = denied?.endRun ?? asked.endsRun;
-    return { decision, by, message, input, endsRun, isSuspended: false };
+    return { decision, by, message, isFailed, input, endsRun, isSuspended: false };
   }
 
   async #keepRules(
@@ -281,7 +283,8 @@ function reasonFor(
 }
 
 /** What a subagent's model reads where no person said anything. */
-function messageFor(by: ClosedBy): string | undefined {
+function messageFor({ by, isFailed }: AnsweredApproval): string | undefined {
+  if (isFailed) return "the approval could not be asked for";
   if (by === "nobody") return "nobody is there to approve it";
   return by === "timeout" ? "nobody answered in time" : undefined;
 }

@@ -238,7 +238,7 @@ async function assemble(
   const session: AgentSession = new AgentSession(parts);
   tasks.follow(session, () => parts.origins.current);
   opened?.connect({ session, parts, resources, textCommands });
-  surroundings.requests.attach(embedderSink(options, surroundings.requests));
+  surroundings.requests.attach(embedderSink(options, surroundings.requests, parts));
   return { session, parts };
 }
 
@@ -273,10 +273,14 @@ function toolOptions({ environment = {}, files, runCommand }: CreateAgentSession
 }
 
 /** What an embedder answers itself; the host of a client attaches another. */
-function embedderSink(options: CreateAgentSessionOptions, requests: HostRequests): RequestSink {
+function embedderSink(
+  options: CreateAgentSessionOptions,
+  requests: HostRequests,
+  { problems }: SessionParts,
+): RequestSink {
   const sendUiRequest = options.extensions?.sendUiRequest;
   return firstSink([
-    functionSink(options, requests),
+    functionSink(options, requests, (diagnostic) => problems.noteOnce(diagnostic)),
     ...(sendUiRequest === undefined ? [] : [dialogSink(sendUiRequest)]),
   ]);
 }

@@ -4,6 +4,8 @@ import type {
   PendingRequest,
   RaiseBudget,
 } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic } from "../base/diagnostic.ts";
 import type { HostRequests, RequestSink } from "./host-requests.ts";
 import { RequestError } from "./request-error.ts";
 
@@ -13,23 +15,25 @@ export interface Deciders {
   readonly raiseBudget?: RaiseBudget | undefined;
 }
 
-/** Asks functions. */
-export function functionSink(deciders: Deciders, requests: HostRequests): RequestSink {
+/**
+ * Asks functions. One that throws, or returns what is not an answer, has decided nothing: the request ends
+ * without a yes, and `note` gets the mistake.
+ */
+export function functionSink(
+  deciders: Deciders,
+  requests: HostRequests,
+  note: (diagnostic: Diagnostic) => void,
+): RequestSink {
   const open = new Map<string, AbortController>();
   const answer = async (request: PendingRequest, signal: AbortSignal): Promise<void> => {
-    const { id } = request;
-    let answer: { result: unknown } | { error: string };
+    const { id, method } = request;
     try {
-      answer = { result: await decide(deciders, request, signal) };
+      const result = await decide(deciders, request, signal);
+      if (requests.get(id) !== undefined) requests.answer(id, { result });
     } catch (error) {
-      answer = { error: error instanceof Error ? error.message : String(error) };
-    }
-    if (requests.get(id) === undefined) return;
-    try {
-      requests.answer(id, answer);
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      requests.answer(id, { error: error.message });
+      if (requests.get(id) === undefined) return;
+      note(failureOf(method, error));
+      requests.answer(id, { isFailed: true });
     }
   };
   return {
@@ -47,6 +51,19 @@ export function functionSink(deciders: Deciders, requests: HostRequests): Reques
       open.delete(id);
     },
   };
+}
+
+const approvals = { name: "approve", code: "approve_failed", effect: "the call was denied" };
+const budgets = { name: "raiseBudget", code: "raise_budget_failed", effect: "the work stopped" };
+
+function failureOf(method: HostRequestMethod, error: unknown): Diagnostic {
+  const { name, code, effect } = method === "budget" ? budgets : approvals;
+  const { field, reason } = (error instanceof RequestError && error.problem) || {};
+  const message =
+    field === undefined
+      ? `${name} failed, so ${effect}: ${errorMessage(error)}`
+      : `${name} returned an invalid answer, so ${effect}: ${field}: ${reason}`;
+  return { severity: "error", code, message };
 }
 
 function deciderOf({ approve, raiseBudget }: Deciders, method: HostRequestMethod): unknown {

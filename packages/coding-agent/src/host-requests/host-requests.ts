@@ -25,7 +25,15 @@ export interface ClosedRequest<Result> {
   readonly result?: Result | undefined;
   /** Why the client gave none. */
   readonly error?: string | undefined;
+  /** Whether the program that was asked has failed, and nobody has decided. */
+  readonly isFailed?: boolean | undefined;
 }
+
+/** An answer as it comes in: a result, the client's word why there is none, or that it has failed. */
+export type GivenAnswer =
+  | { readonly result: unknown }
+  | { readonly error: string }
+  | { readonly isFailed: true };
 
 /** The parts of a request that the registry does not make. */
 export interface RequestOrder<Result> {
@@ -174,10 +182,10 @@ export class HostRequests {
    * @throws {RequestError} `request_not_found`, `request_closed`, `invalid_response`; the request, if
    *   there is one, stays open
    */
-  answer(id: string, answer: { readonly result: unknown } | { readonly error: string }): void {
+  answer(id: string, answer: GivenAnswer): void {
     const open = this.#find(id);
-    if ("error" in answer) {
-      this.#end(id, { by: "client", outcome: open.unanswered, error: answer.error });
+    if (!("result" in answer)) {
+      this.#end(id, { by: "client", outcome: open.unanswered, ...answer });
       return;
     }
     const read = open.read(answer.result);
