@@ -1,4 +1,5 @@
 import type { AgentSession } from "../session/agent-session.ts";
+import { checkSessionOptions } from "./check-session-options.ts";
 import { createSession } from "./create-session.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 
@@ -12,5 +13,6 @@ import type { CreateAgentSessionOptions } from "./session-options.ts";
 export async function createAgentSession(
   options: CreateAgentSessionOptions,
 ): Promise<AgentSession> {
+  checkSessionOptions(options);
   return (await createSession(options)).session;
 }

@@ -8,6 +8,7 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
 import type { AgentQueues } from "./agent-queues.ts";
+import { checkPrompt } from "./check-prompt.ts";
 import { HandledPrompts } from "./handled-prompts.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
 import { askingFor, identityOf } from "./prompt-identity.ts";
@@ -82,6 +83,7 @@ export class PromptIntake {
   }
 
   async #submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    checkPrompt(text, options);
     const { admission, driver, check, userInput, hooks } = this.#options;
     const orCalledOff = this.#orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
@@ -116,6 +118,7 @@ export class PromptIntake {
   }
 
   async #interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    checkPrompt(text, options);
     const { admission, driver, check, userInput, hooks } = this.#options;
     const orCalledOff = this.#orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
@@ -153,6 +156,7 @@ export class PromptIntake {
     options: PromptOptions,
     behavior: QueueName,
   ): Promise<PromptAcceptance> {
+    checkPrompt(text, options);
     const { admission, driver, check, userInput, hooks } = this.#options;
     const orCalledOff = this.#orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());

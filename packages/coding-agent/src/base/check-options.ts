@@ -1,0 +1,79 @@
+import { SessionError } from "./errors.ts";
+import { nearestHint } from "./nearest.ts";
+
+/** What the value of an option must be. */
+export interface OptionCheck {
+  /** As it is said after "expected". */
+  readonly expected: string;
+  readonly accepts: (value: unknown) => boolean;
+  /** Of which the nearest is named. */
+  readonly words?: readonly string[];
+  readonly isRequired?: boolean;
+}
+
+/** The checks of options by their names. */
+export type OptionChecks = Readonly<Record<string, OptionCheck>>;
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
+const isText = (value: unknown) => typeof value === "string";
+
+/** A text. */
+export const text: OptionCheck = { expected: "a string", accepts: isText };
+/** A list of texts. */
+export const texts: OptionCheck = {
+  expected: "a list of strings",
+  accepts: (value) => Array.isArray(value) && value.every(isText),
+};
+/** An object that is not a list. */
+export const object: OptionCheck = {
+  expected: "an object",
+  accepts: (value) => isObject(value) && !Array.isArray(value),
+};
+/** A list of anything. */
+export const list: OptionCheck = { expected: "a list", accepts: Array.isArray };
+/** A function. */
+export const callable: OptionCheck = {
+  expected: "a function",
+  accepts: (value) => typeof value === "function",
+};
+
+/** The same, and not to be left out. */
+export function required(check: OptionCheck): OptionCheck {
+  return { ...check, isRequired: true };
+}
+
+/** One of some words. */
+export function oneOf(words: readonly string[]): OptionCheck {
+  const expected = `one of ${words.map((word) => `"${word}"`).join(", ")}`;
+  return { expected, words, accepts: (value) => words.some((word) => word === value) };
+}
+
+/**
+ * Checks what the types say, for callers without types: a wrong value would fail later, and elsewhere.
+ *
+ * @param prefix - what the names of the options begin with
+ * @throws {SessionError} `invalid_option` naming the first that is wrong
+ */
+export function checkOptions(options: unknown, checks: OptionChecks, prefix = ""): void {
+  if (!object.accepts(options)) refuse(prefix.replace(/\.$/, "") || "options", object, options);
+  const values = options as Readonly<Record<string, unknown>>;
+  for (const [name, check] of Object.entries(checks)) {
+    const value = values[name];
+    if (value === undefined || value === null ? !check.isRequired : check.accepts(value)) continue;
+    refuse(`${prefix}${name}`, check, value);
+  }
+}
+
+function refuse(option: string, { expected, words = [] }: OptionCheck, value: unknown): never {
+  const hint = typeof value === "string" ? nearestHint(value, words) : "";
+  const reason = `expected ${expected}, got ${shown(value)}${hint}`;
+  throw new SessionError("invalid_option", { option, reason });
+}
+
+function shown(value: unknown): string {
+  if (value === undefined || value === null) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  if (typeof value === "function") return "a function";
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : String(value);
+}

@@ -1,0 +1,14 @@
+import { checkOptions, oneOf, required, text } from "../base/check-options.ts";
+
+const checks = { text: required(text), streamingBehavior: oneOf(["steer", "followUp"]) };
+
+/**
+ * Checks what a prompt was called with.
+ *
+ * @throws {SessionError} `invalid_option`
+ */
+export function checkPrompt(given: unknown, options: object): void {
+  checkOptions(options, {});
+  const { streamingBehavior } = options as { readonly streamingBehavior?: unknown };
+  checkOptions({ text: given, streamingBehavior }, checks);
+}
