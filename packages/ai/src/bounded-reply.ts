@@ -1,6 +1,7 @@
 import { ProviderError } from "./errors.ts";
 import { HeaderList } from "./transport/header-list.ts";
 import { type ByteSource, bytesOf, makeResponse, only } from "./transport/reply.ts";
+import { refuseWebPage } from "./web-page.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -27,7 +28,7 @@ const defaults: ReplyLimits = {
 
 /**
  * Wraps `fetch` so that no server can make a client read or keep bytes without end: an error's body
- * is cut, a stream with a huge event fails. Events are passed on whole, because the vendors' SDKs
+ * is cut, a stream with a huge event fails, and so does a web page. Events are passed on whole, because the vendors' SDKs
  * search all they hold of an event again at each further piece of it.
  */
 export function boundReplies(fetch: Fetch, given: Partial<ReplyLimits> = {}): Fetch {
@@ -40,7 +41,9 @@ export function boundReplies(fetch: Fetch, given: Partial<ReplyLimits> = {}): Fe
     // They describe the bytes before decompression.
     for (const name of ["content-encoding", "content-length"]) headers.delete(name);
     const bytes = bytesOf(response.body);
-    const body = ok ? new WholeEvents(bytes, limits) : only(await beginningOf(bytes, limits));
+    const body = ok
+      ? new WholeEvents(await refuseWebPage(bytes, headers), limits)
+      : only(await beginningOf(bytes, limits));
     return makeResponse({ status, statusText, headers, body });
   };
 }

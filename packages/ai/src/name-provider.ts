@@ -1,12 +1,15 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "./errors.ts";
 import { redactSecrets } from "./redact-secrets.ts";
+import { proxyStep } from "./unreached-proxy.ts";
+import { webPageText } from "./web-page.ts";
 
 /** Failures that somebody has to look into, and where to look. The first row that fits counts. */
 const nextSteps: readonly {
   readonly fits: (error: ProviderError) => boolean;
   readonly step: string;
 }[] = [
+  { fits: ({ message }) => message.startsWith(webPageText), step: "Check the base URL." },
   { fits: says(/ECONNREFUSED/), step: "Is the server running?" },
   {
     fits: says(/ENOTFOUND|EAI_AGAIN|getaddrinfo/),
@@ -61,6 +64,8 @@ export interface NamingOptions {
   readonly maxRetryDelayMs?: number | undefined;
   /** What to do when the key is refused; by default, that it is to be checked. */
   readonly keyStep?: string | undefined;
+  /** Set where requests may go through a proxy. */
+  readonly fetch?: unknown;
 }
 
 /**
@@ -70,13 +75,14 @@ export interface NamingOptions {
 export function nameProvider(
   error: ProviderError,
   { provider, baseUrl }: Model,
-  { maxRetryDelayMs = Number.POSITIVE_INFINITY, keyStep }: NamingOptions = {},
+  { maxRetryDelayMs = Number.POSITIVE_INFINITY, keyStep, fetch }: NamingOptions = {},
 ): ProviderError {
   const { code, message, status, retryAfterMs = 0, cause } = error;
   const isTooLong = error.isRetryable && retryAfterMs > maxRetryDelayMs;
   const step = isTooLong
     ? `It asks to wait ${inWords(retryAfterMs)}, longer than retry.maxDelayMs allows (${inWords(maxRetryDelayMs)}).`
     : ((status === 401 && code === "auth" ? keyStep : undefined) ??
+      (fetch !== undefined && status === undefined ? proxyStep(message, baseUrl) : undefined) ??
       nextSteps.find(({ fits }) => fits(error))?.step);
   if (step === undefined || (baseUrl === "" && !isTooLong)) return error;
   const place = baseUrl === "" ? provider : `${provider} at ${printable(baseUrl)}`;
