@@ -11,7 +11,11 @@ export async function openSession(
   seams: ExtensionSeams = {},
   environment: ProcessEnvironment = readEnvironment(),
 ): Promise<AgentSession> {
-  const session = await createAgentSession(await sessionOptions(options, environment, seams));
+  const given = await sessionOptions(options, environment, seams);
+  const session = await createAgentSession(given).catch(async (error: unknown) => {
+    const { levelMistake } = await import("./level-mistake.ts");
+    throw (await levelMistake(error, given)) ?? error;
+  });
   if (/^[a-z]+:\/\/[^/?#]*:[^/?#]*@/i.test(options.store ?? "")) {
     logger.warn("--store contains a password, which the list of processes shows; use TAU_STORE");
   }

@@ -71,6 +71,16 @@ const mistakes: readonly Mistake[] = [
     ["-p", "--model", "claude-sonet-4-5", "hi"],
     "Did you mean claude-sonnet-4-5?",
   ],
+  [
+    "a typo in a thinking level",
+    ["-p", "--model", "anthropic/claude-sonnet-4-5:hihg", "hi"],
+    '--model: "hihg" is not a thinking level; the nearest is high',
+  ],
+  [
+    "a typo in a model with a level",
+    ["-p", "--model", "claude-sonet-4-5:hihg", "hi"],
+    "Model not found: claude-sonet-4-5:hihg",
+  ],
   ["a typo in an option", ["-p", "--modle", "x", "hi"], "the nearest is --model"],
   ["a typo in a provider", ["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
   ["a typo in a subcommand", ["instal", "npm:x"], "the nearest is install"],
