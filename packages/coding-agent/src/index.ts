@@ -47,6 +47,7 @@ export type {
 export type { Diagnostic } from "./base/diagnostic.ts";
 export { SessionError } from "./base/errors.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
+export { systemReason } from "./base/files/system-reason.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
 export { nearest, nearestHint } from "./base/nearest.ts";
 export type { Compaction } from "./compaction/compaction.ts";

@@ -1,6 +1,11 @@
 import { readFile, stat } from "node:fs/promises";
-import { basename, extname, resolve } from "node:path";
-import type { AgentSession, OutputSchema, PromptResult } from "@tau-agent/coding-agent";
+import { extname, resolve } from "node:path";
+import {
+  type AgentSession,
+  type OutputSchema,
+  type PromptResult,
+  systemReason,
+} from "@tau-agent/coding-agent";
 import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
@@ -130,10 +135,9 @@ async function readSchema(
   try {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    const { message } = error as Error;
     throw new ProtocolError("invalid_option", {
       option: "--output-schema",
-      reason: `${path} cannot be read as JSON (${message})`,
+      reason: `${path} cannot be read as JSON: ${systemReason(error)}`,
     });
   }
 }
@@ -160,16 +164,18 @@ async function readFiles(
       throw new ProtocolError("invalid_option", { option: `@${file}`, reason });
     };
     const found = await stat(path).catch(() => refuse("there is no such file"));
-    if (!found.isFile()) refuse(`${basename(path)} is no file`);
+    if (!found.isFile())
+      refuse(found.isDirectory() ? "it is a folder" : "it is not a regular file");
     if (found.size === 0) continue;
+    const read = () => readFile(path).catch((error) => refuse(systemReason(error)));
     const mimeType = imageTypes[extname(path).toLowerCase()];
     if (mimeType !== undefined) {
-      images.push({ type: "image", data: (await readFile(path)).toString("base64"), mimeType });
+      images.push({ type: "image", data: (await read()).toString("base64"), mimeType });
       text += `<file name="${path}"></file>\n`;
       continue;
     }
     if (found.size > MAX_TEXT_FILE_BYTES) refuse("it is too large to be part of a prompt");
-    text += `<file name="${path}">\n${await readFile(path, "utf8")}\n</file>\n`;
+    text += `<file name="${path}">\n${(await read()).toString("utf8")}\n</file>\n`;
   }
   return { text, images };
 }

@@ -145,6 +145,11 @@ describe("a command line that cannot work", () => {
         [["-p", "--extension", "nowhere.ts", "hi"], "nowhere.ts"],
         [["-p", "--output-schema", "nowhere.json", "hi"], "nowhere.json"],
         [["-p", "@nowhere.txt", "hi"], "nowhere.txt"],
+        [["-p", "--provider", "scripted", "@..", "hi"], "Invalid option @..: it is a folder"],
+        [
+          ["-p", "--provider", "scripted", "--output-schema", "..", "hi"],
+          "cannot be read as JSON: it is a folder, not a file (EISDIR)",
+        ],
         [["--mode", "json", "install", "npm:thing"], "Invalid option install"],
         [["--mode", "rpc", "--session", "../x.jsonl", "--no-session"], "--no-session"],
       ],

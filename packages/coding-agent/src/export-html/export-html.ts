@@ -1,9 +1,9 @@
 import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
+import { systemReason } from "../base/files/system-reason.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
 import { SessionTotals } from "../session-log/session-totals.ts";
 import { readTimes } from "./entries/entry-times.ts";
@@ -82,7 +82,7 @@ export async function exportHtmlToFile(
     await writeFileAtomic(target, exportPieces(source, options));
   } catch (error) {
     if (error instanceof SessionError || options.signal?.aborted) throw error;
-    const reason = errorMessage(error);
+    const reason = systemReason(error);
     throw new SessionError("export_failed", { path, reason }, { cause: error });
   }
 }
