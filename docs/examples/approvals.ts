@@ -1,10 +1,10 @@
 // A program that decides what tools may do: node docs/examples/approvals.ts
-import { fileURLToPath } from "node:url";
 import { RpcClient } from "@tau-agent/rpc-client";
 
 const client = new RpcClient({
+  // For a real model, set a key such as ANTHROPIC_API_KEY and leave these two out.
   provider: "scripted",
-  model: fileURLToPath(new URL("scenarios/clean-up.json", import.meta.url)),
+  model: `${import.meta.dirname}/clean-up.json`,
   args: ["--no-session", "--permission-mode", "ask"],
   approve: async ({ title, parts = [] }) => {
     console.log(title);

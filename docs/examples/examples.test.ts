@@ -8,6 +8,7 @@ import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runsWhole, slice } from "../../scripts/testing/slice.ts";
 import fixTheTests from "./demo/scenario.ts";
+import { projectOfPage } from "./project-of-page.ts";
 import { type Finished, hasPython, runProgram } from "./run-program.ts";
 
 const node = process.execPath;
@@ -65,9 +66,16 @@ describe("the three ways in", () => {
     expect(done).toMatchObject({ exitCode: 0, stdout: "Ticket 7 is closed now.\n", stderr: "" });
   });
 
-  it("decides about a command in approvals.ts", async () => {
-    const cwd = folderWithOneFile();
-    const done = await runProgram([node, inExamples("approvals.ts")], { cwd });
+  it("answers in a project with the files of the quickstart alone", async () => {
+    const cwd = projectOfPage("quickstart.md");
+    const done = await runProgram([node, "client.ts"], { cwd });
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(done.stdout).toContain("The first thing here is");
+  });
+
+  it("decides about a command in approvals.ts, with the files of the quickstart alone", async () => {
+    const cwd = projectOfPage("quickstart.md");
+    const done = await runProgram([node, "approvals.ts"], { cwd });
     expect(done).toMatchObject({ exitCode: 0, stderr: "" });
     expect(done.stdout.split("\n")).toEqual([
       "Allow bash: ls && rm -rf build?",
@@ -76,7 +84,6 @@ describe("the three ways in", () => {
       "I left everything as it is: nothing may be deleted.",
       "",
     ]);
-    rmSync(cwd, { recursive: true });
   });
 
   it("runs a tool of its own in host-tools.ts", async () => {
