@@ -6,7 +6,10 @@ export interface Section {
 
 /** Every page of `docs/`, in the order in which the sidebar shows them. */
 export const sections: readonly Section[] = [
-  { title: "Start", pages: ["quickstart", "choosing", "examples", "troubleshooting"] },
+  {
+    title: "Start",
+    pages: ["quickstart", "unreleased", "choosing", "examples", "troubleshooting"],
+  },
   {
     title: "Build",
     pages: [

@@ -61,7 +61,7 @@ function pagesOf(root: string): Map<string, string> {
       `${dirname(file)}.md`,
     ]),
     ...find("docs/examples/*.{ts,mjs,py,html}")
-      .filter((file) => !/\.test\.ts$|run-program/.test(file))
+      .filter((file) => !/\.test\.ts$|run-program|project-of-page/.test(file))
       .map((file): [string, string] => [file, `example/${basename(file).replaceAll(".", "-")}.md`]),
   ]);
 }
