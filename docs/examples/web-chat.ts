@@ -2,90 +2,140 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { fileURLToPath } from "node:url";
-import { type AgentSession, createAgentSession, type SessionEvent } from "@tau-agent/coding-agent";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type AgentMessage,
+  type AgentSession,
+  createAgentSession,
+  type SessionEvent,
+} from "@tau-agent/coding-agent";
 
-const page = readFileSync(new URL("web-chat.html", import.meta.url));
-const scenario = fileURLToPath(new URL("scenarios/web-chat.json", import.meta.url));
+const page = readFileSync(join(import.meta.dirname, "web-chat.html"));
+/** Where conversations are kept: a user's goes on after the server was restarted. */
+const folder = process.env.CHAT_FOLDER ?? join(tmpdir(), "tau-web-chat");
 
 type Message = { readonly type: string; readonly [member: string]: unknown };
 
 /** One user: a session, the pages that show it, and the questions that wait for a button. */
 class Chat {
   readonly pages = new Set<ServerResponse>();
-  readonly #open = new Map<string, { title: string; answer: (isAllowed: boolean) => void }>();
+  readonly #user: string;
+  readonly #questions = new Map<string, { title: string; answer: (isAllowed: boolean) => void }>();
   #session: Promise<AgentSession> | undefined;
+
+  constructor(user: string) {
+    this.#user = user;
+  }
 
   async prompt(text: string): Promise<void> {
     try {
-      this.#session ??= this.#start();
-      const session = await this.#session;
+      const session = await this.#open();
+      this.#send({ type: "user", text });
       // During a run, another message steers it.
       const { status, error } = await session.prompt(text, { streamingBehavior: "steer" });
-      this.#send({ type: "end", status, error, cost: session.stats.cost });
+      this.#send({ type: "end", status, error });
     } catch (error) {
       // Not even begun, for want of a model for example.
-      this.#send({ type: "end", status: "refused", error: String(error), cost: 0 });
+      this.#send({ type: "end", status: "refused", error: String(error) });
     }
   }
 
   async cancel(): Promise<void> {
-    await (await this.#session)?.abort();
+    const session = await this.#open();
+    // A queued message would start once the run has stopped.
+    await session.clearQueue();
+    await session.abort();
+  }
+
+  #open(): Promise<AgentSession> {
+    this.#session ??= this.#start().catch((error: unknown) => {
+      this.#session = undefined;
+      throw error;
+    });
+    return this.#session;
   }
 
   async #start(): Promise<AgentSession> {
     const session = await createAgentSession({
       cwd: process.cwd(),
-      session: { kind: "memory" },
+      // The user's conversation, if there is one.
+      session: { kind: "id", id: this.#user },
+      sessionDirectory: folder,
       // For a real model, use `environment: process.env, findLocalServers: true` instead of these two.
       provider: "scripted",
-      model: scenario,
-      permissions: { mode: "ask" },
+      model: `${import.meta.dirname}/web-chat.json`,
+      // Without `timeoutMs: 0`, a question is denied after five minutes.
+      permissions: { mode: "ask", timeoutMs: 0 },
       approve: ({ id, title }, { signal }) => this.#ask(id, title, signal),
     });
-    session.subscribe((event) => this.#forward(event));
+    session.subscribe((event) => this.#forward(event, session));
     return session;
   }
 
   answer(id: string, isAllowed: boolean): void {
-    this.#open.get(id)?.answer(isAllowed);
+    this.#questions.get(id)?.answer(isAllowed);
   }
 
-  /** A page that comes later sees the open questions, too. */
-  show(response: ServerResponse): void {
+  /** Shows a page the conversation so far, also one that was reloaded. */
+  async show(response: ServerResponse): Promise<void> {
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
     response.write(": connected\n\n");
-    this.pages.add(response);
     response.on("close", () => this.pages.delete(response));
-    for (const [id, { title }] of this.#open) write(response, { type: "question", id, title });
+    try {
+      const { models, stats, messages, diagnostics } = await this.#open();
+      write(response, { type: "session", model: models.model?.name ?? "none", cost: stats.cost });
+      for (const { message } of diagnostics) write(response, { type: "note", text: message });
+      for (const message of messages.flatMap(shown)) write(response, message);
+    } catch (error) {
+      write(response, { type: "end", status: "refused", error: String(error) });
+    }
+    for (const [id, { title }] of this.#questions) write(response, { type: "question", id, title });
+    if (!response.closed) this.pages.add(response);
   }
 
   #ask(id: string, title: string, signal: AbortSignal) {
     return new Promise<{ decision: "allow" | "deny" }>((resolve) => {
       const answer = (isAllowed: boolean): void => {
-        if (!this.#open.delete(id)) return;
+        if (!this.#questions.delete(id)) return;
         this.#send({ type: "closed", id });
         resolve({ decision: isAllowed ? "allow" : "deny" });
       };
-      this.#open.set(id, { title, answer });
+      this.#questions.set(id, { title, answer });
       signal.addEventListener("abort", () => answer(false));
       this.#send({ type: "question", id, title });
     });
   }
 
-  #forward(event: SessionEvent): void {
+  #forward(event: SessionEvent, { stats }: AgentSession): void {
     if (event.type === "message_start") this.#send({ type: "start" });
     else if (event.type === "tool_execution_start") {
       this.#send({ type: "tool", name: event.toolName });
     } else if (event.type === "message_update") {
       const step = event.assistantMessageEvent;
       if (step.type === "text_delta") this.#send({ type: "text", delta: step.delta });
-    }
+    } else if (event.type === "agent_settled") this.#send({ type: "cost", cost: stats.cost });
   }
 
   #send(message: Message): void {
     for (const response of this.pages) write(response, message);
   }
+}
+
+/** A message of the conversation as the events that showed it. */
+function shown(message: AgentMessage): Message[] {
+  if (message.role === "user") {
+    const { content } = message;
+    if (typeof content === "string") return [{ type: "user", text: content }];
+    return content.flatMap((block) =>
+      block.type === "text" ? [{ type: "user", text: block.text }] : [],
+    );
+  }
+  if (message.role !== "assistant") return [];
+  return message.content.flatMap((block): Message[] => {
+    if (block.type === "toolCall") return [{ type: "tool", name: block.name }];
+    return block.type === "text" ? [{ type: "start" }, { type: "text", delta: block.text }] : [];
+  });
 }
 
 function write(response: ServerResponse, message: Message): void {
@@ -96,10 +146,11 @@ const chats = new Map<string, Chat>();
 
 /** A cookie alone proves nothing: a real server looks up the user who has logged in. */
 function chatOf(request: IncomingMessage, response: ServerResponse): Chat {
-  const known = /(?:^|; )user=([\w-]+)/.exec(request.headers.cookie ?? "")?.[1];
-  const user = known !== undefined && chats.has(known) ? known : randomUUID();
-  response.setHeader("set-cookie", `user=${user}; HttpOnly; SameSite=Strict; Path=/`);
-  const chat = chats.get(user) ?? new Chat();
+  const known = /(?:^|; )user=([\da-f-]{36})(?:;|$)/.exec(request.headers.cookie ?? "")?.[1];
+  const user = known ?? randomUUID();
+  const cookie = `user=${user}; Max-Age=31536000; HttpOnly; SameSite=Strict; Path=/`;
+  response.setHeader("set-cookie", cookie);
+  const chat = chats.get(user) ?? new Chat(user);
   chats.set(user, chat);
   return chat;
 }
@@ -129,7 +180,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
 const server = createServer((request, response) => {
   serve(request, response).catch(() => response.writeHead(400).end());
 });
-server.listen(Number(process.env.PORT ?? 8080), "127.0.0.1", () => {
+server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : "";
   console.log(`http://127.0.0.1:${port}`);
