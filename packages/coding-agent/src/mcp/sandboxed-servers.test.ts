@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import { bubblewrapIsMissing } from "../sandbox/__fixtures__/has-bubblewrap.ts";
 import { SessionSandbox } from "../sandbox/session-sandbox.ts";
-import { fixtureEntry, fixtureTools, workspaceForEach } from "./__fixtures__/mcp-session.ts";
+import { fixtureTools, workspaceForEach } from "./__fixtures__/mcp-session.ts";
 
 const workspace = workspaceForEach();
 
@@ -31,7 +31,12 @@ async function closeDuringStart(): Promise<void> {
 describeWith(bubblewrapIsMissing)("a server in the sandbox", () => {
   it("runs although what the sandbox was planned with has gone, and counts no restart", async () => {
     await closeDuringStart();
-    await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("work") }) });
+    const { cwd } = workspace();
+    // The sandbox shows the project; the repository may lie in a folder that it replaces.
+    const program = join(cwd, "server.ts");
+    copyFileSync(new URL("__fixtures__/stdio-server.ts", import.meta.url), program);
+    const args = [program, JSON.stringify({ tools: fixtureTools("work") })];
+    await workspace().configure({ one: { command: process.execPath, args } });
     const session = await workspace().openReady({ sandbox: { mode: "workspace" } });
     const { servers } = await session.mcp.list();
     expect(servers).toMatchObject([{ name: "one", status: "connected", restarts: 0 }]);
