@@ -22,7 +22,7 @@ export interface StartSigns {
 
 /** The command that runs it inside. */
 export interface EnclosedCommand extends PlainCommand {
-  /** All of them together; absent where that is not said. */
+  /** Only all of them together are a failed start; absent where nothing is said of it. */
   readonly startSigns?: StartSigns | undefined;
   /** Takes away what was made for this run; called once, after its end. */
   readonly release: () => Promise<void>;

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
+import { statusDescriptor } from "../processes/sandbox.ts";
 import { isolationArguments, statusArguments } from "./bubblewrap/bubblewrap-arguments.ts";
 
 /** Whether this machine can keep a command in a sandbox. */
@@ -92,7 +93,9 @@ function run(program: string, args: readonly string[]): Promise<string | undefin
       env: {},
     });
     let errors = "";
-    (child.stdio[3] as Readable).on("error", () => {}).resume();
+    // There are no streams where too many files are open; the error follows.
+    const status = child.stdio?.[statusDescriptor] as Readable | undefined;
+    status?.on("error", () => {}).resume();
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       errors = (errors + text).slice(-MAX_ERROR_LENGTH);
     });
