@@ -2,14 +2,24 @@
 export const guardCells = {
   /** The last question that the host's thread has answered. */
   answered: 0,
-  /** 1 once the input has ended. */
-  hasInputEnded: 1,
+  /** One of {@link inputStates}. */
+  input: 1,
+} as const;
+
+/** What the guard knows of the input. */
+export const inputStates = {
+  open: 0,
+  /** It has ended, and the host has answered all of it. */
+  answered: 1,
+  /** It has ended, but the host has yet to answer the last of it. */
+  owed: 2,
 } as const;
 
 /** What the guard's thread starts with. */
 export interface GuardData {
   readonly memory: SharedArrayBuffer;
   readonly cells: typeof guardCells;
+  readonly inputStates: typeof inputStates;
   /** Numbers of the signals that end the host. */
   readonly signals: readonly number[];
   /** An expression that reads the input in the host's thread. */
@@ -29,7 +39,7 @@ export interface GuardData {
  */
 export function guardInWorker(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
-  const { memory, cells, signals, readInput, exit }: GuardData = workerData;
+  const { memory, cells, inputStates, signals, readInput, exit }: GuardData = workerData;
   const shared = new Int32Array(memory);
   const idleTickMs = 1_000;
   const busyTickMs = 200;
@@ -39,6 +49,8 @@ export function guardInWorker(): void {
   const signalLimits = { totalMs: 4_600, silentMs: 2_500 };
   /** For an end of the input, which is seen up to 3 s late. */
   const inputLimits = { totalMs: 1_600, silentMs: 0 };
+  /** Whatever came before the end of the input is to be answered, so a slow start has more time. */
+  const owedMs = 20_000;
   const secondSignalMs = 100;
   /** How long the host's thread may take to exit. */
   const exitMs = 300;
@@ -74,8 +86,9 @@ export function guardInWorker(): void {
     }
     const silentMs = now - aliveAt;
     if (end === undefined && silentMs >= stalledMs) {
-      if (Atomics.load(shared, cells.hasInputEnded) === 1) beginEnd(0, inputLimits);
-      else evaluate(readInput);
+      const input = Atomics.load(shared, cells.input);
+      if (input === inputStates.open) evaluate(readInput);
+      else if (input === inputStates.answered || silentMs >= owedMs) beginEnd(0, inputLimits);
     }
     if (killAt !== undefined && now >= killAt) process.kill(process.pid, "SIGKILL");
     if (end !== undefined && (now >= end.exitAt || silentMs > end.silentMs)) {

@@ -2,13 +2,20 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import { Worker } from "node:worker_threads";
-import { type GuardData, guardCells, guardInWorker } from "./guard-worker.ts";
+import { type GuardData, guardCells, guardInWorker, inputStates } from "./guard-worker.ts";
 
 const readInputName = "@tau-agent/read-input";
 const exitName = "@tau-agent/exit";
 const pieceBytes = 64 * 1024;
-/** At most this much input is taken at a time from a host whose thread is busy. */
-const maxPieces = 256;
+/** What a host whose thread is busy keeps of its input; the rest stays where it is, with its end. */
+const maxKeptBytes = 64 * 1024 * 1024;
+
+/** Stdin, and what the host makes of it. */
+export interface GuardedInput {
+  readonly stream: NodeJS.ReadableStream;
+  /** Whether something that was read still has to be answered. */
+  readonly owesAnswers: () => boolean;
+}
 
 /** Ends the host in time, even if its thread is busy with something that does not return. */
 export class HostGuard {
@@ -22,12 +29,12 @@ export class HostGuard {
    *
    * @param exit ends the process at once
    * @param signals names of the signals that end the host
-   * @param input what ends the host when it ends; left alone unless it is a pipe or a socket
+   * @param input what ends the host when it ends; left alone unless stdin is a pipe or a socket
    */
   constructor(
     exit: (code: number) => void,
     signals: readonly NodeJS.Signals[],
-    input?: NodeJS.ReadableStream,
+    input?: GuardedInput,
   ) {
     try {
       Reflect.set(globalThis, Symbol.for(exitName), (code: number) => {
@@ -35,7 +42,7 @@ export class HostGuard {
         closeSync(2);
         exit(code);
       });
-      if (input !== undefined) this.#offerInput(input as Socket);
+      if (input !== undefined) this.#offerInput(input);
       this.#start(signals);
     } catch {
       // Then signals wait for the thread, as in any program of Node's.
@@ -46,6 +53,7 @@ export class HostGuard {
     const data: GuardData = {
       memory: this.#shared.buffer as SharedArrayBuffer,
       cells: guardCells,
+      inputStates,
       signals: signals.map((name) => constants.signals[name]),
       readInput: `globalThis[Symbol.for("${readInputName}")]?.()`,
       exit: `globalThis[Symbol.for("${exitName}")]`,
@@ -67,24 +75,27 @@ export class HostGuard {
 
   /**
    * Lets the guard look for the end of the input. Only this thread may read it, or lines could come
-   * out of order; what is there is kept until the thread is free.
+   * out of order; what is there is kept in the stream until the thread is free.
    */
-  #offerInput(input: Socket): void {
+  #offerInput({ stream, owesAnswers }: GuardedInput): void {
+    const input = stream as Socket;
     const status = process.platform === "win32" ? undefined : fstatSync(0);
     if (!status?.isFIFO() && !status?.isSocket()) return;
     Reflect.set(globalThis, Symbol.for(readInputName), () => {
-      // Paused, so that pushing calls nobody now.
-      input.pause();
-      for (let count = 0; count < maxPieces; count += 1) {
+      // Only what flows may be stopped for a moment, so that pushing calls nobody now. A stream that
+      // nobody listens to yet keeps what it gets; resumed, it would drop it.
+      const { readableFlowing } = input;
+      if (readableFlowing) input.pause();
+      let state: number = inputStates.open;
+      while (state === inputStates.open && input.readableLength < maxKeptBytes) {
         const piece = readInput();
         if (piece === undefined) break;
-        if (piece.length === 0) {
-          Atomics.store(this.#shared, guardCells.hasInputEnded, 1);
-          break;
-        }
-        input.push(piece);
+        if (piece.length > 0) input.push(piece);
+        else if (input.readableLength > 0 || owesAnswers()) state = inputStates.owed;
+        else state = inputStates.answered;
       }
-      input.resume();
+      Atomics.store(this.#shared, guardCells.input, state);
+      if (readableFlowing) input.resume();
     });
   }
 }

@@ -21,6 +21,8 @@ export class Shutdown {
 
   /** What the process exits with after SIGTERM. */
   terminatedCode: number = signalExitCodes.SIGTERM;
+  /** Whether the client still has to get answers, so that a host whose thread is busy gets more time. */
+  owesAnswers: () => boolean = () => false;
   #drain: (() => Promise<void>) | undefined;
 
   /** Lets work end before the end that SIGTERM begins. Another signal does not wait for it. */
@@ -70,7 +72,8 @@ export class Shutdown {
     const signals = Object.keys(signalExitCodes) as NodeJS.Signals[];
     // The guard's time is shorter than work may take to end.
     const guarded = signals.filter((name) => name !== "SIGTERM" || this.#drain === undefined);
-    new HostGuard(this.#exit, guarded, input);
+    const guardedInput = input && { stream: input, owesAnswers: () => this.owesAnswers() };
+    new HostGuard(this.#exit, guarded, guardedInput);
   }
 
   /** Begins the end, once; `code` of the first call counts. */

@@ -1,29 +1,26 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
 import {
   type CommandFrame,
-  type DecodedLine,
   type Dialect,
   type ExtensionUiResponse,
   errorText,
   FrameDecoder,
   type HostAnswer,
-  LineDecoder,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { Logger } from "../process/logger.ts";
-import type { FrameOutput } from "../process/output.ts";
-import type { Shutdown } from "../process/shutdown.ts";
 import { ClientRequests } from "./connection/client-requests.ts";
 import { Connection } from "./connection/connection.ts";
 import { DiagnosticEvents } from "./connection/diagnostic-events.ts";
-import { LineSlices } from "./connection/line-slices.ts";
+import { RunningCommands } from "./connection/running-commands.ts";
+import { type StdioProcess, serveLines } from "./connection/serve-lines.ts";
 import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
 import { SingleDrain } from "./drain.ts";
 import type { UiNotices } from "./ui-notices.ts";
 
 /** What the RPC mode is made from. */
-export interface ServeOptions {
+export interface ServeOptions extends StdioProcess {
   readonly session: AgentSession;
   /** What the client speaks until it asks for another. */
   readonly dialect: Dialect;
@@ -31,9 +28,6 @@ export interface ServeOptions {
   readonly notices: UiNotices;
   /** Called once the first command has been answered. */
   readonly onFirstAnswer: () => void;
-  readonly input: NodeJS.ReadableStream;
-  readonly output: FrameOutput;
-  readonly shutdown: Shutdown;
   readonly logger: Logger;
   /** How long running work may take when the host drains; 25 s by default. */
   readonly drainTimeoutMs?: number | undefined;
@@ -44,12 +38,11 @@ export const DRAIN_TIMEOUT_MS = 25_000;
 
 /** Reads commands and writes responses and events until the input ends or a signal comes. */
 export function serve(options: ServeOptions): void {
-  const { session, notices, input, output, shutdown, logger } = options;
+  const { session, notices, output, shutdown, logger } = options;
   const writer = new FrameWriter(output);
   const connection = new Connection(writer, options.dialect, () => session.nextOrder());
   connection.greet();
-  const decoder = new LineDecoder();
-  const running = new Set<Promise<void>>();
+  const running = new RunningCommands();
   session.subscribe((...event) => connection.send(...event));
   const requests = new ClientRequests(connection, session.requests);
   notices.attach((notice) => {
@@ -84,30 +77,20 @@ export function serve(options: ServeOptions): void {
     // A change of dialect comes before whatever follows it.
     if (frame.kind === "command" && frame.name === "initialize") frames.hold(done);
     running.add(done);
-    void done.finally(() => running.delete(done));
   });
-  const take = (line: DecodedLine): void => {
-    if (shutdown.hasBegun) return;
-    if ("text" in line) frames.push(line.text);
-    else connection.respond(oversizedAnswer(line.oversizedBytes));
-  };
-  // What could be answered at once leaves at once, in one write (row "`get_state` idle").
-  const lines = new LineSlices(take, writer);
-  input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
-  input.on("end", () => {
-    lines.push(decoder.end());
-    void lines
-      .idle()
-      .then(() => frames.idle())
-      .then(() => shutdown.begin(0));
-  });
-  input.on("error", () => void shutdown.begin(0));
-  output.onClosed(() => void shutdown.begin(0));
-  shutdown.onShutdown(async () => {
-    writer.stopWaiting();
-    await session.dispose();
-    await Promise.all(running);
-    await writer.end();
+  serveLines(options, {
+    writer,
+    take(line) {
+      if ("text" in line) frames.push(line.text);
+      else connection.respond(oversizedAnswer(line.oversizedBytes));
+    },
+    owesAnswers: () => !(running.isEmpty && frames.isIdle),
+    begun: () => frames.idle(),
+    async close() {
+      await running.nearlySettled();
+      await session.dispose();
+      await running.settled();
+    },
   });
 }
 

@@ -78,13 +78,20 @@ describe("a host whose thread is blocked by", () => {
     async (way) => {
       const host = await blocked(ways[way]);
       const start = performance.now();
-      host.send({ type: "get_state", id: "late" });
       host.child.stdin.end();
       expect(await host.ended).toMatchObject({ code: 0 });
       expect(performance.now() - start).toBeLessThan(promisedMs);
       expect(await areGone([host.commandPid])).toBe(true);
     },
   );
+});
+
+it("ends a blocked host with its input although a command is left unanswered, after a while", async () => {
+  const host = await blocked(ways["a wait for other threads"]);
+  host.send({ type: "get_state", id: "late" });
+  host.child.stdin.end();
+  expect(await host.ended).toMatchObject({ code: 0 });
+  expect(await areGone([host.commandPid])).toBe(true);
 });
 
 it("keeps the order of commands that come while its thread is busy for a while", async () => {
@@ -99,4 +106,67 @@ it("keeps the order of commands that come while its thread is busy for a while",
   const answered = host.stdout.split("\n").flatMap((line) => /"id":"(c\d+)"/.exec(line)?.[1] ?? []);
   expect(answered).toEqual(ids);
   expect(readFileSync(join(host.place.cwd, "blocked"), "utf8")).toBe("");
+});
+
+/** Holds the thread for some time. */
+const hold = (ms: number) => `{ const end = Date.now() + ${ms}; while (Date.now() < end); }`;
+
+const starts = {
+  "loading an extension": `${hold(3_000)} export default () => {};`,
+  "setting up an extension": `export default () => ${hold(4_500)};`,
+  "a handler of session_start": `export default (pi) => {
+    pi.on("session_start", () => ${hold(3_000)});
+  };`,
+} as const;
+
+describe("a host whose thread is held at its start by", () => {
+  const filler = "x".repeat(20_000);
+  const commands = [
+    { type: "get_state", id: "first" },
+    ...Array.from({ length: 150 }, (_, at) => ({
+      type: "set_session_name",
+      name: `${at}${filler}`,
+      id: `name ${at}`,
+    })),
+    { type: "prompt", message: "Hello", id: "last" },
+  ];
+  const ids = commands.map(({ id }) => id);
+  const answeredIds = ({ stdout }: HostProcess) =>
+    stdout.split("\n").flatMap((line) => {
+      const { type, id } = line === "" ? { type: "" } : JSON.parse(line);
+      return type === "response" ? [id] : [];
+    });
+
+  it.each(slice(Object.entries(starts), 1))(
+    "%s answers all that was sent before the input ended",
+    async (_, code) => {
+      const host = startHost({ files: { "agent/extensions/slow.js": code } });
+      for (const command of commands) host.send(command);
+      host.child.stdin.end();
+      expect(await host.ended).toMatchObject({ code: 0 });
+      expect(answeredIds(host)).toEqual(ids);
+      expect(host.stdout).toContain('"type":"agent_start"');
+    },
+  );
+
+  it.each(slice(Object.entries(starts), 1))("%s goes on with what comes later", async (_, code) => {
+    const host = startHost({ files: { "agent/extensions/slow.js": code } });
+    for (const command of commands) host.send(command);
+    await host.until({ "...": true, type: "prompt_result" });
+    host.send({ type: "get_state", id: "later" });
+    await host.until({ "...": true, id: "later" });
+    expect(answeredIds(host)).toEqual([...ids, "later"]);
+  });
+
+  it("loading an extension answers a client with many sessions", async () => {
+    const host = startHost({
+      files: { "agent/extensions/slow.js": starts["loading an extension"] },
+      arguments: ["--sessions"],
+    });
+    host.send({ type: "open_session", id: "open" });
+    host.send({ type: "list_sessions", id: "state" });
+    host.child.stdin.end();
+    expect(await host.ended).toMatchObject({ code: 0 });
+    expect(answeredIds(host).toSorted()).toEqual(["open", "state"]);
+  });
 });

@@ -41,6 +41,11 @@ export class FrameDecoder {
     });
   }
 
+  /** Whether no line waits. */
+  get isIdle(): boolean {
+    return this.#held === undefined;
+  }
+
   /** Fulfilled when no line waits any more; never rejects. */
   async idle(): Promise<void> {
     while (this.#held !== undefined) await this.#held;

@@ -10,6 +10,7 @@ import {
 } from "@tau-agent/rpc-protocol";
 import type { AnsweredMethods } from "../../rpc/connection/client-requests.ts";
 import { Connection } from "../../rpc/connection/connection.ts";
+import { RunningCommands } from "../../rpc/connection/running-commands.ts";
 import { answerError, answerWith, describeError, dispatch } from "../../rpc/dispatch.ts";
 import { refuseWhileDraining } from "../../rpc/drain.ts";
 import { hostInfo, initialize } from "../../rpc/handlers/connection.ts";
@@ -27,7 +28,7 @@ export class Client {
   readonly #control: Connection;
   readonly #attachments = new Map<string, Attachment>();
   readonly #isolated: IsolatedLines;
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #running = new RunningCommands();
   readonly #frames: FrameDecoder;
   #answered: AnsweredMethods | undefined;
   /** Whether files are recorded for `rewind`, if the client has said so. */
@@ -61,6 +62,11 @@ export class Client {
     answerError(this.#control, { id: undefined, command: "parse", code: "parse", error });
   }
 
+  /** Whether a command still has to be answered. */
+  get owesAnswers(): boolean {
+    return !(this.#running.isEmpty && this.#frames.isIdle);
+  }
+
   /** Fulfilled once every command has begun. */
   accepted(): Promise<void> {
     return this.#frames.idle();
@@ -69,8 +75,13 @@ export class Client {
   /** Fulfilled once every command is answered. */
   async settled(): Promise<void> {
     await this.#frames.idle();
-    await Promise.allSettled(this.#running);
+    await this.#running.settled();
     await this.#isolated.settled();
+  }
+
+  /** Fulfilled once every command is answered, or a second has gone by. */
+  nearlySettled(): Promise<void> {
+    return this.#running.nearlySettled();
   }
 
   /** The connection is gone; its sessions go on. */
@@ -87,7 +98,6 @@ export class Client {
     if (done === undefined) return;
     if (frame.kind === "command" && frame.name === "initialize") this.#frames.hold(done);
     this.#running.add(done);
-    void done.finally(() => this.#running.delete(done));
   }
 
   #route(frame: ClientFrame | FrameError): Done {

@@ -1,0 +1,34 @@
+/** How long commands that have begun may take to be answered once the host ends, in milliseconds. */
+const GRACE_MS = 1_000;
+
+/** The commands of a client that have begun and are not yet answered. */
+export class RunningCommands {
+  readonly #running = new Set<Promise<unknown>>();
+
+  /** @param done settles once the command is answered; must never reject */
+  add(done: Promise<unknown>): void {
+    this.#running.add(done);
+    void done.finally(() => this.#running.delete(done));
+  }
+
+  get isEmpty(): boolean {
+    return this.#running.size === 0;
+  }
+
+  /** Fulfilled once every command is answered. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /**
+   * Fulfilled once every command is answered, after a second at the latest: a prompt that came right
+   * before the end of the input is accepted and stored, but nobody waits for a long command.
+   */
+  async nearlySettled(): Promise<void> {
+    if (this.isEmpty) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, GRACE_MS);
+    await Promise.race([this.settled(), late]);
+    clearTimeout(timer);
+  }
+}

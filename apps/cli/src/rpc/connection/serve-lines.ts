@@ -1,0 +1,56 @@
+import { type DecodedLine, LineDecoder } from "@tau-agent/rpc-protocol";
+import type { FrameOutput } from "../../process/output.ts";
+import type { Shutdown } from "../../process/shutdown.ts";
+import { LineSlices } from "./line-slices.ts";
+import type { FrameWriter } from "./writer.ts";
+
+/** The process whose client is on stdin and stdout. */
+export interface StdioProcess {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: FrameOutput;
+  readonly shutdown: Shutdown;
+}
+
+/** Who takes the lines of the client on stdin. */
+export interface LineServer {
+  readonly writer: FrameWriter;
+  readonly take: (line: DecodedLine) => void;
+  /** Whether a line that was taken still has to be answered. */
+  readonly owesAnswers: () => boolean;
+  /** Waits until every line that was taken is a command that has begun. */
+  readonly begun: () => Promise<void>;
+  /** Closes the sessions; called once nothing is read any more. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Reads lines from stdin and lets the process end with its input, with its output, and by signals.
+ * Every line that was read before the end of the input is taken.
+ */
+export function serveLines(
+  { input, output, shutdown }: StdioProcess,
+  { writer, take, owesAnswers, begun, close }: LineServer,
+): void {
+  const decoder = new LineDecoder();
+  const takeUntilEnd = (line: DecodedLine): void => {
+    if (!shutdown.hasBegun) take(line);
+  };
+  // What could be answered at once leaves at once, in one write (row "`get_state` idle").
+  const lines = new LineSlices(takeUntilEnd, writer);
+  input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
+  input.on("end", () => {
+    lines.push(decoder.end());
+    void lines
+      .idle()
+      .then(begun)
+      .then(() => shutdown.begin(0));
+  });
+  input.on("error", () => void shutdown.begin(0));
+  shutdown.owesAnswers = owesAnswers;
+  output.onClosed(() => void shutdown.begin(0));
+  shutdown.onShutdown(async () => {
+    writer.stopWaiting();
+    await close();
+    await writer.end();
+  });
+}
