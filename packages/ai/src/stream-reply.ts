@@ -7,6 +7,7 @@ import { builtInProviders, LoadedProviders } from "./providers.ts";
 import { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
 import { ReplyGuard } from "./reply-guard.ts";
 import { ToolFitter } from "./request/fit-tools.ts";
+import { fittingLimit } from "./request/fitting-limit.ts";
 import { fitContext } from "./request/history.ts";
 import { InputEstimate } from "./request/input-estimate.ts";
 import { Memo } from "./request/memo.ts";
@@ -32,6 +33,8 @@ interface Run {
   readonly history: Memo;
   readonly estimate: InputEstimate;
   readonly tools: ToolFitter;
+  /** Whether the vendor has refused the output limit that was asked for first. */
+  readonly isSecondTry?: boolean;
 }
 
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
@@ -44,10 +47,12 @@ async function* run(task: Run): AssistantStream {
   const assembler = new Assembler(model, task.options);
   const guard = new ReplyGuard(request.signal);
   let provider: Provider | undefined;
+  let sent: StreamOptions | undefined;
   try {
-    yield assembler.start();
+    if (task.isSecondTry !== true) yield assembler.start();
     provider = await guard.wait(() => task.providers.load(model));
-    const { encoded, ownNames } = encode(task, provider);
+    const { encoded, ownNames, options } = encode(task, provider);
+    sent = options;
     const chunks = await open(task, provider, encoded, guard);
     const reduce = provider.reduce(model);
     let hasBegun = false;
@@ -71,6 +76,8 @@ async function* run(task: Run): AssistantStream {
       guard.watch(afterStopMs, "");
     }
     const { events, result } = assembler.finish();
+    const smaller = withSmallerLimit(task, result.error, sent, assembler);
+    if (smaller !== undefined) return yield* run(smaller);
     if (result.error === undefined) provider.remember?.(encoded, result.message);
     guard.drain(chunks, afterStopMs);
     yield* events;
@@ -81,6 +88,8 @@ async function* run(task: Run): AssistantStream {
     const place = { ...model, baseUrl };
     const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), place, request);
     guard.cancel();
+    const smaller = withSmallerLimit(task, error, sent, assembler);
+    if (smaller !== undefined) return yield* run(smaller);
     const { events, result } = assembler.fail(error);
     yield* events;
     return result;
@@ -93,22 +102,37 @@ async function* run(task: Run): AssistantStream {
 function encode(
   { model, context, request, history, estimate, tools: fitter }: Run,
   provider: Provider,
-): { encoded: unknown; ownNames: ReadonlyMap<string, string> } {
+): { encoded: unknown; ownNames: ReadonlyMap<string, string>; options: StreamOptions } {
   const { tools, ownNames, leftOut } = fitter.fit(model.api, context.tools ?? []);
   for (const diagnostic of leftOut) {
     if (fitter.isNews(diagnostic)) request.onDiagnostic?.(diagnostic);
   }
-  const options = {
+  const rules = {
     normalizeToolCallId: (id: string, call: ToolCall, source: AssistantMessage) =>
       provider.normalizeToolCallId?.(id, call, source) ?? id,
     imageLimits: provider.imageLimits?.(model),
   };
   // Who sees the payload may also change it: then it must not be what the next turn starts from.
   const memo = request.onPayload === undefined ? history : new Memo();
-  const fitted = fitContext(model, { ...context, tools }, options, memo);
-  const inputTokens = request.inputTokens ?? estimate.of(fitted);
-  const encoded = provider.encode(model, fitted, { ...request, inputTokens });
-  return { encoded, ownNames };
+  const fitted = fitContext(model, { ...context, tools }, rules, memo);
+  const options = { ...request, inputTokens: request.inputTokens ?? estimate.of(model, fitted) };
+  return { encoded: provider.encode(model, fitted, options), ownNames, options };
+}
+
+/**
+ * The task once more with an output limit by the vendor's own numbers, where it has refused the first
+ * one, before a reply began.
+ */
+function withSmallerLimit(
+  task: Run,
+  error: ProviderError | undefined,
+  sent: StreamOptions | undefined,
+  { hasContent }: Assembler,
+): Run | undefined {
+  if (error === undefined || sent === undefined || hasContent || task.isSecondTry) return undefined;
+  const maxTokens = fittingLimit(error, task.model, sent);
+  if (maxTokens === undefined) return undefined;
+  return { ...task, request: { ...task.request, maxTokens }, isSecondTry: true };
 }
 
 async function open(

@@ -75,6 +75,11 @@ export class Assembler {
     return this.#stop !== undefined;
   }
 
+  /** Whether anything of the reply has come. */
+  get hasContent(): boolean {
+    return this.#content.length > 0;
+  }
+
   /** The first event of every reply. */
   start(): AssistantMessageEvent {
     return { type: "start", partial: this.#snapshot() };

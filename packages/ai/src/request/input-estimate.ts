@@ -1,4 +1,4 @@
-import type { LlmMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { LlmMessage, Model, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { Context, ToolDefinition } from "../provider.ts";
 import { jsonText } from "./json-text.ts";
 import { Memo } from "./memo.ts";
@@ -12,16 +12,35 @@ const safety = 1.2;
 const overhead = 500;
 /** A vendor's count that is further off than this was made of a conversation since cut. */
 const mostPlausible = 2;
+/** Kept free of the window: vendors count roles, ids and framing, each in its own way (decision 76). */
+const reservedShare = 0.02;
+const reservedPerItem = 8;
 
-/** Estimates how many tokens a request takes; keeps what it counted of messages. */
+/** Estimates how much of the window a request takes; keeps what it counted of messages. */
 export class InputEstimate {
   readonly #tools = new WeakMap<ToolDefinition, number>();
   /** Not a `WeakMap` of messages, which takes longer than to count them (row "100 000 entries: first request"). */
   readonly #counts = new Memo();
   #system = { text: "", tokens: 0 };
 
-  /** What the vendor counted at the last reply and an estimate of the rest, or an estimate of all. */
-  of({ systemPrompt = "", tools = [], messages }: Context): number {
+  /**
+   * What the vendor counted at the model's last reply and an estimate of the rest, or an estimate of all;
+   * with a reserve for what only the vendor can count, which takes at most half of what is left.
+   */
+  of(model: Pick<Model, "id" | "provider" | "contextWindow">, context: Context): number {
+    const { tokens, uncounted } = this.#count(model, context);
+    const { contextWindow } = model;
+    const items = uncounted.reduce((sum, message) => sum + 1 + callsOf(message), 0);
+    const reserve = Math.ceil(contextWindow * reservedShare) + items * reservedPerItem;
+    const left = Math.max(0, contextWindow - tokens);
+    return tokens + Math.min(reserve, Math.floor(left / 2));
+  }
+
+  /** Tokens, and the messages that the vendor has yet to count. */
+  #count(
+    { id, provider }: Pick<Model, "id" | "provider">,
+    { systemPrompt = "", tools = [], messages }: Context,
+  ): { tokens: number; uncounted: readonly LlmMessage[] } {
     if (systemPrompt !== this.#system.text) {
       this.#system = { text: systemPrompt, tokens: textTokens(systemPrompt) };
     }
@@ -32,13 +51,22 @@ export class InputEstimate {
       step: (known, message) => known.push(messageTokens(message)),
     });
     const total = counts.reduce((sum, count) => sum + count, fixed);
-    const at = messages.findLastIndex((message) => countedTokens(message) > 0);
-    const last = messages[at];
-    if (last === undefined) return safe(total);
-    const after = counts.slice(at + 1).reduce((sum, count) => sum + count, 0);
-    const counted = countedTokens(last);
-    const isPlausible = counted <= (total - after) * mostPlausible;
-    return isPlausible ? counted + Math.ceil(after * safety) : safe(total);
+    const estimateFrom = (at: number): number | undefined => {
+      const last = messages[at];
+      if (last === undefined) return undefined;
+      const after = counts.slice(at + 1).reduce((sum, count) => sum + count, 0);
+      const counted = countedTokens(last);
+      const isPlausible = counted <= (total - after) * mostPlausible;
+      return isPlausible ? counted + Math.ceil(after * safety) : undefined;
+    };
+    const own = messages.findLastIndex(
+      (message) => countedTokens(message) > 0 && isOf(message, id, provider),
+    );
+    const tokens = estimateFrom(own);
+    if (tokens !== undefined) return { tokens, uncounted: messages.slice(own) };
+    // Another model may count less.
+    const other = messages.findLastIndex((message) => countedTokens(message) > 0);
+    return { tokens: Math.max(safe(total), estimateFrom(other) ?? 0), uncounted: messages };
   }
 
   #countTool(tool: ToolDefinition): number {
@@ -50,6 +78,15 @@ export class InputEstimate {
 
 function safe(estimate: number): number {
   return Math.ceil(estimate * safety) + overhead;
+}
+
+function callsOf(message: LlmMessage): number {
+  if (message.role !== "assistant") return 0;
+  return message.content.filter(({ type }) => type === "toolCall").length;
+}
+
+function isOf(message: LlmMessage, id: string, provider: string): boolean {
+  return message.role === "assistant" && message.model === id && message.provider === provider;
 }
 
 function countedTokens(message: LlmMessage): number {

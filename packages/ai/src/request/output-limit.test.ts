@@ -1,4 +1,4 @@
-import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import type { AssistantMessage, LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
 import type { StreamOptions } from "../provider.ts";
 import { createStream } from "../stream.ts";
@@ -99,18 +99,61 @@ describe("InputEstimate", () => {
     timestamp: 1,
   });
 
+  const unbounded = { id: "m", provider: "p", contextWindow: 0 };
+  const bounded = { ...unbounded, contextWindow: 200_000 };
+  const counted = [user("x".repeat(35_000)), reply(12_000, "ok"), user("y".repeat(3500))];
+  const call = { type: "toolCall", id: "c", name: "ls", arguments: {} } as const;
+  const calling = (count: number): LlmMessage => ({
+    ...(reply(12_000, "ok") as AssistantMessage),
+    content: Array.from({ length: count }, () => call),
+  });
+
   it("goes by what the vendor counted, and estimates what came after", () => {
-    const messages = [user("x".repeat(35_000)), reply(12_000, "ok"), user("y".repeat(3500))];
-    expect(new InputEstimate().of({ messages })).toBe(13_210);
+    expect(new InputEstimate().of(unbounded, { messages: counted })).toBe(13_210);
+  });
+
+  it("keeps a share of the window, and some tokens for each message and call not yet counted", () => {
+    const of = (...messages: LlmMessage[]) => new InputEstimate().of(bounded, { messages });
+    expect(of(...counted)).toBe(13_210 + 4_000 + 2 * 8);
+    const before = user("x".repeat(35_000));
+    expect(of(before, calling(5)) - of(before, calling(0))).toBe(5 * 8);
+  });
+
+  it("never keeps more than half of what is left", () => {
+    const model = { ...bounded, contextWindow: 13_310 };
+    expect(new InputEstimate().of(model, { messages: counted })).toBe(13_260);
+    const full = { ...bounded, contextWindow: 12_000 };
+    expect(new InputEstimate().of(full, { messages: counted })).toBe(13_210);
+  });
+
+  it("does not trust the lower count of another model", () => {
+    const messages = [user("x".repeat(35_000)), reply(2_000, "ok"), user("y".repeat(3500))];
+    const other = { ...unbounded, id: "n" };
+    const fresh = new InputEstimate().of(other, { messages: [user("x".repeat(38_500))] });
+    expect(new InputEstimate().of(unbounded, { messages })).toBeLessThan(4_000);
+    expect(new InputEstimate().of(other, { messages })).toBeGreaterThanOrEqual(fresh);
+    expect(new InputEstimate().of({ ...unbounded, provider: "q" }, { messages })).toBeGreaterThan(
+      fresh,
+    );
+  });
+
+  it("trusts an earlier count of the model after another one has answered", () => {
+    const between = { ...(reply(2_000, "ok") as AssistantMessage), model: "n" };
+    const messages = [...counted, between, user("z".repeat(3500))];
+    const estimate = new InputEstimate().of(unbounded, { messages });
+    expect(estimate).toBeGreaterThan(12_010 + 2_400);
+    expect(estimate).toBeLessThan(12_010 + 2_500);
   });
 
   it("does not trust a count from before a compaction", () => {
     const messages = [user("Summary."), reply(180_000, "kept"), user("Go on.")];
-    expect(new InputEstimate().of({ messages })).toBeLessThan(600);
+    expect(new InputEstimate().of(unbounded, { messages })).toBeLessThan(600);
   });
 
   it("counts a character of other scripts as a token", () => {
-    expect(new InputEstimate().of({ messages: [user("漢字".repeat(500))] })).toBeGreaterThan(999);
+    expect(
+      new InputEstimate().of(unbounded, { messages: [user("漢字".repeat(500))] }),
+    ).toBeGreaterThan(999);
   });
 });
 

@@ -76,12 +76,31 @@ function* keywordFaults(
   }
 }
 
+/** What vendors add to each message, call and result: its role, its id and what sets it off. */
+const tokensPerItem = 8;
+
 /**
  * Tokens of a request's input, estimated low, so that a client with a better estimate is never
- * refused: four characters of text each, nothing for images.
+ * refused: four characters of text each, some for each message, call and result, nothing for images.
  */
 export function estimateTokens(body: JsonObject): number {
-  return Math.floor(countCharacters(body) / 4);
+  return Math.floor(countCharacters(body) / 4) + countItems(body) * tokensPerItem;
+}
+
+const itemTypes: ReadonlySet<unknown> = new Set([
+  ...["tool_use", "tool_result", "function", "function_call", "function_call_output"],
+]);
+const itemMembers = ["role", "functionCall", "functionResponse", "toolUse", "toolResult"];
+
+/** Messages, calls and results; the declarations of tools are counted by their text alone. */
+function countItems({ tools: _, toolConfig: __, ...body }: JsonObject): number {
+  const count = (value: unknown): number => {
+    if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + count(one), 0);
+    if (!isObject(value)) return 0;
+    const isItem = itemTypes.has(value.type) || itemMembers.some((name) => name in value);
+    return Object.values(value).reduce((sum: number, one) => sum + count(one), isItem ? 1 : 0);
+  };
+  return count(body);
 }
 
 const noText: ReadonlySet<string> = new Set([
