@@ -6,11 +6,14 @@ const client = new RpcClient({
   provider: "scripted",
   model: `${import.meta.dirname}/clean-up.json`,
   args: ["--no-session", "--permission-mode", "ask"],
-  approve: async ({ title, parts = [] }) => {
+  approve: async ({ title, parts = [], suggestions }) => {
     console.log(title);
     for (const { text, action } of parts) console.log(`  ${action}: ${text}`);
     // A real program asks a person here.
-    const isHarmless = parts.every(({ text }) => text === "ls" || text.startsWith("git "));
+    // The suggested rules allow exactly this call; without one, Tau does not know all that the line does.
+    const isHarmless =
+      suggestions.length > 0 &&
+      suggestions.every(({ match = "" }) => match === "ls" || match.startsWith("git "));
     if (isHarmless) return { decision: "allow", scope: "session" };
     return { decision: "deny", message: "nothing may be deleted" };
   },

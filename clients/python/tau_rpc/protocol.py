@@ -240,7 +240,9 @@ class ApprovalParams(_ApprovalParams, total=False):
     """The question whether a tool may run, with what a person needs to answer it."""
 
     parts: list[CallPart]
-    """The parts of a shell line, each with its own verdict."""
+    """The parts of a shell line, each with its own verdict. May be incomplete where there are no
+    `suggestions`.
+    """
     diff: str
     """What an `edit` or a `write` changes, as a unified diff."""
     path: str

@@ -56,7 +56,9 @@ async function subjectsOfLine(
   context: PathContext,
 ): Promise<readonly Subject[]> {
   const read = await readShellLine(line);
-  if (!read.understood) return [{ kind: "opaque", tool, reason: read.reason }];
+  if (!read.understood) {
+    return [{ kind: "opaque", tool, reason: read.reason, commands: read.commands }];
+  }
   const write: ToolTraits = { name: "write", isReadOnly: false, isNeverAsked: false };
   const subjects = read.parts.map((part): Subject => {
     if (part.kind === "write") {

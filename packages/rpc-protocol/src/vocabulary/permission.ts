@@ -63,7 +63,7 @@ export const ApprovalParams = z.object({
   reason: z.string(),
   /** Rules that allow exactly this call; empty if no rule can. */
   suggestions: z.array(PermissionRule),
-  /** The parts of a shell line, each with its own verdict. */
+  /** The parts of a shell line, each with its own verdict. May be incomplete where there are no `suggestions`. */
   parts: z.optional(z.array(CallPart)),
   /** What an `edit` or a `write` changes, as a unified diff. */
   diff: z.optional(z.string()),

@@ -122,14 +122,18 @@ function isOfLine({ kind, tool }: Subject): boolean {
 
 function partsOf(judgements: readonly Judgement[]): CallPart[] {
   return judgements.flatMap(({ subject, action, rule }) => {
-    const text = textOf(subject);
-    return text === undefined ? [] : [{ text, action, ...(rule === undefined ? {} : { rule }) }];
+    return textsOf(subject).map((text) => ({
+      text,
+      action,
+      ...(rule === undefined ? {} : { rule }),
+    }));
   });
 }
 
-function textOf(subject: Subject): string | undefined {
-  if (subject.kind === "command") return subject.text;
-  return subject.kind === "path" ? `> ${subject.text}` : undefined;
+function textsOf(subject: Subject): readonly string[] {
+  if (subject.kind === "opaque") return subject.commands;
+  if (subject.kind === "command") return [subject.text];
+  return subject.kind === "path" ? [`> ${subject.text}`] : [];
 }
 
 function suggestionsFor(

@@ -39,8 +39,14 @@ export type Subject =
       /** It only starts another command, which is a subject of its own. */
       readonly isWrapper: boolean;
     }
-  /** A shell line in which a command could hide. */
-  | { readonly kind: "opaque"; readonly tool: ToolTraits; readonly reason: string };
+  /** A shell line that is not understood. */
+  | {
+      readonly kind: "opaque";
+      readonly tool: ToolTraits;
+      readonly reason: string;
+      /** As shown to a person; never judged. */
+      readonly commands: readonly string[];
+    };
 
 /** The folders that patterns start from. */
 export interface RuleFolders {

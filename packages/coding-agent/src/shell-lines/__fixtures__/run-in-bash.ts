@@ -1,30 +1,121 @@
 import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
-/** Tells of each command instead of running it, and ends functions that call themselves without end. */
-const prelude = `
-command_not_found_handle() { local IFS=' '; printf '%s\\0' "$*" >&9; }
-env() { while [[ $1 == *=* ]]; do shift; done; "$@"; }
-bash() { if [[ $1 == -c ]]; then (eval "$2"); fi; }
-PATH=/nowhere
-FUNCNEST=100
+/** What bash did with a line. */
+export interface BashRun {
+  /** Programs that started, with their words: the name, a blank, the arguments. */
+  readonly programs: readonly string[];
+  /** Simple commands that bash was about to run, as it prints them. */
+  readonly commands: readonly string[];
+  /** Names in the working folder, which was empty. */
+  readonly files: readonly string[];
+}
+
+/** Programs that start the command they are given. The real ones; every other program only tells its words. */
+const realPrograms = ["bash", "dash", "env", "find", "nice", "nohup", "setsid", "timeout", "xargs"];
+
+/** Tells the words of the program, which ends at once. */
+const logger = `#!/bin/dash
+IFS=' '
+printf '\\036P%s' "\${0##*/} $*" >&9
+`;
+
+/** Read by every bash, inner ones too: tells each simple command before it runs, quoted, in one write. */
+const prelude = `set -T
+trap 'printf "\\036D%q" "$BASH_COMMAND" >&9' DEBUG
+`;
+
+/** Runs each line in an empty folder, and waits until all that it started has ended. */
+const driver = `
+export BASH_ENV=/work/prelude
+shopt -s nullglob dotglob
+while IFS= read -r -d '' line; do
+  log=$(
+    exec 9>&1 >/dev/null 2>&1 </dev/null
+    shopt -u nullglob dotglob
+    source "$BASH_ENV"
+    printf '\\036S' >&9
+    eval "$line"
+  )
+  files=(*)
+  printf '%s' "$log"
+  printf '\\036F%s' "\${files[@]}"
+  printf '\\035'
+  [ \${#files[@]} = 0 ] || /bin/rm -rf -- "\${files[@]}"
+done
 `;
 
 /**
- * Runs lines in bash without any program on its path.
+ * Runs lines in bash, in a sandbox in which no program does anything but tell its words.
  *
- * @returns for each line, the commands that it tried to run
+ * @param names the programs that are on the path
  */
-export function commandsThatBashRuns(lines: readonly string[]): string[][] {
-  const script = lines.map(
-    (line) => `( eval ${quote(line)} ) > /dev/null 2>&1 < /dev/null; printf '\\1\\0' >&9`,
-  );
-  const { stdout } = spawnSync("/bin/bash", ["-c", `exec 9>&1\n${prelude}\n${script.join("\n")}`], {
-    env: {},
-    encoding: "utf8",
-  });
-  return stdout.split("\u0001\0").slice(0, -1).map((text) => text.split("\0").slice(0, -1));
+export function runInBash(lines: readonly string[], names: readonly string[]): BashRun[] {
+  const folder = mkdtempSync(join(tmpdir(), "bash-runs-"));
+  try {
+    const programs = join(folder, "bin");
+    mkdirSync(programs);
+    mkdirSync(join(folder, "empty"));
+    for (const name of new Set(names)) writeLogger(programs, name);
+    writeFileSync(join(folder, "prelude"), prelude);
+    writeFileSync(join(folder, "driver"), driver);
+    const { stdout, status, stderr } = spawnSync("bwrap", sandboxOf(folder), {
+      input: lines.map((line) => `${line}\0`).join(""),
+      encoding: "utf8",
+      maxBuffer: 256 * 1024 * 1024,
+      timeout: 600_000,
+    });
+    const runs = stdout.split("\u001d").slice(0, -1).map(toRun);
+    if (runs.length !== lines.length) {
+      const line = JSON.stringify(lines[runs.length]);
+      throw new Error(`bash ended (${status}) at the line ${line}: ${stderr}`);
+    }
+    return runs;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+function writeLogger(folder: string, name: string): void {
+  const file = join(folder, name);
+  const real = realPrograms.find((program) => program === (name === "sh" ? "dash" : name));
+  if (real === undefined) {
+    writeFileSync(file, logger);
+    chmodSync(file, 0o755);
+  } else if (existsSync(`/usr/bin/${real}`)) symlinkSync(`/usr/bin/${real}`, file);
+  else copyFileSync(`/bin/${real}`, file);
+}
+
+function sandboxOf(folder: string): string[] {
+  return [
+    ...["--unshare-all", "--die-with-parent", "--clearenv", "--setenv", "PATH", "/work/bin"],
+    ...["--setenv", "HOME", "/home"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
+    ...["--tmpfs", "/work", "--ro-bind", join(folder, "bin"), "/work/bin"],
+    ...["--ro-bind", join(folder, "prelude"), "/work/prelude"],
+    ...["--ro-bind", join(folder, "driver"), "/work/driver"],
+    ...["--bind", join(folder, "empty"), "/work/empty", "--chdir", "/work/empty"],
+    ...["/bin/bash", "--norc", "/work/driver"],
+  ];
+}
+
+function toRun(text: string): BashRun {
+  const records = text.split("\u001e");
+  const begun = records.slice(records.indexOf("S") + 1);
+  const all = (kind: string) =>
+    begun.filter((record) => record.startsWith(kind)).map((record) => record.slice(1));
+  // The first command is the `eval` of the driver.
+  const [, ...commands] = all("D");
+  return { programs: all("P"), commands, files: all("F").filter((name) => name !== "") };
 }

@@ -11,7 +11,12 @@ export interface FoundCommand {
 export function filledIn(words: readonly ShellWord[], placeholder: string): readonly ShellWord[] {
   return words.map((word) =>
     word.text.includes(placeholder)
-      ? { ...word, isLiteral: false, isOpen: word.isOpen || word.text.startsWith(placeholder) }
+      ? {
+          ...word,
+          isLiteral: false,
+          isOpen: word.isOpen || word.text.startsWith(placeholder),
+          maySplit: true,
+        }
       : word,
   );
 }
@@ -25,8 +30,6 @@ export interface CommandEffect {
   readonly commands?: readonly FoundCommand[];
   /** A line that it passes to a shell. */
   readonly line?: ShellWord | undefined;
-  /** The line runs later, not here. */
-  readonly isDeferred?: boolean;
   /** It changes the working folder. */
   readonly moves?: boolean;
   /** It sets variables. */

@@ -1,11 +1,13 @@
 import type { LineReading } from "../line/line-reading.ts";
 import type { ShellWord } from "../line/shell-word.ts";
-import { builtinEffects } from "./builtin-effects.ts";
+import { builtinEffect } from "./builtin-effect.ts";
 import type { CommandEffect, FoundCommand } from "./effect.ts";
 import { findEffect } from "./find-effect.ts";
+import { flockEffect } from "./flock-effect.ts";
+import { opaqueReason } from "./opaque-commands.ts";
 import { isShell, shellEffect } from "./shell-effect.ts";
 import { wrapperEffect } from "./wrapper-effect.ts";
-import { opaqueCommands, wrappers } from "./wrappers.ts";
+import { wrappers } from "./wrappers.ts";
 
 /** What reading a command needs of the line around it. */
 export interface CommandContext {
@@ -25,7 +27,6 @@ export function readCommand(command: FoundCommand, context: CommandContext, dept
   reading.command(command.words, effect.isWrapper === true);
   reading.fail(nameReason(command) ?? effect.reason ?? lineReason(line));
   if (effect.moves) reading.moves();
-  if (effect.isDeferred) reading.repeats();
   if (effect.assigns) reading.traits.add("assignment");
   if (line?.isLiteral) readText(line.text);
   if (commands.length > 0 && depth === maxDepth) reading.fail("it nests too many commands");
@@ -44,13 +45,17 @@ function effectOf(command: FoundCommand): CommandEffect {
   if (wrapper !== undefined) return wrapperEffect(program, wrapper, command);
   if (isShell(program)) return shellEffect(program, command);
   if (program === "find") return findEffect(command);
-  const builtin = builtinEffects.get(program);
-  return builtin === undefined ? { reason: opaqueCommands.get(program) } : builtin(command);
+  if (program === "flock") return flockEffect(command);
+  return builtinEffect(command) ?? { reason: opaqueReason(program) };
 }
 
+/** Names that mean themselves in every shell. */
+const plainName = /^(?:\[|[\w./+:@][\w./+:@%,-]*)$/;
+
 function nameReason({ words: [name] }: FoundCommand): string | undefined {
-  if (name?.isLiteral !== false) return undefined;
-  return "it runs a command whose name only the shell knows";
+  if (name === undefined) return undefined;
+  if (!name.isLiteral) return "it runs a command whose name only the shell knows";
+  return plainName.test(name.text) ? undefined : "it runs a command with an unusual name";
 }
 
 function lineReason(line: ShellWord | undefined): string | undefined {

@@ -14,6 +14,9 @@ const shells: ReadonlySet<string> = new Set([
   "zsh",
 ]);
 
+/** Lines of the grammar mean the same to them. */
+const likeBash: ReadonlySet<string> = new Set(["bash", "dash", "sh"]);
+
 /** Whether a program, by its base name, is a shell. */
 export function isShell(program: string): boolean {
   return shells.has(program);
@@ -27,7 +30,8 @@ export function shellEffect(name: string, { words }: FoundCommand): CommandEffec
   if (operand === undefined || operand.text === "-" || isInput.test(operand.text)) {
     return { reason: "it runs a shell that reads its commands" };
   }
-  return options.takesLine ? { isWrapper: true, line: operand } : {};
+  if (!options.takesLine) return {};
+  return likeBash.has(name) ? { isWrapper: true, line: operand } : unknownEffect(name);
 }
 
 const isInput = /^\/dev\/(?:stdin|fd\/|tty)|^\/proc\//;
@@ -56,11 +60,14 @@ function readOptions(words: readonly ShellWord[]): ShellOptions | undefined {
     end += 1;
     if (word.text === "--") break;
     if (longOptions.has(word.text)) continue;
-    const cluster = /^[-+]([abcefhlmnoruvxBCEHOPT]+)$/.exec(word.text)?.[1];
+    const cluster = /^-([celouvx]+)$/.exec(word.text)?.[1];
     if (cluster === undefined) return undefined;
     takesLine ||= cluster.includes("c");
-    // Each o and O takes the name of an option from the words that follow.
-    end += cluster.replace(/[^oO]/g, "").length;
+    // Each o takes the name of an option from the words that follow.
+    for (const _ of cluster.replace(/[^o]/g, "")) {
+      if (!/^(?:errexit|nounset|pipefail)$/.test(words[end]?.text ?? "")) return undefined;
+      end += 1;
+    }
   }
   return { end, takesLine };
 }

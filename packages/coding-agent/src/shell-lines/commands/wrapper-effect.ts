@@ -1,10 +1,8 @@
-import { assignmentHazard } from "../line/hazards.ts";
 import type { ShellWord } from "../line/shell-word.ts";
+import { isHarmlessAssignment } from "../scan/harmless-assignment.ts";
 import { type CommandEffect, type FoundCommand, filledIn, unknownEffect } from "./effect.ts";
 import { skipOptions } from "./options.ts";
 import type { WrapperRow } from "./wrappers.ts";
-
-const assignment = /^([A-Za-z_][A-Za-z0-9_]*(?:%%)?)\+?=/;
 
 /** The command behind the options of a wrapper. */
 export function wrapperEffect(
@@ -40,9 +38,9 @@ function readAssignments(words: readonly ShellWord[], start: number): Assignment
   let reason: string | undefined;
   let end = words[start]?.text === "-" ? start + 1 : start;
   for (let word = words[end]; word !== undefined; word = words[++end]) {
-    const name = assignment.exec(word.text)?.[1];
-    if (name === undefined || word.isOpen) break;
-    reason ??= assignmentHazard(name);
+    // `env` takes every word with an equals sign for an assignment.
+    if (!word.text.includes("=") || word.isOpen) break;
+    if (!isHarmlessAssignment(word)) reason ??= "it assigns to a variable";
   }
   return { end, reason };
 }

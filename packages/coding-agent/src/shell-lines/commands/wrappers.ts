@@ -87,18 +87,3 @@ export const wrappers: ReadonlyMap<string, WrapperRow> = new Map<string, Wrapper
     },
   ],
 ]);
-
-/** Commands that run others in a way that nobody can follow from the line. */
-export const opaqueCommands: ReadonlyMap<string, string> = new Map([
-  ...[".", "source"].map((name) => [name, "it runs the commands of a file"] as const),
-  ["alias", "it defines an alias"],
-  ["coproc", "it starts a coprocess"],
-  ["enable", "it replaces builtins"],
-  ...["at", "batch", "busybox", "chroot", "nsenter", "parallel", "rbash", "runuser"].map(runs),
-  ...["script", "setpriv", "start-stop-daemon", "strace", "ltrace", "su"].map(runs),
-  ...["systemd-run", "toybox", "unshare", "watch"].map(runs),
-]);
-
-function runs(name: string): readonly [string, string] {
-  return [name, `${name} runs another command`];
-}

@@ -1,4 +1,4 @@
-import type { ShellLine, ShellPart, WritePart } from "./shell-line.ts";
+import type { ShellPart, WritePart } from "./shell-line.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 /** A simple command with its words as they are needed inside of this folder. */
@@ -9,32 +9,19 @@ export interface CommandReading {
 }
 
 /** What scheduling wants to know of a line besides its parts. */
-export type LineTrait = "assignment" | "background" | "function";
-
-const folderReason = "it writes to a path relative to a folder that it changes";
+export type LineTrait = "assignment" | "background";
 
 /** What is known of a line so far. Inner lines, such as that of `sh -c`, are read into the same. */
 export class LineReading {
   readonly parts: (CommandReading | WritePart)[] = [];
   readonly traits = new Set<LineTrait>();
-  /** Why the line cannot be understood; the first reason found. */
+  /** Why the line is not understood; the first reason found. */
   reason: string | undefined;
   /** A `cd` came before, in the order of the text. */
-  hasMoved = false;
-  #mayRepeat = false;
-  #movesAtAll = false;
-  #writesRelative = false;
-
-  /** The rest of the text may run in another order than it is written in. */
-  repeats(): void {
-    this.#mayRepeat = true;
-    this.#checkFolder();
-  }
+  #hasMoved = false;
 
   moves(): void {
-    this.hasMoved = true;
-    this.#movesAtAll = true;
-    this.#checkFolder();
+    this.#hasMoved = true;
   }
 
   fail(reason: string | undefined): void {
@@ -47,21 +34,14 @@ export class LineReading {
 
   write(path: string): void {
     this.parts.push({ kind: "write", path });
-    if (path.startsWith("/") || path === "~" || path.startsWith("~/")) return;
-    this.#writesRelative = true;
-    if (this.hasMoved) this.fail(folderReason);
-    this.#checkFolder();
+    const isRelative = !(path.startsWith("/") || path === "~" || path.startsWith("~/"));
+    if (isRelative && this.#hasMoved) {
+      this.fail("it writes to a path relative to a folder that it changes");
+    }
   }
 
-  /** In a loop or a function a write may run after a `cd` that is written behind it. */
-  #checkFolder(): void {
-    if (this.#mayRepeat && this.#movesAtAll && this.#writesRelative) this.fail(folderReason);
-  }
-
-  toShellLine(): ShellLine {
-    const parts = this.parts.map(toPart);
-    if (this.reason === undefined) return { understood: true, parts };
-    return { understood: false, reason: this.reason, parts };
+  toParts(): ShellPart[] {
+    return this.parts.map(toPart);
   }
 }
 

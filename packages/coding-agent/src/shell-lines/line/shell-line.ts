@@ -29,6 +29,6 @@ export type ShellLine =
       readonly understood: false;
       /** Why, as a clause: `it has a command substitution`. */
       readonly reason: string;
-      /** Those that were found; there may be others. */
-      readonly parts: readonly ShellPart[];
+      /** Commands to show to a person, as they are written; there may be others. */
+      readonly commands: readonly string[];
     };

@@ -1,0 +1,4 @@
+/** A line lies outside of the grammar that {@link scanLine} reads. The message is the reason, as a clause. */
+export class NotUnderstood extends Error {
+  override readonly name = "NotUnderstood";
+}
