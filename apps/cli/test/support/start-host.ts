@@ -71,8 +71,11 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Waits until every process is gone, as a killed one needs a moment to be. */
-export async function areGone(pids: readonly number[], withinMs = 2_000): Promise<boolean> {
+/**
+ * Waits until every process is gone. The watchdog of a killed host reads the whole process table with `cat`: on a
+ * busy machine that takes seconds.
+ */
+export async function areGone(pids: readonly number[], withinMs = 10_000): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (pids.some(isAlive)) {
     if (performance.now() > deadline) return false;

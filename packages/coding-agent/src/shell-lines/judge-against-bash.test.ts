@@ -103,13 +103,23 @@ function surprisesIn({ line, parts }: UnderstoodLine, run: BashRun | undefined):
   ];
 }
 
-/** The words of a program as the part has them; what only the shell knows may be anything. */
-function patternOf(text: string, mayContinue: boolean): RegExp {
-  const pieces = text
-    .replace(/^(?:\S*\/)?(?=[^/\s]*(?:\s|$))/, "")
-    .split(/\$(?:\w+|\{\w+\}|[?!@*])|[*?~]|\{\}|\[[^\]]*\]/)
-    .map((piece) => piece.trim().replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-  return new RegExp(`^\\s*${pieces.join("[^]*")}${mayContinue ? "[^]*" : "\\s*"}$`);
+/**
+ * The words of a program as the part has them; what only the shell knows may be anything. What xargs makes of the
+ * words it was given depends on its input.
+ */
+function patternOf(text: string, isOfXargs: boolean): RegExp {
+  const command = text.replace(/^(?:\S*\/)?(?=[^/\s]*(?:\s|$))/, "");
+  if (isOfXargs)
+    return new RegExp(`^(?:time (?:-p )?)*${escaped(command.split(" ", 1)[0] ?? "")}(?: |$)`);
+  const pieces = command.split(/\$(?:\w+|\{\w+\}|[?!@*])|[*?~]|\{\}|\[[^\]]*\]/);
+  // For dash, `time` is a program.
+  return new RegExp(
+    `^\\s*(?:time (?:-p )?)*${pieces.map((piece) => escaped(piece.trim())).join("[^]*")}\\s*$`,
+  );
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
 function nameOf(path: string): string {
