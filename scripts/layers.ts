@@ -35,7 +35,7 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
   },
   { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
-  { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands", "read-only"]] },
+  { root: `${codingAgent}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
   { root: `${codingAgent}/models`, floors: [["auth"], ["local", "refresh", "logins"]] },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {

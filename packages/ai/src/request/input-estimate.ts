@@ -25,7 +25,7 @@ export class InputEstimate {
 
   /**
    * What the vendor counted at the model's last reply and an estimate of the rest, or an estimate of all;
-   * with a reserve for what only the vendor can count, which takes at most half of what is left.
+   * with a reserve for what only the vendor can count, which takes at most half of the remaining window.
    */
   of(model: Pick<Model, "id" | "provider" | "contextWindow">, context: Context): number {
     const { tokens, uncounted } = this.#count(model, context);

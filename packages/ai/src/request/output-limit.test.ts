@@ -119,7 +119,7 @@ describe("InputEstimate", () => {
     expect(of(before, calling(5)) - of(before, calling(0))).toBe(5 * 8);
   });
 
-  it("never keeps more than half of what is left", () => {
+  it("never keeps more than half of the remaining window", () => {
     const model = { ...bounded, contextWindow: 13_310 };
     expect(new InputEstimate().of(model, { messages: counted })).toBe(13_260);
     const full = { ...bounded, contextWindow: 12_000 };

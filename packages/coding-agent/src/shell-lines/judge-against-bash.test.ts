@@ -92,7 +92,7 @@ function surprisesIn({ line, parts }: UnderstoodLine, run: BashRun | undefined):
   const programs = run?.programs.map((text) => text.trim()) ?? ["nothing"];
   const unknown = programs.filter((text) => !patterns.some((pattern) => pattern.test(text)));
   const files = run?.files.filter((file) => !writes.some((path) => nameOf(path) === file)) ?? [];
-  // Nothing in the grammar repeats a command. A redirection alone is none.
+  // Nothing in the grammar repeats a command. A redirection alone does not count.
   const simple = run?.commands.filter((text) => !/^(?:\$')?\d*\\?[<>&]/.test(text)) ?? [];
   const isMore = simple.length > commands.length;
   const shown = `${JSON.stringify(line)} (${parts.map((part) => JSON.stringify(part)).join(" ")})`;
@@ -111,7 +111,7 @@ function patternOf(text: string, isOfXargs: boolean): RegExp {
   const command = text.replace(/^(?:\S*\/)?(?=[^/\s]*(?:\s|$))/, "");
   if (isOfXargs)
     return new RegExp(`^(?:time (?:-p )?)*${escaped(command.split(" ", 1)[0] ?? "")}(?: |$)`);
-  const pieces = command.split(/\$(?:\w+|\{\w+\}|[?!@*])|[*?~]|\{\}|\[[^\]]*\]/);
+  const pieces = command.split(/\$(?:\w+|\{\w+\}|[?!@*])|[*?]|~[+-]?\w*|\{\}|\[[^\]]*\]/);
   // For dash, `time` is a program.
   return new RegExp(
     `^\\s*(?:time (?:-p )?)*${pieces.map((piece) => escaped(piece.trim())).join("[^]*")}\\s*$`,

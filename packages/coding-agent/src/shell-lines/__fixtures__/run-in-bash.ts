@@ -102,6 +102,8 @@ function sandboxOf(folder: string): string[] {
     ...["--unshare-all", "--die-with-parent", "--clearenv", "--setenv", "PATH", "/work/bin"],
     ...["--setenv", "HOME", "/home"],
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
+    // `bash -l` reads the machine's own profile.
+    ...["--ro-bind", "/dev/null", "/etc/profile"],
     ...["--tmpfs", "/work", "--ro-bind", join(folder, "bin"), "/work/bin"],
     ...["--ro-bind", join(folder, "prelude"), "/work/prelude"],
     ...["--ro-bind", join(folder, "driver"), "/work/driver"],
