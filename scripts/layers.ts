@@ -52,7 +52,10 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],
   },
-  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries"], ["store"]] },
+  {
+    root: `${codingAgent}/session-log`,
+    floors: [["scan"], ["file", "entries"], ["store"], ["writers"]],
+  },
   {
     root: `${codingAgent}/session-store`,
     floors: [["common"], ["file", "memory", "conformance", "open"]],

@@ -122,7 +122,6 @@ export { exportSession, exportSessionFile } from "./session/export-session.ts";
 export { logInBySession, loginProviders } from "./session/session-logins.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
 export type { SessionInfo } from "./session-log/list-sessions.ts";
-export type { SessionStart } from "./session-log/open-session.ts";
 export {
   deleteSession,
   findSavedSession,
@@ -130,6 +129,7 @@ export {
   listSessions,
   type SavedSessionsOptions,
 } from "./session-log/saved-sessions.ts";
+export type { SessionStart } from "./session-log/session-home.ts";
 export { SessionLog } from "./session-log/session-log.ts";
 export type { SessionLogView } from "./session-log/session-log-view.ts";
 export { SessionTree } from "./session-log/session-tree.ts";

@@ -14,7 +14,7 @@ import {
   texts,
 } from "../base/check-options.ts";
 import { SessionError } from "../base/errors.ts";
-import type { SessionStart } from "../session-log/open-session.ts";
+import type { SessionStart } from "../session-log/session-home.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 
 const settings: OptionCheck = {

@@ -21,7 +21,8 @@ import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
 import { resumedModel } from "../session-log/branch-context.ts";
 import { noteModel } from "../session-log/note-model.ts";
-import { type OpenOptions, openSession } from "../session-log/open-session.ts";
+import { openSession } from "../session-log/open-session.ts";
+import type { OpenOptions, SessionHome } from "../session-log/session-home.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
@@ -73,7 +74,8 @@ interface Surroundings {
   readonly sandboxed: CreatedSandbox;
   readonly permissions: SessionPermissions;
   readonly extensions: SessionExtensions | undefined;
-  readonly logOptions: OpenOptions;
+  readonly home: SessionHome;
+  readonly openOptions: OpenOptions;
   readonly closeStore?: (() => Promise<void>) | undefined;
   readonly log: SessionLog;
   readonly scope: readonly ScopedModel[];
@@ -121,11 +123,10 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const permissions = createPermissions(settings, options.permissions);
   diagnostics.push(...permissions.diagnostics);
   const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
-  const place = await sessionPlace(options, places, settings);
-  const { closeStore } = place;
-  const logOptions = { ...place.logOptions, keepsQuestions };
+  const openOptions = { cwd: places.cwd, keepsQuestions };
+  const { home, closeStore } = await sessionPlace(options, places, settings);
   const [loaded, scope] = await Promise.all([
-    openSession(stored?.session ?? options.session, logOptions),
+    openSession(stored?.session ?? options.session, home, openOptions),
     resolveScope(registry, options.models ?? settings.get("enabledModels"), diagnostics),
   ]);
   const { log } = loaded;
@@ -135,7 +136,8 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
       fetch,
       extensions,
       permissions,
-      logOptions,
+      home,
+      openOptions,
       closeStore,
       log,
       scope,
@@ -184,7 +186,7 @@ async function assemble(
     ...{ environment: toolEnvironment, settings },
     agentDirectory: places.agentDirectory,
     session: () => session,
-    openPart: (...part) => parts.conversation.log.openPart(...part),
+    openPart: (...part) => parts.conversation.log.parts?.openPart(...part),
     createSession: async (...changes) =>
       (await createSession(likeSession(options, surroundings, ...changes))).session,
   });
@@ -233,7 +235,7 @@ async function assemble(
     ...sessionTexts({ resources, mcp, textCommands, opened, parts: () => parts }),
     userInput: createUserInput({ resources, settings, fetch: surroundings.fetch, mcp }),
     environment: currentEnvironment,
-    ...sessionFolders(options, surroundings, resources),
+    ...sessionFolders(surroundings, resources),
   });
   const session: AgentSession = new AgentSession(parts);
   tasks.follow(session, () => parts.origins.current);

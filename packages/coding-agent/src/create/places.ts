@@ -2,8 +2,7 @@ import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { findHomeDirectory } from "../base/home-directory.ts";
 import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
-import type { SessionStart } from "../session-log/open-session.ts";
-import type { SessionLogOptions } from "../session-log/session-log.ts";
+import type { SessionStart } from "../session-log/session-home.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
 /** Folders as given in a session's options. */
@@ -48,27 +47,14 @@ export function resolvePlaces(options: PlaceOptions): Places {
   };
 }
 
-/** Where the session files of a project are. */
-export function sessionLogOptions(
-  options: PlaceOptions,
-  places: Places,
-  settings: SettingsStore,
-): SessionLogOptions {
-  const base = {
-    cwd: places.cwd,
-    fsync: settings.get("session.fsync"),
-  };
-  const start = options.session;
-  if (start?.kind === "memory") return base;
-  if (start?.kind === "log" && start.log.path === undefined) return base;
-  return { ...base, directory: sessionDirectory(options, places, settings) };
-}
-
-function sessionDirectory(
-  { sessionDirectory: given }: PlaceOptions,
+/** Where the session files of a project are; undefined for a session in memory. */
+export function sessionDirectory(
+  { sessionDirectory: given, session }: PlaceOptions,
   { cwd, baseDirectory, agentDirectory, homeDirectory }: Places,
   settings: SettingsStore,
-): string {
+): string | undefined {
+  const isInMemory = session?.kind === "log" && session.log.path === undefined;
+  if (isInMemory || session?.kind === "memory") return undefined;
   if (given !== undefined) return absolute(given, baseDirectory, homeDirectory);
   const configured = settings.get("sessionDir");
   if (configured !== undefined) return absolute(configured, cwd, homeDirectory);

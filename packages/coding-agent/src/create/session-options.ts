@@ -9,7 +9,7 @@ import type { CommandRunner, FileAccess } from "../processes/environment.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
 import type { RewindOptions } from "../rewind/session-rewind.ts";
 import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
-import type { SessionStart } from "../session-log/open-session.ts";
+import type { SessionStart } from "../session-log/session-home.ts";
 import type { SessionStore } from "../session-log/store/session-store.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { TaskOptions } from "../subagents/session-tasks.ts";

@@ -1,15 +1,16 @@
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { SessionError } from "../base/errors.ts";
 import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
-import type { OpenOptions } from "../session-log/open-session.ts";
+import { FileHome } from "../session-log/file-home.ts";
+import type { SessionHome } from "../session-log/session-home.ts";
 import { isPeriod, MAX_PERIOD_MS } from "../settings/setting.ts";
 import type { SettingsStore } from "../settings/store.ts";
-import { type Places, sessionLogOptions } from "./places.ts";
+import { type Places, sessionDirectory } from "./places.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 
 /** Where the sessions of a project live. */
 export interface SessionPlace {
-  readonly logOptions: OpenOptions;
+  readonly home: SessionHome;
   /** Ends the connections of a store that was opened here. */
   readonly closeStore?: (() => Promise<void>) | undefined;
 }
@@ -31,8 +32,7 @@ export async function sessionPlace(
 ): Promise<SessionPlace> {
   const named = storeOf(options, settings);
   options.beforeOpen?.({ isStored: named !== undefined });
-  const { store: _, ...logOptions } = sessionLogOptions(options, places, settings);
-  if (named === undefined) return { logOptions };
+  if (named === undefined) return { home: fileHome(options, places, settings) };
   const [{ openStore }, { StoredSessions }, { SessionFiles }, { processOwner }] = await Promise.all(
     [
       import("../session-store/open/open-store.ts"),
@@ -49,7 +49,7 @@ export async function sessionPlace(
   const store = typeof named === "string" ? await openStore(named, places.baseDirectory) : named;
   const projectKey =
     options.projectKey ?? basename(sessionDirectoryFor(places.agentDirectory, places.cwd));
-  const sessions = new StoredSessions({
+  const home = new StoredSessions({
     store,
     projectKey,
     leaseMs,
@@ -57,11 +57,19 @@ export async function sessionPlace(
     owner: processOwner(),
     files: new SessionFiles(store, places.temporaryDirectory),
   });
-  const { cwd } = logOptions;
-  return {
-    logOptions: { cwd, store: sessions },
-    closeStore: store === named ? undefined : async () => store.close?.(),
-  };
+  return { home, closeStore: store === named ? undefined : async () => store.close?.() };
+}
+
+function fileHome(
+  options: CreateAgentSessionOptions,
+  places: Places,
+  settings: SettingsStore,
+): FileHome {
+  return new FileHome(places.cwd, {
+    directoryOf: (cwd) => sessionDirectory(options, { ...places, cwd }, settings),
+    root: join(places.agentDirectory, "sessions"),
+    fsync: settings.get("session.fsync"),
+  });
 }
 
 function storeOf(

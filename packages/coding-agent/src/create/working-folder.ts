@@ -2,9 +2,9 @@ import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import type { SessionStart } from "../session-log/open-session.ts";
+import type { SessionStart } from "../session-log/session-home.ts";
 import type { SettingsStore } from "../settings/store.ts";
-import { type PlaceOptions, type Places, sessionLogOptions } from "./places.ts";
+import { type PlaceOptions, type Places, sessionDirectory } from "./places.ts";
 
 /** The folder that tools work in: the one the session was in that goes on, where it is there. */
 export class WorkingFolder {
@@ -55,10 +55,11 @@ export async function storedFolder(
   const start = options.session;
   if (start?.kind !== "file" || start.goesToItsFolder !== true) return undefined;
   const [{ sessionPathOf }, { readHeader }] = await Promise.all([
-    import("../session-log/open-session.ts"),
+    import("../session-log/file-home.ts"),
     import("../session-log/list-sessions.ts"),
   ]);
-  const path = await sessionPathOf(start.path, sessionLogOptions(options, places, settings));
+  const directory = sessionDirectory(options, places, settings);
+  const path = await sessionPathOf(start.path, places.cwd, directory);
   const header = await readHeader(path).catch(() => undefined);
   if (header === undefined) return undefined;
   const { cwd, diagnostics } = folderOf(header, places.cwd);

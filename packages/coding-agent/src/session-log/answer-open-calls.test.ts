@@ -8,9 +8,9 @@ import {
   temporaryFolder,
   unpaired,
 } from "../create/__fixtures__/test-session.ts";
+import { openInFolder } from "./__fixtures__/open-in-folder.ts";
 import { migrateEntries } from "./entries/migrate.ts";
 import { readSessionFile } from "./file/read-session-file.ts";
-import { openSession } from "./open-session.ts";
 import { buildSessionContext } from "./session-context.ts";
 import { SessionLog } from "./session-log.ts";
 
@@ -58,14 +58,14 @@ describe("the calls of a host that was killed have a result", () => {
   it.each(["file", "fork"] as const)("when a session begins with a %s", async (kind) => {
     const { path, ...options } = await killed();
     const start = kind === "file" ? { kind, path } : { kind, from: path };
-    const { log } = await openSession(start, options);
+    const { log } = await openInFolder(start, options);
     const messages = messagesOf(log);
     expect(unpaired(messages)).toEqual([]);
     expect(messages.at(-1)).toMatchObject({ toolCallId: "call_1", isError: true });
     expect(textOf(messages.at(-1))).toContain("the host ended before");
     log.append({ type: "message", message: { role: "user", content: "go on", timestamp: 1 } });
     log.close();
-    const again = await openSession({ kind: "file", path: log.path ?? "" }, options);
+    const again = await openInFolder({ kind: "file", path: log.path ?? "" }, options);
     expect(messagesOf(again.log)).toHaveLength(5);
     expect(unpaired(messagesOf(again.log))).toEqual([]);
     again.log.close();
@@ -77,7 +77,7 @@ describe("the calls of a host that was killed have a result", () => {
       await readSessionFile(path);
     const log = SessionLog.create({ ...options, id: "read" });
     log.takeOver(migrateEntries({ header, entries }));
-    const opened = await openSession({ kind: "log", log }, options);
+    const opened = await openInFolder({ kind: "log", log }, options);
     expect(unpaired(messagesOf(opened.log))).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe("the calls of a host that was killed have a result", () => {
     const { path, ...options } = await killed();
     const owner = { pid: process.pid, host: "elsewhere", token: "t" };
     writeFileSync(`${path}.lock`, JSON.stringify(owner));
-    const { log } = await openSession({ kind: "fork", from: path }, options);
+    const { log } = await openInFolder({ kind: "fork", from: path }, options);
     expect(unpaired(messagesOf(log))).toEqual([]);
     expect(textOf(messagesOf(log).at(-1))).toContain("goes on from before");
   });

@@ -3,7 +3,7 @@ import type { SessionTree } from "./session-tree.ts";
 
 /** The entries of a session as their readers see them: nothing here writes or moves the leaf. */
 export interface SessionLogView
-  extends Pick<SessionLog, "header" | "path" | "isStored" | "reference" | "name" | "totals"> {
+  extends Pick<SessionLog, "header" | "path" | "reference" | "name" | "totals"> {
   readonly tree: Pick<
     SessionTree,
     | "entries"

@@ -1,4 +1,3 @@
-import { existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { encodeLine, SESSION_VERSION, toPlainValue } from "@tau-agent/rpc-protocol/plain";
@@ -6,15 +5,17 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import { BranchCopy, gathered } from "./branch-copy.ts";
-import { LineReader } from "./file/line-reader.ts";
-import { opening, SessionFile, sessionFileSize } from "./file/session-file.ts";
+import type { LineReader } from "./file/line-reader.ts";
+import { SessionFile, sessionFileSize } from "./file/session-file.ts";
 import type { SessionLease } from "./file/session-lease.ts";
 import { sessionFileName } from "./file/session-path.ts";
 import type { ReadSession } from "./read-session.ts";
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
-import type { SessionPart } from "./store/session-part.ts";
 import type { StoreReports } from "./store/store-access.ts";
+import { FileWriter, type FsyncMode } from "./writers/file-writer.ts";
+import type { LogParts, LogWriter, MakeWriter } from "./writers/log-writer.ts";
+import { memoryWriter } from "./writers/memory-writer.ts";
 
 /** An entry without the fields that every entry has. */
 export type NewEntry = KnownSessionEntry extends infer E
@@ -22,9 +23,6 @@ export type NewEntry = KnownSessionEntry extends infer E
     ? Omit<E, "id" | "parentId" | "timestamp">
     : never
   : never;
-
-/** When to flush the file to disk, to survive power cuts. */
-export type FsyncMode = "none" | "turn" | "entry";
 
 /** Where to keep a session. */
 export interface SessionLogOptions {
@@ -36,45 +34,59 @@ export interface SessionLogOptions {
   readonly id?: string | undefined;
   readonly parentSession?: string | undefined;
   readonly fsync?: FsyncMode | undefined;
-  /** The store that the session lives in, instead of a file. */
-  readonly store?: LogStore | undefined;
-  /** Leaves calls open that wait for an approval, because the session asks again. */
-  readonly keepsQuestions?: boolean | undefined;
+  /** Keeps the session instead of a file. */
+  readonly makeWriter?: MakeWriter | undefined;
+}
+
+/** What a log begins with. */
+interface LogContents {
+  readonly header: SessionHeader;
+  readonly tree: SessionTree;
+  /** Reads the entries that were only scanned. */
+  readonly lines?: LineReader | undefined;
 }
 
 /**
- * A growing session: the tree in memory and, unless it is memory only, its file. An entry is
- * written to the file first and added in memory afterwards, so the two never disagree.
+ * A growing session: its tree, totals and name in memory, over a writer that keeps the entries. An
+ * entry is written first and added in memory afterwards, so the two never disagree.
  */
 export class SessionLog {
   readonly header: SessionHeader;
-  /** The path of the session's file, existing or planned; undefined for one in memory or in a store. */
-  readonly path: string | undefined;
-  readonly #fsync: FsyncMode;
+  readonly #writer: LogWriter;
   #tree: SessionTree;
-  #file: SessionFile | undefined;
-  /** Entries that wait for the first user message: an unused session leaves no file. */
+  #reports: StoreReports | undefined;
+  /** Entries that wait for the first user message: an unused session leaves no trace. */
   #unwritten: SessionEntry[] = [];
-  /**
-   * Entries that are written with the next one, so that looking at a session does not change its
-   * file.
-   */
+  /** Entries that are written with the next one, so that looking at a session does not change it. */
   #deferred: SessionEntry[] = [];
-  /** The file was deleted while in use; the next entry of any kind writes it again. */
-  #isGone = false;
   #name: string | undefined;
   #isClosed = false;
   #totals = new SessionTotals();
   /** How many entries are in the totals. */
   #counted = 0;
-  /** Reads the entries that were only scanned. */
   #lines: LineReader | undefined;
 
-  protected constructor(parts: LogParts, fsync: FsyncMode) {
-    this.header = parts.header;
-    this.path = parts.path;
-    this.#tree = parts.tree;
-    this.#fsync = fsync;
+  private constructor({ header, tree, lines }: LogContents, makeWriter: MakeWriter) {
+    this.header = header;
+    this.#tree = tree;
+    this.#lines = lines;
+    this.#writer = makeWriter(header, {
+      onStatus: (status) => this.#reports?.onStatus(status),
+      onLost: (keptLines) => {
+        this.#keepOnly(keptLines);
+        this.#reports?.onLost();
+      },
+      onFailed: (keptLines) => {
+        this.#keepOnly(keptLines);
+        this.#reports?.onFailed();
+      },
+    });
+    for (const entry of tree.parsed) this.#noteName(entry);
+  }
+
+  /** The path of the session's file, existing or planned; undefined for one in memory or in a store. */
+  get path(): string | undefined {
+    return this.#writer.path;
   }
 
   /** The entries. */
@@ -82,23 +94,22 @@ export class SessionLog {
     return this.#tree;
   }
 
-  /** Whether the session lives in a store. */
-  get isStored(): boolean {
-    return false;
-  }
-
   /** What other sessions name this one by: its path, or its id in a store. */
   get reference(): string | undefined {
-    return this.path;
+    return this.#writer.reference;
   }
 
-  /** A new session. Nothing is on disk before its first user message. */
+  /** Where subagents and files of the session are kept; undefined where their own files are enough. */
+  get parts(): LogParts | undefined {
+    return this.#writer.parts;
+  }
+
+  /** A new session. Nothing is kept before its first user message. */
   static create(options: SessionLogOptions): SessionLog {
     const timestamp = new Date().toISOString();
     const id = options.id ?? randomUuid();
-    const { directory, parentSession, store } = options;
-    const path =
-      options.path ?? (directory && join(directory, sessionFileName(timestamp, id))) ?? undefined;
+    const { directory, parentSession, fsync } = options;
+    const path = options.path ?? (directory && join(directory, sessionFileName(timestamp, id)));
     const header: SessionHeader = {
       type: "session",
       version: SESSION_VERSION,
@@ -107,9 +118,19 @@ export class SessionLog {
       cwd: options.cwd,
       ...(parentSession === undefined ? {} : { parentSession }),
     };
-    const tree = new SessionTree();
-    if (store !== undefined) return store.createLog({ header, path: undefined, tree });
-    return new SessionLog({ header, path, tree }, options.fsync ?? "none");
+    const usual = path ? () => new FileWriter(path, fsync) : () => memoryWriter;
+    return new SessionLog({ header, tree: new SessionTree() }, options.makeWriter ?? usual);
+  }
+
+  /** A session that a writer has kept. */
+  static opened(
+    header: SessionHeader,
+    entries: readonly SessionEntry[],
+    makeWriter: MakeWriter,
+  ): SessionLog {
+    const log = new SessionLog({ header, tree: new SessionTree() }, makeWriter);
+    for (const entry of entries) log.#adopt(entry);
+    return log;
   }
 
   /**
@@ -145,11 +166,9 @@ export class SessionLog {
     const header = { ...(session.header as SessionHeader), version: SESSION_VERSION };
     try {
       const opened = SessionFile.open(path, tail, lease);
-      const log = new SessionLog({ header, path, tree }, options.fsync ?? "none");
-      log.#file = opened.file;
       if (tree.isRead) lines.close();
-      else log.#lines = lines;
-      for (const entry of tree.parsed) log.#noteName(entry);
+      const contents = { header, tree, lines: tree.isRead ? undefined : lines };
+      const log = new SessionLog(contents, () => new FileWriter(path, options.fsync, opened.file));
       return { log, diagnostics: [...diagnostics, ...opened.diagnostics] };
     } catch (error) {
       lines.close();
@@ -186,28 +205,27 @@ export class SessionLog {
    *   the session is unchanged then.
    */
   append(entry: NewEntry, time?: Date): SessionEntry {
-    const ordered = this.complete(entry, time);
+    const ordered = this.#complete(entry, time);
     if (this.#isClosed) throw new SessionError("disposed");
-    this.write(ordered);
-    this.adopt(ordered);
+    this.#write(ordered);
+    this.#adopt(ordered);
     return ordered;
   }
 
   /**
-   * Makes the file of a new session now, and not with its first message.
+   * Writes a new session now, and not with its first message.
    *
    * @throws {SessionError} `session_write_failed`, `session_locked`
    */
   begin(): void {
-    if (this.path !== undefined && this.#file === undefined) this.#begin(this.path);
+    if (!this.#writer.isBegun) this.#begin([]);
   }
 
-  /** Appends an entry that can be rebuilt from the file, and writes it with the next one. */
+  /** Appends an entry that can be rebuilt from what is written, and writes it with the next one. */
   appendLater(entry: NewEntry): void {
-    const ordered = this.complete(entry);
-    if (this.#file !== undefined) this.#deferred.push(ordered);
-    else if (this.path !== undefined) this.#unwritten.push(ordered);
-    this.adopt(ordered);
+    const ordered = this.#complete(entry);
+    (this.#writer.isBegun ? this.#deferred : this.#unwritten).push(ordered);
+    this.#adopt(ordered);
   }
 
   /**
@@ -217,14 +235,9 @@ export class SessionLog {
    * @throws {SessionError} as {@link append}; the session is empty then.
    */
   takeOver(entries: readonly SessionEntry[]): void {
-    if (this.path !== undefined && entries.some(isUserMessage)) {
-      const last = entries.at(-1);
-      this.#unwritten = entries.slice(0, -1);
-      if (last !== undefined) this.#begin(this.path, last);
-    } else {
-      this.#unwritten = [...entries];
-    }
-    for (const entry of entries) this.adopt(entry);
+    if (entries.some(isUserMessage)) this.#begin(entries);
+    else this.#unwritten = [...entries];
+    for (const entry of entries) this.#adopt(entry);
   }
 
   /**
@@ -237,153 +250,119 @@ export class SessionLog {
   takeOverBranch(from: SessionLog, leafId: string | null): void {
     const positions = leafId === null ? [] : from.tree.branchPositions(leafId);
     const isScanned = positions.some((position) => from.tree.roleAt(position) !== undefined);
-    if (!isScanned || from.#lines === undefined || this.path === undefined) {
+    const source = isScanned ? from.#lines : undefined;
+    if (source === undefined || this.#writer.beginWithPieces === undefined) {
       this.takeOver(positions.map((position) => from.tree.at(position) as SessionEntry));
       return;
     }
-    const { path } = this;
-    const copy = new BranchCopy(from.tree, from.#lines, positions);
+    const copy = new BranchCopy(from.tree, source, positions);
     const header = Buffer.from(encodeLine(this.header));
-    this.#create(path, (file) => {
-      file.appendAll(gathered([header], copy.pieces()));
-      const lines = opening(path, () => new LineReader(path, openSync(path, "r")));
-      this.tree.readFrom(lines);
-      this.#lines = lines;
-    });
+    const lines = this.#writer.beginWithPieces(gathered([header], copy.pieces()));
+    this.tree.readFrom(lines);
+    this.#lines = lines;
     copy.adoptInto(this.tree, header.length);
     for (const entry of this.tree.parsed) this.#noteName(entry);
   }
 
   /** Flushes to disk at the end of a turn, if configured. */
   endTurn(): void {
-    if (this.#fsync === "turn") this.#file?.sync();
+    this.#writer.endTurn();
   }
 
   /**
-   * Checks whether the file still agrees with the session.
+   * Checks whether what is written still agrees with the session.
    *
-   * @throws {SessionError} `session_changed`
+   * @throws {SessionError} `session_changed`, `session_lost`
    */
   check(): void {
-    if (this.#isClosed || this.path === undefined) return;
-    this.#file?.check();
-    if (this.#isGone && existsSync(this.path)) {
-      throw new SessionError("session_changed", { path: this.path });
-    }
+    if (!this.#isClosed) this.#writer.check();
   }
 
-  /** Settled once a store has, or refused, all that was appended; undefined if it has, or without one. */
+  /** As {@link LogWriter.stored}. */
   stored(): Promise<void> | undefined {
-    return undefined;
+    return this.#writer.stored();
   }
 
   /**
-   * Gets ready for a prompt: after a failure of its store, the session is read again. Rejects with
+   * Gets ready for a prompt: after a failure of the writer, the session is read again. Rejects with
    * {@link SessionError} `session_lost` or `session_write_failed`; undefined if there is nothing to do.
    */
   recover(): Promise<void> | undefined {
-    return undefined;
+    return this.#writer.recover()?.then((kept) => {
+      if (kept !== undefined) this.#replaceEntries(kept);
+    });
   }
 
-  /** Begins a log for a subagent in the store, if there is one; elsewhere its file is enough. */
-  openPart(_toolCallId: string, _id: string): Promise<SessionPart> | undefined {
-    return undefined;
+  /** Tells the owner of a session what its writer reports from now on. */
+  follow(reports: StoreReports): void {
+    this.#reports = reports;
   }
 
-  /** Restores files that this session names and that a call is about to use; undefined without any. */
-  restoreNamed(_args: unknown): Promise<void> | undefined {
-    return undefined;
-  }
-
-  /** Tells the owner of a session what its store does, if it has one. */
-  follow(_reports: StoreReports): void {}
-
-  /** Closes the file, or leaves the store; the session can still be read. */
+  /** Nothing is written any more; the session can still be read. */
   close(): void | Promise<void> {
     this.#isClosed = true;
-    this.#file?.close();
     this.#lines?.close();
+    return this.#writer.close();
   }
 
   /** An entry with the fields that every entry has, as a child of the leaf. */
-  protected complete(entry: NewEntry, time?: Date): SessionEntry {
+  #complete(entry: NewEntry, time?: Date): SessionEntry {
     // `type` first, as pi writes it; in memory, nothing that the file cannot represent.
     return toPlainValue(reorder({ ...entry, ...this.tree.createNode(time) } as SessionEntry));
   }
 
   /** Writes an entry before it is added in memory. */
-  protected write(entry: SessionEntry): void {
-    if (this.path === undefined) return;
-    const found = this.#file?.look();
-    if (found?.isGone) this.#leaveFile();
-    if (this.#file === undefined && !this.#isGone && !isUserMessage(entry)) {
-      this.#unwritten.push(entry);
+  #write(entry: SessionEntry): void {
+    if (!this.#writer.isBegun) {
+      if (isUserMessage(entry)) this.#begin([entry]);
+      else this.#unwritten.push(entry);
       return;
     }
-    if (this.#file === undefined) this.#begin(this.path, entry);
-    else this.#file.append([...this.#deferred, entry].map(encodeLine).join(""), found);
-    this.#deferred = [];
-    if (this.#fsync === "entry") this.#file?.sync();
-  }
-
-  #begin(path: string, ...added: readonly SessionEntry[]): void {
-    const lines = [this.header, ...this.#unwritten, ...added].map(encodeLine).join("");
-    this.#create(path, (file) => file.append(lines));
-    this.#unwritten = [];
-    this.#isGone = false;
-  }
-
-  #create(path: string, write: (file: SessionFile) => void): void {
-    const file = SessionFile.create(path);
-    try {
-      write(file);
-    } catch (error) {
-      file.close();
-      throw error;
+    if (!this.#writer.append([...this.#deferred, entry])) {
+      // Do not lose the conversation with a file that was deleted.
+      this.#writer.begin([this.header, ...this.tree.entries, entry]);
     }
-    this.#file = file;
+    this.#deferred = [];
   }
 
-  /** Do not lose the conversation with a file that was deleted. */
-  #leaveFile(): void {
-    this.#file?.close();
-    this.#file = undefined;
-    this.#unwritten = [...this.tree.entries];
-    this.#deferred = [];
-    this.#isGone = true;
+  #begin(entries: readonly SessionEntry[]): void {
+    this.#writer.begin([this.header, ...this.#unwritten, ...entries]);
+    this.#unwritten = [];
   }
 
   /** Adds an entry in memory. */
-  protected adopt(entry: SessionEntry): void {
+  #adopt(entry: SessionEntry): void {
     this.tree.adopt(entry);
     this.#noteName(entry);
   }
 
+  /** What the writer has not kept leaves the memory. */
+  #keepOnly(lines: number): void {
+    const entries = [...this.tree.entries];
+    this.#deferred = [];
+    if (lines > 0) {
+      this.#replaceEntries(entries.slice(0, lines - 1));
+      return;
+    }
+    // What came before the first message waits for the next one.
+    const first = entries.findIndex(isUserMessage);
+    this.#unwritten = first === -1 ? entries : entries.slice(0, first);
+    this.#replaceEntries(this.#unwritten);
+  }
+
   /** Begins again in memory with these entries. */
-  protected replaceEntries(entries: readonly SessionEntry[]): void {
+  #replaceEntries(entries: readonly SessionEntry[]): void {
     this.#tree = new SessionTree();
     this.#totals = new SessionTotals();
     this.#counted = 0;
     this.#name = undefined;
-    for (const entry of entries) this.adopt(entry);
+    for (const entry of entries) this.#adopt(entry);
   }
 
   #noteName(entry: SessionEntry): void {
     const known = entry as KnownSessionEntry;
     if (known.type === "session_info") this.#name = known.name === "" ? undefined : known.name;
   }
-}
-
-/** Makes logs that live in a store. */
-export interface LogStore {
-  createLog(parts: LogParts): SessionLog;
-}
-
-/** What a log begins with. */
-export interface LogParts {
-  readonly header: SessionHeader;
-  readonly path: string | undefined;
-  readonly tree: SessionTree;
 }
 
 function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): SessionEntry {
@@ -393,7 +372,7 @@ function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): Sess
 /**
  * What makes a session worth a file. A message with which an extension starts a run counts, too.
  */
-export function isUserMessage(entry: SessionEntry): boolean {
+function isUserMessage(entry: SessionEntry): boolean {
   const known = entry as KnownSessionEntry;
   if (known.type === "custom_message") return true;
   return known.type === "message" && known.message.role !== "bashExecution";

@@ -2,14 +2,20 @@ import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
 import { infoOf, type SessionInfo } from "./list-sessions.ts";
-import type { OpenedSession, SessionHome, SessionStart } from "./open-session.ts";
-import { type LogParts, SessionLog, type SessionLogOptions } from "./session-log.ts";
-import { SessionTree } from "./session-tree.ts";
+import type {
+  NewSession,
+  OpenedSession,
+  OpenOptions,
+  SessionHome,
+  StartAtHome,
+} from "./session-home.ts";
+import { SessionLog } from "./session-log.ts";
 import { acquireSession, reaching, readStoredSession } from "./store/open-stored-session.ts";
 import { keyOf, placeOf, referenceOf, type StoreAccess } from "./store/store-access.ts";
 import { StoreJournal } from "./store/store-journal.ts";
 import { storeLog } from "./store/stored-part.ts";
-import { StoredLog } from "./stored-log.ts";
+import type { MakeWriter } from "./writers/log-writer.ts";
+import { StoreWriter } from "./writers/store-writer.ts";
 
 /** How many sessions of a list to read at the same time. */
 const CONCURRENCY = 8;
@@ -25,19 +31,21 @@ export class StoredSessions implements SessionHome {
     this.#looking = { ...access, files: undefined };
   }
 
-  /** A new session's log; its lease is taken with its first entry. */
-  createLog(parts: LogParts): SessionLog {
+  /** The lease is taken with the first entry. */
+  create({
+    cwd,
+    parentSession,
+    id,
+  }: NewSession & { readonly id?: string | undefined }): SessionLog {
     const access = this.#access;
-    const key = { projectKey: access.projectKey, sessionId: parts.header.id };
-    return new StoredLog(parts, { access, journal: new StoreJournal(access, key) });
+    const makeWriter: MakeWriter = (header, owner) => {
+      const key = { projectKey: access.projectKey, sessionId: header.id };
+      return new StoreWriter({ access, journal: new StoreJournal(access, key) }, owner);
+    };
+    return SessionLog.create({ cwd, id, parentSession, makeWriter });
   }
 
-  /**
-   * Opens the session that a session begins with.
-   *
-   * @throws {SessionError} `session_not_found`, `session_locked`, `session_invalid`, `session_write_failed`
-   */
-  async open(start: SessionStart, options: SessionLogOptions): Promise<OpenedSession> {
+  async open(start: StartAtHome, options: OpenOptions): Promise<OpenedSession> {
     switch (start.kind) {
       case "file":
         return this.openExisting(start.path, options);
@@ -48,20 +56,15 @@ export class StoredSessions implements SessionHome {
       case "id":
         return { log: await this.#openOrCreate(start.id, options), diagnostics: [] };
       default: {
-        const id = start.kind === "new" ? start.id : undefined;
-        if (id === undefined) return { log: SessionLog.create(options), diagnostics: [] };
-        return { log: await this.#openOrCreate(id, options), diagnostics: [] };
+        const { id } = start;
+        const log = id === undefined ? this.create(options) : await this.#openOrCreate(id, options);
+        return { log, diagnostics: [] };
       }
     }
   }
 
-  /**
-   * Opens a session that must be there.
-   *
-   * @param name - its id; for a subagent's, the reference or the session file that its result names
-   * @throws {SessionError} as {@link open}
-   */
-  async openExisting(name: string, options: SessionLogOptions): Promise<OpenedSession> {
+  /** @param name - an id; for a subagent's, the reference or the session file that its result names */
+  async openExisting(name: string, options: OpenOptions): Promise<OpenedSession> {
     const part = this.#access.files?.logAt(name);
     const id = part === undefined ? name : referenceOf({ ...keyOf(this.#access, name), ...part });
     // Looked at first: a lease of nothing would leave a trace.
@@ -69,7 +72,14 @@ export class StoredSessions implements SessionHome {
     return { log: await this.#openOrCreate(id, options), diagnostics: [] };
   }
 
-  /** The sessions of the project, the latest first. */
+  nameOf(given: string): string {
+    return given;
+  }
+
+  isNamed({ header }: SessionLog, name: string): boolean {
+    return header.id === name;
+  }
+
   async list(): Promise<SessionInfo[]> {
     const ids = await this.#ids();
     const found: SessionInfo[] = [];
@@ -81,11 +91,6 @@ export class StoredSessions implements SessionHome {
     return found.sort((a, b) => b.modified.localeCompare(a.modified));
   }
 
-  /**
-   * Deletes a session that nobody writes.
-   *
-   * @throws {SessionError} `session_not_found`, `session_locked`, `session_write_failed`
-   */
   async delete(sessionId: string): Promise<void> {
     const { store } = this.#access;
     if ((await readStoredSession(this.#looking, sessionId)) === undefined) {
@@ -95,15 +100,16 @@ export class StoredSessions implements SessionHome {
     await reaching(this.#access, sessionId, () => store.delete(key));
   }
 
-  async #openLatest(options: SessionLogOptions): Promise<OpenedSession> {
+  async #openLatest(options: OpenOptions): Promise<OpenedSession> {
     const [latest] = await this.#ids();
-    if (latest === undefined) return { log: SessionLog.create(options), diagnostics: [] };
-    return { log: await this.#openOrCreate(latest, options), diagnostics: [] };
+    const log =
+      latest === undefined ? this.create(options) : await this.#openOrCreate(latest, options);
+    return { log, diagnostics: [] };
   }
 
   async #fork(
     { from, id }: { readonly from: string; readonly id?: string | undefined },
-    options: SessionLogOptions,
+    { cwd }: OpenOptions,
   ): Promise<OpenedSession> {
     const loaded = await readStoredSession(this.#access, from);
     if (loaded === undefined) throw this.#missing(from);
@@ -111,24 +117,25 @@ export class StoredSessions implements SessionHome {
       const reason = "the store has a session with this id";
       throw new SessionError("invalid_option", { option: "--session-id", reason });
     }
-    const log = SessionLog.create({ ...options, id: id ?? randomUuid(), parentSession: from });
+    const log = this.create({ cwd, id: id ?? randomUuid(), parentSession: from });
     log.takeOver(loaded.entries);
     answerLeftCalls(log);
     await this.#access.files?.restoreSome();
     return { log, diagnostics: [] };
   }
 
-  async #openOrCreate(id: string, options: SessionLogOptions): Promise<SessionLog> {
+  async #openOrCreate(id: string, { cwd, keepsQuestions }: OpenOptions): Promise<SessionLog> {
     const access = this.#access;
     const { lease, loaded } = await acquireSession(access, id);
-    const header = loaded?.header ?? SessionLog.create({ cwd: options.cwd, id }).header;
+    const header = loaded?.header ?? SessionLog.create({ cwd, id }).header;
     const lines = loaded === undefined ? 0 : loaded.entries.length + 1;
     const key = keyOf(access, id);
     const journal = new StoreJournal(access, key, { lease, lines });
-    const parts = { header, path: undefined, tree: new SessionTree() };
-    const log = new StoredLog(parts, { access, journal }, loaded?.entries);
+    const log = SessionLog.opened(header, loaded?.entries ?? [], (_, owner) => {
+      return new StoreWriter({ access, journal }, owner);
+    });
     await answerOpenCalls(log, {
-      keepsQuestions: options.keepsQuestions,
+      keepsQuestions,
       readLost: async (call) => {
         const { readLostParts } = await import("./lost-parts.ts");
         return readLostParts({ access: this.#looking, key, entries: log.tree.entries, call });

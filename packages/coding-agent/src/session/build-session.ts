@@ -158,7 +158,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
       },
       beforeToolRuns: (tool, call) => {
         const recorded = () => inputs.rewind.beforeTool(tool, call);
-        return conversation.log.restoreNamed(call.arguments)?.then(recorded) ?? recorded();
+        return conversation.log.parts?.restoreNamed(call.arguments)?.then(recorded) ?? recorded();
       },
       beforeToolCalls: ({ length }) => inputs.budget.admit({ calls: length }),
       beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
@@ -195,7 +195,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     openLog: inputs.openLog,
     adoptLog: (log) => {
       tools.restoreLoaded(loadedTools(log.tree));
-      if (log.isStored) followStore(log, reports, later);
+      followWriter(log, reports, later);
     },
     enterFolder: (log) => {
       const { hasMoved, diagnostics } = inputs.enterFolder(log);
@@ -273,7 +273,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   const navigation = new SessionNavigation({
     ...shared,
     cwd: toolEnvironment.cwd,
-    store: inputs.store,
+    home: inputs.home,
     replaceLog: (next, isContinued) => work.replaceLog(next, isContinued),
     perform: (moving) => work.perform(moving),
     onContinued: () => askAgain(),
@@ -292,8 +292,8 @@ function traceOfRun(
   return traces.find((trace) => trace !== undefined);
 }
 
-/** What a store does not take, or another host has taken over, ends the run. */
-function followStore(log: SessionLog, { events }: Reports, later: Later): void {
+/** What the session's writer does not take, or another host has taken over, ends the run. */
+function followWriter(log: SessionLog, { events }: Reports, later: Later): void {
   const stop = (): void => {
     const { conversation, driver } = later();
     conversation.rebuild();

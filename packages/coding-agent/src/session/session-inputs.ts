@@ -17,7 +17,7 @@ import type { SessionRewind } from "../rewind/session-rewind.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { SandboxParts } from "../sandbox/open-sandbox.ts";
 import type { EnvironmentFacts } from "../session-log/environment-note.ts";
-import type { SessionHome } from "../session-log/open-session.ts";
+import type { NewSession, SessionHome } from "../session-log/session-home.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
@@ -76,16 +76,12 @@ export interface SessionInputs {
     readonly hasMoved: boolean;
     readonly diagnostics: readonly Diagnostic[];
   };
-  /** The folder this project's session files are in; undefined for sessions in memory. */
-  readonly sessionDirectory: string | undefined;
-  /** The store that sessions live in, if they do. */
-  readonly store?: SessionHome | undefined;
+  /** Where the project's sessions live. */
+  readonly home: SessionHome;
   /** Ends the connections of a store that was opened for this session. */
   readonly closeStore?: (() => Promise<void>) | undefined;
-  /** The folder all projects' folders are in. */
-  readonly sessionsRoot: string;
-  /** Makes the log of a further session in the same place. */
-  readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
+  /** Makes the log of a further session in the folder that this one works in. */
+  readonly createLog: (session: Omit<NewSession, "cwd">) => SessionLog;
   readonly diagnostics: readonly Diagnostic[];
   /** Commands of extensions, templates and skills. */
   readonly listCommands: () => Promise<CommandInfo[]>;

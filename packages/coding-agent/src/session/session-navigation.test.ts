@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import { createTestSession, userTexts } from "../create/__fixtures__/test-session.ts";
+import { openInFolder } from "../session-log/__fixtures__/open-in-folder.ts";
 import { listSessions } from "../session-log/list-sessions.ts";
-import { openSession } from "../session-log/open-session.ts";
 
 const lines = (path: string): KnownSessionEntry[] =>
   readFileSync(path, "utf8")
@@ -200,13 +200,13 @@ describe("sessions of a project", () => {
     const directory = join(path ?? "", "..");
     await session.dispose();
     const options = { cwd: header.cwd, directory };
-    const byId = await openSession({ kind: "file", path: header.id.slice(0, 8) }, options);
+    const byId = await openInFolder({ kind: "file", path: header.id.slice(0, 8) }, options);
     expect(byId.log.path).toBe(path);
     byId.log.close();
-    const latest = await openSession({ kind: "latest" }, options);
+    const latest = await openInFolder({ kind: "latest" }, options);
     expect(latest.log.path).toBe(path);
     latest.log.close();
-    const fork = await openSession({ kind: "fork", from: header.id }, options);
+    const fork = await openInFolder({ kind: "fork", from: header.id }, options);
     expect(fork.log.path).not.toBe(path);
     expect(fork.log.tree.entries).toHaveLength(latest.log.tree.entries.length);
     fork.log.close();

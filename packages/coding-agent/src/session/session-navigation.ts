@@ -1,5 +1,3 @@
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
@@ -16,7 +14,7 @@ import { answerLeftCalls } from "../session-log/answer-open-calls.ts";
 import { buildTree, labelsOf } from "../session-log/build-tree.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionInfo } from "../session-log/list-sessions.ts";
-import type { SessionHome } from "../session-log/open-session.ts";
+import type { NewSession, SessionHome } from "../session-log/session-home.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import type { RoleFilter } from "../session-log/session-tree.ts";
 
@@ -24,17 +22,14 @@ import type { RoleFilter } from "../session-log/session-tree.ts";
 export interface NavigationOptions {
   readonly cwd: string;
   readonly hooks?: SessionHooks | undefined;
-  readonly sessionDirectory: string | undefined;
-  readonly sessionsRoot: string;
   readonly conversation: Conversation;
-  /** Creates an empty log in the same place. */
-  readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
+  /** Creates an empty log in the folder that the session works in. */
+  readonly createLog: (session: Omit<NewSession, "cwd">) => SessionLog;
   /**
    * Ends the current work and switches to another log; `isContinued` restores its model and level.
    */
   readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
-  /** Sessions live in a store, where ids name them instead of paths. */
-  readonly store?: SessionHome | undefined;
+  readonly home: SessionHome;
   /** Does work that no run may overlap, after ending the current run. */
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** Another session goes on: what it was asked about is asked again. */
@@ -98,11 +93,11 @@ export class SessionNavigation {
   }
 
   async #switch(path: string): Promise<{ cancelled: boolean }> {
-    const { cwd, conversation, replaceLog, store } = this.#options;
+    const { cwd, conversation, replaceLog, home } = this.#options;
     const { log } = conversation;
-    const wanted = store === undefined ? resolve(cwd, path) : path;
+    const wanted = home.nameOf(path, cwd);
     if (await this.#isCancelled("resume", { targetPath: wanted })) return { cancelled: true };
-    if (store === undefined ? isSameFile(wanted, log.path) : wanted === log.header.id) {
+    if (home.isNamed(log, wanted)) {
       log.check();
       return { cancelled: false };
     }
@@ -202,28 +197,22 @@ export class SessionNavigation {
   }
 
   /** The sessions of this project's folder, the latest first; with `all`, those of every project. */
-  async list({ all = false }: { all?: boolean | undefined } = {}): Promise<SessionInfo[]> {
-    const { sessionDirectory, sessionsRoot, store } = this.#options;
-    if (store !== undefined) return store.list();
-    const { listAllSessions, listSessions } = await import("../session-log/list-sessions.ts");
-    if (all) return listAllSessions(sessionsRoot);
-    return sessionDirectory === undefined ? [] : listSessions(sessionDirectory);
+  list({ all = false }: { all?: boolean | undefined } = {}): Promise<SessionInfo[]> {
+    return this.#options.home.list({ all });
   }
 
   /**
-   * Deletes a session file that is not in use (the current one is).
+   * Deletes a session that is not in use (the current one is).
    *
    * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
    */
   async delete(path: string): Promise<void> {
-    const { cwd, store, conversation } = this.#options;
-    if (store !== undefined) {
-      const isOwn = path === conversation.log.header.id;
-      if (isOwn) throw new SessionError("session_locked", { path, owner: String(process.pid) });
-      return store.delete(path);
+    const { cwd, home, conversation } = this.#options;
+    const name = home.nameOf(path, cwd);
+    if (home.isNamed(conversation.log, name)) {
+      throw new SessionError("session_locked", { path: name, owner: String(process.pid) });
     }
-    const { deleteSession } = await import("../session-log/file/delete-session.ts");
-    await deleteSession(resolve(cwd, path));
+    await home.delete(name);
   }
 
   /** Entries in file order; with `since`, only later ones. */
@@ -354,15 +343,6 @@ function ownSummary(decided: TreeDecision | undefined) {
 function abandonedEntries({ tree }: SessionLog, newLeafId: string | null): SessionEntry[] {
   const kept = new Set(newLeafId === null ? [] : tree.branch(newLeafId).map(({ id }) => id));
   return tree.branch().filter(({ id }) => !kept.has(id));
-}
-
-function isSameFile(path: string, other: string | undefined): boolean {
-  if (other === undefined) return false;
-  try {
-    return realpathSync(path) === realpathSync(other);
-  } catch {
-    return path === other;
-  }
 }
 
 // Most hosts never summarize a branch: bench row `start-up`.

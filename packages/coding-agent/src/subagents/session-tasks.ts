@@ -9,7 +9,8 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModel, type ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
+import type { SessionPart } from "../session-log/store/session-part.ts";
+import type { LogParts } from "../session-log/writers/log-writer.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { createTool } from "../tools/common/tool-row.ts";
 import { isSelected, type ToolSelection } from "../tools/tool-selection.ts";
@@ -82,7 +83,7 @@ export function createSessionTasks(
     agentDirectory: string;
     createSession: CreateSubagentSession;
     /** Begins a subagent's log in the session's store; undefined without a store. */
-    openPart: SessionLog["openPart"];
+    openPart: (...part: Parameters<LogParts["openPart"]>) => Promise<SessionPart> | undefined;
     /** The session the tasks belong to; called when a task runs. */
     session: () => TaskingAgentSession;
   },

@@ -12,7 +12,7 @@ import {
 } from "@tau-agent/ai/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAgentSession } from "../../src/create/create-agent-session.ts";
-import type { SessionStart } from "../../src/session-log/open-session.ts";
+import type { SessionStart } from "../../src/session-log/session-home.ts";
 
 let agentDirectory: string;
 let cwd: string;

@@ -15,7 +15,7 @@ import { makeFolderNow } from "../../base/files/make-folder.ts";
 import { sessionWriter } from "../../extensions/context/session-view.ts";
 import { migrateEntries } from "../../session-log/entries/migrate.ts";
 import { sessionFileName } from "../../session-log/file/session-path.ts";
-import type { SessionStart } from "../../session-log/open-session.ts";
+import type { SessionStart } from "../../session-log/session-home.ts";
 import { type NewEntry, SessionLog } from "../../session-log/session-log.ts";
 
 /** Where a manager's session is, and what a session made from the manager begins with. */

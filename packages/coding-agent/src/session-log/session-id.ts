@@ -1,0 +1,10 @@
+import { SessionError } from "../base/errors.ts";
+
+/** @throws {SessionError} `invalid_option` for an id that could not be part of a file's name */
+export function checkSessionId(id: string): void {
+  if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
+    const reason =
+      "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
+    throw new SessionError("invalid_option", { option: "session.id", reason });
+  }
+}

@@ -1,0 +1,15 @@
+import type { LogWriter } from "./log-writer.ts";
+
+/** Writes nothing: the session is in memory only. */
+export const memoryWriter: LogWriter = {
+  path: undefined,
+  reference: undefined,
+  isBegun: true,
+  begin: () => undefined,
+  append: () => true,
+  endTurn: () => undefined,
+  check: () => undefined,
+  stored: () => undefined,
+  recover: () => undefined,
+  close: () => undefined,
+};
