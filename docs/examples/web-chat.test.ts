@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { type BrowserContextOptions, chromium } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { browserLaunch } from "../../scripts/testing/chromium.ts";
 import { projectOfPage } from "./project-of-page.ts";
@@ -44,13 +44,15 @@ async function startChat(path = program) {
     ({ server, url } = await start());
   };
   /** Each user has a browser profile of their own. */
-  const open = async () => {
-    const page = await (await browser.newContext()).newPage();
+  const open = async (options: BrowserContextOptions = {}) => {
+    const page = await (await browser.newContext(options)).newPage();
     await page.goto(url);
     return page;
   };
   const has = (name: string) => existsSync(join(folder, name));
-  return { open, restart, has, hasBuild: () => has("build") };
+  const read = (name: string) => readFileSync(join(folder, name), "utf8");
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  return { open, restart, has, read, write, hasBuild: () => has("build") };
 }
 
 it("asks a user with buttons, keeps users apart, and cancels", async () => {
@@ -58,7 +60,7 @@ it("asks a user with buttons, keeps users apart, and cancels", async () => {
   const [ada, grace] = [await open(), await open()];
   await ada.getByLabel("Message").fill("Clean up");
   await ada.getByRole("button", { name: "Send" }).click();
-  await ada.getByText("rm -rf build").waitFor();
+  await ada.locator("pre", { hasText: "rm -rf build" }).waitFor();
   expect(hasBuild()).toBe(true);
   expect(await grace.locator("#log").textContent()).toBe("");
   // A reloaded page asks again.
@@ -67,10 +69,10 @@ it("asks a user with buttons, keeps users apart, and cancels", async () => {
   await expect.poll(hasBuild, { timeout: 10_000 }).toBe(false);
   await ada.locator(".question").waitFor({ state: "detached" });
   await ada.getByText("The folder is clean.").waitFor();
-  await ada.getByText(/Cost so far: \$/).waitFor();
+  await ada.getByText(/^\$0\./).waitFor();
   await grace.getByLabel("Message").fill("Clean up");
   await grace.getByRole("button", { name: "Send" }).click();
-  await grace.getByText("rm -rf build").waitFor();
+  await grace.locator("pre", { hasText: "rm -rf build" }).waitFor();
   await grace.getByRole("button", { name: "Cancel" }).click();
   await grace.getByText("(aborted)").waitFor();
   expect(await grace.locator(".question").count()).toBe(0);
@@ -78,19 +80,66 @@ it("asks a user with buttons, keeps users apart, and cancels", async () => {
 
 it("shows the conversation again after a reload", async () => {
   const page = await (await startChat()).open();
-  await page.getByText("Model: Scripted model").waitFor();
+  await page.getByText("Scripted model").waitFor();
   await page.getByLabel("Message").fill("Clean up");
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByRole("button", { name: "Deny" }).click();
-  await page.getByText("(completed)").waitFor();
+  await page.getByText("I left everything as it is.").waitFor();
   await page.reload();
   await page.getByText("I left everything as it is.").waitFor();
   expect(await page.locator("#log > *").allTextContents()).toEqual([
-    "You: Clean up",
+    "Clean up",
     "Let me clean up.",
-    "[bash]",
+    "bash ls && rm -rf build",
     "I left everything as it is.",
   ]);
+  await page.locator(".tool.failed").waitFor();
+});
+
+it("shows what a file would become, and asks once where the answer is always", async () => {
+  const { open, read, write } = await startChat();
+  write("NOTES.md", "# Notes\n\n- Full of builds.\n");
+  const page = await open();
+  const send = async () => {
+    await page.getByLabel("Message").fill("Make a note of it");
+    await page.getByLabel("Message").press("Enter");
+  };
+  await send();
+  await page.locator(".question del", { hasText: "-- Full of builds." }).waitFor();
+  await page.locator(".question ins", { hasText: "+- The folder is clean." }).waitFor();
+  expect(await page.locator(".question").textContent()).not.toContain("+++");
+  await page.getByRole("button", { name: "Always" }).click();
+  await page.getByText("It is in NOTES.md.").waitFor();
+  expect(read("NOTES.md")).toBe("# Notes\n\n- The folder is clean.\n");
+  await send();
+  await expect.poll(() => page.getByText("It is in NOTES.md.").count()).toBe(2);
+});
+
+it("fits a phone, and keeps the input in sight", async () => {
+  const page = await (await startChat()).open({ viewport: { width: 360, height: 640 } });
+  for (let times = 1; times <= 3; times += 1) {
+    await page.getByLabel("Message").fill("Clean up");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Deny" }).click();
+    await expect.poll(() => page.getByText("I left everything").count()).toBe(times);
+  }
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeGreaterThan(640);
+  await page.evaluate(() => scrollTo(0, 0));
+  const { y = 0, height = 0 } = (await page.getByLabel("Message").boundingBox()) ?? {};
+  expect(y + height).toBeLessThanOrEqual(640);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  const [mine, reply] = await Promise.all(
+    [".user", ".assistant"].map((kind) => page.locator(kind).first().boundingBox()),
+  );
+  expect(mine?.x).toBeGreaterThan(reply?.x ?? 360);
+});
+
+it("has at most 300 lines", () => {
+  const lines = ["web-chat.ts", "web-chat.html"].map((name) => {
+    const code = readFileSync(fileURLToPath(new URL(name, import.meta.url)), "utf8");
+    return code.trimEnd().split("\n").length;
+  });
+  expect(lines.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(300);
 });
 
 it("goes on with conversation and question after the server was killed", async () => {
@@ -98,10 +147,10 @@ it("goes on with conversation and question after the server was killed", async (
   const page = await open();
   await page.getByLabel("Message").fill("Clean up");
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByText("rm -rf build").waitFor();
+  await page.locator("pre", { hasText: "rm -rf build" }).waitFor();
   await restart();
   await page.reload();
-  await page.getByText("You: Clean up").waitFor();
+  await page.locator(".user", { hasText: "Clean up" }).waitFor();
   expect(hasBuild()).toBe(true);
   await page.getByRole("button", { name: "Allow" }).click();
   await expect.poll(hasBuild, { timeout: 10_000 }).toBe(false);
@@ -118,7 +167,7 @@ it("does not start a queued message after a cancel", async () => {
   const send = async (text: string) => {
     await page.getByLabel("Message").fill(text);
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByText(`You: ${text}`).waitFor();
+    await page.locator(".user", { hasText: text }).waitFor();
   };
   await send("Clean up");
   await page.getByRole("button", { name: "Allow" }).click();

@@ -2,11 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import {
   type AgentMessage,
   type AgentSession,
+  type ApprovalRequest,
+  type ApprovalResult,
   createAgentSession,
   type SessionEvent,
 } from "@tau-agent/coding-agent";
@@ -20,9 +24,11 @@ type Message = { readonly type: string; readonly [member: string]: unknown };
 /** One user: a session, the pages that show it, and the questions that wait for a button. */
 class Chat {
   readonly pages = new Set<ServerResponse>();
+  readonly questions = new Map<string, { shown: Message; answer: (choice: unknown) => void }>();
   readonly #user: string;
-  readonly #questions = new Map<string, { title: string; answer: (isAllowed: boolean) => void }>();
   #session: Promise<AgentSession> | undefined;
+  /** The reply that is growing, for a page that is opened meanwhile. */
+  #reply = "";
 
   constructor(user: string) {
     this.#user = user;
@@ -67,14 +73,10 @@ class Chat {
       model: `${import.meta.dirname}/web-chat.json`,
       // Without `timeoutMs: 0`, a question is denied after five minutes.
       permissions: { mode: "ask", timeoutMs: 0 },
-      approve: ({ id, title }, { signal }) => this.#ask(id, title, signal),
+      approve: (request, { signal }) => this.#ask(request, signal),
     });
     session.subscribe((event) => this.#forward(event, session));
     return session;
-  }
-
-  answer(id: string, isAllowed: boolean): void {
-    this.#questions.get(id)?.answer(isAllowed);
   }
 
   /** Shows a page the conversation so far, also one that was reloaded. */
@@ -83,38 +85,51 @@ class Chat {
     response.write(": connected\n\n");
     response.on("close", () => this.pages.delete(response));
     try {
-      const { models, stats, messages, diagnostics } = await this.#open();
+      const { models, stats, messages, diagnostics, isBusy } = await this.#open();
       write(response, { type: "session", model: models.model?.name ?? "none", cost: stats.cost });
       for (const { message } of diagnostics) write(response, { type: "note", text: message });
       for (const message of messages.flatMap(shown)) write(response, message);
+      if (this.#reply !== "") write(response, { type: "text", delta: this.#reply });
+      if (isBusy) write(response, { type: "busy" });
     } catch (error) {
       write(response, { type: "end", status: "refused", error: String(error) });
     }
-    for (const [id, { title }] of this.#questions) write(response, { type: "question", id, title });
+    for (const { shown } of this.questions.values()) write(response, shown);
     if (!response.closed) this.pages.add(response);
   }
 
-  #ask(id: string, title: string, signal: AbortSignal) {
-    return new Promise<{ decision: "allow" | "deny" }>((resolve) => {
-      const answer = (isAllowed: boolean): void => {
-        if (!this.#questions.delete(id)) return;
-        this.#send({ type: "closed", id });
-        resolve({ decision: isAllowed ? "allow" : "deny" });
+  #ask(request: ApprovalRequest, signal: AbortSignal) {
+    const shown = { type: "question", ...request };
+    return new Promise<ApprovalResult>((resolve) => {
+      const answer = (choice: unknown): void => {
+        if (!this.questions.delete(request.id)) return;
+        this.#send({ type: "closed", id: request.id });
+        if (choice === "allow") resolve({ decision: "allow" });
+        else if (choice === "always") resolve({ decision: "allow", scope: "session" });
+        else resolve({ decision: "deny" });
       };
-      this.#questions.set(id, { title, answer });
-      signal.addEventListener("abort", () => answer(false));
-      this.#send({ type: "question", id, title });
+      this.questions.set(request.id, { shown, answer });
+      signal.addEventListener("abort", () => answer("deny"));
+      this.#send(shown);
     });
   }
 
   #forward(event: SessionEvent, { stats }: AgentSession): void {
-    if (event.type === "message_start") this.#send({ type: "start" });
-    else if (event.type === "tool_execution_start") {
-      this.#send({ type: "tool", name: event.toolName });
+    if (event.type === "message_start" || event.type === "message_end") {
+      this.#reply = "";
+      this.#send({ type: "start" });
+    } else if (event.type === "tool_execution_start") {
+      const { toolCallId: id, toolName: name, args: input } = event;
+      this.#send({ type: "tool", id, name, input });
+    } else if (event.type === "tool_execution_end") {
+      this.#send({ type: "done", id: event.toolCallId, isError: event.isError });
     } else if (event.type === "message_update") {
       const step = event.assistantMessageEvent;
-      if (step.type === "text_delta") this.#send({ type: "text", delta: step.delta });
-    } else if (event.type === "agent_settled") this.#send({ type: "cost", cost: stats.cost });
+      if (step.type !== "text_delta") return;
+      this.#reply += step.delta;
+      this.#send({ type: "text", delta: step.delta });
+    } else if (event.type === "agent_start") this.#send({ type: "busy" });
+    else if (event.type === "agent_settled") this.#send({ type: "idle", cost: stats.cost });
   }
 
   #send(message: Message): void {
@@ -124,17 +139,16 @@ class Chat {
 
 /** A message of the conversation as the events that showed it. */
 function shown(message: AgentMessage): Message[] {
-  if (message.role === "user") {
-    const { content } = message;
-    if (typeof content === "string") return [{ type: "user", text: content }];
-    return content.flatMap((block) =>
-      block.type === "text" ? [{ type: "user", text: block.text }] : [],
-    );
+  if (message.role === "toolResult") {
+    return [{ type: "done", id: message.toolCallId, isError: message.isError }];
   }
-  if (message.role !== "assistant") return [];
-  return message.content.flatMap((block): Message[] => {
-    if (block.type === "toolCall") return [{ type: "tool", name: block.name }];
-    return block.type === "text" ? [{ type: "start" }, { type: "text", delta: block.text }] : [];
+  if (message.role !== "user" && message.role !== "assistant") return [];
+  const { role, content } = message;
+  if (typeof content === "string") return [{ type: role, text: content }];
+  return content.flatMap((block): Message[] => {
+    if (block.type === "text") return [{ type: role, text: block.text }];
+    if (block.type !== "toolCall") return [];
+    return [{ type: "tool", id: block.id, name: block.name, input: block.arguments }];
   });
 }
 
@@ -148,32 +162,22 @@ const chats = new Map<string, Chat>();
 function chatOf(request: IncomingMessage, response: ServerResponse): Chat {
   const known = /(?:^|; )user=([\da-f-]{36})(?:;|$)/.exec(request.headers.cookie ?? "")?.[1];
   const user = known ?? randomUUID();
-  const cookie = `user=${user}; Max-Age=31536000; HttpOnly; SameSite=Strict; Path=/`;
-  response.setHeader("set-cookie", cookie);
+  response.setHeader("set-cookie", `user=${user}; Max-Age=31536000; HttpOnly; SameSite=Strict`);
   const chat = chats.get(user) ?? new Chat(user);
   chats.set(user, chat);
   return chat;
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString("utf8"));
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chat = chatOf(request, response);
   const { method, url } = request;
   if (method === "GET" && url === "/events") return chat.show(response);
-  if (method === "GET") {
-    response.setHeader("content-type", "text/html; charset=utf-8");
-    response.end(page);
-    return;
-  }
-  const { text, id, isAllowed } = await bodyOf(request);
+  response.setHeader("content-type", "text/html; charset=utf-8");
+  if (method === "GET") return void response.end(page);
+  const { text, id, choice } = JSON.parse(await textOf(request));
   if (url === "/prompt") void chat.prompt(String(text));
   else if (url === "/cancel") await chat.cancel();
-  else if (url === "/answer") chat.answer(String(id), isAllowed === true);
+  else if (url === "/answer") chat.questions.get(String(id))?.answer(choice);
   response.writeHead(204).end();
 }
 
@@ -181,7 +185,5 @@ const server = createServer((request, response) => {
   serve(request, response).catch(() => response.writeHead(400).end());
 });
 server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : "";
-  console.log(`http://127.0.0.1:${port}`);
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
