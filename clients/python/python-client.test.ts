@@ -70,7 +70,7 @@ describe("the Python client", () => {
       const client = relative(realpathSync(program), folder);
       const settings = {
         include: [".", client],
-        strict: [join(client, "tau_rpc"), join(client, "example.py")],
+        strict: ["tau_rpc", "example.py", "example_session.py"].map((name) => join(client, name)),
         extraPaths: [client],
       };
       writeFileSync(join(program, "pyrightconfig.json"), JSON.stringify(settings));
@@ -99,5 +99,21 @@ describe("the Python client", () => {
       /^\[ls\]\nThe first thing here is only-file\.txt\. \(completed, \d+ tokens\)\n$/,
     );
     rmSync(cwd, { recursive: true });
+  });
+
+  it("answers as data, steers, ends a job and rewinds in example_session.py", async () => {
+    const home = mkdtempSync(join(tmpdir(), "tau-python-"));
+    const env = { ...environment, PYTHONPATH: folder, PI_CODING_AGENT_DIR: home };
+    const done = await runProgram(["python3", join(folder, "example_session.py")], { env });
+    expect(done.stderr).toBe("");
+    expect(done.stdout.split("\n")).toEqual([
+      "valid ['notes.md']",
+      expect.stringMatching(/^PromptRun\(status='completed', text='The server listens on port/),
+      "sleep 600 running",
+      "[{'path': 'notes.md', 'change': 'restored'}] # Notes",
+      "",
+      "",
+    ]);
+    rmSync(home, { recursive: true });
   });
 });

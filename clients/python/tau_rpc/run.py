@@ -63,6 +63,15 @@ class PromptRun(AsyncIterator[Event]):
         self.messages: list[AgentMessage] = []
         """Every message that was completed since the prompt was sent."""
 
+    def __repr__(self) -> str:
+        """What is known of the prompt, for logs and the Python prompt; long values are cut."""
+        state = self.status or ("not sent" if self._stream is None else "running")
+        known: dict[str, Any] = {"status": state, "error": self.error}
+        known |= {"output_status": self.output_status, "output": self.output}
+        known |= {"text": self.text, "messages": len(self.messages)}
+        shown = [f"{name}={_cut(value)}" for name, value in known.items() if value is not None]
+        return f"PromptRun({', '.join(shown)})"
+
     @property
     def text(self) -> str:
         """The text of the last reply; with an `output_schema` the last answer as it was written."""
@@ -155,3 +164,8 @@ class PromptRun(AsyncIterator[Event]):
                 reply: AssistantMessage = message
                 return reply
         return None
+
+
+def _cut(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:99]}…"

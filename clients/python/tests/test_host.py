@@ -43,6 +43,20 @@ class Prompts(HostTest):
             assert answer is not None
             self.assertEqual(answer["disposition"], "duplicate")
 
+    async def test_print_what_is_known_of_them(self) -> None:
+        async with self.client() as client:
+            run = client.run("long 500")
+            self.assertEqual(repr(run), "PromptRun(status='not sent', text='', messages=0)")
+            async for _ in run:
+                if run.status is None:
+                    self.assertIn("status='running'", repr(run))
+            self.assertRegex(
+                repr(run), r"^PromptRun\(status='completed', text='(word ){10,}.*…, messages=2\)$"
+            )
+            failed = client.run("fail")
+            await failed.wait()
+            self.assertRegex(repr(failed), r"^PromptRun\(status='error', error='.*no such thing")
+
     async def test_names_the_span_that_a_run_belongs_to(self) -> None:
         agent = self.folder / "agent"
         agent.mkdir(exist_ok=True)
