@@ -211,8 +211,9 @@ describe("the demo", () => {
   it("finds the cause in the failure's output, fixes it and shows what it did", () => {
     const { stdout, exitCode } = finished;
     expect(stdout).toContain("\n8 pass, 2 fail\n");
-    expect(stdout).toMatch(/replies come from a script .* over http:\/\/127\.0\.0\.1:\d+/);
-    expect(stdout).toContain("fails at test/invoice.test.js:13: it got 14516");
+    const words = stdout.replaceAll(/\s+/g, " ");
+    expect(words).toMatch(/replies come from a script .* over http:\/\/127\.0\.0\.1:\d+/);
+    expect(words).toContain("fails at test/invoice.test.js:13: it got 14516");
     expect(stdout).toContain("  > edit src/calendar.js");
     expect(stdout).toContain("broken daysInMonth: daysInMonth(2026, 4) is 31, documented 30");
     expect(stdout).toMatch(
@@ -220,7 +221,6 @@ describe("the demo", () => {
     );
     expect(stdout).toMatch(/^Question: +Allow bash: ls\?\nAnswer: +yes\n/m);
     expect(stdout).toMatch(/^Page: +file:\/\/\S+session\.html$/m);
-    expect(stdout).toMatch(/^Before: +\d+ tokens$/m);
     expect(stdout).toMatch(/^Fork: +a new session with [1-9]\d* messages/m);
     expect(stdout).toContain(
       "src/calendar.js:\n-  return new Date(Date.UTC(year, month - 1, 0)).getUTCDate();\n" +
@@ -232,6 +232,34 @@ describe("the demo", () => {
     expect(stdout).toContain("All tests pass.");
     expect(stdout).not.toContain("\u001b[");
     expect(exitCode).toBe(0);
+  });
+
+  it("shows what a compaction keeps and saves, and goes on with it", () => {
+    const { stdout } = finished;
+    const [, before = "", count] =
+      /^Before: +([\d ]+) tokens in (\d+) messages$/m.exec(stdout) ?? [];
+    expect(stdout).toMatch(
+      /^Summary: +- .*\n(?: {11}.*\n)*? {11}- src\/calendar\.js breaks its own/m,
+    );
+    const [, kept, all] = /^Kept: +the last (\d+) messages .* all (\d+) stay/m.exec(stdout) ?? [];
+    expect(all).toBe(count);
+    expect(Number(kept)).toBeLessThan(Number(all));
+    expect(stdout).toMatch(/the summary says it: src\/calendar\.js/);
+    const [, after = "", share] =
+      /^After: +([\d ]+) tokens, .* has (\d+) % fewer$/m.exec(stdout) ?? [];
+    const [from, to] = [before, after].map((text) => Number(text.replaceAll(" ", "")));
+    expect(Number(share)).toBeGreaterThan(20);
+    expect(Number(share)).toBe(Math.round((100 * ((from ?? 0) - (to ?? 0))) / (from ?? 1)));
+  });
+
+  it("breaks lines between words only, and cuts none", () => {
+    const lines = finished.stdout.split("\n");
+    for (const line of lines.filter((text) => text.trim().includes(" ", 40))) {
+      expect(line.length).toBeLessThanOrEqual(100);
+    }
+    expect(lines.filter((line) => /\w $|\S…$/.test(line))).toEqual([]);
+    const words = finished.stdout.replaceAll(/\s+/g, " ");
+    expect(words).toContain('documented {"year":2026,"month":4,"day":16}');
   });
 
   it("loses nothing when the host is killed, and has three subagents' work checked", () => {

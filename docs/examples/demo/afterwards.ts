@@ -1,27 +1,51 @@
-/** What else a session can do once the work is done: compact, fork, export as a page. */
+/** What else a session can do once the work is done: export as a page, compact, fork. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type RpcClient, RpcError } from "@tau-agent/rpc-client";
-import { fact, heading, MAX_COLUMNS } from "./screen.ts";
+import { fact, heading } from "./screen.ts";
 
-const SHOWN_SUMMARY_LINES = 3;
+const SHOWN_SUMMARY_LINES = 4;
+const RUN_LIMIT_MS = 5 * 60_000;
+/** What the model is asked about the part that has become a summary. */
+export const RECALL_PROMPT = "What was the cause of the failure, in one sentence?";
 
-/** Exports the session as a page, then makes the conversation shorter. */
-export async function showPageAndSummary(client: RpcClient, folder: string): Promise<void> {
-  heading("The session as a page, and its conversation made shorter");
+/** Exports the session as a page. */
+export async function showPage(client: RpcClient, folder: string): Promise<void> {
+  heading("The session as a page");
   const { path } = await client.exportHtml(join(folder, "session.html"));
   fact("Page", pathToFileURL(path).href);
+}
+
+/** Makes the conversation shorter, asks about what is no longer in it, and shows what that saved. */
+export async function showShortening(client: RpcClient): Promise<void> {
+  heading("The conversation made shorter, and still remembered");
+  const { messageCount } = await client.getState();
   try {
     const { summary, tokensBefore } = await client.compact("the cause and the change");
-    fact("Before", `${tokensBefore} tokens`);
-    const lines = summary.split("\n").filter((line) => /^- /.test(line));
-    for (const line of lines.slice(0, SHOWN_SUMMARY_LINES))
-      fact("Summary", line.slice(0, MAX_COLUMNS));
+    fact("Before", `${grouped(tokensBefore)} tokens in ${messageCount} messages`);
+    const lines = summary.split("\n").filter((line) => /^- \[x\] /.test(line));
+    const shown = lines.slice(0, SHOWN_SUMMARY_LINES).map((line) => line.replace("[x] ", ""));
+    fact("Summary", shown.length > 0 ? shown.join("\n") : summary);
+    const { messages } = await client.getMessages();
+    const kept = messages.filter(({ role }) => role !== "compactionSummary").length;
+    fact("Kept", `the last ${kept} messages word for word; all ${messageCount} stay in the file`);
+    await recall(client, tokensBefore);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     // With a real model's settings a conversation may be too short to compact; show that, too.
     fact("Refused", error.message);
   }
+}
+
+/** Only a reply tells how many tokens the shorter conversation has. */
+async function recall(client: RpcClient, before: number): Promise<void> {
+  fact("Prompt", RECALL_PROMPT);
+  await client.promptAndWait(RECALL_PROMPT, { timeoutMs: RUN_LIMIT_MS });
+  const { contextUsage } = await client.getSessionStats();
+  const after = contextUsage?.tokens;
+  if (after == null) return;
+  const share = Math.round((100 * (before - after)) / before);
+  fact("After", `${grouped(after)} tokens, so each request from now on has ${share} % fewer`);
 }
 
 /** Begins another session with the conversation up to just before the last prompt. */
@@ -33,4 +57,8 @@ export async function showFork(client: RpcClient): Promise<void> {
   const { sessionFile, messageCount } = await client.getState();
   fact("Fork", `a new session with ${messageCount} messages, all before the last prompt`);
   fact("File", `${sessionFile} (written with its first prompt)`);
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString("en").replaceAll(",", " ");
 }

@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from "node:util";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it, vi } from "vitest";
 import { atPace } from "./pace.ts";
+import { Screen, wrap } from "./screen.ts";
 import { TaskBoard } from "./task-board.ts";
 
 const stage = { columns: 80, pause: async () => {} };
@@ -55,6 +56,34 @@ describe("the board of tasks", () => {
     });
     const lines = stripVTControlCharacters(output).split("\n");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(40);
+  });
+});
+
+describe("the screen", () => {
+  it("breaks the model's text between words, however its pieces come", () => {
+    const text = `${"seven words of a text and more ".repeat(9).trim()}\n\n  two lines below`;
+    const shown = (size: number) =>
+      printed(() => {
+        const screen = new Screen();
+        const say = (step: object) =>
+          screen.show({ type: "message_update", assistantMessageEvent: step } as never);
+        for (let at = 0; at < text.length; at += size) {
+          say({ type: "text_delta", delta: text.slice(at, at + size) });
+        }
+        say({ type: "text_end" });
+      });
+    const [whole, pieces] = [shown(1000), shown(3)];
+    expect(pieces).toBe(whole);
+    const lines = whole.split("\n");
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(100);
+    expect(lines.slice(1, 4).join(" ")).toBe(text.split("\n")[0]);
+    expect(whole).toMatch(/more\n\n {2}two lines below\n$/);
+  });
+
+  it("keeps every word of a line of output, and shows where it leaves out the rest", () => {
+    expect(wrap("    const a =   1;", 60)).toEqual(["    const a =   1;"]);
+    expect(wrap("  aa bb cc", 7)).toEqual(["  aa bb", "  cc"]);
+    expect(wrap("x".repeat(30), 10)).toEqual(["x".repeat(30)]);
   });
 });
 

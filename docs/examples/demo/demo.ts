@@ -8,11 +8,11 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { RpcClient, RpcError, type SessionStats } from "@tau-agent/rpc-client";
-import { showFork, showPageAndSummary } from "./afterwards.ts";
+import { showFork, showPage, showShortening } from "./afterwards.ts";
 import { decideOn, showApproval } from "./approval.ts";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { fixWithAccident } from "./interrupted-fix.ts";
-import { fact, heading, showPatch, showTests } from "./screen.ts";
+import { fact, heading, say, showPatch, showTests } from "./screen.ts";
 import { openStage } from "./stage.ts";
 import { showThreeSubagents } from "./three-subagents.ts";
 import { changes, createWorkspace, runTests, shippedProject, type Workspace } from "./workspace.ts";
@@ -52,7 +52,7 @@ try {
 
 async function work({ folder, project, sessions }: Workspace, chosen: ChosenModel) {
   heading("A host, started by its client");
-  console.log(chosen.words);
+  say(chosen.words);
   const hosts: RpcClient[] = [];
   const openHost = async (args: readonly string[] = []): Promise<RpcClient> => {
     const client = new RpcClient({
@@ -72,7 +72,8 @@ async function work({ folder, project, sessions }: Workspace, chosen: ChosenMode
     const client = await fixWithAccident(openHost, stage);
     await showApproval(client);
     await showThreeSubagents(client, stage);
-    await showPageAndSummary(client, folder);
+    await showPage(client, folder);
+    await showShortening(client);
     const stats = await client.getSessionStats();
     await showFork(client);
     return stats;

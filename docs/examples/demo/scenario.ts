@@ -4,6 +4,7 @@
  * broken, and changes one line at a time until the tests pass.
  */
 import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
+import { RECALL_PROMPT } from "./afterwards.ts";
 import { cleanUp } from "./cleaning.ts";
 import { type DoneCall, doneCalls, parseTestRun, type TestRun } from "./conversation.ts";
 import { writePapers } from "./papers.ts";
@@ -36,6 +37,7 @@ interface Knowledge {
 export default function fixTheTests(request: ScenarioRequest): Turn {
   if (request.lastUserText.startsWith("<conversation>"))
     return say(summarize(request.lastUserText));
+  if (request.lastUserText === RECALL_PROMPT) return say(recall(request));
   const other = writePapers(request) ?? cleanUp(request);
   if (other !== undefined) return other;
   const known = learn(doneCalls(request));
@@ -229,7 +231,22 @@ function say(words: string, ...calls: ReturnType<typeof toolCall>[]): Turn {
 /** A summary of the conversation, made from the conversation itself. */
 function summarize(text: string): string {
   const goal = /^\[User\]: (.+)$/m.exec(text)?.[1] ?? "(in the earlier part)";
-  const said = [...text.matchAll(/^\[Assistant\]: (.+)$/gm)].map((match) => match[1]);
-  const done = said.map((line) => `- [x] ${line}`).join("\n");
+  const said = [...text.matchAll(/^\[Assistant\]: (.+)$/gm)].map(([, line = ""]) => line);
+  // What the demo asks to be told: the cause and the change.
+  const findings = said.filter((line) => /" fails at | breaks its own |tests pass/.test(line));
+  const done = (findings.length > 0 ? findings : said).map((line) => `- [x] ${line}`).join("\n");
   return `## Goal\n${goal}\n\n## Progress\n### Done\n${done || "- (nothing yet)"}`;
+}
+
+/** What the summary says of the cause: the conversation before it is no longer there. */
+function recall({ messages }: ScenarioRequest): string {
+  const texts = messages.flatMap(({ content }) =>
+    typeof content === "string"
+      ? [content]
+      : content.map((block) => (block.type === "text" ? block.text : "")),
+  );
+  const cause = /\S+ breaks its own documentation: .+? documented [^.\n]+/.exec(texts.join("\n"));
+  return cause === null
+    ? "The summary does not say."
+    : `I no longer have the files, but the summary says it: ${cause[0]}.`;
 }

@@ -4,8 +4,10 @@ import type { RpcClient } from "@tau-agent/rpc-client";
 type SessionEvent = Parameters<Parameters<RpcClient["onEvent"]>[0]>[0];
 
 const MAX_LINES = 6;
-/** More than this is cut off in one line of output. */
-export const MAX_COLUMNS = 96;
+const MAX_COLUMNS = 99;
+/** Of one line that a tool printed, no more lines of the screen than this. */
+const MAX_WRAPPED = 3;
+const FACT_COLUMNS = 11;
 
 /** Colours on terminals that have them; NO_COLOR and FORCE_COLOR are obeyed. */
 function style(format: Parameters<typeof styleText>[0]): (text: string) => string {
@@ -25,9 +27,33 @@ export function heading(text: string): void {
   console.log(`\n${bold(`== ${text}`)}`);
 }
 
-/** Prints a name and its value. */
+/** Prints a name and its value, of one line or several. */
 export function fact(name: string, value: string): void {
-  console.log(`${dim(`${name}:`.padEnd(11))}${value}`);
+  const wrapped = value.split("\n").flatMap((line) => wrap(line, MAX_COLUMNS - FACT_COLUMNS));
+  const [first, ...rest] = wrapped;
+  console.log(`${dim(`${name}:`.padEnd(FACT_COLUMNS))}${first}`);
+  for (const line of rest) console.log(`${" ".repeat(FACT_COLUMNS)}${line}`);
+}
+
+/** Prints a paragraph. */
+export function say(text: string): void {
+  for (const line of wrap(text, MAX_COLUMNS)) console.log(line);
+}
+
+/** The lines of a text, broken between words; only a word that has no room in any line runs over. */
+export function wrap(text: string, columns: number): string[] {
+  if (text.length <= columns) return [text];
+  const [start = ""] = /^ */.exec(text) ?? [];
+  let last = start;
+  const lines: string[] = [];
+  for (const word of text.split(" ").filter((part) => part !== "")) {
+    const isFirst = last.trim() === "";
+    if (!isFirst && last.length + 1 + word.length > columns) {
+      lines.push(last);
+      last = `${start}${word}`;
+    } else last += isFirst ? word : ` ${word}`;
+  }
+  return [...lines, last];
 }
 
 /** Prints what a patch changes: added and removed lines, and of new files only their length. */
@@ -60,6 +86,10 @@ export function showTests(output: string): void {
 export class Screen {
   /** Whether the cursor is at the beginning of a line. */
   #isAtStart = true;
+  #column = 0;
+  /** The last word of the model's text, and the space before it: whether it fits is known at its end. */
+  #word = "";
+  #gap = "";
   /** The call whose line was printed last; its result needs no heading. */
   #lastCall: string | undefined;
   readonly #calls = new Map<string, string>();
@@ -81,12 +111,38 @@ export class Screen {
 
   #write(text: string): void {
     if (this.#isAtStart) process.stdout.write("\n");
-    process.stdout.write(text);
     this.#isAtStart = false;
+    for (const piece of text.split(/(\s)/)) {
+      if (!/^\s$/.test(piece)) this.#word += piece;
+      else {
+        this.#writeWord();
+        this.#gap = piece === "\n" ? "" : this.#gap + piece;
+        if (piece === "\n") this.#newLine();
+      }
+    }
+  }
+
+  #writeWord(): void {
+    if (this.#word === "") return;
+    if (this.#column > 0 && this.#column + this.#gap.length + this.#word.length > MAX_COLUMNS) {
+      this.#newLine();
+      this.#gap = "";
+    }
+    process.stdout.write(this.#gap + this.#word);
+    this.#column += this.#gap.length + this.#word.length;
+    this.#gap = "";
+    this.#word = "";
+  }
+
+  #newLine(): void {
+    process.stdout.write("\n");
+    this.#column = 0;
   }
 
   #endLine(): void {
-    if (!this.#isAtStart) process.stdout.write("\n");
+    this.#writeWord();
+    this.#gap = "";
+    if (this.#column > 0) this.#newLine();
     this.#isAtStart = true;
   }
 
@@ -115,7 +171,7 @@ export class Screen {
     const isDiff = typeof diff === "string";
     for (const line of shorten(lines)) {
       const paint = isError ? red : isDiff ? (line.startsWith("+") ? green : red) : dim;
-      console.log(paint(`    ${line.slice(0, MAX_COLUMNS)}`));
+      for (const part of inRoom(line)) console.log(paint(`    ${part}`));
     }
   }
 }
@@ -128,11 +184,19 @@ function shorten(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, half), `… ${left} more lines …`, ...lines.slice(-half)];
 }
 
+/** A line of a tool's output, however long: what has no room is left out at the end of a word. */
+function inRoom(line: string): readonly string[] {
+  const parts = wrap(line, MAX_COLUMNS - 6);
+  if (parts.length <= MAX_WRAPPED) return parts;
+  return [...parts.slice(0, MAX_WRAPPED - 1), `${parts[MAX_WRAPPED - 1]} …`];
+}
+
 function describeCall(name: string, args: unknown): string {
   const given: Record<string, unknown> = Object(args);
   const tasks = Array.isArray(given.tasks) ? `of ${given.tasks.length} tasks` : "";
   const main = given.command ?? given.path ?? given.pattern ?? tasks;
   const [first = "", ...rest] = String(main).split("\n");
   const more = rest.length > 0 ? ` … (${rest.length} more lines)` : "";
-  return `${name} ${first}`.trimEnd().slice(0, MAX_COLUMNS) + more;
+  const [shown = "", over] = wrap(`${name} ${first}`.trimEnd(), MAX_COLUMNS - 28);
+  return `${shown}${over === undefined ? "" : " …"}${more}`;
 }
