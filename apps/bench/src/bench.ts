@@ -8,8 +8,9 @@ import { cpus, release } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Comparison, holds } from "./comparison/comparison.ts";
+import { writeComparisonData } from "./comparison/comparison-data.ts";
 import { otherPeer, pi, tau } from "./comparison/contestants.ts";
-import { writePerformancePage } from "./comparison/performance-page.ts";
+import { writePerformancePages } from "./comparison/performance-page.ts";
 import { rowNames, runComparisons } from "./comparison/run-comparisons.ts";
 import { hostCommand } from "./host-command.ts";
 import { type BenchOptions, type Measurement, passes, type Row } from "./measurement.ts";
@@ -21,6 +22,7 @@ import { idleMemory } from "./measurements/idle-memory.ts";
 import { isolatedTasks } from "./measurements/isolated-tasks.ts";
 import { pushedEvents } from "./measurements/pushed-events.ts";
 import { rewindSnapshot } from "./measurements/rewind-snapshot.ts";
+import { sessionCosts } from "./measurements/session-costs.ts";
 import { sessionLoad } from "./measurements/session-load.ts";
 import { eightHosts, startUp } from "./measurements/start-up.ts";
 import { storeAppends } from "./measurements/store-appends.ts";
@@ -44,6 +46,7 @@ const measurements: readonly Measurement[] = [
   isolatedTasks,
   rewindSnapshot,
   warmSession,
+  sessionCosts,
   pushedEvents,
   storeAppends,
   fleetJobs,
@@ -104,7 +107,8 @@ async function compareWithPeers(): Promise<void> {
   comparisons = await runComparisons(contestants, values.only);
   // The page holds a whole run, or nothing new.
   if (values.only || values.quick) return;
-  console.log(`\nThe table is in ${writePerformancePage(comparisons, contestants)}`);
+  writeComparisonData(comparisons, contestants);
+  console.log(`\nWritten: ${writePerformancePages().join(", ")}`);
 }
 
 function conclude(): void {

@@ -15,6 +15,8 @@ export const sections: readonly Section[] = [
     pages: [
       "embedding",
       "writing-a-client",
+      "first-extension",
+      "testing",
       "web-chat",
       "bot",
       "ci-job",
@@ -24,6 +26,7 @@ export const sections: readonly Section[] = [
       "many-sessions",
       "session-stores",
       "fleet",
+      "costs",
     ],
   },
   {
@@ -59,14 +62,22 @@ export const sections: readonly Section[] = [
       "host-requests",
       "errors",
       "settings",
+      "where",
       "environment",
       "conformance",
       "performance",
-      "performance-profiles",
     ],
   },
   {
     title: "Inside Tau",
-    pages: ["architecture", "state-machine", "isolation", "recording", "windows"],
+    pages: [
+      "architecture",
+      "state-machine",
+      "isolation",
+      "recording",
+      "windows",
+      "performance-targets",
+      "performance-profiles",
+    ],
   },
 ];

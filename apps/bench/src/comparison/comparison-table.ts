@@ -1,3 +1,4 @@
+import type { Summary } from "../measurement.ts";
 import {
   bestPeer,
   type Comparison,
@@ -36,21 +37,24 @@ export function comparisonTable(rows: readonly Comparison[]): string {
 }
 
 function cells(row: Comparison): string[] {
-  const amount = (value: number | undefined) =>
-    value === undefined ? "–" : `${number(value)} ${row.unit}`;
   const best = bestPeer(row);
   return [
     row.name,
     row.what,
-    amount(row.tau?.median),
-    amount(best?.result.median),
-    amount(row.floorResult?.median),
+    amount(row, row.tau),
+    amount(row, best?.result),
+    amount(row, row.floorResult),
     ratio(peerRatio(row)),
     row.most === undefined ? wanted(row.peer) : `≤ ${row.most} ${row.unit}`,
     ratio(floorRatio(row)),
     wanted(row.floor),
     hasTarget(row) ? verdict(row) : "",
   ];
+}
+
+/** A median with the unit of its row. */
+export function amount({ unit }: Comparison, result: Summary | undefined): string {
+  return result === undefined ? "–" : `${number(result.median)} ${unit}`;
 }
 
 function verdict(row: Comparison): string {

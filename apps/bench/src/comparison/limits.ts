@@ -1,5 +1,5 @@
 /**
- * What keeps rows from their targets, from profiles; the page shows those of the rows that miss. Take
+ * What keeps rows from their targets, from profiles; docs/performance-targets.md shows those of the rows that miss. Take
  * a line out when its row has held for a while.
  */
 export const limits: Readonly<Record<string, string>> = {

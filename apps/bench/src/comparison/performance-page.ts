@@ -1,53 +1,123 @@
 import { writeFileSync } from "node:fs";
-import { cpus, release, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { CompareOptions } from "./compare.ts";
-import { type Comparison, holds } from "./comparison.ts";
-import { comparisonCells } from "./comparison-table.ts";
+import { bestPeer, type Comparison, holds, peerRatio } from "./comparison.ts";
+import { type ComparisonData, comparisonsOf, readComparisonData } from "./comparison-data.ts";
+import { amount, comparisonCells } from "./comparison-table.ts";
 import { limits } from "./limits.ts";
+import { type PlotRow, plotSvg } from "./plot.ts";
+import { type PlotSpec, plots } from "./plots.ts";
 
-const path = fileURLToPath(new URL("../../../../docs/performance.md", import.meta.url));
+const NOTE = `<!-- Written by \`npx -y pnpm@12 bench:pages\` from apps/bench/data/comparison.json. -->`;
 
-/** Writes the comparison to docs/performance.md and returns the path. */
-export function writePerformancePage(rows: readonly Comparison[], options: CompareOptions): string {
-  const contestants = [options.tau, ...options.peers];
-  const versions = contestants.map(({ name, version }) => `${name} ${version}`.trim()).join(", ");
-  const gibibytes = Math.round(totalmem() / 1024 ** 3);
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${gibibytes} GiB`;
-  const failures = new Set(rows.flatMap((row) => row.failures));
-  const text = `<!-- Written by \`npx -y pnpm@12 bench --peers\`. -->
+/** Writes the pages of the last run of the comparison, and returns their paths. */
+export function writePerformancePages(): string[] {
+  const files = performanceFiles(readComparisonData());
+  return [...files].map(([name, text]) => {
+    const path = fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url));
+    writeFileSync(path, text);
+    return path;
+  });
+}
+
+/** The pages and pictures of a run, by their paths below `docs/`. */
+export function performanceFiles(data: ComparisonData): Map<string, string> {
+  const rows = comparisonsOf(data);
+  return new Map([
+    ["performance.md", readersPage(data, rows)],
+    ["performance-targets.md", targetsPage(data, rows)],
+    ...plots.map((plot): [string, string] => [fileOf(plot), pictureOf(plot, rows)]),
+  ]);
+}
+
+function readersPage({ date, machine, hosts }: ComparisonData, rows: readonly Comparison[]) {
+  const ratios = rows.map(peerRatio).filter((ratio) => ratio !== undefined);
+  const better = ratios.filter((ratio) => ratio < 1).length;
+  const pictures = plots.map((plot) => `## ${plot.title}\n\n![${altOf(plot)}](${fileOf(plot)})\n`);
+  return `${NOTE}
 
 # Performance
 
-Tau beside other hosts that speak the same protocol, and beside floors: small programs that do the
-least that the same work needs. All take turns in one run, on the built hosts, over stdio, with a
-model server on the same machine. Values are medians; less is better in every row.
+Tau beside the newest release of pi, which speaks the same protocol. Both take turns in one run, as they are
+installed, over stdio, with a model server on the same machine. Values are medians, and less is better everywhere: Tau
+needs less in ${better} of ${ratios.length} rows. Each pair of bars has a scale of its own.
 
-- Date: ${new Date().toISOString().slice(0, 10)}
-- Machine: ${machine}; ${process.platform} ${release()}, Node ${process.version}
-- Hosts: ${versions}
+- Date: ${date}
+- Machine: ${machine}
+- Hosts: ${hosts}
 
-To repeat it: \`npx -y pnpm@12 bench --peers\`, or one row with \`--only <name>\`;
-[apps/bench/README.md](../apps/bench/README.md) says what the peers need.
+What a session costs in memory, and how many fit on a machine, is in [What it costs to run](costs.md). To repeat the
+comparison: \`npx -y pnpm@12 bench --peers\` ([how](../apps/bench/README.md)).
 
-${markdown(rows)}
-${failures.size > 0 ? `\nNot measured: ${[...failures].join("; ")}.\n` : ""}${limitsOf(rows)}`;
-  writeFileSync(path, text);
-  return path;
+${pictures.join("\n")}
+## All values
+
+The floor is a small program that does the least that the same work needs.
+
+${table(valueCells(rows), 1)}
+`;
 }
 
-function markdown(rows: readonly Comparison[]): string {
-  const [head = [], ...body] = comparisonCells(rows);
+function targetsPage({ date, failures }: ComparisonData, rows: readonly Comparison[]): string {
+  const notMeasured = failures.length > 0 ? `\nNot measured: ${failures.join("; ")}.\n` : "";
+  return `${NOTE}
+
+# Performance targets
+
+For contributors: what the rows of [performance.md](performance.md) have to reach, as ratios to the best peer and to the
+floor, and what keeps those that miss from it. Measured on ${date}.
+[performance-profiles.md](performance-profiles.md) has profiles of them.
+
+${table(comparisonCells(rows), 2)}
+${notMeasured}${limitsOf(rows)}`;
+}
+
+function valueCells(rows: readonly Comparison[]): string[][] {
+  const labels = new Map(plots.flatMap(({ title, rows: names }) => labelsOf(title, names)));
+  // A value and its unit stay in one line.
+  const value = (row: Comparison, result: Comparison["tau"]) =>
+    amount(row, result).replace(" ", "\u00a0");
+  const cells = rows.map((row) => [
+    labels.get(row.name) ?? row.what,
+    value(row, row.tau),
+    value(row, bestPeer(row)?.result),
+    value(row, row.floorResult),
+  ]);
+  return [["What", "Tau", "pi", "floor"], ...cells];
+}
+
+/** Outside the pictures, their titles are part of the labels. */
+function labelsOf(title: string, names: PlotSpec["rows"]): [string, string][] {
+  return Object.entries(names).map(([name, label]) => [name, `${title}: ${label}`]);
+}
+
+function table([head = [], ...body]: readonly (readonly string[])[], textColumns: number): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  const rule = head.map((_, column) => (column < 2 ? "---" : "---:"));
+  const rule = head.map((_, column) => (column < textColumns ? "---" : "---:"));
   return [head, rule, ...body].map(line).join("\n");
 }
 
 /** What keeps the rows that miss a target from it, where that is known. */
 function limitsOf(rows: readonly Comparison[]): string {
   const known = rows.filter((row) => !holds(row) && limits[row.name] !== undefined);
-  if (known.length === 0) return "";
   const list = known.map(({ name }) => `- \`${name}\`: ${limits[name]}.`);
-  const profiles = "[performance-profiles.md](performance-profiles.md) has the profiles.";
-  return `\n## What limits the rows that miss\n\n${profiles}\n\n${list.join("\n")}\n`;
+  return list.length === 0 ? "" : `\n## What limits the rows that miss\n\n${list.join("\n")}\n`;
+}
+
+function fileOf({ name }: PlotSpec): string {
+  return `images/performance-${name}.svg`;
+}
+
+function altOf({ title }: PlotSpec): string {
+  return `${title}: bars of Tau and pi; the values are in the table below`;
+}
+
+function pictureOf({ title, rows: names }: PlotSpec, rows: readonly Comparison[]): string {
+  const shown = Object.entries(names).flatMap(([name, what]): PlotRow[] => {
+    const row = rows.find((one) => one.name === name);
+    const [tau, peer] = [row?.tau, row && bestPeer(row)?.result];
+    if (row === undefined || tau === undefined || peer === undefined) return [];
+    const value = (of: typeof tau) => ({ value: of.median, text: amount(row, of) });
+    return [{ what, tau: value(tau), peer: value(peer) }];
+  });
+  return plotSvg(title, "pi", shown);
 }

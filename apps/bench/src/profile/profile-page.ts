@@ -14,7 +14,7 @@ export function writeProfilePage(profiles: readonly RowProfile[]): string {
 
 # Profiles of the rows that miss
 
-What Tau does while the rows of [performance.md](performance.md) that miss a target are measured. Times
+What Tau does while the rows that miss a [target](performance-targets.md) are measured. Times
 are those of V8's sampling profiler (every 0.1 ms, all threads that run JavaScript), of the same
 bundle without minification, only while the row is measured, and without waiting. The profiler itself
 takes part of them, and some MiB of memory, so look at the shares. Rows that are measured by the same
