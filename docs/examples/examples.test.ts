@@ -66,6 +66,13 @@ describe("the three ways in", () => {
     expect(done).toMatchObject({ exitCode: 0, stdout: "Ticket 7 is closed now.\n", stderr: "" });
   });
 
+  it("passes its own tests in testing.ts, with the files of the page alone", async () => {
+    const cwd = projectOfPage("testing.md");
+    const done = await runProgram([node, "--test", "testing.ts"], { cwd });
+    expect(done.stdout).toMatch(/^. pass 4$/m);
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
   it("answers in a project with the files of the quickstart alone", async () => {
     const cwd = projectOfPage("quickstart.md");
     const done = await runProgram([node, "client.ts"], { cwd });
