@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitepress";
+import { labelCells } from "../src/label-cells.ts";
+import { searchRank } from "../src/search-rank.ts";
 import { sections } from "../src/site-map.ts";
 
 const pages = new URL("../.pages/", import.meta.url).pathname;
@@ -28,14 +30,20 @@ export default defineConfig({
   outDir: "dist",
   cleanUrls: true,
   lastUpdated: false,
+  head: [["link", { rel: "icon", type: "image/svg+xml", href: "/icon.svg" }]],
   // Pages name <placeholders>, which are no elements.
   markdown: {
     html: false,
     languageAlias: { transcript: "json" },
     anchor: { slugify: headingId },
+    config: labelCells,
   },
   themeConfig: {
-    search: { provider: "local" },
+    logo: "/icon.svg",
+    search: {
+      provider: "local",
+      options: { miniSearch: { searchOptions: { boostDocument: searchRank } } },
+    },
     outline: [2, 3],
     nav: [
       { text: "Quickstart", link: "/quickstart" },

@@ -28,6 +28,7 @@ export function stagePages({ root, folder, sourceAddress }: StageOptions): void 
   const pages = pagesOf(root);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  cpSync(join(root, "apps/site/public"), join(folder, "public"), { recursive: true });
   for (const [file, page] of pages) {
     const target = join(folder, page);
     mkdirSync(dirname(target), { recursive: true });
@@ -53,7 +54,7 @@ function pagesOf(root: string): Map<string, string> {
     ["apps/site/src/home.md", "index.md"],
     ["SECURITY.md", "security.md"],
     ["CONTRIBUTING.md", "contributing.md"],
-    ...["docs/*.md", "docs/decisions/*.md", "docs/images/*"].flatMap((pattern) =>
+    ...["docs/*.md", "docs/decisions/*.md", "docs/images/*", "docs/demo.svg"].flatMap((pattern) =>
       find(pattern).map((file): [string, string] => [file, file.slice("docs/".length)]),
     ),
     ...find("{packages,apps,clients}/*/README.md").map((file): [string, string] => [
