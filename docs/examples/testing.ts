@@ -31,7 +31,7 @@ async function askForPrice(model: Model, stream?: StreamFunction): Promise<strin
     model,
     apiKey: "none",
     ...(stream && { stream }),
-    settings: SettingsStore.inMemory({ retry: { baseDelayMs: 1 } }),
+    settings: SettingsStore.inMemory({ "retry.baseDelayMs": 1 }),
   });
   const { status, text, error } = await session.prompt("What does it cost?");
   await session.dispose();
