@@ -9,6 +9,7 @@ import { SessionTotals } from "../session-log/session-totals.ts";
 import { readTimes } from "./entries/entry-times.ts";
 import { snippet } from "./entries/facts.ts";
 import { PageImages } from "./entries/page-images.ts";
+import { platformOf } from "./entries/quiet-entries.ts";
 import { renderEntry } from "./entries/render-entry.ts";
 import { type Renderer, textOf } from "./entries/render-parts.ts";
 import { latestTodos } from "./entries/render-todos.ts";
@@ -126,6 +127,7 @@ async function* exportParts(
   if (!hasConversation(entries)) throw new SessionError("nothing_to_export");
   const outline = outlineSession(entries, source.leafId);
   const onPath = new Set(outline.path);
+  const isArticle = (index: number) => !outline.nested.has(index) && !outline.quiet.has(index);
   const highlight = await createHighlight();
   const markdown = await createMarkdown(highlight);
   const { header, systemPrompt, tools, path } = source;
@@ -145,16 +147,16 @@ async function* exportParts(
   const totals = source.totals ?? totalsOf(entries);
   const title = source.name || titleOf(entries, outline.path) || "Session";
   const entryCount = entries.length;
-  yield pageStart({ title, header, entryCount, totals, todos, systemPrompt, tools }).text;
+  const platform = platformOf(entries);
+  const head = { title, header, platform, entryCount, totals, todos, systemPrompt, tools };
+  yield pageStart(head).text;
   for (const index of outline.path) {
-    if (!outline.nested.has(index)) yield (await renderEntry(index, renderer)).text;
+    if (isArticle(index)) yield (await renderEntry(index, renderer)).text;
     await pause();
   }
   yield pageMiddle().text;
   for (const index of entries.keys()) {
-    if (!onPath.has(index) && !outline.nested.has(index)) {
-      yield (await renderEntry(index, renderer)).text;
-    }
+    if (!onPath.has(index) && isArticle(index)) yield (await renderEntry(index, renderer)).text;
     await pause();
   }
   yield pageScripts(buildTreeIndex(outline), downloadName(path ?? header.id)).text;

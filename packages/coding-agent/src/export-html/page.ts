@@ -42,6 +42,8 @@ export interface ExportTotals {
 export interface PageHead {
   readonly title: string;
   readonly header: SessionHeader;
+  /** Operating system and processor, as in `linux x64`; may be empty. */
+  readonly platform: string;
   readonly entryCount: number;
   readonly totals: ExportTotals;
   readonly todos?: LatestTodos | undefined;
@@ -116,7 +118,7 @@ export function pageEnd(): Html {
 }
 
 function renderHead(head: PageHead): Html {
-  const { title, header, entryCount, totals, todos, systemPrompt, tools } = head;
+  const { title, header, platform, entryCount, totals, todos, systemPrompt, tools } = head;
   const { tokens, cost } = totals;
   const cached = numberOf(tokens.cacheRead);
   const input = numberOf(tokens.input) + cached + numberOf(tokens.cacheWrite);
@@ -124,6 +126,7 @@ function renderHead(head: PageHead): Html {
     ["Started", startTime(header.timestamp)],
     ["Worked", workTime(totals.runTimeMs)],
     ["Directory", fieldText(header.cwd ?? "")],
+    ["Platform", platform],
     ["Entries", String(entryCount)],
     ["Cost", formatCost(numberOf(cost))],
     ["Tokens in", `${formatCount(input)}${cached > 0 ? ` (${formatCount(cached)} cached)` : ""}`],

@@ -69,6 +69,29 @@ it("shows any branch of the tree, and the way back", async () => {
   expect(complaints).toEqual([]);
 });
 
+it("follows the reading in the tree, also past entries that the tree leaves out", async () => {
+  const { page, complaints } = await browser.open(demoSession(), {
+    viewport: { width: 1300, height: 500 },
+  });
+  const current = () => page.textContent("#rows [aria-current]");
+  await expect.poll(current).toContain("parseDuration");
+  const reach = (selector: string) =>
+    page.evaluate(
+      `{ const top = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect().top; scrollBy(0, top - 80); }`,
+    );
+  await reach("#entries .result");
+  await expect.poll(current).toBe("read: src/duration.ts");
+  await reach("#entries .entry.summary");
+  await expect.poll(current).toContain("Branch: Using a library");
+  await page.evaluate("scrollTo(0, 0)");
+  await expect.poll(current).toContain("parseDuration");
+  // What a click chose stays chosen, though the end of the page comes first.
+  await page.click("#rows .leaf button");
+  await page.waitForTimeout(300);
+  expect(await current()).toContain("It shows a gradient");
+  expect(complaints).toEqual([]);
+});
+
 it("finds text in all branches, counts it, and goes on and back by keyboard", async () => {
   const { page, complaints } = await browser.open(demoSession());
   await page.keyboard.press("/");

@@ -25,7 +25,7 @@ function toggleTheme() {
 function showTree(isShown) {
   root.classList.toggle("tree", isShown);
   byId("menu").setAttribute("aria-expanded", String(isShown));
-  if (isShown) requestAnimationFrame(() => setTimeout(buildTree));
+  if (isShown) requestAnimationFrame(() => setTimeout(() => { buildTree(); follow(); }));
 }
 function toggleTree() { showTree(!root.classList.contains("tree")); }
 

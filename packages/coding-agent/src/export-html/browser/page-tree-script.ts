@@ -90,7 +90,10 @@ function markForks(shown) {
 function elementOf(at) {
   return articles.get(at) ?? nestedResults.find(([found]) => found === at)?.[1];
 }
+// The tree follows what is read, but not where a click or a key has just led.
+let ledAt = -1000;
 function reveal(element) {
+  ledAt = performance.now();
   for (let at = element; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
   element.scrollIntoView({ block: "start" });
   element.focus({ preventScroll: true });
@@ -156,6 +159,32 @@ function rowOf(at, depth) {
 function markRows() {
   for (const [at, button] of buttons.entries()) button?.parentElement.classList.toggle("on", onPath.has(at));
 }
+function entryInView() {
+  const { left, width } = entriesBox.getBoundingClientRect();
+  for (const y of [90, 130, 170]) {
+    const entry = document.elementFromPoint(left + width / 2, y)?.closest("#entries [data-entry]");
+    if (entry) return Number(entry.dataset.entry);
+  }
+  return -1;
+}
+const isListed = (at) => buttons[at]?.checkVisibility() ?? false;
+// What the tree leaves out belongs to what came before it, or else to what comes first.
+function listedFor(at) {
+  for (let above = at; above >= 0; above = parentOf(above)) if (isListed(above)) return above;
+  for (const first of onPath) if (isListed(first)) return first;
+  return -1;
+}
+function follow() {
+  if (performance.now() - ledAt < 200 || !tree.checkVisibility()) return;
+  const at = listedFor(entryInView());
+  if (at >= 0 && buttons[at].getAttribute("aria-current") !== "true") markCurrent(at);
+}
+let isFollowing = false;
+addEventListener("scroll", () => {
+  if (isFollowing) return;
+  isFollowing = true;
+  requestAnimationFrame(() => { isFollowing = false; follow(); });
+}, { passive: true });
 function markCurrent(at) {
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
   buttons[at]?.setAttribute("aria-current", "true");
@@ -178,6 +207,7 @@ for (const button of tree.querySelectorAll("[data-filter]")) {
   button.addEventListener("click", () => {
     tree.dataset.filter = button.dataset.filter;
     for (const other of tree.querySelectorAll(".filters button")) other.setAttribute("aria-pressed", String(other === button));
+    follow();
   });
 }
 tree.dataset.filter = "talk";

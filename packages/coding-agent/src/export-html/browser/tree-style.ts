@@ -17,6 +17,9 @@ export const treeStyle = `
 #rows .leaf button::before { background: var(--plus); outline: 2px solid var(--plus); outline-offset: 1px; }
 #rows .leaf button::after { content: "current"; flex: none; margin-left: auto; font-size: 0.7rem; color: var(--plus); }
 #rows [aria-current] { background: var(--tint); }
-#tree[data-filter="talk"] li:is(.calls, .result, .setting, .other):not(.leaf, .head, .named),
-#tree[data-filter="prompts"] li:is(.assistant, .calls, .result, .setting, .other, .bash, .custom):not(.leaf, .head, .named) { display: none; }
+#rows :is(.result, .failed, .calls) button { padding-left: calc(1.55rem + var(--depth, 0) * 0.8rem); font-size: 0.72rem; font-family: var(--mono); }
+#rows .failed button::before { background: var(--minus); }
+#rows .quiet:not(.leaf, .head, .named) { display: none; }
+#tree[data-filter="talk"] li:is(.calls, .setting, .other):not(.leaf, .head, .named),
+#tree[data-filter="prompts"] li:is(.assistant, .calls, .result, .failed, .setting, .other, .bash, .custom):not(.leaf, .head, .named) { display: none; }
 `;

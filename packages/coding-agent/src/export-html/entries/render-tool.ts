@@ -2,6 +2,7 @@ import { isJsonObject } from "../../base/files/read-json.ts";
 import { formatDuration } from "../text/duration.ts";
 import { languageOfPath } from "../text/highlight.ts";
 import { type Html, html } from "../text/html.ts";
+import { callSubject, hasSubject } from "./call-subject.ts";
 import { jsonText, snippet, usageFacts } from "./facts.ts";
 import { diffCounts, renderEdit } from "./render-diff.ts";
 import { renderLines, renderOutput } from "./render-lines.ts";
@@ -14,24 +15,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The subject of a call, in one line. */
-const summaries: Readonly<Record<string, (parameters: Fields) => string>> = {
-  read: ({ path, offset, limit }) => {
-    if (offset === undefined && limit === undefined) return text(path);
-    const from = Number(offset ?? 1);
-    return `${text(path)}:${from}${limit === undefined ? "" : `–${from + Number(limit) - 1}`}`;
-  },
-  write: ({ path }) => text(path),
-  edit: ({ path }) => text(path),
-  ls: ({ path }) => text(path) || ".",
-  bash: ({ command }) => text(command),
-  grep: ({ pattern, path }) => [text(pattern), text(path)].filter(Boolean).join(" in "),
-  find: ({ pattern, path }) => [text(pattern), text(path)].filter(Boolean).join(" in "),
-  todo_write: () => "",
-  task: ({ description, task, tasks }) =>
-    text(description) || text(task) || `${Array.isArray(tasks) ? tasks.length : "several"} tasks`,
-};
-
 /** A call with its results; results of other branches are included but hidden. */
 export async function renderToolCall(
   block: Fields,
@@ -40,8 +23,7 @@ export async function renderToolCall(
 ): Promise<Html> {
   const name = text(block.name) || "tool";
   const parameters = isJsonObject(block.arguments) ? block.arguments : {};
-  const summarize = Object.hasOwn(summaries, name) ? summaries[name] : undefined;
-  const summary = summarize?.(parameters) ?? shortArguments(parameters);
+  const summary = callSubject(name, parameters);
   const isMultiline = name === "bash" && isLong(text(parameters.command));
   const parts: Html[] = [];
   for (const index of results)
@@ -54,13 +36,6 @@ export async function renderToolCall(
     { name, parameters, raw: block.argumentsError },
     renderer,
   )}${parts}</section>`;
-}
-
-function shortArguments(parameters: Fields): string {
-  const values = Object.entries(parameters).map(([key, value]) =>
-    typeof value === "string" ? `${key}: ${value}` : `${key}: ${jsonText(value)}`,
-  );
-  return values.join(", ");
 }
 
 interface Call {
@@ -86,7 +61,7 @@ function request({ name, parameters, raw }: Call, { highlight }: Renderer): Html
     return renderLines(content, highlight(content, languageOfPath(text(parameters.path))));
   }
   if (name === "task") return renderOrder(parameters);
-  if (Object.hasOwn(summaries, name) || Object.keys(parameters).length === 0) return undefined;
+  if (hasSubject(name) || Object.keys(parameters).length === 0) return undefined;
   const json = jsonText(parameters);
   return json.length < 120 ? undefined : renderLines(json, highlight(json, "json"));
 }

@@ -2,6 +2,7 @@ import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { call, SessionBuilder } from "../__fixtures__/session-builder.ts";
+import { platformOf } from "./quiet-entries.ts";
 import { hasConversation, outlineSession } from "./session-outline.ts";
 import { buildTreeIndex } from "./tree-index.ts";
 
@@ -24,6 +25,58 @@ it("follows the leaf to the root", () => {
 it("replaces a missing parent with the preceding entry", () => {
   const entries = [entry("a", null), entry("b", "lost"), entry("c", "b")];
   expect(outlineSession(entries, "c").path).toEqual([0, 1, 2]);
+});
+
+it("names calls in the tree by what they are about, and results that failed", () => {
+  const session = new SessionBuilder();
+  session.user("go");
+  session.assistant([
+    call("1", "bash", { command: "npm test" }),
+    call("2", "read", { path: "a.ts", offset: 3 }),
+    call("3", "mcp__x__y", { id: 7 }),
+    call("4", "list_jobs", {}),
+  ]);
+  session.result("1", "bash", { text: "1 failed", isError: true });
+  session.result("2", "read", { text: "text" });
+  session.result("3", "mcp__x__y", { text: "" });
+  session.result("4", "list_jobs", { text: "" });
+  session.result("5", "grep", { text: "of no call" });
+  session.assistant([call("6", "bash", { command: "sleep 9" })]);
+  const { entries, leafId } = session.source();
+  const { rows } = buildTreeIndex(outlineSession(entries, leafId));
+  expect(rows.map(([, kind, words]) => `${kind} ${words}`)).toEqual([
+    "user go",
+    "calls bash: npm test, read: a.ts:3, mcp__x__y: id: 7, list_jobs",
+    "failed bash: npm test",
+    "result read: a.ts:3",
+    "result mcp__x__y: id: 7",
+    "result list_jobs",
+    "result grep: of no call",
+    "assistant bash: sleep 9",
+  ]);
+});
+
+it("leaves out the environment, and levels at which nothing was thought", () => {
+  const session = new SessionBuilder();
+  const level = (thinkingLevel: string) => session.add("thinking_level_change", { thinkingLevel });
+  level("medium");
+  session.add("custom", { customType: "environment", data: { date: "d", platform: "linux x64" } });
+  session.user("one");
+  session.assistant("No thought.");
+  level("high");
+  session.user("two");
+  session.assistant([{ type: "thinking", thinking: "Hm." }]);
+  level("off");
+  session.user("three");
+  session.assistant("None again.");
+  level("low");
+  const { entries, leafId } = session.source();
+  const { quiet } = outlineSession(entries, leafId);
+  const shown = entries.filter((_, index) => !quiet.has(index));
+  const levels = shown.map((entry) => (entry as { thinkingLevel?: string }).thinkingLevel);
+  expect(levels.filter((found) => found !== undefined)).toEqual(["high", "off"]);
+  expect(shown.some(({ type }) => type === "custom")).toBe(false);
+  expect(platformOf(entries)).toBe("linux x64");
 });
 
 it("never runs in circles, whatever the ids", () => {

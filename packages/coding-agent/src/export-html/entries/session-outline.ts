@@ -1,6 +1,7 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { fieldText } from "./facts.ts";
+import { quietEntries } from "./quiet-entries.ts";
 
 /** The tree of a session's entries, by index in the file. */
 export interface SessionOutline {
@@ -19,6 +20,8 @@ export interface SessionOutline {
   readonly resultsOf: ReadonlyMap<number, ReadonlyMap<string, readonly number[]>>;
   /** Entries that are shown within a reply, with the index of that reply. */
   readonly nested: ReadonlyMap<number, number>;
+  /** Entries that are not shown, because they tell a reader nothing. */
+  readonly quiet: ReadonlySet<number>;
 }
 
 /** Reads the structure of a session; accepts entries of any content. */
@@ -35,6 +38,7 @@ export function outlineSession(
     path: pathTo(leaf, parents),
     leaf,
     labels: labelsOf(entries),
+    quiet: quietEntries(entries, parents),
     ...matchResults(entries, parents),
   };
 }

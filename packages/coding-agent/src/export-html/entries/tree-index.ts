@@ -1,11 +1,16 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { callSubject } from "./call-subject.ts";
 import { fieldText, snippet } from "./facts.ts";
 import type { EntryKind } from "./render-message.ts";
 import { blocksOf, textOf } from "./render-parts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";
 
 /** An entry in the tree: parent, kind, first words, label. */
-type TreeRow = readonly [parent: number, kind: EntryKind | "calls", words: string, label?: string];
+type TreeRow = readonly [parent: number, kind: RowKind, words: string, label?: string];
+
+/** Beside the kinds of entries: calls whose results have rows of their own, failed ones, and what is not shown. */
+type RowKind = EntryKind | "calls" | "failed" | "quiet";
 
 /** The tree as the page's script reads it. */
 export interface TreeIndex {
@@ -13,12 +18,16 @@ export interface TreeIndex {
   readonly rows: readonly TreeRow[];
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 const wordsLength = 90;
 
 /** Describes all entries in the order of the file. */
-export function buildTreeIndex({ entries, parents, leaf, labels }: SessionOutline): TreeIndex {
+export function buildTreeIndex(outline: SessionOutline): TreeIndex {
+  const { entries, parents, leaf, labels, quiet } = outline;
   const rows = entries.map((entry, index): TreeRow => {
-    const [kind, words] = describe(entry);
+    const [shown, words] = describe(entry, index, outline);
+    const kind = quiet.has(index) ? "quiet" : shown;
     const label = labels.get(entry.id);
     const short = snippet(words, wordsLength)
       .replace(/[`*#]+/g, "")
@@ -29,8 +38,10 @@ export function buildTreeIndex({ entries, parents, leaf, labels }: SessionOutlin
   return { leaf, rows };
 }
 
-function describe(entry: SessionEntry): [TreeRow[1], string] {
+function describe(entry: SessionEntry, index: number, outline: SessionOutline): [RowKind, string] {
   const message = messageOf(entry);
+  if (message?.role === "toolResult") return describeResult(message, index, outline);
+  if (message?.role === "assistant") return describeReply(message, index, outline);
   if (message !== undefined) return describeMessage(message);
   const fields = entry as Readonly<Record<string, unknown>>;
   switch (entry.type) {
@@ -53,19 +64,47 @@ function describe(entry: SessionEntry): [TreeRow[1], string] {
   }
 }
 
-function describeMessage(message: Readonly<Record<string, unknown>>): [TreeRow[1], string] {
+/** A reply; without words, its calls, unless they have rows of their own. */
+function describeReply(
+  message: Fields,
+  index: number,
+  { resultsOf }: SessionOutline,
+): [RowKind, string] {
+  const words = textOf(message.content).trim();
+  if (words !== "") return ["assistant", words];
+  const calls = blocksOf(message.content).filter(({ type }) => type === "toolCall");
+  if (calls.length === 0) return ["assistant", fieldText(message.errorMessage ?? "No text")];
+  const results = [...(resultsOf.get(index)?.values() ?? [])];
+  const hasRows = results.some((found) => found.length > 0);
+  return [hasRows ? "calls" : "assistant", calls.map(nameCall).join(", ")];
+}
+
+/** A result by its call, as in `bash: npm test`; its output if the call is not there. */
+function describeResult(
+  message: Fields,
+  index: number,
+  { entries, nested }: SessionOutline,
+): [RowKind, string] {
+  const kind = message.isError === true ? "failed" : "result";
+  const reply = entries[nested.get(index) ?? -1];
+  const call = blocksOf(reply && messageOf(reply)?.content).find(
+    ({ type, id }) => type === "toolCall" && fieldText(id) === fieldText(message.toolCallId),
+  );
+  if (call !== undefined) return [kind, nameCall(call)];
+  const words = textOf(message.content).trim();
+  return [kind, `${fieldText(message.toolName)}: ${words || "no output"}`];
+}
+
+function nameCall({ name, arguments: given }: Fields): string {
+  const subject = callSubject(fieldText(name), isJsonObject(given) ? given : {});
+  return subject === "" ? fieldText(name) : `${fieldText(name)}: ${subject}`;
+}
+
+function describeMessage(message: Fields): [RowKind, string] {
   const words = textOf(message.content).trim();
   switch (message.role) {
     case "user":
       return ["user", words || "Image"];
-    case "assistant": {
-      if (words !== "") return ["assistant", words];
-      const calls = blocksOf(message.content).filter(({ type }) => type === "toolCall");
-      if (calls.length > 0) return ["calls", calls.map(({ name }) => fieldText(name)).join(", ")];
-      return ["assistant", fieldText(message.errorMessage ?? "No text")];
-    }
-    case "toolResult":
-      return ["result", `${fieldText(message.toolName)}: ${words || "no output"}`];
     case "bashExecution":
       return ["bash", `$ ${fieldText(message.command)}`];
     case "custom":

@@ -1,0 +1,55 @@
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { ENVIRONMENT_ENTRY } from "../../session-log/environment-note.ts";
+import { fieldText, numberOf } from "./facts.ts";
+
+/**
+ * Entries that tell a reader nothing: what the model learns of its machine, and levels of thinking at which
+ * nothing was thought, as with models that cannot. A level that ends thinking is not one of them.
+ */
+export function quietEntries(
+  entries: readonly SessionEntry[],
+  parents: readonly number[],
+): ReadonlySet<number> {
+  const quiet = new Set<number>();
+  // The last change of the level at or above each entry.
+  const levels: number[] = [];
+  const used = new Set<number>();
+  for (const [index, entry] of entries.entries()) {
+    const above = levels[parents[index] ?? -1] ?? -1;
+    const isLevel = entry.type === "thinking_level_change";
+    levels.push(isLevel ? index : above);
+    if (isEnvironment(entry)) quiet.add(index);
+    if (hasThinking(entry)) used.add(above);
+  }
+  for (const [index, entry] of entries.entries()) {
+    if (entry.type !== "thinking_level_change" || used.has(index)) continue;
+    const { thinkingLevel } = entry as { thinkingLevel?: unknown };
+    const before = levels[parents[index] ?? -1] ?? -1;
+    if (thinkingLevel !== "off" || !used.has(before)) quiet.add(index);
+  }
+  return quiet;
+}
+
+/** The operating system and processor that the model was told; the first of them. */
+export function platformOf(entries: readonly SessionEntry[]): string {
+  const { data } = (entries.find(isEnvironment) ?? {}) as { data?: unknown };
+  return isJsonObject(data) ? fieldText(data.platform ?? "") : "";
+}
+
+function isEnvironment(entry: SessionEntry): boolean {
+  return (
+    entry.type === "custom" && (entry as { customType?: unknown }).customType === ENVIRONMENT_ENTRY
+  );
+}
+
+function hasThinking(entry: SessionEntry): boolean {
+  const { message } = entry as { message?: unknown };
+  if (!isJsonObject(message) || message.role !== "assistant") return false;
+  const { content, usage } = message;
+  const isThinking = (block: unknown) => isJsonObject(block) && block.type === "thinking";
+  return (
+    (Array.isArray(content) && content.some(isThinking)) ||
+    (isJsonObject(usage) && numberOf(usage.reasoning) > 0)
+  );
+}
