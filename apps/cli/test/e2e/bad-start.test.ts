@@ -27,11 +27,6 @@ describe("files that are broken", () => {
           /settings\.json:2: retry\.max.*"5"/,
         ],
         ["agent/models.json", '{"ollama": {}}', /models\.json:1: providers: is missing/],
-        [
-          "agent/models.json",
-          '{"providers": {"house":\n{"models": [{"id": "m", "contextWindow": "big"}]}}}',
-          /models\.json:2: providers\.house\.models\[0\]\.contextWindow: must be a number above 0/,
-        ],
       ],
       3,
     ),
@@ -51,6 +46,22 @@ describe("files that are broken", () => {
       expect(oneLine(stderr)).toBe(true);
       expect(readFileSync(join(place.folder, path), "utf8")).toBe(text);
     }
+  });
+
+  it("a mistake in models.json costs the model that has it", async () => {
+    const house = {
+      baseUrl: "http://127.0.0.1:9/v1",
+      api: "openai-completions",
+      models: [{ id: "bad", contextWindow: "big" }, { id: "good" }],
+    };
+    const files = { "agent/models.json": JSON.stringify({ providers: { house } }) };
+    const { code, stdout, stderr } = await runHost({ arguments: ["--list-models"], files });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^house +good /m);
+    expect(stdout).not.toContain("bad");
+    expect(stderr).toMatch(
+      /models\.json: model "house\/bad" is left out: providers\.house\.models\[0\]\.contextWindow: must be a number above 0/,
+    );
   });
 
   it("an unknown setting is a warning that names the nearest", async () => {

@@ -1,6 +1,12 @@
-import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { type InitialModel, selectInitialModel } from "../models/initial-model.ts";
+import { SessionError } from "../base/errors.ts";
+import {
+  type InitialModel,
+  type InitialModelInput,
+  selectInitialModel,
+} from "../models/initial-model.ts";
+import type { FindOptions } from "../models/local-servers.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModelScope, type ScopedModel } from "../models/resolver.ts";
 import { chooseThinkingLevel, isThinkingLevel } from "../models/thinking-level.ts";
@@ -36,33 +42,13 @@ export async function chooseModel(
   choice: ModelChoice,
 ): Promise<InitialModel> {
   const { provider, model, apiKey } = options;
-  const { registry, settings, scope, resumed, diagnostics } = choice;
+  const { registry, diagnostics } = choice;
   if (typeof model === "object") {
     if (apiKey !== undefined) registry.keys.setRuntimeKey(model.provider, apiKey);
     return { model, source: "flag", diagnostics: [] };
   }
   if (apiKey !== undefined && provider !== undefined) registry.keys.setRuntimeKey(provider, apiKey);
-  const input = {
-    registry,
-    flags: { provider, model },
-    scope,
-    saved: { provider: settings.get("defaultProvider"), model: settings.get("defaultModel") },
-    resumed: resumed.model,
-  };
-  const names = [provider, model, resumed.model?.provider, input.saved.provider];
-  const hasAsked = await findNamedServers(options, choice, names);
-  let chosen = await selectInitialModel(input);
-  const isMissing = chosen.model === undefined;
-  if (
-    !hasAsked &&
-    (options.findLocalServers === "always" || (options.findLocalServers && isMissing))
-  ) {
-    const found = await findServers(options, choice);
-    if (isMissing && found.length > 0) {
-      chosen = await selectInitialModel(input);
-      diagnostics.push(...found);
-    }
-  }
+  const chosen = await chooseAmongServers(options, choice, { provider, model });
   if (apiKey !== undefined && chosen.model !== undefined) {
     registry.keys.setRuntimeKey(chosen.model.provider, apiKey);
   }
@@ -70,38 +56,121 @@ export async function chooseModel(
   return chosen;
 }
 
-/** Asks the local servers before the choice, where one is named. */
-async function findNamedServers(
+/** Chooses for a session that could start with no model: a server may run by now. */
+export function laterChoice(
   options: CreateAgentSessionOptions,
   choice: ModelChoice,
-  names: readonly (string | undefined)[],
+  note: (diagnostic: Diagnostic) => void,
+): (() => Promise<Model | undefined>) | undefined {
+  if (!options.findLocalServers) return undefined;
+  return async () => {
+    const diagnostics: Diagnostic[] = [];
+    const { model } = await chooseModel(options, { ...choice, diagnostics });
+    for (const diagnostic of diagnostics) note(diagnostic);
+    return model;
+  };
+}
+
+/**
+ * Chooses again with the servers on this machine where no model with a key is named. They are asked
+ * first where the name of one is used.
+ */
+async function chooseAmongServers(
+  options: CreateAgentSessionOptions,
+  choice: ModelChoice,
+  flags: NonNullable<InitialModelInput["flags"]>,
+): Promise<InitialModel> {
+  const { registry, settings, scope, resumed, diagnostics } = choice;
+  const { apiKey, findLocalServers } = options;
+  const servers = new LocalServers(options, choice);
+  const saved = { provider: settings.get("defaultProvider"), model: settings.get("defaultModel") };
+  const whyMissing = (name: string) => servers.whyMissing(name);
+  const input = { registry, flags, scope, saved, resumed: resumed.model, whyMissing };
+  const select = () => servers.blamed([flags.provider, flags.model], selectInitialModel(input));
+  if (!findLocalServers) return select();
+  const names = [flags.provider, flags.model, resumed.model?.provider, saved.provider, saved.model];
+  if (await servers.areNamed(names)) {
+    await servers.ask();
+    return select();
+  }
+  const first = await select().catch((error: unknown) => ({ error }));
+  const isOpen = await isUndecided(first, { registry, apiKey, flags });
+  if (isOpen || findLocalServers === "always") {
+    const found = await servers.ask();
+    if (!("error" in first) && first.model === undefined) diagnostics.push(...found);
+    if (isOpen) return select();
+  }
+  if ("error" in first) throw first.error;
+  return first;
+}
+
+interface Asked extends Pick<InitialModelInput, "registry" | "flags"> {
+  readonly apiKey: string | undefined;
+}
+
+/** Whether a choice came to no model with a key, and a server may have what is named. */
+async function isUndecided(
+  choice: InitialModel | { readonly error: unknown },
+  { registry, apiKey, flags = {} }: Asked,
 ): Promise<boolean> {
-  if (!options.findLocalServers) return false;
-  const isWanted = await namesUnknownServer(choice.registry, names);
-  if (isWanted) await findServers(options, choice);
-  return isWanted;
+  if ("error" in choice) {
+    return choice.error instanceof SessionError && choice.error.code === "model_not_found";
+  }
+  const { model } = choice;
+  if (model === undefined) return true;
+  const isOfProvider =
+    flags.provider !== undefined || flags.model?.toLowerCase().startsWith(`${model.provider}/`);
+  return apiKey === undefined && !isOfProvider && !(await registry.isAvailable(model));
 }
 
 const serverName = /^(?:ollama|lm-studio|llama\.cpp|vllm)(?:-\d+)?(?:\/|$)/i;
 
-/** Whether one of these names, such as `ollama/qwen3`, is of a local server that is not known. */
-async function namesUnknownServer(
-  registry: ModelRegistry,
-  names: readonly (string | undefined)[],
-): Promise<boolean> {
-  const named = names.filter((name) => name !== undefined && serverName.test(name));
-  if (named.length === 0) return false;
-  const known = new Set(await registry.providers());
-  return named.some((name) => !known.has(name?.split("/")[0]?.toLowerCase() ?? ""));
-}
+/** The model servers on this machine, as far as a choice is concerned with them. */
+class LocalServers {
+  readonly #registry: ModelRegistry;
+  readonly #places: FindOptions;
+  #describe: ((name: string) => string) | undefined;
 
-/** Loaded where servers are asked only: most starts ask none. */
-async function findServers(
-  { environment }: CreateAgentSessionOptions,
-  { registry, settings }: ModelChoice,
-): Promise<readonly Diagnostic[]> {
-  const { addLocalServers } = await import("../models/add-local-servers.ts");
-  return addLocalServers(registry, { addresses: settings.get("localServers"), environment });
+  constructor({ environment }: CreateAgentSessionOptions, { registry, settings }: ModelChoice) {
+    this.#registry = registry;
+    this.#places = { addresses: settings.get("localServers"), environment };
+  }
+
+  /** Whether one of these names, such as `ollama/qwen3`, is of a server that is not known yet. */
+  async areNamed(names: readonly (string | undefined)[]): Promise<boolean> {
+    const named = names.filter((name) => name !== undefined && serverName.test(name));
+    if (named.length === 0) return false;
+    const known = new Set(await this.#registry.providers());
+    return named.some((name) => !known.has(name?.split("/")[0]?.toLowerCase() ?? ""));
+  }
+
+  /** Loaded where servers are asked only: most starts ask none. */
+  async ask(): Promise<readonly Diagnostic[]> {
+    const { addLocalServers, describeSilent } = await import("../models/add-local-servers.ts");
+    const found = await addLocalServers(this.#registry, this.#places);
+    const known = new Set((await this.#registry.providers()).map((id) => id.toLowerCase()));
+    this.#describe = (name) =>
+      known.has(name.split("/")[0]?.toLowerCase() ?? "") ? "" : describeSilent(name, this.#places);
+    return found;
+  }
+
+  /** Why the model of a server is not there; undefined if that has to do with no server. */
+  whyMissing(name: string): string | undefined {
+    return serverName.test(name) ? this.#describe?.(name) || undefined : undefined;
+  }
+
+  /** The outcome of a choice; where the server of what is named is down, the error says so. */
+  async blamed<Result>(
+    names: readonly (string | undefined)[],
+    choice: Promise<Result>,
+  ): Promise<Result> {
+    return choice.catch((error: unknown) => {
+      const name = names.filter((part) => part !== undefined).join("/");
+      const reason = error instanceof SessionError ? this.whyMissing(name) : undefined;
+      if (reason === undefined) throw error;
+      throw new SessionError("model_not_found", { model: `${name}; ${reason}` }, { cause: error });
+    });
+  }
 }
 
 /** The thinking level a session starts with. */

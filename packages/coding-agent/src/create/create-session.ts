@@ -1,4 +1,4 @@
-import { createStream, type StreamFunction } from "@tau-agent/ai";
+import { builtInProviders, createStream, type StreamFunction } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { firstSink, functionSink } from "../host-requests/function-sink.ts";
@@ -31,7 +31,7 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { createTools } from "../tools/index.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
-import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
+import { chooseLevel, chooseModel, laterChoice, resolveScope } from "./choose-model.ts";
 import { createJobs } from "./create-jobs.ts";
 import { createRewind } from "./create-rewind.ts";
 import { createTelemetry } from "./create-telemetry.ts";
@@ -215,8 +215,8 @@ async function assemble(
   const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
   const parts = buildSession({
     ...surroundings,
-    model: chosen.model,
-    thinkingLevel,
+    ...{ model: chosen.model, thinkingLevel },
+    findModel: laterChoice(options, choice, (problem) => parts.problems.noteOnce(problem)),
     stream: streamOf(opened?.system.stream ?? options.stream ?? createStream(), telemetry),
     tools,
     hostTools: new HostTools(surroundings.requests, (given) => tools.offer("host", given)),
@@ -383,6 +383,7 @@ function createRegistry(
     agentDirectory,
     environment: options.environment ?? {},
     catalog: builtInCatalog(),
+    apis: options.stream === undefined ? Object.keys(builtInProviders) : undefined,
     ...shared,
   });
   for (const provider of options.providers ?? []) registry.addProvider(provider);

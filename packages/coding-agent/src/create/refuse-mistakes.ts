@@ -8,7 +8,7 @@ import type { CreateAgentSessionOptions } from "./session-options.ts";
 
 /**
  * Ends the start when settings.json, auth.json or models.json is broken: without what it says, a
- * session would do what its user did not ask for.
+ * session would do what its user did not ask for. A single mistake in models.json costs what it is in.
  *
  * @throws {SessionError} `invalid_settings`
  */
@@ -21,7 +21,7 @@ export async function refuseBrokenFiles(
   const found = [
     ...settings.diagnostics.filter(isOfSettings),
     ...auth.diagnostics,
-    ...(await registry.diagnostics()),
+    ...(await registry.diagnostics()).filter(({ severity }) => severity === "error"),
   ];
   const [first] = found.filter(({ path }) => path !== undefined);
   if (first === undefined) return;

@@ -1,4 +1,6 @@
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { localOrigins } from "./local/addresses.ts";
+import { serverNames } from "./local/server-kinds.ts";
 import { type FindOptions, findLocalServers, type UnknownServer } from "./local-servers.ts";
 import type { ModelRegistry } from "./registry.ts";
 
@@ -18,6 +20,20 @@ export async function addLocalServers(
   const size = model === undefined ? "" : `, window ${model.contextWindow} tokens`;
   const message = `No model with a key is named: using ${first.modelIds[0]} of ${first.name} at ${first.origin}${size}`;
   return [{ severity: "warning", code: "local_server", message }];
+}
+
+/**
+ * Says that the server of a model such as `ollama/qwen3` was asked and gave no models.
+ *
+ * @param name - begins with the id of a kind of server
+ */
+export function describeSilent(name: string, { addresses, environment = {} }: FindOptions): string {
+  const [id = ""] = name.toLowerCase().split("/");
+  const kind = id.replace(/-\d+$/, "");
+  const shown = Object.entries(serverNames).find(([known]) => known === kind)?.[1] ?? id;
+  const origins = localOrigins(addresses, environment, kind);
+  if (origins.length === 0) return `the setting localServers names no address to ask for ${shown}`;
+  return `no ${shown} with a model answers at ${origins.join(", ")}`;
 }
 
 /** Says how to use a server that is not taken by itself (decision 59). */

@@ -19,11 +19,14 @@ export interface ModelRegistryInput {
   readonly auth?: AuthStore;
   readonly processes: ProcessRegistry;
   readonly fetch?: ModelRegistryOptions["fetch"];
+  /** The wire formats that requests can have; undefined if the program that embeds Tau sends them. */
+  readonly apis?: readonly string[] | undefined;
 }
 
 /** Connects the model registry and the key resolver, which need each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
-  const { agentDirectory, catalog, environment, processes, fetch } = input;
+  const { agentDirectory, catalog, environment, processes, fetch, apis } = input;
+  const isBuiltIn = (provider: string) => Object.hasOwn(catalog.providers(), provider);
   const store = input.auth ?? new AuthStore(agentDirectory);
   const logins = new Logins({
     store,
@@ -54,7 +57,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
       const { readFacts } = await import("./refresh/fact-files.ts");
       return readFacts(agentDirectory, provider, catalog.date ?? "");
     },
-    loadCustomModels: () => loadCustomModels(agentDirectory),
+    loadCustomModels: () => loadCustomModels(agentDirectory, { isBuiltIn, apis }),
   });
   return registry;
 }

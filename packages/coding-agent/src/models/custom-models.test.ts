@@ -28,6 +28,7 @@ function registryWith(file: unknown, environment: Record<string, string> = {}) {
       providers: () => ({ vendor: { apiKeyEnv: "VENDOR_KEY" } }),
       models: async () => builtIn,
     },
+    apis: ["openai-completions", "openai-responses", "anthropic-messages"],
   });
 }
 
@@ -104,6 +105,90 @@ describe("models.json", () => {
     const registry = registryWith(file);
     expect((await registry.diagnostics())[0]?.message).toContain(field);
     expect(await registry.models("vendor")).toEqual(builtIn);
+  });
+
+  it("reaches a model without an address as the built-in models of its provider", async () => {
+    const registry = registryWith({ providers: { vendor: { models: [{ id: "x" }] } } });
+    expect(await registry.diagnostics()).toEqual([]);
+    expect((await registry.models("vendor")).slice(0, 2)).toEqual(builtIn);
+    expect(await registry.find("vendor", "x")).toMatchObject({
+      api: "openai-completions",
+      baseUrl: "https://vendor.invalid/v1",
+    });
+  });
+
+  it("takes the format of the known model whose id is most alike", async () => {
+    const registry = createModelRegistry({
+      processes: new ProcessRegistry(),
+      agentDirectory,
+      environment: {},
+      catalog: {
+        providers: () => ({ mixed: {} }),
+        models: async () => [
+          fakeModel("mixed", "gpt-1", { api: "openai-responses", baseUrl: "https://m.invalid/r" }),
+          fakeModel("mixed", "claude-1", {
+            api: "anthropic-messages",
+            baseUrl: "https://m.invalid",
+          }),
+        ],
+      },
+    });
+    const models = [{ id: "claude-2" }, { id: "claude-3", api: "openai-responses" }];
+    writeFileSync(
+      join(agentDirectory, "models.json"),
+      JSON.stringify({ providers: { mixed: { models } } }),
+    );
+    const found = (await registry.models("mixed")).slice(2);
+    expect(found.map(({ id, api, baseUrl }) => [id, api, baseUrl])).toEqual([
+      ["claude-2", "anthropic-messages", "https://m.invalid"],
+      ["claude-3", "openai-responses", "https://m.invalid/r"],
+    ]);
+  });
+
+  it.each([
+    [
+      { ...local, baseURL: "http://x" },
+      "providers.x.baseURL: there is no such member; the nearest is baseUrl",
+    ],
+    [
+      { baseURL: "http://x", api: "openai-completions", models: [{ id: "a" }] },
+      "its own or its provider's; baseURL is misspelt, write baseUrl",
+    ],
+    [
+      { ...local, models: [{ id: "a", contextwindow: 9 }] },
+      "providers.x.models[0].contextwindow: there is no such member; the nearest is contextWindow",
+    ],
+    [{ ...local, models: [{ id: "a", cost: { inptu: 9 } }] }, "models[0].cost.inptu: there is no"],
+    [
+      { ...local, modelOverrides: { a: { smell: 9 } } },
+      "modelOverrides.a.smell: there is no such member",
+    ],
+    [
+      { ...local, api: "openai-completion" },
+      'provider "x" is left out: providers.x.api: Tau does not speak openai-completion; did you mean openai-completions?',
+    ],
+    [
+      { ...local, models: [{ id: "a", api: "ollama-chat" }] },
+      'model "x/a" is left out: providers.x.models[0].api: Tau does not speak ollama-chat; it is one of openai-completions, ',
+    ],
+    [{ ...local, modelOverrides: { a: { api: "anthropic" } } }, "did you mean anthropic-messages?"],
+  ])("names what it does not know: %j", async (entry, text) => {
+    const diagnostics = await registryWith({ providers: { x: entry } }).diagnostics();
+    expect(diagnostics.map(({ message }) => message).join("\n")).toContain(text);
+    expect(diagnostics.map(({ severity }) => severity)).not.toContain("error");
+  });
+
+  it("says nothing about members for comments and editors", async () => {
+    const registry = registryWith({ $schema: "s", providers: { x: { ...local, "//": "mine" } } });
+    expect(await registry.diagnostics()).toEqual([]);
+  });
+
+  it.each([
+    [{ provider: {} }, "provider is misspelt"],
+    [{ providers: [] }, "must be an object"],
+  ])("cannot be used at all without providers: %j", async (file, text) => {
+    const [problem] = await registryWith(file).diagnostics();
+    expect(problem).toMatchObject({ severity: "error", reason: expect.stringContaining(text) });
   });
 
   it("leaves out only the invalid models, overrides and providers, and names each", async () => {

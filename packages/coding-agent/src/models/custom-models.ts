@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { commonStart } from "../base/common-start.ts";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { readJsonFile } from "../base/files/read-json.ts";
 import { isLoopback } from "../base/is-loopback.ts";
 import type { ProviderKeyEntry } from "./auth/key-resolver.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { Credential, OAuthCredential } from "./auth/store.ts";
-import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
+import type { KnownModels, ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 import type { LoginOverrides } from "./logins/login-definition.ts";
 
 /**
@@ -48,13 +49,19 @@ export interface CustomModels {
 }
 
 /** Reads `<agentDirectory>/models.json`. Never rejects; invalid parts count as absent. */
-export async function loadCustomModels(agentDirectory: string): Promise<CustomModels> {
+export async function loadCustomModels(
+  agentDirectory: string,
+  { isBuiltIn, apis }: KnownModels = {},
+): Promise<CustomModels> {
   const path = join(agentDirectory, "models.json");
   const file = await readJsonFile(path);
   if (file.kind === "missing") return { providers: new Map(), diagnostics: [] };
   if (file.kind === "unreadable") return { providers: new Map(), diagnostics: [file.diagnostic] };
   const { parseModelsFile } = await import("./custom-schema.ts");
-  const { providers, problems } = parseModelsFile(file.value);
+  const { providers, problems, ignored } = parseModelsFile(file.value, {
+    isBuiltIn: isBuiltIn && ((id) => isBuiltIn(canonicalProvider(id))),
+    apis,
+  });
   const entries = Object.entries(providers);
   return {
     providers: new Map(
@@ -63,9 +70,13 @@ export async function loadCustomModels(agentDirectory: string): Promise<CustomMo
         return [id, createCustomProvider(id, providers[id] ?? entry)];
       }),
     ),
-    diagnostics: problems.map(({ subject, reason }) => {
-      const message = `${path}: ${subject} is left out: ${reason}`;
-      return { severity: "warning", message, path, member: reason.split(":", 1)[0] ?? "", reason };
+    diagnostics: [...problems, ...ignored].map(({ subject, isOfAll, reason }) => {
+      const effect = subject === undefined ? reason : `${subject} is left out: ${reason}`;
+      return {
+        severity: isOfAll === true ? "error" : "warning",
+        message: `${path}: ${effect}`,
+        ...{ path, member: reason.split(":", 1)[0] ?? "", reason },
+      };
     }),
   };
 }
@@ -85,7 +96,7 @@ export function createCustomProvider(id: string, entry: ProviderEntry): CustomPr
       const kept = builtIn
         .filter((model) => !own.has(model.id))
         .map((model) => applyProvider(model, entry));
-      const added = [...own.values()].map((model) => createModel(id, model, entry));
+      const added = [...own.values()].map((model) => createModel(id, model, { entry, builtIn }));
       return [...kept, ...added].map((model) => applyOverride(model, overrides.get(model.id)));
     },
     headers: (modelId) => ({
@@ -102,16 +113,22 @@ export function isLocalUrl(url: string | undefined): boolean {
   return isLoopback(new URL(url).hostname);
 }
 
-function createModel(provider: string, entry: ModelEntry, parent: ProviderEntry): Model {
+/** Where neither model nor provider says how it is reached, it is reached as the built-in ones. */
+function createModel(
+  provider: string,
+  entry: ModelEntry,
+  { entry: parent, builtIn }: { entry: ProviderEntry; builtIn: readonly Model[] },
+): Model {
   const { thinkingLevelMap } = entry;
+  const like = mostAlike(builtIn, entry.id, entry.api ?? parent.api);
   const compat = { ...parent.compat, ...entry.compat };
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, tiers } = entry.cost ?? {};
   return {
     id: entry.id,
     name: entry.name ?? entry.id,
-    api: entry.api ?? parent.api ?? "",
+    api: entry.api ?? parent.api ?? like?.api ?? "",
     provider,
-    baseUrl: entry.baseUrl ?? parent.baseUrl ?? "",
+    baseUrl: entry.baseUrl ?? parent.baseUrl ?? like?.baseUrl ?? "",
     reasoning: entry.reasoning ?? false,
     input: entry.input ?? ["text"],
     cost: { input, output, cacheRead, cacheWrite, ...(tiers === undefined ? {} : { tiers }) },
@@ -120,6 +137,21 @@ function createModel(provider: string, entry: ModelEntry, parent: ProviderEntry)
     ...(thinkingLevelMap === undefined ? {} : { thinkingLevelMap }),
     ...(Object.keys(compat).length === 0 ? {} : { compat }),
   };
+}
+
+/** Of the models that speak `api`, or of all if none does, the one whose id begins most alike. */
+function mostAlike(
+  models: readonly Model[],
+  id: string,
+  api: string | undefined,
+): Model | undefined {
+  const speaking = models.filter((model) => model.api === api);
+  const [first, ...rest] = speaking.length > 0 ? speaking : models;
+  if (first === undefined) return undefined;
+  return rest.reduce(
+    (best, model) => (commonStart(model.id, id) > commonStart(best.id, id) ? model : best),
+    first,
+  );
 }
 
 /** A built-in model reached through the user's endpoint. */

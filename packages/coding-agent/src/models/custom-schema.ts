@@ -1,5 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "../base/files/read-json.ts";
+import { nearest, nearestHint } from "../base/nearest.ts";
 import type { LoginOverrides } from "./logins/login-definition.ts";
 
 // Written by hand: for this one file, the host would load the schema library before its first
@@ -21,7 +22,7 @@ export interface ModelOverride {
   readonly thinkingLevelMap?: Readonly<Record<string, string | null>>;
 }
 
-/** A model of models.json; only its id is required. */
+/** A model of models.json; a provider that is not built in has to say how it is reached. */
 export interface ModelEntry extends ModelOverride {
   readonly id: string;
 }
@@ -106,23 +107,25 @@ const tier = shape({ inputTokensAbove: rate, ...rates }, [
   ...Object.keys(rates),
 ]);
 
+const cost = { ...rates, tiers: listOf(tier) };
 const override = {
   name: text,
   api: word,
   baseUrl: word,
   reasoning: flag,
   input: listOf(is('"text" or "image"', (value) => value === "text" || value === "image")),
-  cost: shape({ ...rates, tiers: listOf(tier) }),
+  cost: shape(cost),
   contextWindow: size,
   maxTokens: size,
   headers: recordOf(textOrNull),
   compat: recordOf(anything),
   thinkingLevelMap: recordOf(textOrNull),
 };
-const checkModel = shape({ id: word, ...override }, ["id"]);
+const model = { id: word, ...override };
+const checkModel = shape(model, ["id"]);
 const checkOverride = shape(override);
 /** The members of a provider outside its models. */
-const checkProvider = shape({
+const provider = {
   name: text,
   baseUrl: word,
   apiKey: text,
@@ -133,11 +136,14 @@ const checkProvider = shape({
   compat: recordOf(anything),
   models: listOf(anything),
   modelOverrides: recordOf(anything),
-});
+};
+const checkProvider = shape(provider);
 
 interface Problem {
-  /** What is left out. */
-  readonly subject: string;
+  /** What is left out; undefined for a member without effect. */
+  readonly subject?: string;
+  /** Whether nothing of the file can be used. */
+  readonly isOfAll?: true;
   /** The path of the invalid field, such as `providers.x.models[0].id`, and what it must be. */
   readonly reason: string;
 }
@@ -145,73 +151,139 @@ interface Problem {
 /** The usable parts of a models.json, and why the rest is not. */
 export interface ModelsFile {
   readonly providers: Readonly<Record<string, ProviderEntry>>;
+  /** What is left out. */
   readonly problems: readonly Problem[];
+  /** Members that nothing reads. */
+  readonly ignored: readonly Problem[];
+}
+
+/** What else there is, besides the file. */
+export interface KnownModels {
+  /** Whether the catalogue has the provider; its models are reached as those are. */
+  readonly isBuiltIn?: ((provider: string) => boolean) | undefined;
+  /** The wire formats there are; undefined if requests may go elsewhere. */
+  readonly apis?: readonly string[] | undefined;
 }
 
 /**
  * Reads a models.json. An invalid model, override or provider is left out on its own and does not
  * affect the others.
  */
-export function parseModelsFile(file: Readonly<Record<string, unknown>>): ModelsFile {
+export function parseModelsFile(
+  file: Readonly<Record<string, unknown>>,
+  known: KnownModels = {},
+): ModelsFile {
   const { providers } = file;
   if (!isJsonObject(providers)) {
     const reason =
       providers === undefined
-        ? 'providers: is missing; write the providers as {"providers": {"<id>": {…}}}'
+        ? `providers: is missing${misspeltHint("providers", Object.keys(file))}; write the providers as {"providers": {"<id>": {…}}}`
         : "providers: must be an object";
-    return { providers: {}, problems: [{ subject: "all", reason }] };
+    return { providers: {}, problems: [{ subject: "all", isOfAll: true, reason }], ignored: [] };
   }
-  const problems: Problem[] = [];
-  const usable: [string, ProviderEntry][] = [];
-  for (const [id, value] of Object.entries(providers)) {
-    const path = `providers.${id}`;
-    const reason = checkProvider(value, path);
-    if (reason !== undefined) problems.push({ subject: `provider "${id}"`, reason });
-    else usable.push([id, usableProvider(value as ProviderEntry, { id, path, problems })]);
-  }
-  return { providers: Object.fromEntries(usable), problems };
+  const reader = new Reader(known);
+  reader.noteUnknown(file, { providers: anything }, "");
+  const usable = Object.entries(providers).flatMap(([id, value]) => {
+    const entry = reader.provider(id, value);
+    return entry === undefined ? [] : [[id, entry] as const];
+  });
+  const { problems, ignored } = reader;
+  return { providers: Object.fromEntries(usable), problems, ignored };
 }
 
-/** `entry` without the models and overrides that do not fit. */
-function usableProvider(
-  entry: ProviderEntry,
-  { id, path, problems }: { id: string; path: string; problems: Problem[] },
-): ProviderEntry {
-  const { models, modelOverrides, ...rest } = entry;
-  const fits = (subject: string, reason: string | undefined) => {
-    if (reason !== undefined) problems.push({ subject, reason });
+/** Reads the providers of one file, and collects what is wrong with them. */
+class Reader {
+  readonly problems: Problem[] = [];
+  readonly ignored: Problem[] = [];
+  readonly #known: KnownModels;
+
+  constructor(known: KnownModels) {
+    this.#known = known;
+  }
+
+  /** The provider without the models and overrides that do not fit; undefined if it does not itself. */
+  provider(id: string, value: unknown): ProviderEntry | undefined {
+    const path = `providers.${id}`;
+    const reason = checkProvider(value, path) ?? this.#foreignApi(value, path);
+    if (!this.#fits(`provider "${id}"`, reason)) return undefined;
+    this.noteUnknown(value, provider, path);
+    const { models, modelOverrides, ...rest } = value as ProviderEntry;
+    const isBuiltIn = this.#known.isBuiltIn?.(id) === true;
+    const listed = models?.filter((entry, index) => {
+      const place = `${path}.models[${index}]`;
+      const problem =
+        checkModel(entry, place) ??
+        this.#foreignApi(entry, place) ??
+        (isBuiltIn ? undefined : missingAddress(entry, value as ProviderEntry, place));
+      if (!this.#fits(nameOf(entry, id) ?? place, problem)) return false;
+      this.noteUnknown(entry, model, place);
+      return true;
+    });
+    const overrides = Object.entries(modelOverrides ?? {}).filter(([name, entry]) => {
+      const place = `${path}.modelOverrides.${name}`;
+      if (!this.#fits(place, checkOverride(entry, place) ?? this.#foreignApi(entry, place))) {
+        return false;
+      }
+      this.noteUnknown(entry, override, place);
+      return true;
+    });
+    return {
+      ...rest,
+      ...(listed && { models: listed }),
+      ...(modelOverrides && { modelOverrides: Object.fromEntries(overrides) }),
+    };
+  }
+
+  #fits(subject: string, reason: string | undefined): boolean {
+    if (reason !== undefined) this.problems.push({ subject, reason });
     return reason === undefined;
-  };
-  const listed = models?.filter((model, index) => {
-    const place = `${path}.models[${index}]`;
-    const reason = checkModel(model, place) ?? missingAddress(model, entry, place);
-    return fits(nameOf(model, id) ?? place, reason);
-  });
-  const overrides = Object.entries(modelOverrides ?? {}).filter(([name, value]) => {
-    const place = `${path}.modelOverrides.${name}`;
-    return fits(place, checkOverride(value, place));
-  });
-  return {
-    ...rest,
-    ...(listed && { models: listed }),
-    ...(modelOverrides && { modelOverrides: Object.fromEntries(overrides) }),
-  };
+  }
+
+  #foreignApi(entry: unknown, path: string): string | undefined {
+    const { apis } = this.#known;
+    const api = isJsonObject(entry) ? entry.api : undefined;
+    if (apis === undefined || typeof api !== "string" || apis.includes(api)) return undefined;
+    const near = nearest(api, apis) ?? apis.find((name) => name.startsWith(`${api}-`));
+    const hint = near === undefined ? `it is one of ${apis.join(", ")}` : `did you mean ${near}?`;
+    return `${path}.api: Tau does not speak ${api}; ${hint}`;
+  }
+
+  /** Members may be of a later version or of another host, so they only get named. */
+  noteUnknown(entry: unknown, members: Readonly<Record<string, Check>>, path: string): void {
+    if (!isJsonObject(entry)) return;
+    for (const name of Object.keys(entry)) {
+      // Such names are for comments and editors.
+      if (Object.hasOwn(members, name) || /^(?:\$|_|\/\/)/.test(name)) continue;
+      const hint = nearestHint(name, Object.keys(members));
+      const place = path === "" ? name : `${path}.${name}`;
+      this.ignored.push({ reason: `${place}: there is no such member${hint}` });
+    }
+    if (members.cost !== undefined) this.noteUnknown(entry.cost, cost, `${path}.cost`);
+  }
 }
 
 /** A model by its id, where it has one. */
-function nameOf(model: unknown, provider: string): string | undefined {
-  const id = isJsonObject(model) ? model.id : undefined;
+function nameOf(entry: unknown, provider: string): string | undefined {
+  const id = isJsonObject(entry) ? entry.id : undefined;
   return typeof id === "string" && id !== "" ? `model "${provider}/${id}"` : undefined;
 }
 
+/** What to add about the name that is there instead of `wanted`. */
+function misspeltHint(wanted: string, names: readonly string[]): string {
+  const found = names.find((name) => name !== wanted && nearest(name, [wanted]) !== undefined);
+  return found === undefined ? "" : `; ${found} is misspelt, write ${wanted}`;
+}
+
 function missingAddress(
-  model: ModelEntry,
+  entry: ModelEntry,
   parent: ProviderEntry,
   path: string,
 ): string | undefined {
   const name = (["baseUrl", "api"] as const).find(
-    (key) => (model[key] ?? parent[key]) === undefined,
+    (key) => (entry[key] ?? parent[key]) === undefined,
   );
+  if (name === undefined) return undefined;
+  const hint = misspeltHint(name, [...Object.keys(entry), ...Object.keys(parent)]);
   const article = name === "api" ? "an" : "a";
-  return name && `${path}.${name}: a model needs ${article} ${name}, its own or its provider's`;
+  return `${path}.${name}: a model needs ${article} ${name}, its own or its provider's${hint}`;
 }

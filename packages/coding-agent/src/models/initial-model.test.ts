@@ -49,7 +49,16 @@ describe("selectInitialModel", () => {
   it("reports that the session's model is not available and uses another", async () => {
     const found = await select({ resumed, saved, available: ["anthropic"] });
     expect(found).toMatchObject({ name: "anthropic/claude-haiku-4-5", source: "saved" });
-    expect(found.diagnostics[0]?.message).toContain("openai/gpt-5");
+    expect(found.diagnostics.map(({ message }) => message)).toEqual([
+      "The session's model openai/gpt-5 is not available; using anthropic/claude-haiku-4-5",
+    ]);
+  });
+
+  it("reports that no other model is there either", async () => {
+    const found = await select({ resumed, available: [] });
+    expect(found.diagnostics.map(({ message }) => message)).toEqual([
+      "The session's model openai/gpt-5 is not available; no other one is",
+    ]);
   });
 
   it("takes the scope's first model before the saved default", async () => {

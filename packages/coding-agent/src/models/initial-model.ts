@@ -23,6 +23,8 @@ export interface InitialModelInput {
   readonly saved?: { readonly provider?: string | undefined; readonly model?: string | undefined };
   /** The model of the session that is resumed. */
   readonly resumed?: { readonly provider: string; readonly modelId: string } | undefined;
+  /** Why a model of this name is not there, where more is known than that. */
+  readonly whyMissing?: ((name: string) => string | undefined) | undefined;
 }
 
 /** A session's first model; none when nothing is available. */
@@ -39,8 +41,6 @@ function savedOf({ provider, model }: NonNullable<InitialModelInput["saved"]>) {
   return { provider: provider && canonicalProvider(provider), model };
 }
 
-const warn = (message: string): Diagnostic => ({ severity: "warning", message });
-
 /**
  * Chooses a session's first model: the flags, the resumed session, the scope, the saved default,
  * the first available. Loads only the catalogues it needs.
@@ -48,36 +48,58 @@ const warn = (message: string): Diagnostic => ({ severity: "warning", message })
  * @throws {SessionError} `model_not_found` or `model_ambiguous` for the flags; `invalid_option`.
  */
 export async function selectInitialModel(input: InitialModelInput): Promise<InitialModel> {
-  const { registry, flags: given = {}, resumed } = input;
+  const { registry, flags: given = {} } = input;
   const saved = savedOf(input.saved ?? {});
   const flags = { ...given, provider: given.provider && canonicalProvider(given.provider) };
-  const diagnostics: Diagnostic[] = [];
   if (flags.model !== undefined) {
     const { provider, model } = flags;
     const wanted = { model, provider, preferredProvider: saved.provider };
-    return { ...(await resolveModel(registry, wanted)), source: "flag", diagnostics };
+    return { ...(await resolveModel(registry, wanted)), source: "flag", diagnostics: [] };
   }
   if (flags.provider !== undefined) {
     const model = await firstOf(registry, flags.provider, saved);
-    return { model, source: "flag", diagnostics };
+    return { model, source: "flag", diagnostics: [] };
   }
+  const missing: Missing[] = [];
+  const chosen = await selectUnnamed({ ...input, saved }, missing);
+  const { model } = chosen;
+  const instead = model === undefined ? "no other one is" : `using ${modelName(model)}`;
+  const diagnostics = missing.map(({ what, name }): Diagnostic => {
+    const reason = input.whyMissing?.(name);
+    const why = reason === undefined ? "" : `: ${reason}`;
+    const message = `${what} ${name} is not available${why}; ${instead}`;
+    return { severity: "warning", message };
+  });
+  return { ...chosen, diagnostics };
+}
+
+/** A model that was to be used. */
+interface Missing {
+  readonly what: string;
+  readonly name: string;
+}
+
+/** The choice where the flags name none; what comes first and is not there is added to `missing`. */
+async function selectUnnamed(
+  { registry, resumed, scope = [], saved = {} }: InitialModelInput,
+  missing: Missing[],
+): Promise<Omit<InitialModel, "diagnostics">> {
   if (resumed !== undefined) {
-    const model = await usable(registry, resumed.provider, resumed.modelId);
-    if (model !== undefined) return { model, source: "session", diagnostics };
-    const name = `${resumed.provider}/${resumed.modelId}`;
-    diagnostics.push(warn(`The session's model ${name} is not available; another one is used`));
+    const { provider, modelId } = resumed;
+    const model = await usable(registry, provider, modelId);
+    if (model !== undefined) return { model, source: "session" };
+    missing.push({ what: "The session's model", name: `${provider}/${modelId}` });
   }
-  const { scope = [] } = input;
   const scoped = resumed === undefined ? await chooseScoped(registry, scope, saved) : undefined;
-  if (scoped !== undefined) return { ...scoped, source: "scope", diagnostics };
+  if (scoped !== undefined) return { ...scoped, source: "scope" };
   if (saved.model !== undefined) {
     const found = await savedModel(registry, saved.provider, saved.model);
-    if (found !== undefined) return { ...found, source: "saved", diagnostics };
+    if (found !== undefined) return { ...found, source: "saved" };
     const name = saved.provider === undefined ? saved.model : `${saved.provider}/${saved.model}`;
-    diagnostics.push(warn(`The default model ${name} is not available; another one is used`));
+    missing.push({ what: "The default model", name });
   }
   const model = await firstAvailable(registry, saved.provider);
-  return { model, source: model === undefined ? "none" : "available", diagnostics };
+  return { model, source: model === undefined ? "none" : "available" };
 }
 
 /**

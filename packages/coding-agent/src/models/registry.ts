@@ -223,11 +223,11 @@ export class ModelRegistry {
     };
   }
 
-  /** Whether a model's address is the catalogue's; one of the user's own is stronger than a login's. */
-  async #isBuiltInAddress({ provider, id, baseUrl }: Model): Promise<boolean> {
+  /** Whether an address is the catalogue's; one of the user's own is stronger than a login's. */
+  async #isBuiltInAddress({ provider, baseUrl }: Model): Promise<boolean> {
     if (this.#factsOf(provider) === undefined) return false;
     const models = await this.#catalog.models(provider);
-    return models.some((model) => model.id === id && model.baseUrl === baseUrl);
+    return models.some((model) => model.baseUrl === baseUrl);
   }
 
   async #refreshed(provider: string): Promise<readonly Model[]> {

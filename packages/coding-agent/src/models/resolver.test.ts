@@ -80,6 +80,18 @@ describe("resolveModel", () => {
     expect(await named("sonnet:low")).toEqual(["anthropic/claude-sonnet-4-10", "low"]);
   });
 
+  it("takes the maker's where nobody has a key, whose error says which one to set", async () => {
+    expect(await named("sonnet", { available: [] })).toEqual([
+      "anthropic/claude-sonnet-4-10",
+      undefined,
+    ]);
+    const { registry } = fakeRegistry({
+      lists: { opencode: ["same"], "amazon-bedrock": ["same"], xai: ["same"] },
+      available: [],
+    });
+    expect((await resolveModel(registry, { model: "same" })).model.provider).toBe("xai");
+  });
+
   it("lets the preferred provider decide", async () => {
     const { registry } = fakeRegistry({ lists });
     const wanted = { model: "sonnet", preferredProvider: "openrouter" };

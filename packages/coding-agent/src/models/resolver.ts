@@ -3,6 +3,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { createGlob } from "../base/files/glob.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
+import { defaultModels } from "./default-models.ts";
 import { correctedName, nearMatches } from "./near-matches.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { isThinkingLevel } from "./thinking-level.ts";
@@ -138,29 +139,42 @@ class ModelSearch {
     return pair && preferredModel(matching(await this.#registry.models(pair.provider), pair.rest));
   }
 
-  /** One candidate per provider: providers with a key first, the others only when those have none. */
+  /**
+   * One candidate per provider: providers with a key first, the others only when those have none. Of the
+   * others only the first: its error says which key is missing.
+   */
   async #candidates(choose: (models: readonly Model[]) => Model | undefined): Promise<Model[]> {
-    for (const providers of await this.#byRank()) {
+    for (const { providers, haveKeys } of await this.#byRank()) {
       const lists = await Promise.all(providers.map((id) => this.#registry.models(id)));
       const found = lists.map(choose).filter((model) => model !== undefined);
-      if (found.length > 0) return found;
+      if (found.length > 0) return haveKeys ? found : found.slice(0, 1);
     }
     return [];
   }
 
   /** A cloud's own credentials may be there for something else. */
-  async #byRank(): Promise<readonly (readonly string[])[]> {
+  async #byRank(): Promise<{ providers: readonly string[]; haveKeys: boolean }[]> {
     const available = await this.#registry.availableProviders();
     const areUnsaid = await Promise.all(
       available.map((id) => this.#registry.hasOnlyCloudCredentials(id)),
     );
     const rest = (await this.#registry.providers()).filter((id) => !available.includes(id));
     return [
-      available.filter((_, at) => !areUnsaid[at]),
-      available.filter((_, at) => areUnsaid[at]),
-      rest.filter((id) => !clouds.has(id)),
-      rest.filter((id) => clouds.has(id)),
+      { providers: available.filter((_, at) => !areUnsaid[at]), haveKeys: true },
+      { providers: available.filter((_, at) => areUnsaid[at]), haveKeys: true },
+      { providers: this.#byPreference(rest), haveKeys: false },
     ];
+  }
+
+  /** The preferred provider, makers of models, resellers, clouds. */
+  #byPreference(providers: readonly string[]): readonly string[] {
+    const order = Object.keys(defaultModels);
+    const rank = (id: string) => {
+      if (id === this.#wanted.preferredProvider) return -1;
+      if (clouds.has(id)) return order.length + 1;
+      return order.includes(id) ? order.indexOf(id) : order.length;
+    };
+    return [...providers].sort((a, b) => rank(a) - rank(b));
   }
 
   async #bareId(pattern: string): Promise<Model | undefined> {

@@ -26,6 +26,8 @@ export interface ModelRequestsOptions {
   readonly sessionId: () => string;
   /** The answer that the model owes. */
   readonly outputs: Pick<OpenOutputs, "current">;
+  /** Looks for a model where there is none: a server may run now. */
+  readonly findModel?: (() => Promise<Model | undefined>) | undefined;
   /** Receives what a request had to leave out. */
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
@@ -64,10 +66,14 @@ export class ModelRequests {
    * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `budget_exceeded`
    */
   async check(): Promise<void> {
-    this.#options.budget.check();
-    const { model, registry } = this.#options.models;
-    if (model === undefined) throw new SessionError("no_model");
-    await registry.keys.require(model.provider);
+    const { budget, models, findModel } = this.#options;
+    budget.check();
+    if (models.model === undefined) {
+      const found = await findModel?.();
+      if (found !== undefined && models.model === undefined) models.use(found);
+    }
+    if (models.model === undefined) throw new SessionError("no_model");
+    await models.registry.keys.require(models.model.provider);
   }
 
   /**

@@ -42,6 +42,8 @@ export interface SessionInputs {
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
   readonly model: Model | undefined;
+  /** Looks for a model at a prompt of a session without one. */
+  readonly findModel?: (() => Promise<Model | undefined>) | undefined;
   readonly thinkingLevel: ThinkingLevel;
   readonly scope: readonly ScopedModel[];
   readonly stream: StreamFunction;

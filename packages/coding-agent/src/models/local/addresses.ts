@@ -2,19 +2,28 @@ import type { Environment } from "../auth/environment-keys.ts";
 
 const ollamaPort = "11434";
 
-/** Where each kind of server listens unless told otherwise, after Ollama's. */
-const usualAddresses = ["http://127.0.0.1:1234", "http://127.0.0.1:8080", "http://127.0.0.1:8000"];
+/** Where each kind of server listens unless told otherwise. */
+function usualAddresses(environment: Environment): Readonly<Record<string, string>> {
+  return {
+    ollama: withPort(environment.OLLAMA_HOST?.trim() || "127.0.0.1", ollamaPort),
+    "lm-studio": "http://127.0.0.1:1234",
+    "llama.cpp": "http://127.0.0.1:8080",
+    vllm: "http://127.0.0.1:8000",
+  };
+}
 
 /**
- * The origins of the servers to ask: those of the setting, otherwise the usual ones. An address that
- * cannot be read is left out.
+ * The origins of the servers to ask: those of the setting, otherwise the usual ones, or the usual one of
+ * a kind. An address that cannot be read is left out.
  */
 export function localOrigins(
   setting: readonly string[] | undefined,
   environment: Environment,
+  kind?: string,
 ): readonly string[] {
-  const ollama = environment.OLLAMA_HOST?.trim() || "127.0.0.1";
-  const addresses = setting ?? [withPort(ollama, ollamaPort), ...usualAddresses];
+  const usual = usualAddresses(environment);
+  const own = kind !== undefined && Object.hasOwn(usual, kind) ? usual[kind] : undefined;
+  const addresses = setting ?? (own === undefined ? Object.values(usual) : [own]);
   const origins = addresses.map(originOf).filter((origin) => origin !== undefined);
   return [...new Set(origins)];
 }

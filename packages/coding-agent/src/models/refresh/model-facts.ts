@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { commonStart } from "../../base/common-start.ts";
 
 /** What a source says of one model; nothing of it decides where a request goes. */
 export interface ModelFacts {
@@ -102,10 +103,4 @@ function added(models: readonly Model[], fact: ModelFacts): Model {
 
 function ratesOf({ input, output, cacheRead, cacheWrite }: Model["cost"]): Model["cost"] {
   return { input, output, cacheRead, cacheWrite };
-}
-
-function commonStart(one: string, other: string): number {
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length++;
-  return length;
 }
