@@ -1,4 +1,5 @@
 import {
+  addressVariables,
   type EnvironmentVariable,
   environmentVariables,
   variablesOfCommands,
@@ -24,6 +25,12 @@ The first variable that is set counts. \`--api-key\`, \`auth.json\` and \`models
 | Provider | Variables |
 |---|---|
 ${keys.join("\n")}
+
+## Addresses of providers
+
+\`baseUrl\` in \`models.json\` is stronger ([providers](providers.md#addresses)).
+
+${tableOf(addressVariables)}
 
 ## Set for commands
 

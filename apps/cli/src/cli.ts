@@ -104,12 +104,13 @@ async function printModels(
 ): Promise<void> {
   const session = await openSession({ ...options, noSession: true }, logger);
   const { listModels } = await import("./one-shot/list-models.ts");
-  const text = listModels(await session.models.available(), options.listModels);
+  const { text, isEmpty } = listModels(await session.models.available(), options.listModels);
   // A list without what a broken models.json holds is not the list that was asked for.
   const problems = await session.models.registry.diagnostics();
   const isWhole = problems.every(({ severity }) => severity !== "error");
   await session.dispose();
-  output.write(text, () => exit(isWhole ? 0 : 1));
+  if (isEmpty) process.stderr.write(`tau: error: ${text}`);
+  output.write(isEmpty ? "" : text, () => exit(isWhole && !isEmpty ? 0 : 1));
 }
 
 async function printExport(

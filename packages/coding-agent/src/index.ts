@@ -91,10 +91,11 @@ export { type CustomProvider, createCustomProvider } from "./models/custom-model
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export type { ServerKind } from "./models/local/server-kinds.ts";
 export { type FindOptions, type FoundServer, findLocalServers } from "./models/local-servers.ts";
-export { listLoginProviders } from "./models/login-providers.ts";
+export { listLoginProviders, providerHint } from "./models/login-providers.ts";
 export type { LoginPage } from "./models/logins/login-definition.ts";
 export type { LoginRequest, Logins } from "./models/logins/logins.ts";
 export type { ModelSelection } from "./models/model-selection.ts";
+export { correctedName, nearMatches } from "./models/near-matches.ts";
 export {
   type RefreshedProvider,
   type RefreshOptions,
@@ -133,7 +134,7 @@ export type { SessionStart } from "./session-log/session-home.ts";
 export { SessionLog } from "./session-log/session-log.ts";
 export type { SessionLogView } from "./session-log/session-log-view.ts";
 export { SessionTree } from "./session-log/session-tree.ts";
-export { isSettingKey, settingKeys } from "./settings/schema.ts";
+export { isSettingKey, settingHelp, settingKeys } from "./settings/schema.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";

@@ -1,7 +1,7 @@
 import {
   listLoginProviders,
   type ModelRegistry,
-  nearestHint,
+  providerHint,
   SessionError,
 } from "@tau-agent/coding-agent";
 import type { LoginMethod, LoginProvider } from "@tau-agent/rpc-protocol";
@@ -111,8 +111,7 @@ async function providerOf(id: string, registry: ModelRegistry): Promise<LoginPro
   const providers = await listLoginProviders(registry);
   const found = providers.find((provider) => provider.id === id);
   if (found !== undefined) return found;
-  const ids = providers.map((provider) => provider.id);
-  throw new SessionError("provider_not_found", { provider: id, hint: nearestHint(id, ids) });
+  throw new SessionError("provider_not_found", { provider: id, hint: providerHint(id, providers) });
 }
 
 async function askProvider({ registry, print, hasTerminal }: Surroundings): Promise<string> {

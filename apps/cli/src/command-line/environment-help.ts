@@ -1,5 +1,6 @@
 import { environmentKeys } from "@tau-agent/coding-agent";
 import {
+  addressVariables,
   type EnvironmentVariable,
   environmentVariables,
   variablesOfCommands,
@@ -13,6 +14,7 @@ export function environmentHelp(): string {
   return [
     section("Environment variables", environmentVariables),
     section("Keys of providers, the strongest first", keys),
+    section("Addresses of providers; baseUrl in models.json is stronger", addressVariables),
     section("Set for commands that the model runs", variablesOfCommands),
   ].join("\n");
 }

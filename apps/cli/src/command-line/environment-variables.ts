@@ -27,6 +27,24 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   { name: "HOME", help: "Where ~ is" },
 ];
 
+/** The variables that say where requests to providers go, or are a part of that. */
+export const addressVariables: readonly EnvironmentVariable[] = [
+  { name: "ANTHROPIC_BASE_URL", help: "Address of anthropic, without /v1" },
+  { name: "OPENAI_BASE_URL", help: "Address of openai, with /v1" },
+  { name: "GOOGLE_GEMINI_BASE_URL", help: "Address of google" },
+  { name: "AZURE_OPENAI_BASE_URL", help: "Address of your resource of azure" },
+  { name: "AZURE_OPENAI_RESOURCE_NAME", help: "The same as the name of the resource" },
+  { name: "AZURE_OPENAI_API_VERSION", help: "Version of azure's interface; v1 by default" },
+  { name: "AZURE_OPENAI_DEPLOYMENT_NAME_MAP", help: "Deployments of azure, as model=deployment,…" },
+  { name: "AWS_REGION", help: "Region of amazon-bedrock, before AWS_DEFAULT_REGION" },
+  { name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", help: "Address of amazon-bedrock" },
+  { name: "GOOGLE_CLOUD_PROJECT", help: "Project of google-vertex" },
+  { name: "GOOGLE_CLOUD_LOCATION", help: "Location of google-vertex" },
+  { name: "CLOUDFLARE_ACCOUNT_ID", help: "Account of both providers of Cloudflare" },
+  { name: "CLOUDFLARE_GATEWAY_ID", help: "Gateway of cloudflare-ai-gateway" },
+  { name: "OLLAMA_HOST", help: "Where Ollama listens; 127.0.0.1:11434 by default" },
+];
+
 /** The variables that the host sets for commands of the model. */
 export const variablesOfCommands: readonly EnvironmentVariable[] = [
   { name: "AI_AGENT", help: "tau" },

@@ -79,11 +79,19 @@ function leftOf(name: string, { short, kind, value = "value" }: OptionRow): stri
   return `  ${shortName}--${name}${values[kind]}`;
 }
 
-/** An option and its sentence, in as many lines as it needs. */
+/** Names with a sentence each, one below the other. */
+export function wordedRows(rows: readonly (readonly [name: string, help: string])[]): string {
+  return rows.map(([name, help]) => wordedRow(`  ${name}`, help)).join("\n");
+}
+
 function helpRow(name: string, row: OptionRow): string {
-  const left = leftOf(name, row);
+  return wordedRow(leftOf(name, row), row.help);
+}
+
+/** A name and its sentence, in as many lines as it needs. */
+function wordedRow(left: string, help: string): string {
   const start = left.length < INDENT - 1 ? [left.padEnd(INDENT)] : [left, " ".repeat(INDENT)];
-  const lines = wrap(row.help, WIDTH - INDENT);
+  const lines = wrap(help, WIDTH - INDENT);
   const [first = "", ...rest] = lines;
   const last = `${start.pop() ?? ""}${first}`;
   return [...start, last, ...rest.map((line) => " ".repeat(INDENT) + line)].join("\n");

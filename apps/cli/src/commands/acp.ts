@@ -1,8 +1,17 @@
+import type { CliOptions } from "../command-line/cli-options.ts";
 import { foreignToEditors } from "../command-line/foreign-to-editors.ts";
 import { hostOptions } from "../command-line/host-options.ts";
+import { hostingOptions } from "../command-line/hosting-options.ts";
 import { readHostLine } from "../command-line/read-host-line.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { VERSION } from "../process/version.ts";
+
+/** Options that nobody gives an editor's agent: of hosts, of subagents, and without effect. */
+const unshown: ReadonlySet<keyof CliOptions> = new Set<keyof CliOptions>([
+  ...foreignToEditors,
+  ...Object.values(hostingOptions).map(({ key }) => key),
+  ...(["taskDepth", "taskFolder", "taskAgents", "agentName", "theme", "noThemes"] as const),
+]);
 
 /** `tau acp`; it takes the options of the host. */
 export const acp: Subcommand = {
@@ -10,9 +19,9 @@ export const acp: Subcommand = {
   summary: "Be an agent for Zed, JetBrains IDEs and other editors (Agent Client Protocol)",
   usage: ["[options]"],
   options: Object.fromEntries(
-    Object.entries(hostOptions).filter(([, { key }]) => !foreignToEditors.has(key)),
+    Object.entries(hostOptions).filter(([, { key }]) => !unshown.has(key)),
   ),
-  notes: "The editor starts it and says which session there is; docs/editors.md shows how.",
+  notes: "The editor starts it and says which session there is; tau help editors shows how.",
   run: async (words, { environment, output, print }) => {
     const { help, version, ...options } = readHostLine(words);
     if (help || version) {

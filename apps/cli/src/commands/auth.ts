@@ -22,7 +22,7 @@ export const auth = defineSubcommand({
     },
   },
   maxWords: 1,
-  notes: "Without a terminal, a code is used where the provider has one. docs/logins.md has more.",
+  notes: "Without a terminal, a code is used where the provider has one. Logins of pi work, too.",
   run: async (line, context) => {
     const { authCommand } = await import("../auth/auth-command.ts");
     return authCommand(line, context);

@@ -19,7 +19,7 @@ export const config = defineSubcommand({
     },
   },
   maxWords: 2,
-  notes: "docs/settings.md lists the settings.",
+  notes: "tau help settings lists the settings.",
   run: async ({ action, values: { local = false }, words }, context) => {
     const { configCommand } = await import("../packages/config-command.ts");
     return configCommand({ action, words, isLocal: local }, context);

@@ -1,6 +1,6 @@
-import { nearestHint } from "@tau-agent/coding-agent";
+import { isSettingKey, nearestHint, settingHelp, settingKeys } from "@tau-agent/coding-agent";
 import { environmentHelp } from "../command-line/environment-help.ts";
-import { commandHelp, helpText, optionsHelp } from "../command-line/help.ts";
+import { commandHelp, helpText, optionsHelp, wordedRows } from "../command-line/help.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 
@@ -25,11 +25,37 @@ Any other server, in models.json of the agent directory (~/.pi/agent):
     "models": [{"id": "qwen3"}]}}}
 `;
 
+const editorsHelp = `Tau in an editor
+
+The editor starts tau acp itself and shows its sessions in its own windows. Keys, models, settings
+and sessions are the same as everywhere. An editor that was started from a desktop often lacks the
+variables of your shell: put keys into auth.json with tau auth login, or into "env".
+
+Zed, in settings.json:
+  {"agent_servers": {"Tau": {"type": "custom", "command": "tau", "args": ["acp"], "env": {}}}}
+
+JetBrains IDEs, in ~/.jetbrains/acp.json; the command needs its full path:
+  {"agent_servers": {"Tau": {"command": "/usr/local/bin/tau", "args": ["acp"], "env": {}}}}
+
+Neovim, with avante.nvim:
+  require("avante").setup({ provider = "tau",
+    acp_providers = { tau = { command = "tau", args = { "acp" } } } })
+
+Options go behind "acp", such as "--model", "anthropic/claude-sonnet-5"; tau acp --help has all.
+`;
+
+function settingsText(): string {
+  const rows = settingKeys.filter(isSettingKey).map((key) => [key, settingHelp(key)] as const);
+  return `Settings of settings.json; tau config set <setting> <value> writes one\n\n${wordedRows(rows)}\n`;
+}
+
 /** Topics besides the subcommands. */
 const topics: Readonly<Record<string, () => Promise<string>>> = {
   options: async () => optionsHelp(),
   models: async () => modelsHelp,
   environment: async () => environmentHelp(),
+  settings: async () => settingsText(),
+  editors: async () => editorsHelp,
 };
 
 /**

@@ -31,7 +31,11 @@ export const mcp = defineSubcommand({
     cwd: { kind: "value", value: "folder", isPath: true, help: "Folder of the program" },
     url: { kind: "value", value: "address", help: "Address of a server that runs elsewhere" },
     header: { kind: "list", value: "NAME=VALUE", help: "Header of each request; repeatable" },
-    exposure: { kind: "value", value: "how", help: "How its tools are offered, see docs/mcp.md" },
+    exposure: {
+      kind: "value",
+      value: "how",
+      help: "How its tools are offered: direct, deferred or hidden",
+    },
     description: { kind: "value", value: "text", help: "What the server is for" },
   },
   takesProgram: true,

@@ -33,8 +33,10 @@ export async function modelsCommand(
   const { registry } = session.models;
   if (!isRefresh) {
     const { listModels } = await import("../one-shot/list-models.ts");
-    print(listModels(await registry.available(), words.join(" ")));
-    return 0;
+    const { text, isEmpty } = listModels(await registry.available(), words.join(" "));
+    if (isEmpty) process.stderr.write(`tau: error: ${text}`);
+    else print(text);
+    return isEmpty ? 1 : 0;
   }
   const known = await registry.providers();
   const unknown = providers.find((provider) => !known.includes(provider));

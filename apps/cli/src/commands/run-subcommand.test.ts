@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readHostLine } from "../command-line/read-host-line.ts";
 import { readEnvironment } from "../process/environment.ts";
@@ -40,13 +43,33 @@ describe("the first word", () => {
   it("is refused when it is nearly a command", async () => {
     expect(await refusal("instal", "npm:thing", "-l")).toContain("the nearest is install");
     expect(await refusal("conifg")).toContain("the nearest is config");
+    expect(await refusal("mpc", "list")).toContain("the nearest is mcp;");
     expect(await refusal("--offline", "rewnd")).toContain("the nearest is rewind");
     expect(await refusal("rewnd", "-p")).toBe("");
   });
 
+  it("is refused when it is the verb of a command, or nearly", async () => {
+    expect(await refusal("login")).toContain("the nearest is auth login;");
+    expect(await refusal("logni", "anthropic")).toContain("the nearest is auth login;");
+    expect(await refusal("--offline", "login")).toContain("the nearest is auth login;");
+    expect(await refusal("unset", "defaultModel")).toContain("the nearest is config unset;");
+    expect(await refusal("login", "-p")).toBe("");
+  });
+
+  it("is refused when it is all there is, and means nothing", async () => {
+    for (const word of ["doctor", "hello", "version"]) {
+      expect(await refusal(word)).toBe(
+        `Invalid option ${word}: there is no such command; tau help lists them; to send the word as a prompt, add -p`,
+      );
+      expect(await refusal(word, "--offline")).toBe("");
+    }
+  });
+
   it("is a prompt otherwise", async () => {
-    for (const word of ["hi", "test", "fix", "go", "explain this", "list the files", "map"]) {
-      expect(await refusal(word), word).toBe("");
+    const prompts = ["explain this", "list the files", "/review", "hi!", "修复这个错误"];
+    for (const word of prompts) expect(await refusal(word), word).toBe("");
+    for (const word of ["fix", "explain", "go", "why"]) {
+      expect(await refusal(word, "the", "parser"), word).toBe("");
     }
     expect(await refusal("hello", "install")).toBe("");
     expect(await refusal("--export", "s.jsonl", "list")).toBe("");
@@ -101,6 +124,7 @@ describe("each subcommand", () => {
     const text = await refusal("mcp", "lsit");
     expect(text).toContain("expected add, list, test");
     expect(text).toContain("the nearest is list");
+    expect(await refusal("completion", "bsh")).toContain("the nearest is bash");
   });
 });
 
@@ -114,12 +138,54 @@ describe("tau help", () => {
     for (const { name } of subcommands) expect(printed.join("")).toContain(`  ${name} `);
   });
 
-  it.each(["options", "models", "environment"])("explains %s", async (topic) => {
+  it("names the variables with the addresses of providers", async () => {
     printed.length = 0;
-    expect(await refusal("help", topic)).toBe("ran: 0");
-    const lines = printed.join("").split("\n");
-    expect(lines.length).toBeGreaterThan(10);
+    await refusal("help", "environment");
+    const known = /[A-Z_]+_BASE_URL|OLLAMA_HOST|AZURE_OPENAI_RESOURCE_NAME/g;
+    expect([...new Set(printed.join("").match(known))].sort()).toEqual([
+      "ANTHROPIC_BASE_URL",
+      "AZURE_OPENAI_BASE_URL",
+      "AZURE_OPENAI_RESOURCE_NAME",
+      "GOOGLE_GEMINI_BASE_URL",
+      "OLLAMA_HOST",
+      "OPENAI_BASE_URL",
+    ]);
+  });
+
+  it("of acp fits a screen", async () => {
+    printed.length = 0;
+    await refusal("acp", "--help");
+    const lines = printed.join("").trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(50);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
+  it.each(["options", "models", "environment", "settings", "editors"])(
+    "explains %s",
+    async (topic) => {
+      printed.length = 0;
+      expect(await refusal("help", topic)).toBe("ran: 0");
+      const lines = printed.join("").split("\n");
+      expect(lines.length).toBeGreaterThan(10);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+    },
+  );
+
+  it("and other texts name no page that a user does not have", () => {
+    const root = fileURLToPath(new URL("../../../../", import.meta.url));
+    const packages = readdirSync(join(root, "packages")).filter((name) => name !== "pi");
+    const folders = ["apps/cli", ...packages.map((name) => `packages/${name}`)];
+    const srcFiles = folders.flatMap((folder) =>
+      readdirSync(join(root, folder, "src"), { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".ts") && !/\.test\.ts$|__fixtures__/.test(name))
+        .map((name) => join(root, folder, "src", name)),
+    );
+    const naming = srcFiles.filter((file) =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .some((line) => /docs\/[\w-]+\.md/.test(line) && !/^\s*(?:\/\/|\/?\*)/.test(line)),
+    );
+    expect(naming).toEqual([]);
   });
 
   it("names the nearest topic", async () => {

@@ -4,9 +4,6 @@ import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 import { subcommands } from "./index.ts";
 
-/** So much of a command's name has to be right: "map" and "fix" are prompts. */
-const MIN_COMMON = 3;
-
 /** What came of words that may be a subcommand's. */
 export type Outcome =
   /** They are for the host. */
@@ -34,7 +31,12 @@ export async function runSubcommand(
   }
   const end = words.indexOf("--");
   const own = end === -1 ? words : words.slice(0, end);
-  if (!own.includes("-p") && !own.includes("--print")) refuseNearCommand(first);
+  if (!own.includes("-p") && !own.includes("--print")) {
+    refuseNearCommand(first);
+    if (words.length === 1 && /^[a-z][\w-]*$/i.test(first)) {
+      refuse(first, `there is no such command; tau help lists them; ${promptHint}`);
+    }
+  }
   return { kind: "none" };
 }
 
@@ -53,10 +55,19 @@ export function refuseLateSubcommand({ firstWord, print, export: page }: CliOpti
   refuseNearCommand(firstWord);
 }
 
+const promptHint = "to send the word as a prompt, add -p";
+
+/** Refuses what is nearly a command, and the verb of one, or nearly that. */
 function refuseNearCommand(word: string): void {
-  const hint = "to send the word as a prompt, add -p";
-  const names = subcommands.map(({ name }) => name);
-  const name = nearest(word, names, MIN_COMMON);
-  if (name === undefined) return;
-  refuse(word, `there is no such command, the nearest is ${name}; ${hint}`);
+  const meant = subcommands.flatMap(({ name, actions = {} }) => [
+    [name, name] as const,
+    ...Object.keys(actions).map((action) => [action, `${name} ${action}`] as const),
+  ]);
+  const near = nearest(
+    word,
+    meant.map(([typed]) => typed),
+  );
+  const found = meant.find(([typed]) => typed === near)?.[1];
+  if (found === undefined) return;
+  refuse(word, `there is no such command, the nearest is ${found}; ${promptHint}`);
 }

@@ -29,7 +29,7 @@ const models = [
 
 describe("listModels", () => {
   it("aligns what clients and people read", () => {
-    expect(listModels(models).split("\n")).toEqual([
+    expect(listModels(models).text.split("\n")).toEqual([
       "provider   model     context  max-out  thinking  images",
       "ollama     qwen3:8b  128K     16.4K    no        no",
       "anthropic  claude-x  1M       16.4K    yes       yes",
@@ -38,12 +38,21 @@ describe("listModels", () => {
   });
 
   it("keeps the models whose name has every word", () => {
-    expect(listModels(models, "CLAUDE anth")).toContain("claude-x");
-    expect(listModels(models, "claude anth")).not.toContain("qwen3");
-    expect(listModels(models, "nothing")).toBe('No models matching "nothing".\n');
+    expect(listModels(models, "CLAUDE anth").text).toContain("claude-x");
+    expect(listModels(models, "claude anth").text).not.toContain("qwen3");
+    const text = 'No models matching "nothing".\n';
+    expect(listModels(models, "nothing")).toEqual({ text, isEmpty: true });
   });
 
   it("says when there is none", () => {
-    expect(listModels([])).toContain("no provider has a key");
+    expect(listModels([]).text).toContain("no provider has a key");
+  });
+
+  it.each([
+    ["cluade", "claude"],
+    ["anthropic/claud-x", "anthropic/claude-x"],
+    ["qwen3b", "qwen3"],
+  ])("names the nearest to %s", (search, near) => {
+    expect(listModels(models, search).text).toContain(`; the nearest is ${near}.`);
   });
 });

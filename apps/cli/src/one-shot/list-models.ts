@@ -1,3 +1,4 @@
+import { correctedName, nearMatches } from "@tau-agent/coding-agent";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
 const columns: readonly [title: string, value: (model: Model) => string][] = [
@@ -15,21 +16,43 @@ Set a key in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMIN
 tau auth login, or start a server; see tau help models.
 `;
 
+/** What is shown of a list of models. */
+export interface ModelList {
+  readonly text: string;
+  /** The text says why there is none. */
+  readonly isEmpty: boolean;
+}
+
 /** The models as a table, one a line; only those that have every word of `search` in their name. */
-export function listModels(models: readonly Model[], search = ""): string {
-  const words = search.toLowerCase().split(/\s+/);
-  const found = models.filter(({ provider, id, name }) => {
-    const text = `${provider}/${id} ${name}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+export function listModels(models: readonly Model[], search = ""): ModelList {
+  const found = matching(models, search);
   if (found.length === 0) {
-    return models.length === 0 ? noModels : `No models matching "${search}".\n`;
+    return { text: models.length === 0 ? noModels : noMatch(models, search), isEmpty: true };
   }
   const rows = [columns.map(([title]) => title), ...found.map(cells)];
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   const line = (row: readonly string[]) =>
     row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ");
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+  return { text: rows.map((row) => `${line(row).trimEnd()}\n`).join(""), isEmpty: false };
+}
+
+function matching(models: readonly Model[], search: string): readonly Model[] {
+  const words = search.toLowerCase().split(/\s+/);
+  return models.filter(({ provider, id, name }) => {
+    const text = `${provider}/${id} ${name}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+function noMatch(models: readonly Model[], search: string): string {
+  const names = models.map(({ provider, id }) => `${provider}/${id}`);
+  const corrected = correctedName(search, names);
+  const near =
+    corrected !== undefined && matching(models, corrected).length > 0
+      ? corrected
+      : nearMatches(search, names, 1)[0];
+  const hint = near === undefined ? "" : `; the nearest is ${near}`;
+  return `No models matching "${search}"${hint}.\n`;
 }
 
 function cells(model: Model): string[] {

@@ -33,7 +33,7 @@ export async function configCommand(
   }
   if (key === undefined) return refuse(`tau config ${action}`, "name a setting");
   if (!isSettingKey(key)) {
-    const hint = nearestHint(key, settingKeys) || "; docs/settings.md lists them";
+    const hint = nearestHint(key, settingKeys) || "; tau help settings lists them";
     return refuse(key, `there is no such setting${hint}`);
   }
   if (action === "get") {

@@ -12,7 +12,13 @@ describe("nearest", () => {
     ["provder", "provider"],
     ["no-sesion", "no-session"],
     ["Sesion", "session"],
+    ["mdels", "models"],
   ])("takes %s for %s", (word, name) => expect(nearest(word, options)).toBe(name));
+
+  it("prefers a name that begins alike", () => {
+    expect(nearest("bsh", ["zsh", "bash"])).toBe("bash");
+    expect(nearest("lst", ["test", "list"])).toBe("list");
+  });
 
   it.each(["", "x", "plan", "printing", "m", "ode"])("takes %j for nothing else", (word) => {
     expect(nearest(word, ["print", "model"])).toBeUndefined();

@@ -15,8 +15,10 @@ export function nearest(word: string, names: Iterable<string>, minCommon = 0): s
     const shorter = Math.min(word.length, name.length);
     // Half the letters wrong make it another word.
     const most = Math.min(MAX_DISTANCE, Math.floor((shorter - 1) / 2), shorter - minCommon);
-    // Of two names as near, the one as long as the word: letters are swapped more often than lost.
-    const rank = distance + Math.abs(word.length - name.length) / 10;
+    // Of two names as near, the one that begins like the word, then the one as long as it: people know
+    // the first letter, and letters are swapped more often than lost.
+    const beginsElse = word[0]?.toLowerCase() === name[0]?.toLowerCase() ? 0 : 0.5;
+    const rank = distance + beginsElse + Math.abs(word.length - name.length) / 10;
     if (distance <= most && rank < least) {
       found = name;
       least = rank;

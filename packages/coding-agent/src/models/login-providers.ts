@@ -1,4 +1,6 @@
 import type { LoginProvider } from "@tau-agent/rpc-protocol";
+import { nearest } from "../base/nearest.ts";
+import { defaultModels } from "./default-models.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 /**
@@ -34,4 +36,31 @@ export async function listLoginProviders(registry: ModelRegistry): Promise<Login
   const known = rows.filter((row) => row !== undefined);
   const hasLogin = ({ methods }: LoginProvider): boolean => methods[0] !== "key";
   return [...known.filter(hasLogin), ...known.filter((row) => !hasLogin(row))];
+}
+
+/** What to add to a sentence about an unknown provider: the one that the word means, or some. */
+export function providerHint(
+  word: string,
+  providers: readonly Pick<LoginProvider, "id" | "name">[],
+): string {
+  const near = meantProvider(word, providers);
+  if (near !== undefined) return `; the nearest is ${near}`;
+  const some = providers.slice(0, 4).map(({ id }) => id);
+  return `; there are ${some.join(", ")} and others`;
+}
+
+function meantProvider(
+  word: string,
+  providers: readonly Pick<LoginProvider, "id" | "name">[],
+): string | undefined {
+  const ids = providers.map(({ id }) => id);
+  const slip = nearest(word, ids);
+  if (slip !== undefined || word.length < 3) return slip;
+  const has = (text: string) => text.toLowerCase().includes(word.toLowerCase());
+  const named = providers.find(({ id, name }) => has(id) || has(name));
+  if (named !== undefined) return named.id;
+  // A product is often known better than its maker.
+  return Object.entries(defaultModels).find(
+    ([id, models]) => ids.includes(id) && models.some(has),
+  )?.[0];
 }

@@ -1,7 +1,7 @@
 import type { LoginProvider } from "@tau-agent/rpc-protocol";
 import { SessionError } from "../base/errors.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
-import { listLoginProviders } from "../models/login-providers.ts";
+import { listLoginProviders, providerHint } from "../models/login-providers.ts";
 import type { LoginMethod, LoginPage } from "../models/logins/login-definition.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 
@@ -33,7 +33,7 @@ export async function logInBySession(
   const { logins } = registry;
   const known = await listLoginProviders(registry);
   if (logins === undefined || known.every(({ id }) => id !== provider)) {
-    throw new SessionError("provider_not_found", { provider, hint: "" });
+    throw new SessionError("provider_not_found", { provider, hint: providerHint(provider, known) });
   }
   const ended = new AbortController();
   const watch = setInterval(() => {

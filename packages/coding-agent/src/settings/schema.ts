@@ -350,6 +350,11 @@ export const foreignKeys: ReadonlySet<string> = new Set(
 /** The names of all settings. */
 export const settingKeys: readonly string[] = Object.keys(settingsTable);
 
+/** What a setting means. */
+export function settingHelp(key: SettingKey): string {
+  return settingsTable[key].description;
+}
+
 /** Whether `key` names a setting. */
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(settingsTable, key);
