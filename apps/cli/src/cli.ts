@@ -6,6 +6,7 @@ import type { CliOptions } from "./command-line/cli-options.ts";
 import { milliseconds } from "./command-line/hosting-options.ts";
 import { readHostLine } from "./command-line/read-host-line.ts";
 import { settleUnknown } from "./command-line/settle-unknown.ts";
+import type { Notice } from "./one-shot/one-shot.ts";
 import { readEnvironment } from "./process/environment.ts";
 import { exit, fail, preparation, prepareProcess } from "./process/host-process.ts";
 import type { Logger } from "./process/logger.ts";
@@ -195,7 +196,9 @@ async function runOneShot(
   const shutdown = new Shutdown(exit);
   shutdown.listen();
   const beforeExtensions = preparation(shutdown);
-  const session = await openSession(options, logger, { beforeExtensions });
+  const notices: Notice[] = [];
+  const showNotice = (text: string, type: Notice["type"]) => void notices.push({ text, type });
+  const session = await openSession(options, logger, { beforeExtensions, showNotice });
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin, logger);
@@ -203,7 +206,8 @@ async function runOneShot(
   const report = (text: string): void => {
     if (!shutdown.hasBegun) process.stderr.write(`tau: ${text}\n`);
   };
-  const task = { session, options, cwd: process.cwd(), output, input: input.trim(), report };
+  const cwd = process.cwd();
+  const task = { session, options, cwd, output, input: input.trim(), report, notices };
   const running = (mode === "json" ? runJson(task) : runPrint(task)).catch((error: unknown) => {
     if (shutdown.hasBegun) return 0;
     throw error;

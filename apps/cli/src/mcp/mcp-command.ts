@@ -11,6 +11,7 @@ import {
 import type { OptionTable } from "../command-line/option-row.ts";
 import type { CommandContext, CommandLine } from "../command-line/subcommand.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
+import { showingProgress } from "../process/progress.ts";
 import { openCommandSession } from "../session/command-session.ts";
 import { type McpRequest, readRequest } from "./read-request.ts";
 import { reportOf } from "./server-report.ts";
@@ -49,12 +50,17 @@ export async function mcpCommand(
       print(`Logged out of ${name}.\n`);
       return 0;
     default:
-      return report(await session.mcp.connected(), request, {
+      return report(await connected(session), request, {
         print,
         leftOut: leftOut(session),
         names: () => mcpServerNames({ agentDirectory, cwd }),
       });
   }
+}
+
+/** A server that npx starts is downloaded first. */
+function connected({ mcp }: AgentSession): Promise<McpServerList> {
+  return showingProgress("Connecting to MCP servers", () => mcp.connected());
 }
 
 /** What a report needs besides the servers. */

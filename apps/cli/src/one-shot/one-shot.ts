@@ -8,13 +8,19 @@ import {
 } from "@tau-agent/coding-agent";
 import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
-import type { AssistantMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
+import type { AssistantMessage, ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { hintFor } from "../process/command-line-words.ts";
 import type { FrameOutput } from "../process/output.ts";
 import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.ts";
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
+
+/** What an extension said. */
+export interface Notice {
+  readonly text: string;
+  readonly type: "info" | "warning" | "error";
+}
 
 /** What a one-shot mode works with. */
 export interface OneShotOptions {
@@ -26,17 +32,28 @@ export interface OneShotOptions {
   readonly input: string;
   /** Says on stderr what did not go well. */
   readonly report: (text: string) => void;
+  /** What extensions have said that nobody has seen yet. */
+  readonly notices: Notice[];
 }
 
 /** Prints the text of the last reply; returns the exit code. */
 export async function runPrint(task: OneShotOptions): Promise<number> {
   const { session, output, report } = task;
+  let hasReplied = false;
   session.subscribe((event) => {
     if (event.type === "auto_retry_start") report(describeRetry(event));
+    if (event.type !== "message_end") return;
+    const { message } = event;
+    if (message.role === "assistant") hasReplied = true;
+    // An extension's message that users see is what its command says.
+    if (message.role === "custom" && message.display) {
+      task.notices.push({ text: textOf(message.content), type: "info" });
+    }
   });
-  const result = await runPrompts(task);
+  const result = await runPrompts(task, (each) => printNotices(each, task));
   if (result.outputStatus !== undefined) return printOutput(result, task);
-  const parts = session.lastReplyParts;
+  // A command that asks no model has no reply, and an earlier one is not its own.
+  const parts = hasReplied ? session.lastReplyParts : [];
   const last = parts.at(-1);
   const text = parts.map(({ content }) => textOf(content)).join("");
   await print(text === "" ? "" : `${text}\n`, output);
@@ -46,6 +63,17 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
     return 1;
   }
   return 0;
+}
+
+/** What a command of an extension said; beside a reply, what went wrong. */
+async function printNotices(
+  { status }: PromptResult,
+  { notices, output, report }: OneShotOptions,
+): Promise<void> {
+  for (const { text, type } of notices.splice(0)) {
+    if (type !== "info") report(`${type}: ${text}`);
+    else if (status === "handled" && text !== "") await print(`${text}\n`, output);
+  }
 }
 
 /** An answer that fits its schema as JSON, any other on stderr. */
@@ -78,7 +106,8 @@ function describeRetry({
   return `warning: ${problem} Retry ${attempt} of ${maxAttempts} in ${wait}.`;
 }
 
-function textOf(content: AssistantMessage["content"]): string {
+function textOf(content: string | AssistantMessage["content"] | UserContent[]): string {
+  if (typeof content === "string") return content;
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
@@ -106,7 +135,10 @@ function hasFailed(
 }
 
 /** Sends the prompts one after another; one that does not end well is the last. */
-async function runPrompts(task: OneShotOptions): Promise<PromptResult> {
+async function runPrompts(
+  task: OneShotOptions,
+  onResult: (result: PromptResult) => Promise<void> = async () => {},
+): Promise<PromptResult> {
   const { session, options } = task;
   const outputSchema = await readSchema(options.outputSchema, task.cwd);
   const { text, images } = await readFiles(options.files, task.cwd);
@@ -118,9 +150,11 @@ async function runPrompts(task: OneShotOptions): Promise<PromptResult> {
   // The last prompt is the one whose answer is printed.
   const last = rest.length === 0 ? { outputSchema } : {};
   let result: PromptResult = await session.prompt(opening, { images, ...last });
+  await onResult(result);
   for (const [index, message] of rest.entries()) {
     if (result.status === "error" || result.status === "aborted") break;
     result = await session.prompt(message, index === rest.length - 1 ? { outputSchema } : {});
+    await onResult(result);
   }
   return result;
 }

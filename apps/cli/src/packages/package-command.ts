@@ -6,6 +6,7 @@ import {
 } from "@tau-agent/coding-agent";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
+import { showingProgress } from "../process/progress.ts";
 
 /** What `tau install` and the like were asked for. */
 export interface PackageRequest {
@@ -32,16 +33,23 @@ export async function packageCommand(
   if (source === undefined && (action === "install" || action === "remove")) {
     refuse(`tau ${action}`, "name a package: npm:<name>, git:<address> or a path");
   }
+  const named = source ?? "";
   switch (action) {
-    case "install":
-      print(`Installed ${lineOf(await installer.install(source ?? ""))}\n`);
+    case "install": {
+      const work = () => installer.install(named);
+      print(`Installed ${lineOf(await showingProgress(`Installing ${named}`, work))}\n`);
       return 0;
-    case "remove":
-      print(`Removed ${(await installer.remove(source ?? "")).source}\n`);
+    }
+    case "remove": {
+      const work = () => installer.remove(named);
+      print(`Removed ${(await showingProgress(`Removing ${named}`, work)).source}\n`);
       return 0;
-    case "update":
-      print(listOf(await installer.update(source)));
+    }
+    case "update": {
+      const what = `Updating ${source ?? "all packages"}`;
+      print(listOf(await showingProgress(what, () => installer.update(source))));
       return 0;
+    }
     default:
       print(listOf(await installer.list()));
       return 0;

@@ -19,7 +19,10 @@ function isBelowHost({ sessionHandle, subagentSandbox }: ProcessEnvironment): bo
 const TRACE_FLUSH_MS = 2000;
 
 /** What extensions reach of the process they run in. */
-export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown"> & {
+export type ExtensionSeams = Pick<
+  ExtensionOptions,
+  "sendUiRequest" | "showNotice" | "onShutdown"
+> & {
   /** Called before the first extension is loaded. */
   readonly beforeExtensions?: () => Promise<void>;
 } & Pick<CreateAgentSessionOptions, "clientReady">;
@@ -28,7 +31,7 @@ export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdow
 export async function sessionOptions(
   options: CliOptions,
   environment: ProcessEnvironment,
-  { sendUiRequest, onShutdown, beforeExtensions, clientReady }: ExtensionSeams = {},
+  { sendUiRequest, showNotice, onShutdown, beforeExtensions, clientReady }: ExtensionSeams = {},
 ): Promise<CreateAgentSessionOptions> {
   return {
     cwd: environment.cwd,
@@ -98,6 +101,7 @@ export async function sessionOptions(
       onFlags: (flags) => settleUnknown(options, flags),
       mode: options.mode === "rpc" || options.mode === "json" ? options.mode : "print",
       sendUiRequest,
+      showNotice,
       onShutdown,
       hostModules: async () => {
         await beforeExtensions?.();

@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
@@ -86,15 +85,16 @@ it("tau install that is killed lists nothing, and the next one installs", async 
   expect(listed.code).toBe(0);
   expect(listed.output).not.toContain("pi-thing");
 
-  // The lock of the dead is free after half a minute, which has passed.
+  // The lock of the dead is free at once.
   const locks = readdirSync(agent).filter((name) => name.endsWith(".lock"));
   expect(locks).toEqual(["packages.lock"]);
-  utimesSync(join(agent, "packages.lock"), new Date(0), new Date(0));
   registry.isOpen = true;
+  const begun = performance.now();
   const again = await tau("install", "npm:pi-thing").ended;
   expect(again).toMatchObject({ code: 0 });
+  expect(performance.now() - begun).toBeLessThan(20_000);
   const { packages } = JSON.parse(readFileSync(join(agent, "settings.json"), "utf8"));
   expect(packages).toEqual(["npm:pi-thing"]);
   expect(existsSync(join(agent, "npm/node_modules/pi-thing/extensions/one.ts"))).toBe(true);
-  expect(readdirSync(agent)).not.toContain("packages.lock");
+  expect(readdirSync(agent).filter((name) => name.includes("lock"))).toEqual([]);
 }, 60_000);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startHost } from "../support/start-host.ts";
 
 const program = fileURLToPath(new URL("../../bin/tau.js", import.meta.url));
 const server = fileURLToPath(
@@ -52,6 +53,30 @@ function tau(...words: string[]): Promise<Outcome> {
 }
 
 const add = (...words: string[]) => tau("mcp", "add", ...words, "--", "node", server, behaviour);
+
+/** A server that never answers, as one that npx downloads first. */
+const silent = { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"] };
+
+it("a slow server holds back no first answer, and is named where a prompt waits for it", async () => {
+  const files = { "agent/mcp.json": JSON.stringify({ mcpServers: { slow: silent } }) };
+  const host = startHost({ files, scenario: ["done"] });
+  const begun = performance.now();
+  host.send({ id: "1", type: "get_state" });
+  await host.until({ "...": true, id: "1", success: true });
+  host.send({ id: "2", type: "prompt", message: "go" });
+  await host.until({ "...": true, id: "2", success: true });
+  expect(performance.now() - begun).toBeLessThan(5000);
+  await expect.poll(() => host.stderr, { timeout: 5000 }).toContain("MCP servers that connect");
+  expect(host.stderr).toContain(": slow. After that the prompt goes on");
+  host.send({ id: "3", type: "abort" });
+  await host.until({ "...": true, id: "3" });
+});
+
+it("tau mcp list shows that it connects", async () => {
+  const slow = `setTimeout(() => process.exit(1), 2000)`;
+  await tau("mcp", "add", "slow", "--", process.execPath, "-e", slow);
+  expect((await tau("mcp", "list")).stderr).toBe("tau: Connecting to MCP servers …\n");
+});
 
 describe("a host", () => {
   it("takes its servers with it, also when it is killed", async () => {

@@ -111,6 +111,40 @@ describe("-p", () => {
     expect(result).toMatchObject({ code: 0, stdout: "done\n", stderr: "" });
   });
 
+  const commands = `export default (pi) => {
+    const say = (name, handler) => pi.registerCommand(name, { handler });
+    say("notify", async (words, ctx) => {
+      ctx.ui.notify("12 files, " + words);
+      ctx.ui.notify("one is large", "warning");
+    });
+    say("message", async () => {
+      pi.sendMessage({ customType: "stats", content: "3 open issues", display: true });
+      pi.sendMessage({ customType: "stats", content: "hidden", display: false });
+    });
+    say("nothing", async () => {});
+    pi.on("agent_start", (_event, ctx) => ctx.ui.notify("a run begins"));
+  };`;
+  const ofExtension = { "agent/extensions/say.js": commands };
+
+  it.each([
+    ["/notify of 4", "12 files, of 4\n", "tau: warning: one is large\n"],
+    ["/message", "3 open issues\n", ""],
+    ["/nothing", "", ""],
+    ["hello", "hi\n", ""],
+  ])("prints what %s says", async (prompt, stdout, stderr) => {
+    const options = { files: ofExtension, scenario: ["hi"], arguments: ["-p", prompt] };
+    expect(await runHost(options)).toMatchObject({ code: 0, stdout, stderr });
+  });
+
+  it("prints the last reply behind what a command says", async () => {
+    const options = {
+      files: ofExtension,
+      scenario: ["hi"],
+      arguments: ["-p", "hello", "/message"],
+    };
+    expect(await runHost(options)).toMatchObject({ code: 0, stdout: "3 open issues\nhi\n" });
+  });
+
   it("without any prompt says so", async () => {
     for (const argv of [["-p"], ["--mode", "text"], ["--mode", "json"]]) {
       const result = await runHost({ arguments: argv });

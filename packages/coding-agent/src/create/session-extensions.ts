@@ -37,6 +37,8 @@ export interface ExtensionOptions {
   readonly mode?: "rpc" | "json" | "print" | undefined;
   /** Sends dialogs and notices to a client; without it there is no user interface. */
   readonly sendUiRequest?: ((request: ExtensionUiRequest) => void) | undefined;
+  /** Shows notices of extensions where there is no client. */
+  readonly showNotice?: ((message: string, type: "info" | "warning" | "error") => void) | undefined;
   /** Ends the host if an extension asks for it; without it the request is ignored. */
   readonly onShutdown?: (() => void) | undefined;
 }
@@ -190,6 +192,7 @@ export class SessionExtensions {
       flagValues: options.flagValues ?? new Map(),
       mode: options.mode ?? "rpc",
       sendUiRequest: options.sendUiRequest,
+      showNotice: options.showNotice,
       requests,
       onShutdown: options.onShutdown,
       registry,

@@ -13,12 +13,14 @@ import { ExtensionHooks } from "./extension-hooks.ts";
 import { ExtensionSystem, type ExtensionSystemOptions } from "./extension-system.ts";
 import { withRequestEvents } from "./hooks/request-events.ts";
 import type { ExtensionFailure } from "./hooks/runner.ts";
-import { createHeadlessUiPort, createUiPort, type UiPort } from "./ui/ui-port.ts";
+import { createHeadlessUiPort, createUiPort, type ShowNotice, type UiPort } from "./ui/ui-port.ts";
 
 /** What {@link OpenExtensions} is made from. */
 export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui" | "onFailure"> {
   /** Sends dialogs and notices to a client; without it there is no user interface. */
   readonly sendUiRequest: ((request: ExtensionUiRequest) => void) | undefined;
+  /** Shows notices where there is no client. */
+  readonly showNotice?: ShowNotice | undefined;
   /** Asks the client. */
   readonly requests: HostRequests;
   readonly onShutdown: (() => void) | undefined;
@@ -50,7 +52,7 @@ export class OpenExtensions {
     const { sendUiRequest } = options;
     this.#ui =
       sendUiRequest === undefined
-        ? createHeadlessUiPort()
+        ? createHeadlessUiPort(options.showNotice)
         : createUiPort({
             requests: options.requests,
             send: (request) => this.#send(request, sendUiRequest),

@@ -183,6 +183,19 @@ describe("a request to the model", () => {
     expect(await session.buildSystemPrompt()).toBe(prompt);
   });
 
+  it("says for which servers a prompt waits", async () => {
+    const session = await workspace().openReady();
+    await session.mcp.set({ slow: fixtureEntry({ silent: ["initialize"] }) });
+    const waiting = session.mcp.ready();
+    await expect
+      .poll(() => session.diagnostics.filter(({ code }) => code === "mcp_waiting"), {
+        timeout: 5000,
+      })
+      .toMatchObject([{ message: expect.stringMatching(/^Waiting up to 10 s .*: slow\. /) }]);
+    await session.mcp.set({});
+    await waiting;
+  });
+
   it("waits for servers with direct tools, also in its first prompt", async () => {
     await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("a") }) });
     const session = await workspace().open();

@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -55,6 +58,37 @@ describe("withFileLock", () => {
     expect(await withFileLock(path, async () => "done")).toBe("done");
   });
 
+  /** A process that takes the lock and is killed while it has it. */
+  async function killHolder(path: string) {
+    const module = JSON.stringify(new URL("./file-lock.ts", import.meta.url).href);
+    const source = `import { withFileLock } from ${module};
+      await withFileLock(${JSON.stringify(path)}, () => new Promise(() => {
+        console.log("held");
+        setInterval(() => {}, 1000);
+      }));`;
+    const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", source]);
+    await once(child.stdout, "data");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+
+  it("takes over the lock of a killed process at once", async () => {
+    const path = join(dir, "file.json");
+    await killHolder(path);
+    expect(readdirSync(dir).sort()).toEqual(["file.json.lock", "file.json.lock.owner"]);
+    expect(await withFileLock(path, async () => "done", { waitMs: 1000 })).toBe("done");
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it("leaves a lock alone that another program has made after a killed process", async () => {
+    const path = join(dir, "file.json");
+    await killHolder(path);
+    rmdirSync(`${path}.lock`);
+    mkdirSync(`${path}.lock`);
+    const refused = withFileLock(path, async () => {}, { waitMs: 100 });
+    await expect(refused).rejects.toMatchObject({ code: "file_locked" });
+  });
+
   it("releases the lock when the work fails", async () => {
     const path = join(dir, "file.json");
     await expect(withFileLock(path, () => Promise.reject(new TypeError("no")))).rejects.toThrow(
@@ -92,7 +126,7 @@ describe("withFileLock", () => {
       mkdirSync(`${path}.lock`);
       utimesSync(`${path}.lock`, 5, 5);
     });
-    expect(readdirSync(dir)).toEqual(["file.json.lock"]);
+    expect(readdirSync(dir)).toContain("file.json.lock");
   });
 
   it("names the file when another process keeps the lock", async () => {

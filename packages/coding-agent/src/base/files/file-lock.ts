@@ -1,6 +1,10 @@
-import { mkdir, realpath, rmdir, stat, utimes } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { mkdir, readFile, realpath, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { SessionError } from "../errors.ts";
+import { isRunning } from "../is-running.ts";
+import { processStart } from "../process-start.ts";
 import { makeFolder } from "./make-folder.ts";
 import { errorCode } from "./read-text.ts";
 import { systemReason } from "./system-reason.ts";
@@ -42,12 +46,64 @@ async function makeLock(lock: string): Promise<HeldLock | undefined> {
     throw error;
   }
   const found = await stat(lock).catch(() => undefined);
-  return found && { inode: found.ino, touchedMs: found.mtimeMs };
+  if (found === undefined) return undefined;
+  const { pid } = process;
+  const owner: LockOwner = {
+    ...identityOf(found),
+    pid,
+    host: hostname(),
+    start: processStart(pid),
+  };
+  // Without it the lock of a killed process is stale later.
+  await writeFile(ownerFile(lock), JSON.stringify(owner), { mode: 0o600 }).catch(() => undefined);
+  return { inode: found.ino, touchedMs: found.mtimeMs };
+}
+
+/** Who made a lock directory, in a file beside it: other programs expect the directory to be empty. */
+interface LockOwner extends LockIdentity {
+  readonly pid: number;
+  readonly host: string;
+  /** When the process started, where the system tells: its number may be another's later. */
+  readonly start: string | undefined;
+}
+
+/** Tells a lock directory from one that another program has made of the same name. */
+interface LockIdentity {
+  readonly inode: number;
+  readonly madeMs: number;
+}
+
+const ownerFile = (lock: string) => `${lock}.owner`;
+
+function identityOf({ ino, birthtimeMs }: Stats): LockIdentity {
+  return { inode: ino, madeMs: birthtimeMs };
+}
+
+/** Removes a lock, whoever has made it. */
+export async function dropLock(lock: string): Promise<void> {
+  await rm(ownerFile(lock), { force: true }).catch(() => undefined);
+  await rmdir(lock).catch(() => undefined);
 }
 
 async function isStale(lock: string): Promise<boolean> {
   const found = await stat(lock).catch(() => undefined);
-  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > staleLockMs;
+  if (found === undefined) return false;
+  return Math.abs(Date.now() - found.mtimeMs) > staleLockMs || (await isOrphaned(lock, found));
+}
+
+/** Whether the process that made a lock is known to have ended. */
+async function isOrphaned(lock: string, found: Stats): Promise<boolean> {
+  try {
+    const owner = JSON.parse(await readFile(ownerFile(lock), "utf8")) as LockOwner;
+    const { inode, madeMs } = identityOf(found);
+    if (owner.inode !== inode || owner.madeMs !== madeMs || owner.host !== hostname()) return false;
+    if (!Number.isSafeInteger(owner.pid) || owner.pid <= 0) return false;
+    if (!isRunning(owner.pid)) return true;
+    const start = processStart(owner.pid);
+    return owner.start !== undefined && start !== undefined && owner.start !== start;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -58,13 +114,13 @@ async function removeStale(lock: string): Promise<void> {
   const guard = `${lock}.stale`;
   const held = await makeLock(guard);
   if (held === undefined) {
-    if (await isStale(guard)) await rmdir(guard).catch(() => undefined);
+    if (await isStale(guard)) await dropLock(guard);
     return;
   }
   try {
-    if (await isStale(lock)) await rmdir(lock).catch(() => undefined);
+    if (await isStale(lock)) await dropLock(lock);
   } finally {
-    await rmdir(guard).catch(() => undefined);
+    await dropLock(guard);
   }
 }
 
@@ -131,6 +187,6 @@ export async function withFileLock<T>(
     clearInterval(heartbeat);
     await touching;
     // A process that was stopped for long may have lost it.
-    if (await isHeld(lock, held)) await rmdir(lock).catch(() => undefined);
+    if (await isHeld(lock, held)) await dropLock(lock);
   }
 }

@@ -75,14 +75,20 @@ export function createUiPort(options: UiPortOptions): UiPort {
   };
 }
 
-/** A port without a client: dialogs are dismissed at once, everything else does nothing. */
-export function createHeadlessUiPort(): UiPort {
+/** Shows what an extension says. */
+export type ShowNotice = (message: string, type: (typeof notifyTypes)[number]) => void;
+
+/**
+ * A port without a client: dialogs are dismissed at once, notices go to `show`, and everything else does
+ * nothing.
+ */
+export function createHeadlessUiPort(show?: ShowNotice): UiPort {
   const nobody: ClientUi = {
     select: async () => undefined,
     confirm: async () => false,
     input: async () => undefined,
     editor: async () => undefined,
-    notify: () => {},
+    notify: (message, type) => show?.(shownText(message), oneOf(notifyTypes, type) ?? "info"),
     setStatus: () => {},
     setWidget: () => {},
     setTitle: () => {},

@@ -27,6 +27,8 @@ import { describeServers } from "./server-section.ts";
 
 /** How long a prompt waits for servers whose tools it declares. */
 const READY_MS = 10_000;
+/** After so long a wait, users learn for what. */
+const WAIT_NOTE_MS = 1000;
 const MAX_REASON = 1000;
 const DIRECT_SHARE = 0.1;
 const DEFAULT_WINDOW = 128_000;
@@ -118,8 +120,17 @@ export class McpServers {
     if (waiting.length === 0 || left <= 0) return;
     const over = Promise.withResolvers<void>();
     const timer = setTimeout(over.resolve, left);
+    const names = waiting.map(({ config }) => config.name);
+    const notice = setTimeout(() => this.#noteWait(names, left), Math.min(WAIT_NOTE_MS, left));
     await Promise.race([Promise.all(waiting.map((server) => server.settled())), over.promise]);
     clearTimeout(timer);
+    clearTimeout(notice);
+  }
+
+  #noteWait(names: readonly string[], waitMs: number): void {
+    const seconds = Math.ceil(waitMs / 1000);
+    const message = `Waiting up to ${seconds} s for MCP servers that connect (a program that npx starts may have to be downloaded first): ${names.join(", ")}. After that the prompt goes on without their tools`;
+    this.#environment.note({ severity: "warning", code: "mcp_waiting", message });
   }
 
   /** Resolves when no server is connecting for the first time. */

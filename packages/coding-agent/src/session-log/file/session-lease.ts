@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { SessionError } from "../../base/errors.ts";
+import { processStart } from "../../base/process-start.ts";
 import { randomUuid } from "../../base/random.ts";
-import { processStart } from "./process-start.ts";
 
 /** How often the owner refreshes it. */
 const HEARTBEAT_MS = 10_000;

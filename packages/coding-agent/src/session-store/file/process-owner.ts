@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { processStart } from "../../session-log/file/process-start.ts";
+import { processStart } from "../../base/process-start.ts";
 
 const form = /^process (\d+) on (.+?)(?: since (.+))?$/s;
 

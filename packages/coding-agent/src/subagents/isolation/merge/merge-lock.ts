@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionError } from "../../../base/errors.ts";
-import { withFileLock } from "../../../base/files/file-lock.ts";
+import { dropLock, withFileLock } from "../../../base/files/file-lock.ts";
 import { randomHex } from "../../../base/random.ts";
 import type { Repository } from "../repository/repository.ts";
 
@@ -52,7 +52,7 @@ export async function releaseMergeLock(folder: string): Promise<void> {
     // host.
     await rename(mark, claimed);
     if (Date.now() - mtimeMs < SURELY_OWN_MS)
-      await rmdir(`${await readFile(claimed, "utf8")}.lock`);
+      await dropLock(`${await readFile(claimed, "utf8")}.lock`);
   } catch {
     // It held no lock, or another host is releasing it.
   }

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { showingProgress } from "./progress.ts";
+
+async function shownFor(isTTY: boolean, ms: number): Promise<string> {
+  let shown = "";
+  const stream = {
+    isTTY,
+    write: (text: string | Uint8Array) => {
+      shown += String(text);
+      return true;
+    },
+  };
+  expect(await showingProgress("Installing it", () => sleep(ms, "done"), stream)).toBe("done");
+  return shown;
+}
+
+it("shows one line where there is no terminal", async () => {
+  expect(await shownFor(false, 1200)).toBe("tau: Installing it …\n");
+});
+
+it("turns a spinner on a terminal, and leaves nothing of it", async () => {
+  const shown = await shownFor(true, 700);
+  expect(shown).toContain("⠋ Installing it … 0 s");
+  expect(shown).toContain("⠙ Installing it … 0 s");
+  expect(shown.endsWith("\r\u001b[K")).toBe(true);
+});
+
+it.each([true, false])("shows nothing for what is done at once", async (isTTY) => {
+  expect(await shownFor(isTTY, 20)).toBe("");
+});
+
+it("leaves nothing when the work fails", async () => {
+  const stream = { isTTY: true, write: () => true };
+  const failing = () => sleep(5).then(() => Promise.reject(new TypeError("no")));
+  await expect(showingProgress("x", failing, stream)).rejects.toThrow("no");
+});
