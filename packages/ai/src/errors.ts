@@ -1,6 +1,6 @@
 import { meaningOf, type ProviderErrorCode } from "./error-codes.ts";
 import { redactSecrets } from "./redact-secrets.ts";
-import { readRetryAfter } from "./retry-hint.ts";
+import { readReset, readRetryAfter } from "./retry-hint.ts";
 
 export type { ProviderErrorCode };
 
@@ -10,7 +10,7 @@ export interface ProviderErrorInit {
   /** Status and body (or cause) in words; keys are redacted. */
   readonly message: string;
   readonly status?: number | undefined;
-  /** How long the vendor asks to wait, in ms. */
+  /** How long the vendor asks to wait, or until what is used up can be used again, in ms. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
@@ -171,10 +171,11 @@ function classifyResponse(failure: VendorFailure): {
 } {
   const { headers, body, message: text, vendorCode = [] } = failure;
   const byCode = meaningOf([vendorCode, leadingCode(text)].flat());
-  if (byCode === "quota" || failure.status === 402) return { code: "quota" };
+  const usedUp = () => ({ code: "quota", retryAfterMs: readReset({ headers, body, text }) }) as const;
+  if (byCode === "quota" || failure.status === 402) return usedUp();
   const asked = readRetryAfter({ headers, body, text, isRateLimit: false });
   const code = decide(failure, byCode, asked !== undefined);
-  if (code === "quota") return { code };
+  if (code === "quota") return usedUp();
   const isRateLimit = code === "rate_limited";
   return { code, retryAfterMs: asked ?? readRetryAfter({ headers, isRateLimit }) };
 }

@@ -81,7 +81,8 @@ export function nameProvider(
   const isTooLong = error.isRetryable && retryAfterMs > maxRetryDelayMs;
   const step = isTooLong
     ? `It asks to wait ${inWords(retryAfterMs)}, longer than retry.maxDelayMs allows (${inWords(maxRetryDelayMs)}).`
-    : ((status === 401 && code === "auth" ? keyStep : undefined) ??
+    : (resetStep(error) ??
+      (status === 401 && code === "auth" ? keyStep : undefined) ??
       (fetch !== undefined && status === undefined ? proxyStep(message, baseUrl) : undefined) ??
       nextSteps.find(({ fits }) => fits(error))?.step);
   if (step === undefined || (baseUrl === "" && !isTooLong)) return error;
@@ -95,12 +96,24 @@ export function nameProvider(
   });
 }
 
+/** When to come back to a plan that is used up. */
+function resetStep({ code, retryAfterMs = 0 }: ProviderError): string | undefined {
+  if (code !== "quota" || retryAfterMs <= 0 || retryAfterMs > MAX_RESET_MS) return undefined;
+  const [day, time = ""] = new Date(Date.now() + retryAfterMs).toISOString().split("T");
+  const at = `${day} ${time.slice(0, 5)} UTC`;
+  return `It can be used again in ${inWords(retryAfterMs)}, at ${at}; until then choose another model.`;
+}
+
+/** No plan is used up for longer; a date further ahead is a mistake. */
+const MAX_RESET_MS = 400 * 24 * 3_600_000;
+
 /** A time as people write it: `1 h 5 min`, `34 s`, `620 ms`. */
 function inWords(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = Math.ceil(ms / 1000);
   const parts: [number, string][] = [
-    [Math.floor(seconds / 3600), "h"],
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor((seconds % 86_400) / 3600), "h"],
     [Math.floor((seconds % 3600) / 60), "min"],
     [seconds % 60, "s"],
   ];

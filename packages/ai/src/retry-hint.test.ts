@@ -1,7 +1,32 @@
 import { describe, expect, it } from "vitest";
-import { readRetryAfter } from "./retry-hint.ts";
+import { readReset, readRetryAfter } from "./retry-hint.ts";
 
 const now = Date.parse("2026-11-21T00:00:00Z");
+
+describe("readReset", () => {
+  const seconds = now / 1000;
+  it.each<[object, Record<string, string>, number | undefined]>([
+    [{ error: { type: "usage_limit_reached", resets_at: seconds + 60 } }, {}, 60_000],
+    [{ error: { resets_at: "2026-11-21T01:00:00Z" } }, {}, 3_600_000],
+    [{ error: { resets_in_seconds: 90 } }, {}, 90_000],
+    [{ error: { resets_at: seconds - 60 } }, {}, undefined],
+    [{ error: { resets_at: "soon" } }, {}, undefined],
+    [{}, { "retry-after": "120" }, 120_000],
+    [{}, { "anthropic-ratelimit-unified-reset": String(seconds + 30) }, 30_000],
+    [
+      {},
+      {
+        "anthropic-ratelimit-requests-reset": "2026-11-21T00:00:01Z",
+        "anthropic-ratelimit-tokens-reset": "2026-11-21T00:01:00Z",
+      },
+      60_000,
+    ],
+    [{}, { "x-codex-primary-reset-after-seconds": "7200" }, 7_200_000],
+    [{}, {}, undefined],
+  ])("reads %j and %j", (body, headers, expected) => {
+    expect(readReset({ body, headers: new Headers(headers) }, now)).toBe(expected);
+  });
+});
 
 describe("readRetryAfter", () => {
   it.each<[Record<string, string>, number | undefined]>([

@@ -20,11 +20,32 @@ export function readRetryAfter(source: RetryHintSource, now = Date.now()): numbe
   const { headers, body, text = "", isRateLimit = true } = source;
   return (
     fromHeaders(headers, now) ??
-    fromBody(body, 0) ??
+    fromBody(body, 0, now) ??
     fromText(text) ??
     (isRateLimit ? fromResetHeaders(headers, now) : undefined)
   );
 }
+
+/**
+ * When a plan that is used up can be used again, in ms from now; undefined if nothing says so. Of several
+ * limits the last one to be reset counts: which of them it was is not said.
+ */
+export function readReset(source: RetryHintSource, now = Date.now()): number | undefined {
+  const asked = readRetryAfter(source, now);
+  if (asked !== undefined && asked > 0) return asked;
+  const waits = planHeaders.map((name) => fromTime(source.headers?.get(name), now) ?? 0);
+  const last = Math.max(...waits);
+  return last > 0 ? last : undefined;
+}
+
+/** Headers that are on every answer; they say something of a limit only once it is reached. */
+const planHeaders = [
+  ...["requests", "tokens", "input-tokens", "output-tokens"].map(
+    (what) => `anthropic-ratelimit-${what}-reset`,
+  ),
+  ...["unified-5h", "unified-7d"].map((what) => `anthropic-ratelimit-${what}-reset`),
+  ...["primary", "secondary"].map((what) => `x-codex-${what}-reset-after-seconds`),
+];
 
 function fromHeaders(headers: HeaderReader | undefined, now: number): number | undefined {
   const precise = amount(headers?.get("retry-after-ms"), 1);
@@ -52,21 +73,28 @@ const bodyMembers: Readonly<Record<string, number>> = {
   resets_in_seconds: 1000,
 };
 
+/** Members of error bodies that hold a time. */
+const timeMembers: ReadonlySet<string> = new Set(["resets_at", "reset_at", "resetsAt", "resetAt"]);
+
 /** Error bodies are shallow; the limit keeps hostile ones from costing anything. */
 const maxDepth = 6;
 const maxMembers = 50;
 
-function fromBody(value: unknown, depth: number): number | undefined {
+function fromBody(value: unknown, depth: number, now: number): number | undefined {
   if (typeof value !== "object" || value === null || depth > maxDepth) return undefined;
   const members = Object.entries(value).slice(0, maxMembers);
   for (const [name, member] of members) {
     const factor = Object.hasOwn(bodyMembers, name) ? bodyMembers[name] : undefined;
-    if (factor === undefined) continue;
+    if (factor === undefined) {
+      const wait = timeMembers.has(name) ? fromTime(member, now) : undefined;
+      if (wait !== undefined) return wait;
+      continue;
+    }
     const wait = typeof member === "number" ? member * factor : waitOf(member, factor);
     if (wait !== undefined && wait >= 0 && Number.isFinite(wait)) return wait;
   }
   for (const [, member] of members) {
-    const wait = fromBody(member, depth + 1);
+    const wait = fromBody(member, depth + 1, now);
     if (wait !== undefined) return wait;
   }
   return undefined;
@@ -112,10 +140,20 @@ function readDuration(text: string): number | undefined {
 
 function fromResetHeaders(headers: HeaderReader | undefined, now: number): number | undefined {
   for (const name of ["anthropic-ratelimit-unified-reset", "x-ratelimit-reset"]) {
-    const reset = Number.parseFloat(headers?.get(name) ?? "");
-    if (reset > 0 && Number.isFinite(reset)) return Math.max(0, resetTime(reset, now) - now);
+    const wait = fromTime(headers?.get(name), now);
+    if (wait !== undefined) return wait;
   }
   return undefined;
+}
+
+/** A time as vendors write it: a date, or a number. */
+function fromTime(value: unknown, now: number): number | undefined {
+  if (typeof value === "string" && value.length <= 40 && /^\d{4}-\d\d-\d\dT/.test(value)) {
+    const date = Date.parse(value);
+    return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  }
+  const reset = typeof value === "number" ? value : Number.parseFloat(String(value ?? ""));
+  return reset > 0 && Number.isFinite(reset) ? Math.max(0, resetTime(reset, now) - now) : undefined;
 }
 
 /** Reset headers hold epoch ms, epoch seconds or seconds from now; their size tells which. */

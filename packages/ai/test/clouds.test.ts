@@ -435,7 +435,14 @@ describe("a ChatGPT plan", () => {
     for (;;) {
       const next = await reply.next();
       if (!next.done) continue;
-      expect(next.value.error).toMatchObject({ code: "quota", isRetryable: false });
+      expect(next.value.error).toMatchObject({
+        code: "quota",
+        isRetryable: false,
+        retryAfterMs: 7_200_000,
+        message: expect.stringMatching(
+          /It can be used again in 2 h, at 20\d\d-\d\d-\d\d \d\d:\d\d UTC; until then choose another model\.$/,
+        ),
+      });
       return;
     }
   });

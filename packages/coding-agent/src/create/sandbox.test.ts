@@ -53,6 +53,23 @@ function answering(...answers: ApprovalResult[]) {
 }
 
 describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
+  it("says that a file landed in the private temporary folder", async () => {
+    const write = (path: string) => toolCall("write", { path, content: "x" });
+    const elsewhere = `/tmp/another-project-${randomUUID()}`;
+    const { results } = await run([write(`${elsewhere}/notes.md`), write("inside.md")], workspace);
+    expect(results[0]).toMatch(/^Successfully wrote 1 bytes to .* It is in the private temporary/);
+    expect(results[1]).toBe("Successfully wrote 1 bytes to inside.md");
+    expect(existsSync(elsewhere)).toBe(false);
+  });
+
+  it("names paths of sandbox.write that do not exist", async () => {
+    const path = outside();
+    const { session } = await run([], { ...workspace, write: [path, "/var/tmp"] });
+    expect(session.diagnostics.filter(({ code }) => code === "sandbox_path_missing")).toMatchObject([
+      { severity: "warning", message: expect.stringContaining(`names ${path}, which does not`) },
+    ]);
+  });
+
   it("tells the model what a failed command ran in", async () => {
     const { results, cwd } = await run(
       [bash("echo x > inside; touch /usr/x"), bash("cat inside")],

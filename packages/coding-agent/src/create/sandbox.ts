@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { SandboxParts } from "../sandbox/open-sandbox.ts";
@@ -40,7 +41,7 @@ export async function createSandbox(
 ): Promise<CreatedSandbox> {
   // Nothing is loaded for those who want none.
   if (given === undefined && settings.sandboxFiles.length === 0) return { diagnostics: [] };
-  const { settleSandbox } = await import("../sandbox/policy/sandbox-settings.ts");
+  const { settleSandbox, settingPath } = await import("../sandbox/policy/sandbox-settings.ts");
   const { isProjectTrusted, sandboxFiles } = settings;
   const { policy, diagnostics } = settleSandbox(sandboxFiles, { isProjectTrusted, given });
   if (policy.mode === "off") return { policy, diagnostics };
@@ -53,8 +54,18 @@ export async function createSandbox(
     keyFiles: secretFiles.map((file) => resolve(places.baseDirectory, file)),
   });
   const { available, reason, remedy } = opened.check;
-  if (available) return { ...opened, policy, diagnostics };
+  if (available) {
+    const base = { cwd: workingFolder.cwd, homeDirectory: places.homeDirectory };
+    const missing = policy.write.filter((path) => !existsSync(settingPath(path, base)));
+    return { ...opened, policy, diagnostics: [...diagnostics, ...missing.map(missingPath)] };
+  }
   const message = `The sandbox is not available: ${reason}. ${remedy}`;
   const missing: Diagnostic = { severity: "error", code: "sandbox_unavailable", message };
   return { ...opened, policy, diagnostics: [...diagnostics, missing] };
+}
+
+/** It is not made: whether it is to be a folder or a file, nobody has said. */
+function missingPath(path: string): Diagnostic {
+  const message = `sandbox.write names ${path}, which does not exist, so commands cannot write it. Make it (mkdir -p ${path}) if it is to be a folder; later commands can write it then`;
+  return { severity: "warning", code: "sandbox_path_missing", message };
 }

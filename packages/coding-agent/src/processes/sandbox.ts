@@ -42,6 +42,8 @@ export interface Sandbox {
   readonly inherited: Readonly<Record<string, unknown>>;
   /** Where a path of the sandbox is for the host: `/tmp` and `/dev/shm` are private folders. */
   hostPath(path: string): string;
+  /** Whether a path of the host is in one of those folders, which nobody outside of the session looks into. */
+  isPrivate(path: string): boolean;
   /**
    * Synchronous, so that nothing comes between the check and the opening.
    *

@@ -80,6 +80,10 @@ export class SessionSandbox implements Sandbox {
     return this.#paths.hostPath(path);
   }
 
+  isPrivate(path: string): boolean {
+    return this.#paths.seenPath(path) !== path;
+  }
+
   refuseRead(path: string, shown: string): void {
     const reason = readRefusal(path, this.#paths);
     if (reason !== undefined) throw refusal("read", shown, reason);

@@ -41,7 +41,12 @@ export async function runWriteTool(
       throw writeError(error, path);
     }
     const text = `Successfully wrote ${Buffer.byteLength(content)} bytes to ${path}`;
-    return { content: [{ type: "text", text }] };
+    // Above all where the project is in /tmp itself, its neighbours are looked for there.
+    const remark =
+      environment.sandbox?.isPrivate(file) === true
+        ? `. It is in the private temporary folder of this session's sandbox: only this session sees it there, and it goes with the session.`
+        : "";
+    return { content: [{ type: "text", text: text + remark }] };
   });
 }
 
