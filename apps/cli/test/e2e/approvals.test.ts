@@ -114,6 +114,9 @@ it("stdin that is closed leaves the question open for the next host", async () =
   expect(await second.until({ "...": true, id: "busy" })).toMatchObject({ code: "busy" });
   second.send({ type: "host_response", id, result: { decision: "deny", message: "no" } });
   await second.until({ "...": true, type: "agent_settled" });
+  expect(await second.until({ "...": true, type: "prompt_result" })).toMatchObject({
+    status: "completed",
+  });
   expect(existsSync(join(place.cwd, "ran.txt"))).toBe(false);
 });
 

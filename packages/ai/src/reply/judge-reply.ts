@@ -4,7 +4,9 @@ import { ProviderError } from "../errors.ts";
 /**
  * What is wrong with a reply that ended in order; undefined when nothing is. A reply without text and
  * call says nothing, and another attempt usually does. Some servers cut a conversation that is too
- * long instead of refusing it: then more went in than fits, or nothing came out for want of room.
+ * long instead of refusing it: then more went in than fits, or nothing came out for want of room. Of a
+ * reply that says something, a sum of counts proves nothing: some vendors count cached tokens twice, or
+ * add up several passes of theirs.
  */
 export function judgeReply(
   reason: StopReason,
@@ -12,7 +14,8 @@ export function judgeReply(
   { input, cacheRead, cacheWrite }: Usage,
   { contextWindow }: Pick<Model, "contextWindow">,
 ): ProviderError | undefined {
-  const sent = input + cacheRead + cacheWrite;
+  const isGood = content.some(saysSomething);
+  const sent = isGood ? input : input + cacheRead + cacheWrite;
   if (reason === "stop" && contextWindow > 0 && sent > contextWindow) {
     return overflow(`The request takes ${sent} tokens, the context window has ${contextWindow}`);
   }
@@ -20,7 +23,7 @@ export function judgeReply(
     const hasOutput = content.some((block) => block.type === "thinking" || saysSomething(block));
     return hasOutput ? undefined : overflow("The context window leaves no room for a reply");
   }
-  if (content.some(saysSomething)) return undefined;
+  if (isGood) return undefined;
   return new ProviderError({ code: "overloaded", message: "The model sent an empty reply" });
 }
 

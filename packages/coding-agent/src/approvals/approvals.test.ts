@@ -431,7 +431,13 @@ describe("while a question is open", () => {
       permissions: { mode: "all" },
     });
     expect(again.session.isStreaming).toBe(true);
+    const results: unknown[] = [];
+    again.session.subscribe((event) => {
+      if (event.type === "prompt_result") results.push(event);
+    });
     await again.session.waitForIdle();
+    // The prompt has its one result, though another host took it in.
+    expect(results).toEqual([{ type: "prompt_result", status: "completed" }]);
     expect(again.asked[0]).toMatchObject({ id: request?.id, toolCallId: request?.toolCallId });
     expect(existsSync(join(cwd, "a"))).toBe(true);
     // The mode is another now, so the next call needs no question.
@@ -439,6 +445,22 @@ describe("while a question is open", () => {
     expect(existsSync(join(cwd, "b"))).toBe(true);
     expect(again.session.lastAssistantText).toBe("done");
     expect(unpaired(again.session.messages)).toEqual([]);
+  });
+
+  it("who sent the prompt may ask for its result while its run goes on", async () => {
+    const { session, cwd } = await waiting();
+    const path = session.log.path ?? "";
+    const promptId = /"promptId":"(\w+)"/.exec(readFileSync(path, "utf8"))?.[1] ?? "";
+    await session.dispose();
+    const again = await asking(["done"], [allow, allow], { cwd, session: { kind: "file", path } });
+    const results: unknown[] = [];
+    again.session.subscribe((event) => {
+      if (event.type === "prompt_result") results.push(event);
+    });
+    const resumed = await again.session.submit("go", { promptId, id: "mine", resume: true });
+    expect(resumed.disposition).toBe("started");
+    expect(await resumed.result).toMatchObject({ status: "completed", text: "done" });
+    expect(results).toEqual([{ type: "prompt_result", id: "mine", status: "completed" }]);
   });
 
   it("a deny rule closes a question that is asked again", async () => {

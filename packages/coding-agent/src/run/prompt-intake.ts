@@ -21,7 +21,7 @@ import {
   resultEvent,
 } from "./prompt-tracker.ts";
 import { QueueReport } from "./queue-report.ts";
-import { resumePrompt } from "./resume-prompt.ts";
+import { continuePrompt, resumePrompt } from "./resume-prompt.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { storedOutcome } from "./stored-outcome.ts";
@@ -254,6 +254,11 @@ export class PromptIntake {
     if (message.role === "user") this.#queues.update();
   }
 
+  /** A run goes on that another host began: its prompt has its result here. */
+  continueRun(promptId: string | undefined): void {
+    continuePrompt(promptId, this.#prompts, this.#options);
+  }
+
   /** A run ended and does not go on: that is the result of the prompts it answered. */
   noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
     return this.#prompts.noteRunEnd(input, outcome);
@@ -340,7 +345,7 @@ export class PromptIntake {
     known: PromptAcceptance,
   ): Promise<PromptAcceptance> {
     const { promptId } = identity;
-    if (!options.resume || this.#prompts.find(promptId) !== undefined) return known;
+    if (!options.resume || this.#prompts.isClaimed(promptId)) return known;
     await this.#options.check();
     const prompt = await askingFor(identity, options);
     const result = resumePrompt(prompt, this.#prompts, this.#options);

@@ -24,6 +24,8 @@ export interface PromptIdentity {
   readonly answer?: OutputAnswer | undefined;
   /** The span it names. */
   readonly traceparent?: string | undefined;
+  /** Its run goes on that another host began, and nobody has asked for that. */
+  readonly isUnclaimed?: boolean | undefined;
 }
 
 interface AcceptedPrompt extends PromptIdentity {
@@ -53,10 +55,40 @@ export class PromptTracker {
 
   /** Notes a prompt and returns the promise of its result. */
   accept(message: AgentMessage, prompt: PromptIdentity): Promise<PromptResult> {
+    return this.#add(message, prompt).result;
+  }
+
+  /**
+   * Notes a prompt whose messages are in the conversation already.
+   *
+   * @param messages - its own first
+   */
+  takeUp(
+    messages: readonly [AgentMessage, ...AgentMessage[]],
+    prompt: PromptIdentity,
+  ): Promise<PromptResult> {
+    const [own] = messages;
+    const known = this.#prompts.find(({ promptId }) => promptId === prompt.promptId);
+    this.#prompts = this.#prompts.filter((each) => each !== known);
+    const added = this.#add(own, prompt);
+    added.isDelivered = true;
+    added.messages.push(...messages);
+    void added.result.then((result) => known?.resolve(result));
+    return added.result;
+  }
+
+  #add(message: AgentMessage, prompt: PromptIdentity): AcceptedPrompt {
     const { promise: result, resolve } = Promise.withResolvers<PromptResult>();
     const state = { isDelivered: false, messages: [], outcome: undefined };
-    this.#prompts.push({ ...prompt, message, result, resolve, ...state });
-    return result;
+    const added: AcceptedPrompt = { ...prompt, message, result, resolve, ...state };
+    this.#prompts.push(added);
+    return added;
+  }
+
+  /** Whether somebody waits for the result of a prompt; not so where only its run was taken up. */
+  isClaimed(promptId: string): boolean {
+    const prompt = this.#prompts.find((each) => each.promptId === promptId);
+    return prompt !== undefined && prompt.isUnclaimed !== true;
   }
 
   /** The result to come of an accepted prompt; undefined once it has come. */

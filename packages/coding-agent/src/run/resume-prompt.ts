@@ -34,14 +34,24 @@ export function resumePrompt(
   const isOver = hasEnded(messages) && problem === undefined;
   if (isOver || answer?.isClosed === true) return undefined;
   if (answer !== undefined) outputs.add(promptId, answer);
-  const result = prompts.accept(messages[0], prompt);
-  for (const message of messages) {
-    prompts.noteRecorded(message, message === messages[0] ? promptId : undefined);
-  }
+  const result = prompts.takeUp(messages, prompt);
   outputs.noteDelivery(promptId);
   if (driver.isBusy) return result;
   conversation.drop(cutReply(conversation.messages));
   origins.continueRun(promptId);
   driver.start(problem === undefined ? [] : [outputReminder(problem)]);
   return result;
+}
+
+/** A run goes on that another host began; its prompt has its result here, whoever sent it. */
+export function continuePrompt(
+  promptId: string | undefined,
+  prompts: PromptTracker,
+  { conversation, origins }: Pick<Parts, "conversation" | "origins">,
+): void {
+  origins.continueRun(promptId);
+  const messages = promptId === undefined ? undefined : latestPrompt(conversation.log, promptId);
+  if (promptId === undefined || messages === undefined) return;
+  const identity = { promptId, id: undefined, isAnnounced: true, isUnclaimed: true };
+  void prompts.takeUp(messages, identity);
 }

@@ -266,7 +266,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     if (questions === undefined || inputs.asksAgain === undefined) return;
     conversation.resumeCalls();
     gate.resume(questions.requestIds);
-    origins.continueRun(questions.promptId);
+    intake.continueRun(questions.promptId);
     driver.resume(questions, ready);
   };
   if (inputs.asksAgain !== undefined) askAgain(inputs.asksAgain);
