@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
 import { leanSdks } from "../../packages/ai/bundling/lean-sdks.ts";
@@ -28,21 +28,26 @@ const oneChunkForTheStart: Plugin = {
       const pluginData = "resolving";
       const found = await build.resolve(path, { importer, resolveDir, kind, pluginData });
       if (found.external || found.namespace !== "file") return found;
-      return { ...found, namespace: "lazy", pluginData: isOurs };
+      // Relative, because bundles may show it.
+      return { ...found, path: relative("", found.path), namespace: "lazy", pluginData: isOurs };
     });
-    build.onLoad({ filter: /.*/, namespace: "lazy" }, async ({ path, pluginData: isOurs }) => {
-      const from = JSON.stringify(path);
-      const common = isOurs ? undefined : await exportsOfCommonJs(path);
-      // Packages have default exports; of ours only generated ones do, and asking for one that is
-      // not there would be warned about.
-      const hasDefault = !isOurs || /^export default\b/m.test(readFileSync(path, "utf8"));
-      const fallback = hasDefault
-        ? `import * as all from ${from}; export default all.default;`
-        : "";
-      const all = common ?? `export * from ${from}; ${fallback}`;
-      const contents = `${all} import ${JSON.stringify(entry)};`;
-      return { contents, loader: "js", resolveDir: dirname(path) };
-    });
+    build.onLoad(
+      { filter: /.*/, namespace: "lazy" },
+      async ({ path: shown, pluginData: isOurs }) => {
+        const path = resolve(shown);
+        const from = JSON.stringify(path);
+        const common = isOurs ? undefined : await exportsOfCommonJs(path);
+        // Packages have default exports; of ours only generated ones do, and asking for one that is
+        // not there would be warned about.
+        const hasDefault = !isOurs || /^export default\b/m.test(readFileSync(path, "utf8"));
+        const fallback = hasDefault
+          ? `import * as all from ${from}; export default all.default;`
+          : "";
+        const all = common ?? `export * from ${from}; ${fallback}`;
+        const contents = `${all} import ${JSON.stringify(entry)};`;
+        return { contents, loader: "js", resolveDir: dirname(path) };
+      },
+    );
   },
 };
 

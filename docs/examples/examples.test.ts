@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { beforeAll, describe, expect, it } from "vitest";
-import { runsWhole, slice } from "../../scripts/testing/slice.ts";
+import { describeWith } from "../../scripts/testing/describe-with.ts";
+import { partOnly, slice } from "../../scripts/testing/slice.ts";
 import fixTheTests from "./demo/scenario.ts";
 import { projectOfPage } from "./project-of-page.ts";
 import { type Finished, hasPython, runProgram } from "./run-program.ts";
@@ -319,29 +320,31 @@ describe("the demo", () => {
     rmSync(project, { recursive: true });
   });
 
-  it.runIf(runsWhole)("uses the model that the user's own files name", async () => {
-    await using server = await startLoopbackServer({ scenario: fixTheTests });
-    const home = homeOf(server.urls["openai-responses"]);
-    const command = [node, inExamples("demo/demo.ts")] as const;
-    const done = await runProgram(command, { env: { PI_CODING_AGENT_DIR: home } });
-    expect(done.stdout).toContain("The model is own/mine, as your keys and settings say");
-    expect(done.stdout).toContain("All tests pass.");
-    expect(server.requestCount).toBeGreaterThan(20);
-    keepNothingOf(done.stdout);
-    rmSync(home, { recursive: true });
-  });
+  describeWith(partOnly)("tried at length", () => {
+    it("uses the model that the user's own files name", async () => {
+      await using server = await startLoopbackServer({ scenario: fixTheTests });
+      const home = homeOf(server.urls["openai-responses"]);
+      const command = [node, inExamples("demo/demo.ts")] as const;
+      const done = await runProgram(command, { env: { PI_CODING_AGENT_DIR: home } });
+      expect(done.stdout).toContain("The model is own/mine, as your keys and settings say");
+      expect(done.stdout).toContain("All tests pass.");
+      expect(server.requestCount).toBeGreaterThan(20);
+      keepNothingOf(done.stdout);
+      rmSync(home, { recursive: true });
+    });
 
-  it.runIf(runsWhole)("says so and exits with 1 when it cannot find the cause", async () => {
-    const project = copyOfProject();
-    const calendar = join(project, "src/calendar.js");
-    replaceIn(calendar, "new Date(Date.UTC(year, month - 1, 0)).getUTCDate()", "12");
-    const { stdout, exitCode } = await demo("--project", project);
-    expect(stdout).toContain("I could not find the cause: 2 changes of a single line");
-    expect(stdout).not.toContain("src/calendar.js:\n-");
-    expect(stdout).toContain("The tests still fail.");
-    expect(exitCode).toBe(1);
-    keepNothingOf(stdout);
-    rmSync(project, { recursive: true });
+    it("says so and exits with 1 when it cannot find the cause", async () => {
+      const project = copyOfProject();
+      const calendar = join(project, "src/calendar.js");
+      replaceIn(calendar, "new Date(Date.UTC(year, month - 1, 0)).getUTCDate()", "12");
+      const { stdout, exitCode } = await demo("--project", project);
+      expect(stdout).toContain("I could not find the cause: 2 changes of a single line");
+      expect(stdout).not.toContain("src/calendar.js:\n-");
+      expect(stdout).toContain("The tests still fail.");
+      expect(exitCode).toBe(1);
+      keepNothingOf(stdout);
+      rmSync(project, { recursive: true });
+    });
   });
 });
 

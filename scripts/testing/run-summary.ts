@@ -24,7 +24,9 @@ function describeSkipped(modules: readonly TestModule[]): string[] {
       if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
     }
   }
-  return [...counts].map(([reason, count]) => `Not run: ${count} tests, because ${reason}`);
+  return [...counts].map(
+    ([reason, count]) => `Not run: ${count} ${count === 1 ? "test" : "tests"}, because ${reason}`,
+  );
 }
 
 function describeSlices(modules: readonly TestModule[]): string[] {

@@ -7,6 +7,11 @@ env.TAU_SEED ??= String(randomInt(1_000_000));
 /** Whether long suites run whole: `npx -y pnpm@12 test:long` sets it. */
 export const runsWhole = env.TAU_LONG === "1";
 
+/** Why a test that only says something of a whole suite, or takes long, does not run: for `describeWith`. */
+export const partOnly = runsWhole
+  ? undefined
+  : "only a part of the long suites ran; npx -y pnpm@12 test:long runs them";
+
 /** Which part of the long suites this run takes: `TAU_SEED`, otherwise one by chance. */
 export const seed = Number(env.TAU_SEED);
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Options } from "tsup";
 
@@ -7,7 +7,7 @@ type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
 /**
  * Gives modules in CommonJS that load on demand the exports they have in Node. In a bundle, their dynamic import
- * has a default export only.
+ * has a default export only. Their names are relative to the package, because bundles show them.
  */
 export const namedExports: Plugin = {
   name: "named-exports",
@@ -21,10 +21,10 @@ export const namedExports: Plugin = {
       const contents = await exportsOfCommonJs(found.path);
       return contents === undefined
         ? found
-        : { ...found, namespace: "named", pluginData: contents };
+        : { ...found, path: relative("", found.path), namespace: "named", pluginData: contents };
     });
     build.onLoad({ filter: /.*/, namespace: "named" }, ({ path, pluginData: contents }) => {
-      return { contents, loader: "js", resolveDir: dirname(path) };
+      return { contents, loader: "js", resolveDir: dirname(resolve(path)) };
     });
   },
 };

@@ -26,9 +26,9 @@ export function helpText(commands: readonly Subcommand[], topics: readonly strin
   const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
   return `tau: a coding agent without a terminal interface, made to be embedded
 
-  tau -p "explain src/main.ts"       print the answer
-  tau --mode json "fix the tests"    print every event of the run, a line of JSON each
-  tau --mode rpc                     commands on stdin, events on stdout, for any language
+  tau -p "what does this project do?"  print the answer
+  tau --mode json "fix the tests"      print every event of the run, a line of JSON each
+  tau --mode rpc                       commands on stdin, events on stdout, for any language
 
 Commands (tau <command> --help):
 ${rows.join("\n")}

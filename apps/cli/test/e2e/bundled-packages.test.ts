@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -8,6 +8,23 @@ import { refusingProxy } from "../support/refusing-proxy.ts";
 import { startHost } from "../support/start-host.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
+
+it("bundles name no folder of the machine that built them", () => {
+  const root = join(project, "../..");
+  const folders = [
+    project,
+    ...readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)),
+  ];
+  const naming = folders
+    .map((folder) => join(folder, "dist"))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+    )
+    .filter((path) => /\.(?:[cm]?js|d\.ts|json|html|txt)$/.test(path))
+    .filter((path) => readFileSync(path, "utf8").includes(root.replace(/\/$/, "")));
+  expect(naming).toEqual([]);
+});
 
 // In a bundle, a package in CommonJS that loads on demand may lack its names, or what is built into Node.
 describe("packages that the built command bundles", () => {
