@@ -1,10 +1,9 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { ToolExecutionMode } from "./loop/call-groups.ts";
-import type { RunOutcome, runLoop } from "./loop/loop.ts";
+import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
 import type { ResumedReply } from "./loop/turn.ts";
-import type { Validators } from "./tools/validate-arguments.ts";
 
 /**
  * A conversation and the loop that continues it. There is one run at a time; during a run, messages
@@ -23,8 +22,8 @@ export class Agent {
   /** `sequential` by default; counts from the next reply on. */
   toolExecution: ToolExecutionMode = "sequential";
   readonly #options: AgentOptions;
-  /** What runs are made with. Starting a host runs no loop: bench row `start-up`. */
-  #loading: Promise<{ runLoop: typeof runLoop; validators: Validators }> | undefined;
+  /** Starting a host runs no loop: bench row `start-up`. */
+  #loading: Promise<typeof import("./loop/loop.ts")> | undefined;
   #known: AgentMessage[] | undefined = [];
   #read: () => readonly AgentMessage[] = () => [];
   #controller: AbortController | undefined;
@@ -80,9 +79,10 @@ export class Agent {
     signal?.addEventListener("abort", end, { once: true });
     if (signal?.aborted) end();
     try {
-      this.#loading ??= load();
-      const { runLoop, validators } = await this.#loading;
-      return await runLoop(this.#createRun(controller.signal, validators), input, resumed);
+      // Once: an import takes 11 µs even of a module that is there (row "CPU per short prompt").
+      this.#loading ??= import("./loop/loop.ts");
+      const { runLoop } = await this.#loading;
+      return await runLoop(this.#createRun(controller.signal), input, resumed);
     } finally {
       signal?.removeEventListener("abort", end);
       this.#controller = undefined;
@@ -97,7 +97,7 @@ export class Agent {
     this.#controller?.abort();
   }
 
-  #createRun(signal: AbortSignal, validators: Validators): Run {
+  #createRun(signal: AbortSignal): Run {
     const added: AgentMessage[] = [];
     return {
       options: this.#options,
@@ -107,7 +107,6 @@ export class Agent {
       nextTurn: this.nextTurn,
       interruptMode: () => this.interruptMode,
       toolExecution: () => this.toolExecution,
-      validators,
       adopt: (message) => {
         added.push(message);
         this.append(message);
@@ -117,10 +116,4 @@ export class Agent {
       failure: undefined,
     };
   }
-}
-
-/** Once: an import takes 11 µs even of a module that is there (row "CPU per short prompt"). */
-async function load() {
-  const { runLoop, Validators } = await import("./loop/loop.ts");
-  return { runLoop, validators: new Validators() };
 }

@@ -14,11 +14,13 @@ export {
 } from "./loop/run.ts";
 export { SKIPPED_TEXT } from "./loop/tool-execution.ts";
 export type { ResumedReply } from "./loop/turn.ts";
+export { checkSchema, schemaExcess } from "./tools/check-schema.ts";
 export {
   defineTool,
   type JsonSchemaTool,
   type SchemaTool,
 } from "./tools/define-tool.ts";
 export { ToolError } from "./tools/errors.ts";
+export { guardSchema } from "./tools/guard-schema.ts";
 export type { AgentTool, ToolCallContext } from "./tools/tool.ts";
 export { argumentsCheck, validateArguments } from "./tools/validate-arguments.ts";

@@ -5,8 +5,6 @@ import type { MessageQueue } from "./message-queue.ts";
 import { addMessage, emit, type Run } from "./run.ts";
 import { type ResumedReply, runTurn, type TurnOutcome } from "./turn.ts";
 
-export { Validators } from "../tools/validate-arguments.ts";
-
 /** How a run ended. */
 export interface RunOutcome {
   /** Everything the run added to the conversation. */

@@ -49,7 +49,7 @@ export async function prepareToolCall(
   };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
-  const args = await validateArguments(tool, call, run.validators);
+  const args = await validateArguments(tool, call);
   refuseAborted();
   const checked = { ...call, arguments: args };
   const decision = await inTime(
@@ -81,7 +81,7 @@ async function apply(
   const args =
     decision?.arguments === undefined
       ? call.arguments
-      : await validateArguments(tool, { ...call, arguments: decision.arguments }, run.validators);
+      : await validateArguments(tool, { ...call, arguments: decision.arguments });
   const wanted = { ...call, arguments: args };
   const execute = async () => {
     refuseAborted();

@@ -8,7 +8,6 @@ import type {
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import type { AgentTool } from "../tools/tool.ts";
-import type { Validators } from "../tools/validate-arguments.ts";
 import type { ToolExecutionMode } from "./call-groups.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ResolveToolCall } from "./real-calls.ts";
@@ -142,8 +141,6 @@ export interface Run {
   readonly nextTurn: MessageQueue;
   readonly interruptMode: () => InterruptMode;
   readonly toolExecution: () => ToolExecutionMode;
-  /** Kept from run to run. */
-  readonly validators: Validators;
   /** Adds a recorded message to the conversation. */
   readonly adopt: (message: AgentMessage) => void;
   readonly messages: () => readonly AgentMessage[];

@@ -71,3 +71,74 @@ describe("validateArguments", () => {
     await expect(refused).rejects.toThrow(/not valid JSON[\s\S]*\{"path": /);
   });
 });
+
+describe("a hostile schema", () => {
+  const long = `${"a".repeat(60)}!`;
+  const twice = (depth: number): Record<string, unknown> =>
+    Object.fromEntries(
+      Array.from({ length: depth }, (_, at) => [
+        `d${at}`,
+        at === depth - 1
+          ? { type: "number" }
+          : { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] },
+      ]),
+    );
+
+  it.each([
+    ["a pattern", { properties: { a: { type: "string", pattern: "^(a+)+$" } } }, { a: long }],
+    ["names", { patternProperties: { "^(a+)+$": {} } }, { [long]: 1 }],
+    [
+      "a list compared with itself",
+      { properties: { a: { uniqueItems: true } } },
+      { a: Array.from({ length: 30_000 }, (_, at) => ({ at })) },
+    ],
+    ["doubling references", { $defs: twice(40), allOf: [{ $ref: "#/$defs/d0" }] }, { a: 1 }],
+    [
+      "a long list of alternatives for a long list",
+      {
+        properties: {
+          a: {
+            items: {
+              anyOf: Array.from({ length: 5000 }, (_, at) => ({ type: "object", const: at })),
+            },
+          },
+        },
+      },
+      { a: Array.from({ length: 20_000 }, () => ({})) },
+    ],
+  ])("holds nobody up with %s, and costs less each time", async (_, schema, args) => {
+    const hostile = tool("read", undefined, { parameters: { type: "object", ...schema } });
+    const began = performance.now();
+    const texts: string[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      const refused = await validateArguments(hostile, callOf(args)).catch(String);
+      texts.push(String(refused));
+    }
+    expect(performance.now() - began).toBeLessThan(2500);
+    for (const text of texts) expect(text).toMatch(/could not be checked against parameters/);
+  });
+
+  it.each([
+    ["that leads to itself", { allOf: [{ $ref: "#" }] }],
+    ["that is nested without end", nested(20_000)],
+  ])("%s is an error of the tool", async (_, schema) => {
+    const hostile = tool("read", undefined, { parameters: { type: "object", ...schema } });
+    await expect(validateArguments(hostile, callOf({ a: {} }))).rejects.toThrow(ToolError);
+  });
+
+  it("names its pattern, and takes what fits it plainly", async () => {
+    const hostile = tool("read", undefined, {
+      parameters: { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } },
+    });
+    await expect(validateArguments(hostile, callOf({ a: long }))).rejects.toThrow(
+      'arguments: could not be checked against parameters.properties.a.pattern "^(a+)+$"',
+    );
+    expect(await validateArguments(hostile, callOf({ a: "aaa" }))).toEqual({ a: "aaa" });
+  });
+});
+
+function nested(depth: number): Record<string, unknown> {
+  let schema: Record<string, unknown> = { type: "object" };
+  for (let at = 0; at < depth; at += 1) schema = { properties: { a: schema } };
+  return schema;
+}

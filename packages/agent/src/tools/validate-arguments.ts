@@ -1,27 +1,12 @@
-import type { Validator } from "@cfworker/json-schema";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { coerceArguments } from "./coerce-arguments.ts";
 import { ToolError } from "./errors.ts";
+import { guardSchema } from "./guard-schema.ts";
+import type { Check, GuardedSchema, SchemaProblem } from "./guarded-schema.ts";
 import type { AgentTool } from "./tool.ts";
 
 /** How many characters of the received arguments an error repeats. */
 const MAX_SHOWN_CHARACTERS = 2000;
-
-/** The validators of tools' schemas; making one takes longer than a check (row "`read` turn: CPU"). */
-export class Validators {
-  readonly #made = new WeakMap<object, Validator>();
-  #library: typeof import("@cfworker/json-schema") | undefined;
-
-  async of({ parameters }: AgentTool): Promise<Validator> {
-    this.#library ??= await import("@cfworker/json-schema");
-    let validator = this.#made.get(parameters);
-    if (validator === undefined) {
-      validator = new this.#library.Validator(parameters, "2020-12", false);
-      this.#made.set(parameters, validator);
-    }
-    return validator;
-  }
-}
 
 /**
  * The arguments of a call, coerced to the tool's schema.
@@ -31,51 +16,64 @@ export class Validators {
 export async function validateArguments(
   tool: AgentTool,
   call: ToolCall,
-  validators: Validators = new Validators(),
 ): Promise<Record<string, unknown>> {
-  const check = await argumentsCheck(tool, validators);
+  const check = await argumentsCheck(tool);
   return check(call);
 }
 
 /** The same as a function that needs no waiting once it is there. */
 export async function argumentsCheck(
   tool: AgentTool,
-  validators: Validators = new Validators(),
 ): Promise<(call: ToolCall) => Record<string, unknown>> {
-  const validator = await validators.of(tool);
-  return (call) => checkArguments(validator, tool, call);
+  const guard = await guardSchema(tool.parameters, "parameters");
+  return (call) => checkArguments(guard, tool, call);
 }
 
 function checkArguments(
-  validator: Validator,
+  guard: GuardedSchema,
   tool: AgentTool,
   call: ToolCall,
 ): Record<string, unknown> {
   if (tool.readArguments !== undefined) return tool.readArguments(call);
-  if (call.argumentsError !== undefined) {
+  const refuse = (problems: readonly string[], received: string): never => {
+    const lines = [...new Set(problems)].map((problem) => `\n  - ${problem}`).join("");
     throw new ToolError(
-      `Validation failed for tool "${tool.name}":\n  - arguments: not valid JSON, so nothing was run\n\nReceived arguments:\n${shorten(call.argumentsError)}`,
+      `Validation failed for tool "${tool.name}":${lines}\n\nReceived arguments:\n${shorten(received)}`,
     );
+  };
+  if (call.argumentsError !== undefined) {
+    return refuse(["arguments: not valid JSON, so nothing was run"], call.argumentsError);
   }
   const received = tool.prepareArguments?.(call.arguments) ?? call.arguments;
+  const checked = guard.inTime(received, (problemsOf) => fitted(tool, received, problemsOf));
+  if ("endless" in checked) return refuse([`arguments: ${checked.endless}`], shown(call));
+  const { args, problems } = checked.result;
+  return problems.length === 0 ? args : refuse(problems, shown(call));
+}
+
+/** The arguments as the schema wants them, and what is still wrong with them. */
+function fitted(
+  tool: AgentTool,
+  received: Record<string, unknown>,
+  problemsOf: Check,
+): { readonly args: Record<string, unknown>; readonly problems: readonly string[] } {
   // Arguments that fit are left alone, because coercion is a guess.
-  if (validator.validate(received).valid) return received;
-  const args = coerceArguments(received, tool.parameters);
-  const result = validator.validate(args);
-  if (result.valid) return args as Record<string, unknown>;
-  const problems = result.errors
-    .filter((error) => !structuralKeywords.has(error.keyword) || result.errors.length === 1)
-    .map((error) => `  - ${describeProblem(error)}`);
-  throw new ToolError(
-    `Validation failed for tool "${tool.name}":\n${[...new Set(problems)].join("\n")}\n\nReceived arguments:\n${shorten(JSON.stringify(call.arguments, null, 2))}`,
-  );
+  if (problemsOf(received).length === 0) return { args: received, problems: [] };
+  const args = coerceArguments(received, tool.parameters) as Record<string, unknown>;
+  const all = problemsOf(args);
+  const own = all.filter(({ keyword }) => !structuralKeywords.has(keyword) || all.length === 1);
+  return { args, problems: own.map(describeProblem) };
+}
+
+function shown(call: ToolCall): string {
+  return JSON.stringify(call.arguments, null, 2);
 }
 
 /** Keywords that only repeat that something nested in them failed. */
 const structuralKeywords = new Set(["properties", "items", "anyOf", "oneOf", "allOf", "$ref"]);
 
 /** The two most frequent problems, in the wording that models know best. */
-function describeProblem({ keyword, instanceLocation, error }: Problem): string {
+function describeProblem({ keyword, instanceLocation, error }: SchemaProblem): string {
   const path = fieldPath(instanceLocation);
   const name = /"([^"]+)"\.$/.exec(error)?.[1];
   if (name === undefined) return `${path}: ${error}`;
@@ -83,12 +81,6 @@ function describeProblem({ keyword, instanceLocation, error }: Problem): string 
   if (keyword !== "required") return `${path}: ${error}`;
   const missing = path === "arguments" ? name : `${path}.${name}`;
   return `${missing}: must have required property '${name}'`;
-}
-
-interface Problem {
-  readonly keyword: string;
-  readonly instanceLocation: string;
-  readonly error: string;
 }
 
 function fieldPath(pointer: string): string {

@@ -1,9 +1,8 @@
-import { type AgentTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
+import { type AgentTool, checkSchema, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { ProtocolError } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import type { ClosedRequest, HostRequests } from "../host-requests/host-requests.ts";
-import { checkSchema } from "../structured-output/schema-check.ts";
 import { readToolResult } from "./tool-result.ts";
 
 /** A tool that the client runs. */

@@ -1,12 +1,7 @@
-import { ToolError } from "@tau-agent/agent";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../base/files/read-json.ts";
-import { checkSchema, type SchemaPattern } from "./schema-check.ts";
+import { checkSchema, guardSchema } from "@tau-agent/agent";
 
-/** The time limit of a check; usual ones take well under a millisecond. */
-const CHECK_LIMIT_MS = 500;
-/** The time limit per pattern when searching for the one that does not end. */
-const PATTERN_LIMIT_MS = 50;
+/** How long the values in a text are tried. */
+const READ_LIMIT_MS = 500;
 
 /** Checks answers against a JSON Schema. */
 export interface AnswerSchema {
@@ -26,21 +21,18 @@ export interface AnswerSchema {
  * @throws {ToolError} naming the invalid place
  */
 export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
-  const patterns = checkSchema(schema, "outputSchema");
-  const { Validator } = await import("@cfworker/json-schema");
-  const inTime = await loadTimeLimit();
-  const validator = createValidator(() => new Validator(schema as object, "2020-12", false));
+  checkSchema(schema, "outputSchema");
+  const guard = await guardSchema(schema as object, "outputSchema");
   const problemOf = (value: unknown): string | undefined => {
-    const checked = inTime(CHECK_LIMIT_MS, () => validator.validate(value));
-    if (checked === undefined) {
-      const { at = "outputSchema", source } = findEndless(patterns, value, inTime) ?? {};
-      return endlessProblem(at, source);
-    }
-    const { valid, errors } = checked;
-    if (valid) return undefined;
-    const lines = errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
-    return lines.slice(0, 20).join("\n");
+    const checked = guard.inTime(value, (problemsOf) => problemsOf(value));
+    if ("endless" in checked) return `The answer ${checked.endless}`;
+    const lines = checked.result.map(
+      ({ instanceLocation, error }) => `${instanceLocation}: ${error}`,
+    );
+    return lines.length === 0 ? undefined : lines.slice(0, 20).join("\n");
   };
+  // Some mistakes only show when the validator is made.
+  problemOf({});
   const instruction = `Your last message must be one JSON value and nothing else, fitting this JSON Schema:\n${JSON.stringify(schema)}`;
   return {
     instruction,
@@ -59,94 +51,11 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
 }
 
 function* inTurn(values: readonly unknown[]): Generator<unknown> {
-  const deadline = performance.now() + CHECK_LIMIT_MS;
+  const deadline = performance.now() + READ_LIMIT_MS;
   for (const value of values) {
     yield value;
     if (performance.now() > deadline) return;
   }
-}
-
-type InTime = <T>(limitMs: number, work: () => T) => T | undefined;
-
-/**
- * Only V8 can stop a regular expression that backtracks endlessly, with the timeout of a context.
- */
-async function loadTimeLimit(): Promise<InTime> {
-  const { runInNewContext } = await import("node:vm");
-  return (timeout, work) => {
-    try {
-      return runInNewContext("work()", { work }, { timeout });
-    } catch (error) {
-      if (isTimeout(error)) return undefined;
-      throw error;
-    }
-  };
-}
-
-/** The pattern that made a check run endlessly, if a short search finds it. */
-function findEndless(
-  patterns: readonly SchemaPattern[],
-  value: unknown,
-  inTime: InTime,
-): SchemaPattern | undefined {
-  const texts = textsIn(value);
-  const deadline = performance.now() + CHECK_LIMIT_MS;
-  return patterns.find(({ source }) => {
-    if (performance.now() > deadline) return false;
-    const expression = new RegExp(source, "u");
-    const tryAll = () => texts.filter((text) => expression.test(text)).length;
-    return inTime(PATTERN_LIMIT_MS, tryAll) === undefined;
-  });
-}
-
-/**
- * Addresses the subagent, whose next answer may be easier, and the caller, who wrote the schema.
- */
-function endlessProblem(at: string, source: string | undefined): string {
-  const subject = source === undefined ? at : `${at} ${JSON.stringify(source)}`;
-  const mend =
-    source === undefined
-      ? "A shorter answer or a simpler schema can be checked."
-      : "A text that plainly fits the pattern can be checked; so can any text once the pattern is " +
-        "written without nested repetitions such as (a+)+.";
-  return `The answer could not be checked against ${subject}: that did not end within ${CHECK_LIMIT_MS} ms. ${mend}`;
-}
-
-/** The error comes from the other context, so it is not an instance of this one's `Error`. */
-function isTimeout(error: unknown): boolean {
-  if (typeof error !== "object" || error === null || !("code" in error)) return false;
-  return error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
-}
-
-interface SchemaValidator {
-  validate(value: unknown): {
-    valid: boolean;
-    errors: { instanceLocation: string; error: string }[];
-  };
-}
-
-/** Some mistakes, such as a reference to another document, only show when a value reaches them. */
-function createValidator(create: () => SchemaValidator): SchemaValidator {
-  const saying = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      const reason = errorMessage(error).split("\n", 1)[0] ?? "";
-      throw new ToolError(`outputSchema is not valid JSON Schema: ${reason}`);
-    }
-  };
-  const validator = saying(create);
-  const validate = (value: unknown) => saying(() => validator.validate(value));
-  validate({});
-  return { validate };
-}
-
-/** All strings in a value, including names of members. */
-function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  if (Array.isArray(value)) return value.flatMap(textsIn);
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => [name, ...textsIn(member)]);
 }
 
 /** What of an answer is meant as JSON: all of it, or its last fenced block. */

@@ -1,11 +1,10 @@
+import { checkSchema } from "@tau-agent/agent";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import { checkSchema } from "../../structured-output/schema-check.ts";
 
 /** A tool's arguments as every vendor takes them, or why there are none. */
 export type ToolSchema = { readonly schema: JsonObject } | { readonly reason: string };
 
-const MAX_SCHEMA_LENGTH = 256 * 1024;
 const argumentName = /^[A-Za-z0-9_.-]{1,64}$/;
 /** What no vendor takes at the top of a schema. */
 const refused = ["anyOf", "oneOf", "allOf", "not", "enum", "$ref"];
@@ -31,13 +30,9 @@ export function readToolSchema(given: unknown): ToolSchema {
 
 function problemOf(schema: JsonObject): { reason: string } | undefined {
   try {
-    if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
-      return { reason: "its input schema is too long" };
-    }
     checkSchema(schema, "inputSchema");
     return undefined;
   } catch (error) {
-    // A schema that is nested too deeply overflows the stack.
     return { reason: errorMessage(error) };
   }
 }

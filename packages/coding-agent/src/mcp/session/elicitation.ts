@@ -1,3 +1,4 @@
+import { schemaExcess } from "@tau-agent/agent";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
 import type { Answer, HostRequests } from "../../host-requests/host-requests.ts";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
@@ -37,6 +38,11 @@ export async function askElicitation(
     return cancelled;
   }
   const schema = isJsonObject(params.requestedSchema) ? params.requestedSchema : {};
+  const excess = schemaExcess(schema);
+  if (excess !== undefined) {
+    note(`asks with a form whose schema ${excess}; it was cancelled`);
+    return cancelled;
+  }
   const id = params.elicitationId;
   const closed = await requests.ask<ElicitationAnswer>({
     method: "elicitation",

@@ -1,6 +1,5 @@
-import { ToolError } from "@tau-agent/agent";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { ToolError } from "./errors.ts";
 
 /**
  * A regular expression in a JSON Schema and its path, such as `outputSchema.properties.a.pattern`.
@@ -10,11 +9,17 @@ export interface SchemaPattern {
   readonly source: string;
 }
 
+type Schema = Readonly<Record<string, unknown>>;
+
 /** A nested schema. */
 interface Part {
   readonly at: string;
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: Schema;
 }
+
+/** More than any schema that a model could follow. */
+const MAX_LENGTH = 256 * 1024;
+const MAX_DEPTH = 100;
 
 const types = new Set(["null", "boolean", "object", "array", "number", "string", "integer"]);
 /** Keywords whose value is a schema or a list of schemas. */
@@ -45,7 +50,9 @@ export function checkSchema(schema: unknown, name: string): SchemaPattern[] {
   const refuse = (at: string, reason: string): never => {
     throw new ToolError(`${name} is not valid JSON Schema: ${at} ${reason}.`);
   };
-  if (!isJsonObject(schema)) throw refuse(name, "must be an object");
+  if (!isObject(schema)) throw refuse(name, "must be an object");
+  const excess = schemaExcess(schema);
+  if (excess !== undefined) refuse(name, excess);
   const patterns: SchemaPattern[] = [];
   for (const part of partsOf(schema, name, refuse)) {
     const problem = problemOf(part, schema);
@@ -72,10 +79,10 @@ function partsOf(schema: unknown, at: string, refuse: Refuse): Part[] {
   if (Array.isArray(schema)) {
     return schema.flatMap((part: unknown, index) => partsOf(part, `${at}[${index}]`, refuse));
   }
-  if (!isJsonObject(schema)) throw refuse(at, "must be an object");
+  if (!isObject(schema)) throw refuse(at, "must be an object");
   const members = named.flatMap((key) => {
     const { [key]: value = {} } = schema;
-    if (!isJsonObject(value)) throw refuse(at, `has ${key} that are not an object`);
+    if (!isObject(value)) throw refuse(at, `has ${key} that are not an object`);
     return Object.entries(value).map(([name, part]) => [`${key}.${name}`, part] as const);
   });
   const parts = [...inner, ...choices].map((key) => [key, schema[key]] as const);
@@ -120,4 +127,27 @@ function patternsOf({ at, schema }: Part): SchemaPattern[] {
   const ofNames = names.map((source) => ({ at: `${at}.patternProperties`, source }));
   const own = pattern === undefined ? [] : [{ at: `${at}.pattern`, source: String(pattern) }];
   return [...own, ...ofNames];
+}
+
+/** Why a schema is more than this host works with, as the end of a sentence; undefined if it is not. */
+export function schemaExcess(schema: object): string | undefined {
+  if (isTooDeep(schema)) return `is nested more than ${MAX_DEPTH} levels deep`;
+  const { length } = JSON.stringify(schema);
+  return length > MAX_LENGTH ? `is longer than ${MAX_LENGTH / 1024} KiB` : undefined;
+}
+
+/** Without recursion, which would overflow the stack. A keyword may hold its schemas in an object or a list. */
+function isTooDeep(schema: object): boolean {
+  let level: readonly unknown[] = [schema];
+  for (let depth = 0; depth <= 2 * MAX_DEPTH; depth += 1) {
+    level = level.flatMap((value) =>
+      typeof value === "object" && value !== null ? Object.values(value) : [],
+    );
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
