@@ -2,17 +2,79 @@ import {
   type Attributes,
   type Context,
   context,
+  INVALID_SPAN_CONTEXT,
+  ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
+import { attempt } from "./attempt.ts";
 import { names } from "./attributes.ts";
 
-/** A span with the context of what happens in it. */
-export interface OpenSpan {
-  readonly span: Span;
+/** A span with the context of what happens in it. Nothing that the provider throws comes out of it. */
+export class OpenSpan {
   readonly context: Context;
+  readonly #span: Span;
+
+  constructor(span: Span, parent: Context) {
+    this.#span = span;
+    this.context = attempt(() => trace.setSpan(parent, span)) ?? parent;
+  }
+
+  /** Whether what is written into it is kept. */
+  get isRecording(): boolean {
+    return attempt(() => this.#span.isRecording()) ?? false;
+  }
+
+  get spanContext(): SpanContext {
+    return attempt(() => this.#span.spanContext()) ?? INVALID_SPAN_CONTEXT;
+  }
+
+  /** Writes attributes; making them may fail, too. */
+  write(attributes: () => Attributes): void {
+    attempt(() => this.#span.setAttributes(attributes()));
+  }
+
+  /** Ends it. What was aborted has not failed. */
+  end({ errorType, isAborted, message }: Ending = {}): void {
+    if (isAborted) this.write(() => ({ [names.aborted]: true }));
+    else if (errorType !== undefined) {
+      this.write(() => ({ [names.errorType]: errorType }));
+      const text = message === undefined ? {} : { message };
+      attempt(() => this.#span.setStatus({ code: SpanStatusCode.ERROR, ...text }));
+    }
+    attempt(() => this.#span.end());
+  }
+
+  /** Runs work, once, with the span as the active one. */
+  within<Value>(work: () => Value): Value {
+    let done: (() => Value) | undefined;
+    attempt(() =>
+      context.with(this.context, () => {
+        done = settled(work);
+      }),
+    );
+    return done === undefined ? work() : done();
+  }
+}
+
+/** What work has come to, to be returned or thrown by whoever asks. */
+function settled<Value>(work: () => Value): () => Value {
+  try {
+    const value = work();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+/** The context that is active now. */
+export function activeContext(): Context {
+  return attempt(() => context.active()) ?? ROOT_CONTEXT;
 }
 
 /** How work has ended, if not well. */
@@ -33,20 +95,10 @@ export function startSpan(
     attributes,
   }: { readonly parent: Context; readonly kind: SpanKind; readonly attributes: Attributes },
 ): OpenSpan {
-  const tracer = trace.getTracer("@tau-agent/coding-agent");
-  const span = tracer.startSpan(name, { kind, attributes }, parent);
-  return { span, context: trace.setSpan(parent, span) };
-}
-
-/** Ends a span. What was aborted has not failed. */
-export function endSpan({ span }: OpenSpan, { errorType, isAborted, message }: Ending = {}): void {
-  if (isAborted) span.setAttribute(names.aborted, true);
-  else if (errorType !== undefined) {
-    span.setAttribute(names.errorType, errorType);
-    const text = message === undefined ? {} : { message };
-    span.setStatus({ code: SpanStatusCode.ERROR, ...text });
-  }
-  span.end();
+  const span = attempt(() =>
+    trace.getTracer("@tau-agent/coding-agent").startSpan(name, { kind, attributes }, parent),
+  );
+  return new OpenSpan(span ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT), parent);
 }
 
 /** The code of an error, else its class. */
@@ -55,11 +107,6 @@ export function errorTypeOf(error: unknown): string {
   const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
   if (typeof code === "string" && code !== "") return code;
   return typeof name === "string" && name !== "" ? name : "_OTHER";
-}
-
-/** Runs work with a span as the active one. */
-export function within<Value>(open: OpenSpan, work: () => Value): Value {
-  return context.with(open.context, work);
 }
 
 export { SpanKind };

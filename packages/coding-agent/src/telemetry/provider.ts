@@ -1,4 +1,5 @@
 import { ProxyTracerProvider, trace } from "@opentelemetry/api";
+import { attempt, attemptLater } from "./attempt.ts";
 
 /** What is registered, by this or another copy of the API. */
 function registered(): object {
@@ -10,23 +11,23 @@ function registered(): object {
 /** Whether the program has registered a provider. */
 export function hasProvider(): boolean {
   // Unregistered, the delegate is the one that a new proxy has.
-  return registered() !== new ProxyTracerProvider().getDelegate();
+  return attempt(registered) !== new ProxyTracerProvider().getDelegate();
 }
 
 /** Waits until the provider has exported what it has, at most this long; what goes wrong is its own matter. */
 export async function flushProvider(limitMs: number): Promise<void> {
-  const provider = registered();
-  if (limitMs === 0 || !("forceFlush" in provider)) return;
-  const { forceFlush } = provider;
-  if (typeof forceFlush !== "function") return;
+  if (limitMs === 0) return;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, limitMs);
   });
-  const flushed = Promise.resolve(forceFlush.call(provider)).then(
-    () => undefined,
-    () => undefined,
-  );
-  await Promise.race([flushed, late]);
+  await Promise.race([attemptLater(flush), late]);
   clearTimeout(timer);
+}
+
+async function flush(): Promise<void> {
+  const provider = registered();
+  if ("forceFlush" in provider && typeof provider.forceFlush === "function") {
+    await provider.forceFlush();
+  }
 }

@@ -1,25 +1,26 @@
-import { type Attributes, type Context, context, trace } from "@opentelemetry/api";
+import { type Attributes, type Context, trace } from "@opentelemetry/api";
 import type { RunOutcome } from "@tau-agent/agent";
 import type { StreamFunction, StreamResult } from "@tau-agent/ai";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AgentMessage, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { attempt } from "./attempt.ts";
 import { names, replyAttributes, requestAttributes } from "./attributes.ts";
 import { messagesText, resultText } from "./contents.ts";
 import {
+  activeContext,
   type Ending,
-  endSpan,
   errorTypeOf,
   type OpenSpan,
   SpanKind,
   startSpan,
-  within,
 } from "./open-spans.ts";
 import { RunSpan } from "./run-span.ts";
 import type { PromptTrace, SessionTelemetry } from "./session-telemetry.ts";
 import { readTraceParent, traceParentOf } from "./trace-parent.ts";
 import { TracedStream } from "./traced-stream.ts";
 
+export { attemptLater } from "./attempt.ts";
 export { flushProvider, hasProvider } from "./provider.ts";
 
 /** What {@link RecordedTelemetry} works with. */
@@ -48,12 +49,16 @@ export class RecordedTelemetry implements SessionTelemetry {
   }
 
   traceOf(traceparent: string | undefined): PromptTrace {
-    const active = context.active();
+    const active = activeContext();
+    return { parent: attempt(() => this.#parentOf(active, traceparent)) ?? active };
+  }
+
+  #parentOf(active: Context, traceparent: string | undefined): Context {
     const named = readTraceParent(traceparent);
-    if (named !== undefined) return { parent: trace.setSpanContext(active, named) };
-    if (trace.getSpanContext(active) !== undefined) return { parent: active };
+    if (named !== undefined) return trace.setSpanContext(active, named);
+    if (trace.getSpanContext(active) !== undefined) return active;
     const inherited = readTraceParent(this.#options.inherited);
-    return { parent: inherited === undefined ? active : trace.setSpanContext(active, inherited) };
+    return inherited === undefined ? active : trace.setSpanContext(active, inherited);
   }
 
   beginRun(input: readonly AgentMessage[], given: PromptTrace | undefined): void {
@@ -66,7 +71,7 @@ export class RecordedTelemetry implements SessionTelemetry {
       attributes: this.#common("invoke_agent"),
     });
     if (this.#hasContents(open)) {
-      open.span.setAttribute(names.inputMessages, this.#messages(input));
+      open.write(() => ({ [names.inputMessages]: this.#messages(input) }));
     }
     this.#run = new RunSpan(open);
   }
@@ -86,10 +91,10 @@ export class RecordedTelemetry implements SessionTelemetry {
         attributes: { ...this.#common("chat"), ...requestAttributes(model) },
       });
       if (this.#hasContents(open)) {
-        open.span.setAttribute(names.inputMessages, this.#messages(input.messages));
+        open.write(() => ({ [names.inputMessages]: this.#messages(input.messages) }));
       }
       const end = (result: StreamResult | undefined): void => this.#endChat(open, result);
-      const traced = within(open, () => stream(model, input, options));
+      const traced = open.within(() => stream(model, input, options));
       return new TracedStream(traced, open, end);
     };
   }
@@ -111,25 +116,28 @@ export class RecordedTelemetry implements SessionTelemetry {
     });
     const hasContents = this.#hasContents(open);
     if (hasContents) {
-      const text = JSON.stringify(this.#options.maskKeys(args));
-      open.span.setAttribute(names.toolArguments, text);
+      open.write(() => ({
+        [names.toolArguments]: JSON.stringify(this.#options.maskKeys(args)),
+      }));
     }
     this.#calls.set(id, open);
     const end = (ending: Ending): void => {
       this.#calls.delete(id);
-      endSpan(open, { ...ending, isAborted: ending.errorType !== undefined && signal.aborted });
+      open.end({ ...ending, isAborted: ending.errorType !== undefined && signal.aborted });
     };
     try {
-      const result = await within(open, execute);
+      const result = await open.within(execute);
       if (hasContents) {
-        open.span.setAttribute(names.toolResult, this.#options.maskKeys(resultText(result)));
+        open.write(() => ({
+          [names.toolResult]: this.#options.maskKeys(resultText(result)),
+        }));
       }
       end(result.isError ? { errorType: "tool_error" } : {});
       return result;
     } catch (error) {
       const type = errorTypeOf(error);
       const message = hasContents ? this.#options.maskKeys(errorMessage(error)) : undefined;
-      if (message !== undefined) open.span.setAttribute(names.toolResult, message);
+      if (message !== undefined) open.write(() => ({ [names.toolResult]: message }));
       end({ errorType: type === "ToolError" ? "tool_error" : type, message });
       throw error;
     }
@@ -137,11 +145,11 @@ export class RecordedTelemetry implements SessionTelemetry {
 
   traceparentOf(toolCallId: string): string | undefined {
     const open = this.#calls.get(toolCallId);
-    return open && traceParentOf(open.span.spanContext());
+    return open && traceParentOf(open.spanContext);
   }
 
   async close(): Promise<void> {
-    for (const open of this.#calls.values()) endSpan(open, { isAborted: true });
+    for (const open of this.#calls.values()) open.end({ isAborted: true });
     this.#calls.clear();
     this.endRun({ messages: [], reply: undefined, aborted: true });
     await this.#options.flush();
@@ -149,7 +157,7 @@ export class RecordedTelemetry implements SessionTelemetry {
 
   /** What requests and calls belong to; a request for a summary may come outside of a run. */
   get #parent(): Context {
-    return this.#run?.open.context ?? context.active();
+    return this.#run?.open.context ?? activeContext();
   }
 
   #common(operation: string): Attributes {
@@ -162,25 +170,27 @@ export class RecordedTelemetry implements SessionTelemetry {
 
   #endChat(open: OpenSpan, result: StreamResult | undefined): void {
     if (result === undefined) {
-      endSpan(open, { isAborted: true });
+      open.end({ isAborted: true });
       return;
     }
     const { message, error } = result;
     const { stopReason, errorMessage: text } = message;
     this.#run?.add(message);
-    open.span.setAttributes(replyAttributes(message));
+    open.write(() => replyAttributes(message));
     const hasContents = this.#hasContents(open);
-    if (hasContents) open.span.setAttribute(names.outputMessages, this.#messages([message]));
+    if (hasContents) {
+      open.write(() => ({ [names.outputMessages]: this.#messages([message]) }));
+    }
     const hasFailed = stopReason === "error";
-    endSpan(open, {
+    open.end({
       isAborted: stopReason === "aborted",
       errorType: hasFailed ? (error?.code ?? "_OTHER") : undefined,
       message: hasContents && hasFailed ? this.#options.maskKeys(text) : undefined,
     });
   }
 
-  #hasContents({ span }: OpenSpan): boolean {
-    return this.#options.hasContents && span.isRecording();
+  #hasContents({ isRecording }: OpenSpan): boolean {
+    return this.#options.hasContents && isRecording;
   }
 
   #messages(messages: readonly AgentMessage[]): string {

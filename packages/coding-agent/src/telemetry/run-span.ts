@@ -2,7 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { names, sumOf, type Tokens, tokensOf, usageAttributes } from "./attributes.ts";
-import { type Ending, endSpan, errorTypeOf, type OpenSpan } from "./open-spans.ts";
+import { type Ending, errorTypeOf, type OpenSpan } from "./open-spans.ts";
 
 const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheCreation: 0 };
 
@@ -25,13 +25,12 @@ export class RunSpan {
 
   /** Ends it; without an outcome, what it did is unknown. */
   end(outcome: RunOutcome | undefined, write: WriteContents): void {
-    const { span } = this.open;
-    span.setAttributes(usageAttributes(this.#tokens));
+    this.open.write(() => usageAttributes(this.#tokens));
     const reply = outcome?.reply?.message;
     if (write !== undefined && reply !== undefined) {
-      span.setAttribute(names.outputMessages, write([reply]));
+      this.open.write(() => ({ [names.outputMessages]: write([reply]) }));
     }
-    endSpan(this.open, endingOf(outcome, write !== undefined));
+    this.open.end(endingOf(outcome, write !== undefined));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AssistantStream, StreamResult } from "@tau-agent/ai";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
-import { type OpenSpan, within } from "./open-spans.ts";
+import type { OpenSpan } from "./open-spans.ts";
 
 type Step = IteratorResult<AssistantMessageEvent, StreamResult>;
 
@@ -42,7 +42,7 @@ export class TracedStream implements AssistantStream {
 
   async #step(work: () => Promise<Step>): Promise<Step> {
     try {
-      const step = await within(this.#open, work);
+      const step = await this.#open.within(work);
       if (step.done) this.#finish(step.value);
       return step;
     } catch (error) {
