@@ -1,4 +1,5 @@
 import { compileRule } from "./rules/fit.ts";
+import type { Matcher } from "./rules/glob.ts";
 import type { Policy } from "./rules/judge.ts";
 import type { RuleFolders } from "./rules/subject.ts";
 import type { PermissionState } from "./session-permissions.ts";
@@ -11,7 +12,8 @@ export class CompiledPolicy {
   of(state: PermissionState, folders: RuleFolders): Policy {
     const last = this.#last;
     if (last?.state === state && isSame(last.folders, folders)) return last.value;
-    const rules = state.rules.map((rule) => compileRule(rule, folders));
+    const tools = new Map<string, Matcher>();
+    const rules = state.rules.map((rule) => compileRule(rule, folders, tools));
     const value = { mode: state.mode, rules, folders };
     this.#last = { state, folders, value };
     return value;

@@ -74,3 +74,45 @@ describe("permissions of settings files", () => {
     });
   });
 });
+
+describe("rules that are more than anybody writes", () => {
+  const denied = { tool: "*", action: "deny" };
+
+  it("deny every call where some of them limit", () => {
+    const rules = Array.from({ length: 30_000 }, (_, at) => ({
+      tool: "bash",
+      match: `*${at}*${"x".repeat(20)}`,
+      action: "deny",
+    }));
+    const found = settlePermissions([project({ rules })], false);
+    expect(found.rules).toHaveLength(2001);
+    expect(found.rules.at(-1)).toMatchObject(denied);
+    expect(found.diagnostics[0]?.message).toMatch(
+      /permissions\.rules: expected at most 2000 rules, got 30000; .*every call is denied/,
+    );
+  });
+
+  it("are cut where they only allow", () => {
+    const rules = Array.from({ length: 2500 }, (_, at) => ({
+      tool: "bash",
+      match: `a${at}`,
+      action: "allow",
+    }));
+    const found = settlePermissions([user({ rules })], false);
+    expect(found.rules).toHaveLength(2000);
+    expect(found.mode).toBe("ask");
+  });
+
+  it("deny their tool where a pattern is too long", () => {
+    const match = `*${"x".repeat(5000)}`;
+    const rules = ["allow", "ask", "deny"].map((action) => ({ tool: "bash", match, action }));
+    const found = settlePermissions([user({ rules })], false);
+    const bash = { tool: "bash", action: "deny" };
+    expect(found.rules).toMatchObject([bash, bash]);
+    expect(found.diagnostics.map(({ message }) => message)).toEqual([
+      expect.stringContaining("rules[0].match: expected at most 4096 characters"),
+      expect.stringContaining("every call of bash is denied"),
+      expect.stringContaining("every call of bash is denied"),
+    ]);
+  });
+});

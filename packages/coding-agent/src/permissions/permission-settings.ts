@@ -9,7 +9,8 @@ import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { isJsonObject } from "../base/files/read-json.ts";
 import { readWord } from "../settings/read-word.ts";
-import { readRule } from "./rules/rule.ts";
+import { UnreadGuard } from "../settings/unread-guard.ts";
+import { denyAll, MAX_RULES, readRule } from "./rules/rule.ts";
 import { stricterMode } from "./rules/stricter-mode.ts";
 
 /** How long an approval waits by default, in ms. */
@@ -39,6 +40,10 @@ export interface ReadPermissions {
 /** Reads permissions from a file or a command; a member that is wrong is left out alone. */
 export function readPermissions(value: unknown): ReadPermissions {
   if (value === undefined || value === null) return { change: {}, problems: [] };
+  if (value instanceof UnreadGuard) {
+    const reason = `${value.reason}; ${denies(denyAll)}`;
+    return { change: { rules: [denyAll] }, problems: [{ field: "", reason }] };
+  }
   if (!isJsonObject(value)) {
     return { change: {}, problems: [{ field: "", reason: "expected an object" }] };
   }
@@ -74,13 +79,26 @@ function readRules(
     problems.push({ field: "rules", reason: "expected a list of rules" });
     return undefined;
   }
-  return value.flatMap((each, index) => {
+  const rules = value.slice(0, MAX_RULES).flatMap((each: unknown, index): PermissionRule[] => {
     const read = readRule(each);
     if (!("field" in read)) return [read];
-    const member = read.field === "" ? "" : `.${read.field}`;
-    problems.push({ field: `rules[${index}]${member}`, reason: read.reason });
-    return [];
+    const { field, reason, instead } = read;
+    const member = field === "" ? "" : `.${field}`;
+    const effect = instead === undefined ? "" : `; ${denies(instead)}`;
+    problems.push({ field: `rules[${index}]${member}`, reason: `${reason}${effect}` });
+    return instead === undefined ? [] : [instead];
   });
+  const rest: readonly unknown[] = value.slice(MAX_RULES);
+  if (rest.length === 0) return rules;
+  const isLoss = rest.some((each) => !isJsonObject(each) || each.action !== "allow");
+  const reason = `expected at most ${MAX_RULES} rules, got ${value.length}`;
+  problems.push({ field: "rules", reason: isLoss ? `${reason}; ${denies(denyAll)}` : reason });
+  return isLoss ? [...rules, denyAll] : rules;
+}
+
+function denies({ tool }: PermissionRule): string {
+  const what = tool === denyAll.tool ? "every call" : `every call of ${tool}`;
+  return `it may limit more than can be told, so ${what} is denied`;
 }
 
 function readTimeout(value: unknown, problems: PermissionProblem[]): number | undefined {

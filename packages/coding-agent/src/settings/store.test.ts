@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
+import { settlePermissions } from "../permissions/permission-settings.ts";
 import { SettingsStore } from "./store.ts";
 
 let root: string;
@@ -143,6 +144,31 @@ describe("problems in settings", () => {
     const settings = await load();
     expect(settings.get("retry.maxRetries")).toBe(3);
     expect(settings.diagnostics).toMatchObject([{ severity: "error", path, line: 3 }]);
+  });
+
+  it.each([
+    [
+      "is too large",
+      `{"permissions": {"rules": []}, "x": "${"x".repeat(1_100_000)}"}`,
+      /larger than 1 MiB/,
+    ],
+    ["is nested too deeply", `{"x": ${"[".repeat(300)}${"]".repeat(300)}}`, /nested more than 200/],
+    ["opens brackets without end", "[".repeat(200_000), /nested more than 200/],
+    ["does so behind a comment", `// "\n${"[".repeat(200_000)}`, /nested more than 200/],
+  ])("reads nothing of a file that %s", async (_, text, reason) => {
+    putProject(text);
+    const settings = await load();
+    expect(settings.diagnostics).toMatchObject([{ message: expect.stringMatching(reason) }]);
+  });
+
+  it("takes what a project's file limits as everything when it is too large", async () => {
+    putProject(`{"x": "${"x".repeat(1_100_000)}"}`);
+    const { permissionFiles } = await load(false);
+    const found = settlePermissions(permissionFiles, false);
+    expect(found).toMatchObject({ mode: "ask", rules: [{ tool: "*", action: "deny" }] });
+    expect(found.diagnostics[0]?.message).toMatch(
+      /it is larger than 1 MiB; .*every call is denied/,
+    );
   });
 
   it("does not let a file change prototypes", async () => {

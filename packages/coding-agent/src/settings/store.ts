@@ -23,6 +23,7 @@ import {
   type SettingValues,
 } from "./schema.ts";
 import type { PackageSource } from "./setting.ts";
+import { UnreadGuard } from "./unread-guard.ts";
 
 /** Whose file: the user's or the project's. */
 export type SettingsScope = "user" | "project";
@@ -56,6 +57,9 @@ interface FileLayer {
   readonly guards: Readonly<Record<Guard, unknown>>;
 }
 
+/** More than people write; a project's file is read before anybody trusts it. */
+const MAX_BYTES = 1024 * 1024;
+
 /** Settings that limit what tools may do: a project's count before it is trusted, too. */
 const guards = ["permissions", "sandbox"] as const;
 type Guard = (typeof guards)[number];
@@ -74,7 +78,11 @@ function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
   if (file.kind === "missing") return { ...place, ...nothing, diagnostics: [] };
   if (file.kind === "unreadable") {
     // What it limits is not known, so it must not count as a file that limits nothing.
-    const found = guardsOf((name) => (file.text?.includes(`"${name}`) ? "unreadable" : undefined));
+    const found = guardsOf((name) => {
+      if (file.text !== undefined) return file.text.includes(`"${name}`) ? "unreadable" : undefined;
+      const { reason = "" } = file.diagnostic;
+      return name === "permissions" ? new UnreadGuard(reason) : "unreadable";
+    });
     return { ...place, ...nothing, guards: found, diagnostics: [file.diagnostic] };
   }
   const diagnostics: Diagnostic[] = [];
@@ -163,7 +171,7 @@ export class SettingsStore {
     ] as const;
     const reads = places.flatMap(({ scope, dir }) =>
       ["omp.jsonc", "settings.json"].map(async (name) =>
-        layerOf(await readJsonFile(join(dir, name)), scope),
+        layerOf(await readJsonFile(join(dir, name), MAX_BYTES), scope),
       ),
     );
     this.#files = await Promise.all(reads);

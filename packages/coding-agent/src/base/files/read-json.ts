@@ -30,17 +30,49 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
+/** Deeper than anything that people nest; what reads or writes deeper values overflows the stack. */
+const MAX_DEPTH = 200;
+
+/** Without recursion, which is what must not overflow. */
+function isTooDeep(value: unknown): boolean {
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 1 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== "object" || value === null) continue;
+    if (depth > MAX_DEPTH) return true;
+    for (const child of Object.values(value)) open.push({ value: child, depth: depth + 1 });
+  }
+  return false;
+}
+
 /** Parses JSON, or JSON with comments and trailing commas; the tolerant parser loads on demand. */
 export async function parseJsonText(
   text: string,
 ): Promise<{ value: unknown } | { reason: string; line: number }> {
   if (text.trim() === "") return { value: {} };
+  const parsed = await parsedText(text);
+  if ("reason" in parsed || !isTooDeep(parsed.value)) return parsed;
+  return tooDeep;
+}
+
+const tooDeep = { reason: `nested more than ${MAX_DEPTH} levels deep`, line: 1 };
+
+async function parsedText(
+  text: string,
+): Promise<{ value: unknown } | { reason: string; line: number }> {
   try {
     return { value: JSON.parse(text) };
   } catch {
     const { parse, printParseErrorCode } = await import("jsonc-parser");
     const errors: { error: number; offset: number; length: number }[] = [];
-    const value: unknown = parse(text, errors, { allowTrailingComma: true });
+    let value: unknown;
+    try {
+      value = parse(text, errors, { allowTrailingComma: true });
+    } catch (error) {
+      // It calls itself for each level.
+      if (error instanceof RangeError) return tooDeep;
+      throw error;
+    }
     const [first] = errors;
     if (first === undefined) return { value: value ?? {} };
     const reason = printParseErrorCode(first.error)
@@ -50,9 +82,12 @@ export async function parseJsonText(
   }
 }
 
+/** More than any configuration; lists of models from vendors are the largest. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
 /** Reads a JSON object; comments, trailing commas and a byte order mark are allowed. Never rejects. */
-export async function readJsonFile(path: string): Promise<JsonFile> {
-  const file = readTextFileNow(path);
+export async function readJsonFile(path: string, maxBytes = MAX_BYTES): Promise<JsonFile> {
+  const file = readTextFileNow(path, maxBytes);
   if (file.kind !== "text") return file;
   const parsed = await parseJsonText(file.text);
   if ("reason" in parsed) {
@@ -68,5 +103,5 @@ export async function readJsonFile(path: string): Promise<JsonFile> {
   const message = `${path} must hold a JSON object; it is ignored and stays as it is`;
   const needed = "it must hold a JSON object";
   const diagnostic: Diagnostic = { severity: "error", message, path, line: 1, reason: needed };
-  return { kind: "unreadable", path, diagnostic };
+  return { kind: "unreadable", path, diagnostic, text: file.text };
 }

@@ -38,15 +38,15 @@ function refused(path: string, reason: string): TextFile {
 }
 
 /** Reading a pipe or a device, which a project may link to, would never end. */
-function problemOf(stats: Stats): string | undefined {
+function problemOf(stats: Stats, maxBytes: number): string | undefined {
   if (!stats.isFile()) return stats.isDirectory() ? "it is a folder" : "it is not a regular file";
-  return stats.size > MAX_BYTES ? `it is larger than ${MAX_BYTES / 1024 / 1024} MiB` : undefined;
+  return stats.size > maxBytes ? `it is larger than ${maxBytes / 1024 / 1024} MiB` : undefined;
 }
 
 /** Reads `path` as UTF-8 without a byte order mark. Never rejects. */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
-    const problem = problemOf(await stat(path));
+    const problem = problemOf(await stat(path), MAX_BYTES);
     if (problem !== undefined) return refused(path, problem);
     return found(path, await readFile(path, "utf8"));
   } catch (error) {
@@ -58,9 +58,9 @@ export async function readTextFile(path: string): Promise<TextFile> {
  * {@link readTextFile}, synchronous: for the few small files of a start, where the thread pool only
  * adds time.
  */
-export function readTextFileNow(path: string): TextFile {
+export function readTextFileNow(path: string, maxBytes = MAX_BYTES): TextFile {
   try {
-    const problem = problemOf(statSync(path));
+    const problem = problemOf(statSync(path), maxBytes);
     if (problem !== undefined) return refused(path, problem);
     return found(path, readFileSync(path, "utf8"));
   } catch (error) {

@@ -12,15 +12,25 @@ export interface CompiledRule {
   readonly fitsPath: Matcher;
 }
 
-/** Compiles a rule for the folders of a session. */
-export function compileRule(rule: SourcedRule, folders: RuleFolders): CompiledRule {
+/**
+ * Compiles a rule for the folders of a session.
+ *
+ * @param tools - matchers of names that other rules have needed
+ */
+export function compileRule(
+  rule: SourcedRule,
+  folders: RuleFolders,
+  tools = new Map<string, Matcher>(),
+): CompiledRule {
   const { tool, match = "*" } = rule;
+  const fitsTool = tools.get(tool) ?? nameMatcher(tool);
+  tools.set(tool, fitsTool);
   const bases = [...new Set([folders.cwd, folders.realCwd])];
   let paths: Matcher[] | undefined;
   let commands: Matcher | undefined;
   return {
     rule,
-    fitsTool: nameMatcher(tool),
+    fitsTool,
     fitsAll: match === "*",
     fitsCommand: (text) => {
       commands ??= commandMatcher(match);

@@ -99,4 +99,19 @@ it("decides as a regular expression does, for every pattern and path", () => {
 it("takes no longer for patterns that are made to be slow", () => {
   const fits = commandMatcher(`${"*a".repeat(60)}b`);
   expect(fits("a".repeat(20_000))).toBe(false);
+  const path = pathMatcher("/w/", `${"**/*a*".repeat(60)}b`);
+  expect(path(`/w/${"a/".repeat(2000)}`)).toBe(false);
+});
+
+it("takes as many patterns as a file may have", () => {
+  const text = `git commit -m ${"a long message ".repeat(20)}`;
+  const path = `/w/${"a/bc/".repeat(20)}`;
+  const began = performance.now();
+  const fitting = Array.from({ length: 2000 }, (_, at) => at).filter(
+    (at) =>
+      commandMatcher(`*${at}*b*c*${at}z*`)(text) ||
+      pathMatcher("/w/", `**/*${at}*b*c/**/*${at}z`)(path),
+  );
+  expect(fitting).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(2000);
 });

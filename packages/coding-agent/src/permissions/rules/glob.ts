@@ -1,28 +1,25 @@
-/** One place of a pattern: how it goes on with the next character, or without one. */
-interface State {
-  /** Characters that lead to the next place. */
-  readonly step?: (character: string) => boolean;
-  /** Characters that stay at this place. */
-  readonly loop?: (character: string) => boolean;
-  /** How many places further the pattern may go on without a character. */
-  readonly skips?: readonly number[];
-}
-
 /** Whether a whole text fits a pattern. */
 export type Matcher = (text: string) => boolean;
 
-const any = (): boolean => true;
-const inName = (character: string): boolean => character !== "/";
-const isSlash = (character: string): boolean => character === "/";
-const exactly =
-  (wanted: string) =>
-  (character: string): boolean =>
-    character === wanted;
-const literal = (text: string): State[] => [...text].map((each) => ({ step: exactly(each) }));
+/** One place of a pattern: a code unit that must be there, or what else may be. */
+type Place = number;
+
+/** One character: any, or any but a slash. */
+const ONE = -1;
+const ONE_OF_NAME = -2;
+/** Any text without a slash. */
+const NAME = -3;
+/** Any text. */
+const TEXT = -4;
+/** Nothing, or any text that ends with a slash. */
+const FOLDERS = -5;
+
+const SLASH = 0x2f;
+const SPACE = 0x20;
 
 /** Matches names of tools: `*` is any text, `?` one character, `\` escapes. */
 export function nameMatcher(pattern: string): Matcher {
-  return matcher(states(pattern, (rest) => wildcard(rest, any)));
+  return matcher(placesOf(pattern, (rest) => wildcard(rest, ONE, TEXT)));
 }
 
 /**
@@ -30,13 +27,10 @@ export function nameMatcher(pattern: string): Matcher {
  * meaning.
  */
 export function commandMatcher(pattern: string): Matcher {
-  const found = states(pattern, (rest) =>
-    rest.startsWith("*") ? { length: 1, states: [{ loop: any, skips: [1] }] } : undefined,
+  const places = placesOf(pattern, (rest) =>
+    rest.startsWith("*") ? { length: 1, place: TEXT } : undefined,
   );
-  const space = found.at(-2);
-  const isOptional = found.at(-1)?.loop !== undefined && space?.step?.(" ") === true;
-  if (!isOptional || space === undefined) return matcher(found);
-  return matcher([...found.slice(0, -2), { ...space, skips: [2] }, ...found.slice(-1)]);
+  return matcher(places, endsWith(places, SPACE) ? places.length - 2 : undefined);
 }
 
 /**
@@ -46,11 +40,9 @@ export function commandMatcher(pattern: string): Matcher {
  * @param base - a folder, ending in a slash, that is not part of the pattern
  */
 export function pathMatcher(base: string, pattern: string): Matcher {
-  const found = [...literal(base), ...states(pattern, pathWildcard)];
-  const slash = found.at(-2);
-  const isFolder = (pattern === "**" || pattern.endsWith("/**")) && slash?.step !== undefined;
-  if (!isFolder || slash === undefined) return matcher(found);
-  return matcher([...found.slice(0, -2), { ...slash, skips: [2] }, ...found.slice(-1)]);
+  const places = [...unitsOf(base), ...placesOf(pattern, pathWildcard)];
+  const isFolder = (pattern === "**" || pattern.endsWith("/**")) && endsWith(places, SLASH);
+  return matcher(places, isFolder ? places.length - 2 : undefined);
 }
 
 /** Escapes a text so that it fits only itself. */
@@ -63,63 +55,109 @@ export function escapeCommand(text: string): string {
   return text.replace(/[\\*]/g, "\\$&");
 }
 
-type Wildcard = { readonly length: number; readonly states: readonly State[] } | undefined;
+type Wildcard = { readonly length: number; readonly place: Place } | undefined;
 
-function wildcard(rest: string, fits: (character: string) => boolean): Wildcard {
-  if (rest.startsWith("*")) return { length: 1, states: [{ loop: fits, skips: [1] }] };
-  return rest.startsWith("?") ? { length: 1, states: [{ step: fits }] } : undefined;
+function wildcard(rest: string, one: Place, many: Place): Wildcard {
+  if (rest.startsWith("*")) return { length: 1, place: many };
+  return rest.startsWith("?") ? { length: 1, place: one } : undefined;
 }
 
 function pathWildcard(rest: string, before: string): Wildcard {
   const isSegment = before === "" || before === "/";
-  if (isSegment && rest.startsWith("**/")) {
-    return { length: 3, states: [{ skips: [1, 2] }, { loop: any, step: isSlash }] };
-  }
-  if (rest.startsWith("**")) return { length: 2, states: [{ loop: any, skips: [1] }] };
-  return wildcard(rest, inName);
+  if (isSegment && rest.startsWith("**/")) return { length: 3, place: FOLDERS };
+  if (rest.startsWith("**")) return { length: 2, place: TEXT };
+  return wildcard(rest, ONE_OF_NAME, NAME);
 }
 
-function states(
+function placesOf(
   pattern: string,
   wildcardAt: (rest: string, before: string) => Wildcard,
-): readonly State[] {
-  const found: State[] = [];
+): readonly Place[] {
+  const places: Place[] = [];
   for (let at = 0; at < pattern.length; ) {
     const special = wildcardAt(pattern.slice(at, at + 3), pattern.slice(at - 1, at));
     if (special !== undefined) {
-      found.push(...special.states);
+      places.push(special.place);
       at += special.length;
       continue;
     }
     const isEscape = pattern[at] === "\\" && at + 1 < pattern.length;
-    const character = String.fromCodePoint(pattern.codePointAt(isEscape ? at + 1 : at) ?? 0);
-    found.push({ step: exactly(character) });
-    at += character.length + (isEscape ? 1 : 0);
+    places.push(pattern.charCodeAt(isEscape ? at + 1 : at));
+    at += isEscape ? 2 : 1;
   }
-  return found;
+  return places;
 }
 
-/** All places at once, so that no pattern makes it slow. */
-function matcher(places: readonly State[]): Matcher {
-  const spread = (reached: Set<number>): Set<number> => {
-    // A set yields what is added while it is walked.
-    for (const at of reached) {
-      for (const skip of places[at]?.skips ?? []) reached.add(at + skip);
-    }
-    return reached;
-  };
+function unitsOf(text: string): number[] {
+  return Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+}
+
+function endsWith(places: readonly Place[], unit: number): boolean {
+  return places.at(-1) === TEXT && places.at(-2) === unit;
+}
+
+/** @param shorter - how many places fit, too, without those after them. */
+function matcher(places: readonly Place[], shorter?: number): Matcher {
+  const wild = places.findIndex((place) => place < 0);
+  const literal = wild === -1 ? places.length : wild;
+  const start = String.fromCharCode(...places.slice(0, Math.min(literal, 1024)));
   return (text) => {
-    let reached = spread(new Set([0]));
-    for (const character of text) {
-      const next = new Set<number>();
-      for (const at of reached) {
-        const place = places[at];
-        if (place?.loop?.(character)) next.add(at);
-        if (place?.step?.(character)) next.add(at + 1);
-      }
-      if (next.size === 0) return false;
-      reached = spread(next);
-    }
-    return reached.has(places.length);
+    if (text.startsWith(start) && isMatch(text, places, places.length)) return true;
+    return shorter !== undefined && isMatch(text, places, shorter);
   };
+}
+
+/**
+ * Takes as little as possible for each wildcard and gives the last one more when the rest does not fit: an
+ * earlier one need not be tried again, because the later one can take what it would leave. So no pattern
+ * makes it slow; rules come from projects that nobody trusts.
+ */
+function isMatch(text: string, places: readonly Place[], end: number): boolean {
+  let at = 0;
+  let place = 0;
+  let name = { place: -1, at: 0 };
+  let deep = { place: -1, at: 0 };
+  for (;;) {
+    if (place === end && at === text.length) return true;
+    const wanted = place < end ? (places[place] as Place) : undefined;
+    if (wanted === NAME) {
+      name = { place, at };
+      place += 1;
+      continue;
+    }
+    if (wanted === TEXT || wanted === FOLDERS) {
+      deep = { place, at };
+      name = { place: -1, at: 0 };
+      place += 1;
+      continue;
+    }
+    const width = wanted === undefined ? 0 : widthAt(text, at, wanted);
+    if (width > 0) {
+      at += width;
+      place += 1;
+      continue;
+    }
+    if (name.place >= 0 && name.at < text.length && text.charCodeAt(name.at) !== SLASH) {
+      name.at += 1;
+      at = name.at;
+      place = name.place + 1;
+      continue;
+    }
+    name.place = -1;
+    if (deep.place < 0) return false;
+    const next = places[deep.place] === TEXT ? deep.at + 1 : text.indexOf("/", deep.at) + 1;
+    if (next === 0 || next > text.length) return false;
+    deep.at = next;
+    at = next;
+    place = deep.place + 1;
+  }
+}
+
+/** How many code units of the text a place takes; 0 when it does not fit. */
+function widthAt(text: string, at: number, place: Place): number {
+  if (at >= text.length) return 0;
+  const unit = text.charCodeAt(at);
+  if (place >= 0) return unit === place ? 1 : 0;
+  if (place === ONE_OF_NAME && unit === SLASH) return 0;
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }

@@ -8,6 +8,7 @@ import type {
 import { ruleActions } from "@tau-agent/rpc-protocol/plain";
 import { type CompiledRule, fits, isAboutParts } from "./fit.ts";
 import { escapeCommand, escapeGlob } from "./glob.ts";
+import { MAX_MATCH } from "./rule.ts";
 import type { RuleFolders, Subject } from "./subject.ts";
 
 /** The rules and the mode that decide. */
@@ -145,6 +146,8 @@ function suggestionsFor(
     const match = matchOf(subject, realCwd);
     return { tool, ...(match === undefined ? {} : { match }), action: "allow" };
   });
+  // A part of an answer that could not be kept would be asked for again.
+  if (rules.some(({ match = "" }) => match.length > MAX_MATCH)) return [];
   return [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values()];
 }
 

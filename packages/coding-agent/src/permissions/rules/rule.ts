@@ -6,7 +6,18 @@ import { isJsonObject } from "../../base/files/read-json.ts";
 export interface RuleProblem {
   readonly field: string;
   readonly reason: string;
+  /** What counts instead of a rule that limits but cannot be read whole. */
+  readonly instead?: PermissionRule;
 }
+
+/** More than a person would write or keep by "always"; projects that nobody trusts have rules, too. */
+export const MAX_RULES = 2000;
+const MAX_NAME = 200;
+/** As long as paths get. */
+export const MAX_MATCH = 4096;
+
+/** What counts where rules that limit are too many or too long to be read: nothing must become easier by that. */
+export const denyAll: PermissionRule = { tool: "*", action: "deny" };
 
 /** Tools that a rule can only name as a whole. */
 const withoutMatch: ReadonlySet<string> = new Set(["task", "todo_write"]);
@@ -29,7 +40,15 @@ export function readRule(value: unknown): PermissionRule | RuleProblem {
     const wanted = ruleActions.map((one) => `"${one}"`).join(", ");
     return { field: "action", reason: `expected one of ${wanted}, got ${shown(action)}` };
   }
-  return { tool, ...(typeof match === "string" ? { match } : {}), action: known };
+  if (tool.length <= MAX_NAME && (match?.length ?? 0) <= MAX_MATCH) {
+    return { tool, ...(typeof match === "string" ? { match } : {}), action: known };
+  }
+  const isName = tool.length > MAX_NAME;
+  const limit = isName ? MAX_NAME : MAX_MATCH;
+  const reason = `expected at most ${limit} characters`;
+  const problem = { field: isName ? "tool" : "match", reason };
+  if (known === "allow") return problem;
+  return { ...problem, instead: isName ? denyAll : { tool, action: "deny" } };
 }
 
 /** A rule as the text of a result names it. */

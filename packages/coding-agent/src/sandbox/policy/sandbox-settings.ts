@@ -133,15 +133,33 @@ function pathsOf(
   if (value === undefined || value === null) return undefined;
   const isList =
     Array.isArray(value) && value.every((path) => typeof path === "string" && path !== "");
+  if (isList && isExcess(value)) {
+    problems.push({ field, reason: tooMany });
+    // Which files must stay hidden is not known.
+    return field === "denyRead" ? ["."] : undefined;
+  }
   if (isList) return value as string[];
   problems.push({ field, reason: "expected a list of paths" });
   return undefined;
+}
+
+/** More than a person would list: each costs time whenever a command starts. */
+const MAX_ENTRIES = 1000;
+const MAX_ENTRY = 4096;
+const tooMany = `expected at most ${MAX_ENTRIES} entries of at most ${MAX_ENTRY} characters`;
+
+function isExcess(value: readonly unknown[]): boolean {
+  return value.length > MAX_ENTRIES || value.some((entry) => String(entry).length > MAX_ENTRY);
 }
 
 function networkOf(value: unknown, problems: Problem[]): SandboxNetwork | undefined {
   if (value === undefined || value === null) return undefined;
   if (value === "off" || value === "all") return value;
   const isDomain = (name: unknown) => typeof name === "string" && /^(?:\*\.)?[^*\s/]+$/.test(name);
+  if (Array.isArray(value) && isExcess(value)) {
+    problems.push({ field: "network", reason: tooMany });
+    return "off";
+  }
   if (Array.isArray(value) && value.every(isDomain)) return value as string[];
   const reason = `expected "off", "all" or a list of domains such as "example.com" and "*.example.com", got ${JSON.stringify(value)}`;
   problems.push({ field: "network", reason });
