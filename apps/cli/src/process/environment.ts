@@ -16,6 +16,8 @@ export interface ProcessEnvironment {
   readonly subagentKey?: string | undefined;
   /** The sandbox that the host which started this one has. */
   readonly subagentSandbox?: unknown;
+  /** Files with keys that the host which started this one knows. */
+  readonly secretFiles?: readonly string[] | undefined;
   /** The handle of its session, in a host that serves one for another host. */
   readonly sessionHandle?: string | undefined;
   /** The store for sessions, as `--store`. */
@@ -29,6 +31,9 @@ export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
 /** Variable that hands a sandbox to the hosts of subagents. */
 export const SUBAGENT_SANDBOX = "TAU_SUBAGENT_SANDBOX";
 
+/** Variable that names files with keys to the hosts of subagents. */
+export const SECRET_FILES = "TAU_SECRET_FILES";
+
 /** Variable with the handle of the one session that a host serves for another host. */
 export const SESSION_HANDLE = "TAU_SESSION_HANDLE";
 
@@ -41,6 +46,7 @@ export function readEnvironment(): ProcessEnvironment {
   const {
     [SUBAGENT_KEY]: subagentKey,
     [SUBAGENT_SANDBOX]: sandbox,
+    [SECRET_FILES]: secretFiles,
     [SESSION_HANDLE]: sessionHandle,
     TAU_STORE: store,
     TAU_REDIS: _redis,
@@ -57,6 +63,7 @@ export function readEnvironment(): ProcessEnvironment {
     ...environmentFrom(variables),
     subagentKey,
     ...(sandbox ? { subagentSandbox: JSON.parse(sandbox) as unknown } : {}),
+    ...(secretFiles ? { secretFiles: JSON.parse(secretFiles) as string[] } : {}),
     sessionHandle,
     store: store || undefined,
   };

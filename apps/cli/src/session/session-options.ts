@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type {
   CreateAgentSessionOptions,
   ExtensionOptions,
@@ -9,6 +8,7 @@ import type { CliOptions } from "../command-line/cli-options.ts";
 import { settleUnknown } from "../command-line/settle-unknown.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import { hostsAbove } from "../process/host-processes.ts";
+import { secretFilesOf } from "./secret-files.ts";
 
 /** Whether another host has started this one. */
 function isBelowHost({ sessionHandle, subagentSandbox }: ProcessEnvironment): boolean {
@@ -53,8 +53,7 @@ export async function sessionOptions(
     leaseMs: milliseconds("--lease-ms", options.leaseMs),
     name: options.name,
     // Checked where it is read, as what settings say.
-    secretFiles:
-      options.tokenFile === undefined ? [] : [resolve(environment.cwd, options.tokenFile)],
+    secretFiles: secretFilesOf(options, environment),
     hostProcesses: isBelowHost(environment) ? hostsAbove(environment.program) : undefined,
     sandbox: environment.subagentSandbox as CreateAgentSessionOptions["sandbox"],
     telemetry: {

@@ -2,7 +2,13 @@ import { resolve } from "node:path";
 import type { RunnableHostTool, SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
 import { type DefinedTool, RpcClient, RpcError } from "@tau-agent/rpc-client";
 import type { CliOptions } from "../command-line/cli-options.ts";
-import { type ProcessEnvironment, SUBAGENT_KEY, SUBAGENT_SANDBOX } from "../process/environment.ts";
+import {
+  type ProcessEnvironment,
+  SECRET_FILES,
+  SUBAGENT_KEY,
+  SUBAGENT_SANDBOX,
+} from "../process/environment.ts";
+import { secretFilesOf } from "./secret-files.ts";
 
 /** A subagent's host has this long for an orderly end; then it is killed. */
 const STOP_GRACE_MS = 1500;
@@ -40,6 +46,7 @@ export async function startSubagentHost(
       PI_CODING_AGENT_DIR: agentDirectory,
       // In the environment and not among the arguments, which everybody can see.
       [SUBAGENT_SANDBOX]: sandbox && JSON.stringify(sandbox),
+      [SECRET_FILES]: JSON.stringify(secretFilesOf(options, environment)),
       [SUBAGENT_KEY]: keyFor(args, options) && (options.apiKey ?? environment.subagentKey),
     },
   });

@@ -102,11 +102,8 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const workingFolder = new WorkingFolder(places.cwd);
   const requests = new HostRequests();
   const environment = options.environment ?? {};
-  const { secretFiles, hostProcesses } = options;
-  const isolation = {
-    ...{ places, settings, workingFolder, environment },
-    ...{ secretFiles, hostProcesses },
-  };
+  const { hostProcesses } = options;
+  const isolation = { places, settings, workingFolder, environment, hostProcesses };
   const sandboxed = await createSandbox(options.sandbox, isolation);
   const { sandbox } = sandboxed;
   diagnostics.push(...sandboxed.diagnostics);

@@ -32,6 +32,8 @@ export interface ToolSurroundings {
   readonly runCommand?: CommandRunner | undefined;
   /** Where known keys come from. */
   readonly keySources: KeySources;
+  /** Absolute paths of further files that hold keys. */
+  readonly secretFiles: readonly string[];
   readonly telemetry?: SessionTelemetry | undefined;
   /** The session the tools belong to; called when a tool runs. */
   readonly session: () => Pick<AgentSession, "log" | "models">;
@@ -65,7 +67,10 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     get keyVariables() {
       return keySources.known.read().variables;
     },
-    protectedFiles: new ProtectedFiles(agentDirectory, keyFileNames),
+    get namedVariables() {
+      return keySources.known.read().namedVariables;
+    },
+    protectedFiles: new ProtectedFiles(agentDirectory, keyFileNames, surroundings.secretFiles),
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     createOutputMask: () =>
       settings.get("tools.maskKeys") ? createOutputMask(keySources) : undefined,

@@ -9,6 +9,10 @@ import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/tes
 const stored = "stored-key-0123456789";
 const token = "token-0123456789abcdef";
 const named = "named-key-9876543210";
+const written = "written-key-0123456789";
+const header = "header-token-0123456789";
+const ofServer = "server-variable-0123456789";
+const ofListener = "listener-token-0123456789";
 
 /** A session whose user has keys, with a model that plays the scenario. */
 async function sessionWithKeys(scenario: Scenario, settings: SettingValues) {
@@ -19,14 +23,33 @@ async function sessionWithKeys(scenario: Scenario, settings: SettingValues) {
   writeFileSync(join(agent, "auth.json"), JSON.stringify({ x: { type: "api_key", key: stored } }));
   writeFileSync(join(agent, "rpc-token"), `${token}\n`);
   const providers = { y: { baseUrl: "http://127.0.0.1:9", apiKey: "$CORP_KEY", models: [] } };
-  writeFileSync(join(agent, "models.json"), JSON.stringify({ providers }));
+  const other = { baseUrl: "http://127.0.0.1:9", apiKey: written, models: [] };
+  const models = JSON.stringify({ providers: { ...providers, z: other } });
+  writeFileSync(join(agent, "models.json"), `// mine\n${models}`);
+  const server = {
+    url: "http://127.0.0.1:9",
+    headers: {
+      Authorization: `Bearer ${header}`,
+      "X-Corp": ["$", "{SERVER_TOKEN}"].join(""),
+      Accept: "text/plain",
+    },
+  };
+  writeFileSync(join(agent, "mcp.json"), JSON.stringify({ mcpServers: { server } }));
+  writeFileSync(join(folder, "listener"), ofListener);
   symlinkSync(join(agent, "auth.json"), join(places.cwd, "link"));
   linkSync(join(agent, "auth.json"), join(places.cwd, "hard"));
   writeFileSync(join(places.cwd, "notes.txt"), `key=${stored} and ${named}\n`);
   return createTestSession(scenario, {
     ...places,
-    environment: { PATH: process.env.PATH, CORP_KEY: named, PLAIN: "plain-value-0123456789" },
+    environment: {
+      PATH: process.env.PATH,
+      CORP_KEY: named,
+      SERVER_TOKEN: ofServer,
+      PLAIN: "plain-value-0123456789",
+    },
     settings: SettingsStore.inMemory(settings),
+    secretFiles: [join(folder, "listener")],
+    mcp: { isOff: true },
   });
 }
 
@@ -47,11 +70,18 @@ it.each([
   ["edit", { path: "link", oldText: "stored", newText: "x" }],
   ["write", { path: "../agent/mcp-auth.json", content: "{}" }],
   ["grep", { path: "link", pattern: "key" }],
+  ...["agent/models.json", "agent/mcp.json", "listener"].flatMap((path): [string, object][] => [
+    ["read", { path: `~/${path}` }],
+    ["grep", { path: `../${path}`, pattern: "0123" }],
+    ["edit", { path: `~/${path}`, oldText: "0123", newText: "x" }],
+    ["write", { path: `../${path}`, content: "{}" }],
+  ]),
 ])("%s never opens files with keys: %o", async (name, args) => {
-  const { text, everything } = await call(name, args, { "tools.maskKeys": false });
+  const { text, everything } = await call(name, { ...args }, { "tools.maskKeys": false });
   expect(text).toContain("holds keys and is not opened");
-  expect(everything).not.toContain(stored);
-  expect(everything).not.toContain(token);
+  for (const key of [stored, token, written, header, ofListener]) {
+    expect(everything).not.toContain(key);
+  }
 });
 
 it("grep leaves files with keys out of a search of the folders above", async () => {
@@ -63,6 +93,12 @@ it("grep leaves files with keys out of a search of the folders above", async () 
   expect(found.text).toContain("notes.txt");
   expect(found.text).not.toContain("auth.json");
   expect(found.text).not.toContain("hard");
+  for (const key of [written, header, ofListener]) {
+    // The file of the session holds the pattern itself.
+    const pattern = key.replace("9", "[9]");
+    const other = await call("grep", { path: "~", pattern }, { "tools.maskKeys": false });
+    expect(other.text).toContain("No matches found");
+  }
 });
 
 it.each([
@@ -79,10 +115,24 @@ it("known keys are shown when the setting says so", async () => {
   expect(text).toContain(stored);
 });
 
-it("commands do not inherit variables that models.json names", async () => {
+it("keys in models.json and mcp.json are replaced in what a command prints", async () => {
+  const { everything, text } = await call("bash", {
+    command: "cat ../agent/models.json ../agent/mcp.json; exit 3",
+  });
+  expect(text).toContain("[redacted]");
+  expect(text).toContain("text/plain");
+  for (const key of [written, header]) expect(everything).not.toContain(key);
+});
+
+it("commands do not inherit variables that models.json and mcp.json name", async () => {
   const { text } = await call("bash", { command: "env" }, { "tools.maskKeys": false });
   expect(text).toContain("plain-value");
   expect(text).not.toContain(named);
+  expect(text).not.toContain(ofServer);
+  const settings = { "tools.maskKeys": false, "bash.inheritKeys": true };
+  const inherited = await call("bash", { command: "env" }, settings);
+  expect(inherited.text).toContain(named);
+  expect(inherited.text).toContain(ofServer);
 });
 
 /** Prints a key in two pieces, one to each stream, and more than a result shows. */

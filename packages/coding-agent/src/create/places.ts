@@ -14,6 +14,7 @@ export interface PlaceOptions {
   readonly homeDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
   readonly sessionDirectory?: string | undefined;
+  readonly secretFiles?: readonly string[] | undefined;
   readonly session?: SessionStart | undefined;
 }
 
@@ -28,6 +29,8 @@ export interface Places {
   readonly agentDirectory: string;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
+  /** Files with keys beside those of the agent directory. */
+  readonly secretFiles: readonly string[];
 }
 
 /** The folders named in options, or the defaults. */
@@ -44,6 +47,7 @@ export function resolvePlaces(options: PlaceOptions): Places {
     homeDirectory,
     agentDirectory: options.agentDirectory ?? join(homeDirectory, ".pi", "agent"),
     temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
+    secretFiles: (options.secretFiles ?? []).map((path) => resolve(baseDirectory, path)),
   };
 }
 

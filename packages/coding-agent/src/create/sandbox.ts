@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { SandboxParts } from "../sandbox/open-sandbox.ts";
 import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
@@ -13,7 +12,6 @@ export interface SandboxSurroundings {
   readonly settings: SettingsStore;
   readonly workingFolder: WorkingFolder;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly secretFiles: readonly string[] | undefined;
   readonly hostProcesses: readonly number[] | undefined;
 }
 
@@ -30,14 +28,7 @@ export interface CreatedSandbox extends SandboxParts {
  */
 export async function createSandbox(
   given: SandboxChange | undefined,
-  {
-    places,
-    settings,
-    workingFolder,
-    environment,
-    secretFiles = [],
-    hostProcesses,
-  }: SandboxSurroundings,
+  { places, settings, workingFolder, environment, hostProcesses }: SandboxSurroundings,
 ): Promise<CreatedSandbox> {
   // Nothing is loaded for those who want none.
   if (given === undefined && settings.sandboxFiles.length === 0) return { diagnostics: [] };
@@ -51,7 +42,7 @@ export async function createSandbox(
     cwd: () => workingFolder.cwd,
     environment,
     hostProcesses,
-    keyFiles: secretFiles.map((file) => resolve(places.baseDirectory, file)),
+    keyFiles: places.secretFiles,
   });
   const { available, reason, remedy } = opened.check;
   if (available) {

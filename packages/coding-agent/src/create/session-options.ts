@@ -101,7 +101,7 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly extensions?: ExtensionOptions | undefined;
   /** The sandbox of commands and file tools, instead of that in the user's settings. */
   readonly sandbox?: SandboxChange | undefined;
-  /** Files that nothing in the sandbox reads, such as the token of a server that embeds the session. */
+  /** Files that no tool opens and nothing in the sandbox reads, such as the token of a server that embeds the session. */
   readonly secretFiles?: readonly string[] | undefined;
   /**
    * Processes that are the same host as this one, such as the one that has started it: nothing in the sandbox

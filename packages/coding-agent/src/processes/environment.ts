@@ -79,11 +79,13 @@ export interface ToolEnvironment {
   readonly traceparentOf?: ((toolCallId: string) => string | undefined) | undefined;
   /** Names of variables that hold provider keys; commands do not inherit them. */
   readonly keyVariables?: readonly string[] | undefined;
+  /** Names of variables that `mcp.json` names; commands do not inherit them either, its servers may. */
+  readonly namedVariables?: readonly string[] | undefined;
   /** Files with keys that no file tool opens. */
   readonly protectedFiles?: ProtectedFiles | undefined;
   /** Makes what takes known keys out of the output of a command; undefined to leave them in. */
   readonly createOutputMask?: (() => OutputMask | undefined) | undefined;
-  /** Lets commands inherit `keyVariables`. */
+  /** Lets commands inherit `keyVariables` and `namedVariables`. */
   readonly inheritKeys?: boolean | undefined;
   /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */
   readonly bashTimeoutMs?: number | undefined;

@@ -53,7 +53,8 @@ export function processEnvironment(
 ): Record<string, string> {
   const removed = new Set([...repositoryVariables, ...staleSessionVariables]);
   if (environment.inheritKeys !== true) {
-    for (const name of environment.keyVariables ?? []) removed.add(name);
+    const { keyVariables = [], namedVariables = [] } = environment;
+    for (const name of [...keyVariables, ...namedVariables]) removed.add(name);
   }
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment.environment)) {

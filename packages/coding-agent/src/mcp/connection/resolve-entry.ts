@@ -69,7 +69,7 @@ export async function resolveAddress(
 /** A spread would freeze what is looked up at each use, but only the copy is used here. */
 function withoutGetters(environment: ToolEnvironment): ToolEnvironment {
   const { environment: variables, keyVariables } = environment;
-  return { ...environment, environment: variables, keyVariables };
+  return { ...environment, environment: variables, keyVariables, namedVariables: [] };
 }
 
 function readerFor(source: string, { environment, runCommand }: EntryContext) {

@@ -9,14 +9,15 @@ const common = new Set(["PATH", "HOME", "USER", "SHELL", "TMPDIR", "PWD", "LANG"
 
 /** What files say about keys. */
 interface Said {
-  /** Names of variables that hold keys. */
+  /** Names of variables that hold keys of providers. */
   readonly variables: readonly string[];
+  /** Names of variables for MCP servers. */
+  readonly namedVariables: readonly string[];
   /** Keys and tokens. */
   readonly secrets: readonly string[];
 }
 
-const names = ["models.json", ...keyFileNames];
-const nothing: Said = { variables: [], secrets: [] };
+const nothing: Said = { variables: [], namedVariables: [], secrets: [] };
 
 /**
  * What the files of an agent directory say about keys. Each command and each result asks, so files
@@ -27,8 +28,8 @@ export class KnownKeys {
   readonly #texts: readonly DerivedText<Said>[];
 
   constructor(agentDirectory: string) {
-    this.#files = new FolderFiles(agentDirectory, names);
-    this.#texts = names.map(
+    this.#files = new FolderFiles(agentDirectory, keyFileNames);
+    this.#texts = keyFileNames.map(
       (name) =>
         new DerivedText(join(agentDirectory, name), nothing, (text) => readFrom(name, text)),
     );
@@ -36,54 +37,87 @@ export class KnownKeys {
 
   /**
    * The keys and tokens in the files, and the variables that hold keys: those of vendors, and those that
-   * models.json and auth.json name. Their commands (`!…`) use variables of any kind, so these do not
-   * count.
+   * models.json and auth.json name. What mcp.json names beside them is `namedVariables`, which may hold
+   * anything. Commands (`!…`) use variables of any kind, so these do not count.
    */
-  read(): { readonly variables: readonly string[]; readonly secrets: readonly string[] } {
+  read(): Said {
     const found = this.#files.stats();
     const said = this.#texts.map((text, at) => text.of(found[at]));
     const variables = [...keyVariableNames(), ...said.flatMap((each) => each.variables)];
+    const ofServers = said.flatMap((each) => each.namedVariables);
     return {
       variables: [...new Set(variables)].filter((name) => !common.has(name)),
+      namedVariables: [...new Set(ofServers)].filter((name) => !common.has(name)),
       secrets: said.flatMap((each) => each.secrets),
     };
   }
 }
 
 function readFrom(name: string, text: string): Said {
+  const secrets = name.endsWith(".json") ? secretsIn(text) : [text.trim()];
   return {
     variables: name === "models.json" || name === "auth.json" ? variablesIn(text) : [],
-    secrets: name === "models.json" ? [] : secretsIn(name, text),
+    namedVariables: name === "mcp.json" ? variablesOfServers(text) : [],
+    secrets,
   };
 }
 
+/** The file may have comments, and every text in it may name a variable. */
 function variablesIn(json: string): string[] {
-  const names: string[] = [];
+  const names = expandedIn(json);
   for (const [, text = ""] of json.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
-    if (text.startsWith("!")) continue;
-    for (const [, variable = ""] of text.matchAll(/\$\{?([A-Za-z_]\w*)/g)) names.push(variable);
-    if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(text)) names.push(text);
+    if (/^[A-Z][A-Z0-9_]{2,}$/.test(text)) names.push(text);
+  }
+  for (const [, name = ""] of json.matchAll(/"(?:apiKey|key)"\s*:\s*"([A-Za-z_]\w*)"/g)) {
+    names.push(name);
   }
   return names;
 }
 
-const secretMembers =
-  /^(?:key|access|refresh|token|secret|(?:access|refresh|id)_?token|client_?secret|[A-Z0-9_]+_(?:KEY|SECRET|TOKEN|TOKEN_BEDROCK))$/i;
-
-function secretsIn(name: string, text: string): string[] {
-  if (!name.endsWith(".json")) return [text.trim()];
-  const secrets: string[] = [];
-  const visit = (value: unknown, member: string): void => {
-    if (typeof value === "string" && secretMembers.test(member) && !/^[!$]/.test(value)) {
-      secrets.push(value);
-    } else if (typeof value === "object" && value !== null) {
-      for (const [key, child] of Object.entries(value)) visit(child, key);
-    }
-  };
-  try {
-    visit(JSON.parse(text), "");
-  } catch {
-    // A file that is not valid JSON gives no keys to requests either.
+/** Those that `$NAME` and `${NAME}` name. */
+function expandedIn(json: string): string[] {
+  const names: string[] = [];
+  for (const [, text = ""] of json.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
+    if (text.startsWith("!")) continue;
+    for (const [, variable = ""] of text.matchAll(/\$\{?([A-Za-z_]\w*)/g)) names.push(variable);
   }
-  return secrets;
+  return names;
+}
+
+/** Programs and folders are named by variables, too, which commands need. */
+function variablesOfServers(json: string): string[] {
+  return expandedIn(json).filter((name) => !/(?:^|_)(?:HOME|DIR|PATH|ROOT)$/.test(name));
+}
+
+const secretMembers =
+  /^(?:authorization|(?:x-)?(?:api-?key|auth-token)|key|access|refresh|token|secret|(?:access|refresh|id)_?token|client_?secret|[A-Z0-9_]+_(?:KEY|SECRET|TOKEN|TOKEN_BEDROCK))$/i;
+/** Headers whose values are words that occur anywhere. */
+const plainHeaders =
+  /^(?:accept|content|sec|mcp)-|^(?:accept|user-agent|origin|referer|http-referer|x-title)$/i;
+const member = /"((?:[^"\\]|\\.)*)"\s*:\s*"((?:[^"\\]|\\.)*)"/g;
+const headers = /"headers"\s*:\s*\{((?:[^}"]|"(?:[^"\\]|\\.)*")*)\}/g;
+
+/** Keys and tokens that are written out. Files may have comments, so they are not parsed. */
+function secretsIn(json: string): string[] {
+  const inHeaders = [...json.matchAll(headers)].flatMap(([, text = ""]) =>
+    membersIn(text).filter(([name]) => !plainHeaders.test(name)),
+  );
+  const others = membersIn(json).filter(([name]) => secretMembers.test(name));
+  return [...others, ...inHeaders].flatMap(([, value]) => {
+    if (/^[!$]|\$\{/.test(value) || /^[A-Z][A-Z0-9_]*$/.test(value)) return [];
+    // A header says what kind of token it has; the token is shown without that as well.
+    return [value, ...value.split(" ").slice(1)];
+  });
+}
+
+function membersIn(json: string): [name: string, value: string][] {
+  return [...json.matchAll(member)].map(([, name = "", value = ""]) => [name, unescaped(value)]);
+}
+
+function unescaped(text: string): string {
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return text;
+  }
 }

@@ -403,6 +403,19 @@ export const escapes: Readonly<Record<string, Escape>> = {
     () => "cat ~/.pi/agent/models.json",
     ({ agentDirectory }) => writeFileSync(join(agentDirectory, "models.json"), secret) as undefined,
   ),
+  "tokens for MCP servers": reads(
+    () => "cat ~/.pi/agent/mcp.json",
+    ({ agentDirectory }) => writeFileSync(join(agentDirectory, "mcp.json"), secret) as undefined,
+  ),
+  "keys of models that are kept elsewhere": reads(
+    () => "cat ~/dotfiles/models.json",
+    ({ agentDirectory, home }) => {
+      mkdirSync(join(home, "dotfiles"));
+      writeFileSync(join(home, "dotfiles", "models.json"), secret);
+      symlinkSync(join(home, "dotfiles", "models.json"), join(agentDirectory, "models.json"));
+      return undefined;
+    },
+  ),
   "keys of MCP servers": reads(
     () => "cat ~/.pi/agent/mcp-auth.json",
     ({ agentDirectory }) => writeFileSync(join(agentDirectory, "mcp-auth.json"), secret) as undefined,

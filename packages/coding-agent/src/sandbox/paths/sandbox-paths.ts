@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isInside, isolatedTreeOf } from "../../base/files/isolated-tree.ts";
+import { keyFileNames } from "../../base/files/key-files.ts";
 import { type SandboxPolicy, settingPath } from "../policy/sandbox-settings.ts";
 import { type GitNamedPlaces, GitSettings } from "./git-settings.ts";
 import type { PathPlan } from "./path-rules.ts";
@@ -23,13 +24,7 @@ export interface SandboxPlaces {
 }
 
 /** Names in the agent directory that are never readable. */
-export const closedNames: ReadonlySet<string> = new Set([
-  "auth.json",
-  "mcp-auth.json",
-  "models.json",
-  "rpc-token",
-  "sandbox",
-]);
+export const closedNames: ReadonlySet<string> = new Set([...keyFileNames, "sandbox"]);
 
 /** The paths of a session's policy, real and as they are at this moment. */
 export class SandboxPaths implements PathPlan {
@@ -65,8 +60,9 @@ export class SandboxPaths implements PathPlan {
 
   get denied(): readonly string[] {
     const agent = this.agentDirectory;
+    const closed = [...closedNames].map((name) => join(agent, name));
     return [
-      ...[...closedNames].map((name) => join(agent, name)),
+      ...new Set([...closed, ...closed.map((path) => resolveLinks(path).path)]),
       ...this.#places.keyFiles.map((file) => resolveLinks(file).path),
       ...this.#listed(this.#policy.denyRead),
     ];

@@ -176,8 +176,8 @@ export class Git {
 
   #variables({ indexFile, location, takesLargeFiles }: GitRequest): Record<string, string> {
     const variables: Record<string, string> = {};
-    const { environment, keyVariables = [] } = this.environment;
-    const keys = new Set(keyVariables);
+    const { environment, keyVariables = [], namedVariables = [] } = this.environment;
+    const keys = new Set([...keyVariables, ...namedVariables]);
     const skip = takesLargeFiles === true ? environment.GIT_LFS_SKIP_SMUDGE : "1";
     for (const [name, value] of Object.entries(environment)) {
       const isOurs = name.startsWith("GIT_") && !usersVariables.has(name);
