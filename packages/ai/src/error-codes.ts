@@ -97,14 +97,19 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "INTERNAL",
     "InternalServerException",
   ],
-  timeout: ["timeout_error", "DEADLINE_EXCEEDED", "ModelTimeoutException"],
+  timeout: ["vector_store_timeout", "timeout_error", "DEADLINE_EXCEEDED", "ModelTimeoutException"],
   context_overflow: [
     "context_length_exceeded",
     "model_context_window_exceeded",
     "request_too_large",
     "1261",
   ],
-  content_filtered: ["content_filter", "content_policy_violation", "1301"],
+  content_filtered: [
+    "content_filter",
+    "content_policy_violation",
+    "image_content_policy_violation",
+    "1301",
+  ],
   invalid_request: [
     "invalid_request_error",
     "not_found_error",
@@ -113,6 +118,16 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "NOT_FOUND",
     "ResourceNotFoundException",
     "ValidationException",
+    // What is wrong with an image of a request.
+    "empty_image_file",
+    "failed_to_download_image",
+    "image_file_not_found",
+    "image_file_too_large",
+    "image_parse_error",
+    "image_too_large",
+    "image_too_small",
+    "model_not_found",
+    "string_above_max_length",
   ],
 };
 
@@ -128,7 +143,11 @@ const order = [
   "invalid_request",
 ] as const satisfies readonly ProviderErrorCode[];
 
+/** Codes that find fault with the request, whichever part of it: `invalid_prompt`, `unsupported_value`. */
+const faultOfRequest = /^(?:invalid|unsupported|missing)_[a-z_]+$|^unknown_parameter$/;
+
 /** What the codes of one error mean together; undefined when none is known. */
 export function meaningOf(codes: readonly string[]): ProviderErrorCode | undefined {
-  return order.find((meaning) => meanings[meaning]?.some((code) => codes.includes(code)));
+  const known = order.find((meaning) => meanings[meaning]?.some((code) => codes.includes(code)));
+  return known ?? (codes.some((code) => faultOfRequest.test(code)) ? "invalid_request" : undefined);
 }

@@ -21,6 +21,8 @@ describe("isContextOverflow", () => {
     "prompt token count of 140000 exceeds the limit of 128000",
     "exceeds the maximum context length",
     "model_context_window_exceeded",
+    "Prompt has 300,000 tokens, but the configured context size is 262,144 tokens",
+    "The input has 300000 tokens; the context window is 262144",
     "413 (no body)",
     "400 status code (no body)",
   ])("recognises %j", (text) => {
@@ -31,6 +33,7 @@ describe("isContextOverflow", () => {
     "Rate limit reached: too many tokens per minute",
     "Throttling: too many tokens",
     "Too many requests",
+    "Rate limit: 300,000 tokens per minute for prompts of this context size",
     "max_tokens must be at most 8192",
     "Overloaded",
   ])("does not see one in %j", (text) => {
@@ -52,6 +55,10 @@ describe("classifyFailure", () => {
     ["exceeded_current_quota_error", "Try again in 3s", "quota"],
     ["1113", "Please recharge", "quota"],
     ["constructor", "no code of a vendor", "unknown"],
+    ["invalid_prompt", "The check of the prompt timed out", "invalid_request"],
+    ["unsupported_value", "The server is overloaded with options", "invalid_request"],
+    ["invalid_api_key", "x", "auth"],
+    ["vector_store_timeout", "x", "timeout"],
     ["context_length_exceeded", "x", "context_overflow"],
   ])("goes by the vendor's code %s first (%s)", (vendorCode, message, code) => {
     expect(classifyFailure({ vendorCode, message }).code).toBe(code);

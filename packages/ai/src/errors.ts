@@ -89,6 +89,7 @@ const overflowText = [
   /exceeded (?:max )?context length/i,
   /range of input length should be/i,
   /too many tokens|token limit exceeded/i,
+  /\b(?:prompt|input|request|messages?)\b.{0,60}\d tokens.{0,60}context (?:size|length|window)/is,
   /^4(?:00|13) (?:status code )?\(no body\)/i,
 ];
 

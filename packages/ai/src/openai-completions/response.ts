@@ -1,5 +1,5 @@
+import { streamedError } from "../error-body.ts";
 import type { ProviderErrorCode } from "../errors.ts";
-import { streamedError } from "../openai/errors.ts";
 import type { Delta } from "../provider.ts";
 import { asId, asList, asObject, asText } from "../reply/odd-values.ts";
 import type {

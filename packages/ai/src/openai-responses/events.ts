@@ -44,6 +44,13 @@ export interface ResponsesEvent {
   readonly output_index?: number | null | undefined;
   readonly item_id?: string | null | undefined;
   readonly item?: OutputItem | null | undefined;
+  readonly content_index?: number | null | undefined;
+  readonly summary_index?: number | null | undefined;
+  readonly part?: {
+    readonly type?: string;
+    readonly text?: string;
+    readonly refusal?: string;
+  } | null;
   readonly response?: ResponseObject | null | undefined;
   readonly delta?: unknown;
   readonly text?: string | null | undefined;

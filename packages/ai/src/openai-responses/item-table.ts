@@ -7,6 +7,8 @@ export interface Item {
   readonly type: string | undefined;
   hasName: boolean;
   hasText: boolean;
+  /** The text of each part of a message so far. */
+  readonly parts: Map<number, string>;
   /** Arguments came with the item itself. */
   hasArguments: boolean;
   isFinished: boolean;
@@ -37,6 +39,11 @@ export class ItemTable {
     return isRepeated ? known : this.open(place, data);
   }
 
+  /** Items that no event has ended. */
+  get unfinished(): readonly Item[] {
+    return this.#items.filter(({ isFinished }) => !isFinished);
+  }
+
   #atIndex({ output_index: index }: Place, otherwise: Item): Item | undefined {
     return typeof index === "number" ? this.#byIndex.get(index) : otherwise;
   }
@@ -48,6 +55,7 @@ export class ItemTable {
       type: data.type,
       hasName: false,
       hasText: false,
+      parts: new Map(),
       hasArguments: false,
       isFinished: false,
       partCount: 0,

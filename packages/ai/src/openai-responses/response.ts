@@ -1,4 +1,4 @@
-import { streamedError } from "../openai/errors.ts";
+import { streamedError } from "../error-body.ts";
 import type { Delta } from "../provider.ts";
 import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../reply/odd-values.ts";
 import { readVendorCost } from "../reply/vendor-cost.ts";
@@ -61,9 +61,25 @@ class Reply {
     switch (type) {
       case "response.output_text.delta":
       case "response.refusal.delta":
-        if (delta)
-          yield { type: "text", key: this.#items.find(event, messageItem).key, text: delta };
+        if (delta) yield* this.#say(this.#items.find(event, messageItem), event, delta);
         return;
+      case "response.output_text.done":
+      case "response.refusal.done":
+        yield* this.#complete(event, asText(event.text ?? event.refusal));
+        return;
+      case "response.content_part.done":
+        if (event.part?.type !== "reasoning_text") {
+          yield* this.#complete(event, asText(event.part?.text ?? event.part?.refusal));
+        }
+        return;
+      case "response.reasoning_summary_text.done":
+      case "response.reasoning_text.done": {
+        const item = this.#items.find(event, reasoningItem);
+        // Only where no piece of it came.
+        if (item.partsSeen < Math.max(item.partCount, 1))
+          yield* this.#think(item, asText(event.text));
+        return;
+      }
       case "response.reasoning_summary_part.added":
         this.#items.find(event, reasoningItem).partCount++;
         return;
@@ -82,6 +98,23 @@ class Reply {
         this.#items.find(event, callItem).arguments = asJson(event.arguments) || undefined;
         return;
       default:
+    }
+  }
+
+  *#say(item: Item, { content_index }: ResponsesEvent, text: string): Generator<Delta> {
+    const index = content_index ?? 0;
+    item.parts.set(index, `${item.parts.get(index) ?? ""}${text}`);
+    yield { type: "text", key: item.key, text };
+  }
+
+  /** The whole text of a part has come; what the pieces lack of it follows, if they fit it. */
+  *#complete(event: ResponsesEvent, text: string): Generator<Delta> {
+    if (text === "") return;
+    const item = this.#items.find(event, messageItem);
+    const said = item.parts.get(event.content_index ?? 0) ?? "";
+    const isLast = (event.content_index ?? 0) >= Math.max(0, ...item.parts.keys());
+    if (isLast && text.length > said.length && text.startsWith(said)) {
+      yield* this.#say(item, event, text.slice(said.length));
     }
   }
 
@@ -139,6 +172,10 @@ class Reply {
       const isLate = data.type === "reasoning" && item.isFinished && data.encrypted_content;
       if (isLate) yield sign(item, data);
       else yield* this.#finish(item, data);
+    }
+    // Some servers tell the arguments of a call, and neither its end nor the output.
+    for (const { key, arguments: whole } of this.#items.unfinished) {
+      if (whole !== undefined) yield { type: "block_end", key, arguments: whole };
     }
     if (response.usage) yield readUsage(asObject(response.usage), response.service_tier);
     yield stopOf(type, response);

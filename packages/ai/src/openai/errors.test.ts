@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError } from "openai";
 import { describe, expect, it } from "vitest";
-import { classifyOpenAiError, streamedError } from "./errors.ts";
+import { streamedError } from "../error-body.ts";
+import { classifyOpenAiError } from "./errors.ts";
 
 const thrown = (status: number, error: object, headers: Record<string, string> = {}) =>
   classifyOpenAiError(APIError.generate(status, { error }, undefined, new Headers(headers)));

@@ -1,11 +1,5 @@
-import { classifyFailure, ProviderError, type ProviderErrorInit } from "../errors.ts";
-
-/** The error members that OpenAI-like servers send, in a body or in the stream. */
-interface VendorError {
-  readonly message: string;
-  readonly vendorCode: readonly string[];
-  readonly status: number | undefined;
-}
+import { readVendorError } from "../error-body.ts";
+import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
 
 /** What an error thrown by the `openai` SDK means. */
 export function classifyOpenAiError(error: unknown): ProviderErrorInit {
@@ -26,49 +20,6 @@ export function classifyOpenAiError(error: unknown): ProviderErrorInit {
   });
 }
 
-/** The failure that a vendor's error object in the stream stands for. */
-export function streamedError(value: unknown): ProviderError {
-  const vendor = readVendorError(value);
-  const failure = classifyFailure({
-    message: vendor?.message || "The server reported an error without saying which",
-    vendorCode: vendor?.vendorCode,
-    status: vendor?.status,
-    body: value,
-  });
-  // An error amid a reply that names nothing known is the server's own trouble: worth another try.
-  const code = failure.code === "unknown" ? "overloaded" : failure.code;
-  return new ProviderError({ ...failure, code });
-}
-
-/** Reads an error object, a bare text, or a wrapper around either. */
-function readVendorError(value: unknown): VendorError | undefined {
-  if (typeof value === "string") return { message: value, vendorCode: [], status: undefined };
-  if (!isRecord(value)) return undefined;
-  if (isRecord(value.error)) return readVendorError(value.error);
-  const own = textOf(value.message) ?? textOf(value.detail) ?? JSON.stringify(value);
-  const raw = isRecord(value.metadata) ? textOf(value.metadata.raw) : undefined;
-  const numeric = Number(value.code ?? value.status_code ?? value.status);
-  const status = numeric >= 400 && numeric < 600 ? numeric : undefined;
-  const codes = [value.code, value.type, value.status].flatMap((code) => textOf(code) ?? []);
-  return {
-    // OpenRouter hides the upstream's own words in its metadata.
-    message: raw === undefined ? own : `${own}: ${raw}`,
-    // OpenAI gives this type to wrong keys and missing models alike: the status says more.
-    vendorCode: codes.filter((code) => code !== "invalid_request_error" && code !== String(status)),
-    status,
-  };
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === "string") return value === "" ? undefined : value;
-  if (typeof value === "number") return String(value);
-  return value === undefined || value === null ? undefined : JSON.stringify(value);
-}
-
 function isHeaders(value: unknown): value is Pick<Headers, "get"> {
   return typeof value === "object" && value !== null && "get" in value;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { errorOfBody } from "../error-body.ts";
 import { LineCutter } from "./line-cutter.ts";
 import type { ByteSource } from "./reply.ts";
 
@@ -23,6 +24,9 @@ const sliceMs = 3;
 /** A wait of this time at least has let the event loop turn. */
 const turnMs = 0.2;
 
+/** How much is read of a body that is not a stream of events: an error is short. */
+const maxOtherLength = 64 * 1024;
+
 /** How long the end of a body is waited for once its last event is there. */
 const restMs = 1_000;
 
@@ -37,6 +41,9 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
   #event = "";
   #data: string | undefined;
   #sliceBegan = performance.now();
+  /** What has come that belongs to no event. */
+  #other: string | undefined;
+  #isStream = false;
   /** Whether all bytes have come. */
   #isWhole = false;
   #hasEnded = false;
@@ -66,7 +73,7 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
       if (value !== undefined) return { done: false, value };
       if (this.#hasEnded) return { done: true, value: undefined };
       if (this.#lines.mayHaveLine) await this.#turn();
-      else if (this.#isWhole) this.#hasEnded = true;
+      else if (this.#isWhole) this.#end();
       else await this.#fetchMore();
     }
   }
@@ -95,11 +102,32 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
   #note(line: string): undefined {
     const colon = line.indexOf(":");
     const name = colon === -1 ? line : line.slice(0, colon);
-    if (name !== "data" && name !== "event") return;
+    if (name !== "data" && name !== "event") {
+      this.#noteOther(line, name);
+      return;
+    }
+    this.#isStream = true;
+    this.#other = undefined;
     const start = colon === -1 ? line.length : colon + (line[colon + 1] === " " ? 2 : 1);
     const value = line.slice(start);
     if (name === "event") this.#event = value;
     else this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
+
+  /**
+   * Fields that nobody knows mean nothing amid events. Before the first one they are another kind of body,
+   * and an object is one wherever it is: some servers end a stream with their error so.
+   */
+  #noteOther(line: string, name: string): void {
+    if (name === "" || name === "id" || name === "retry") return;
+    if (this.#isStream && this.#other === undefined && !line.startsWith("{")) return;
+    this.#other = `${this.#other ?? ""}${line}\n`.slice(0, maxOtherLength);
+  }
+
+  /** @throws {ProviderError} when the body was something else than a stream of events. */
+  #end(): void {
+    this.#hasEnded = true;
+    if (this.#other !== undefined) throw errorOfBody(this.#other);
   }
 
   #isSliceOver(): boolean {
