@@ -155,7 +155,9 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   ]);
   const input = process.stdin;
   const surroundings = { input, output, shutdown, logger };
-  serve({ session, dialect, notices, onFirstAnswer, ...surroundings, drainTimeoutMs });
+  const isDialectChosen = Boolean(options.protocol || process.env.PI_RPC_PROTOCOL);
+  const own = { session, dialect, isDialectChosen, notices, onFirstAnswer, drainTimeoutMs };
+  serve({ ...own, ...surroundings });
 }
 
 /** A host with several sessions or connections. */

@@ -17,6 +17,7 @@ import { type StdioProcess, serveLines } from "./connection/serve-lines.ts";
 import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
 import { SingleDrain } from "./drain.ts";
+import { NewerClientHint } from "./newer-client.ts";
 import type { UiNotices } from "./ui-notices.ts";
 
 /** What the RPC mode is made from. */
@@ -24,6 +25,8 @@ export interface ServeOptions extends StdioProcess {
   readonly session: AgentSession;
   /** What the client speaks until it asks for another. */
   readonly dialect: Dialect;
+  /** Whether somebody chose the dialect; default true. */
+  readonly isDialectChosen?: boolean;
   /** What extensions tell the client. */
   readonly notices: UiNotices;
   /** Called once the first command has been answered. */
@@ -71,8 +74,13 @@ export function serve(options: ServeOptions): void {
     },
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };
+  const hint = new NewerClientHint(logger, options.isDialectChosen ?? true);
   const frames = new FrameDecoder((frame) => {
-    const done = shutdown.hasBegun ? undefined : dispatch(frame, dispatchOptions);
+    if (shutdown.hasBegun) return;
+    const wait = frame.kind === "command" ? hint.before(frame) : undefined;
+    if (wait !== undefined) frames.hold(wait);
+    const answer = () => dispatch(frame, dispatchOptions);
+    const done = wait === undefined ? answer() : wait.then(answer);
     if (done === undefined) return;
     // A change of dialect comes before whatever follows it.
     if (frame.kind === "command" && frame.name === "initialize") frames.hold(done);

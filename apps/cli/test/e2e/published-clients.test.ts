@@ -329,3 +329,29 @@ describe("pi-acp", () => {
     expect(await waiting).toMatchObject({ stopReason: "cancelled" });
   });
 });
+
+it("tells a program with the client of pi 1.x which dialect it needs, before that fails", async () => {
+  const place = makePlace({ scenario: [...scenario] });
+  onTestFinished(() => place.remove());
+  const index = import.meta.resolve("@earendil-works/pi-coding-agent");
+  const program = join(place.cwd, "program.mjs");
+  writeFileSync(
+    program,
+    `import { RpcClient } from ${JSON.stringify(new URL("modes/rpc/rpc-client.js", index).href)};
+const client = new RpcClient(${JSON.stringify({ cliPath: binPath, cwd: place.cwd, args: place.arguments.slice(2) })});
+await client.start();
+await client.prompt("list");`,
+  );
+  const child = spawn(process.execPath, [program], {
+    cwd: place.cwd,
+    env: { ...process.env, ...place.variables, PI_RPC_PROTOCOL: "" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let shown = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    shown += text;
+  });
+  await new Promise((resolve) => child.once("close", resolve));
+  expect(shown).toMatch(/A client of pi 1\.x needs --protocol pi-1/);
+  expect(shown).toContain("disposition");
+});
