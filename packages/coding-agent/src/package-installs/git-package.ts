@@ -4,10 +4,14 @@ import { dirname, join } from "node:path";
 import { SessionError } from "../base/errors.ts";
 import { randomHex } from "../base/random.ts";
 import type { PackageOrigin } from "../resources/packages/package-source.ts";
+import { runNpm } from "./run-npm.ts";
 import type { RunProgram } from "./run-program.ts";
 
 /** Hooks and filters of the user's git would run for a repository that nobody has looked at. */
-const careful = ["-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"];
+const careful = [
+  ...["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"],
+  ...["-c", "advice.detachedHead=false"],
+];
 
 /**
  * Clones a repository with what it depends on. It is made beside its place and moved there when it is
@@ -32,16 +36,7 @@ export async function cloneRepository(
       await run("git", [...careful, "checkout", "--quiet", "--detach", ref, "--"], { cwd: made });
     }
     if (existsSync(join(made, "package.json"))) {
-      const words = [
-        "--ignore-scripts",
-        "--omit=dev",
-        "--legacy-peer-deps",
-        "--no-audit",
-        "--no-fund",
-      ];
-      await run("npm", ["install", ...words, "--no-package-lock", "--loglevel=error"], {
-        cwd: made,
-      });
+      await runNpm(run, made, ["install", "--omit=dev", "--no-package-lock"]);
     }
     const old = `${path}.${randomHex(6)}.tmp`;
     if (existsSync(path)) await rename(path, old);
@@ -55,7 +50,7 @@ export async function cloneRepository(
 /** The commit that is checked out. */
 export async function headOf(path: string, run: RunProgram): Promise<string | undefined> {
   if (!existsSync(join(path, ".git"))) return undefined;
-  const text = await run("git", ["rev-parse", "HEAD"], { cwd: path }).catch(() => "");
+  const text = await run("git", [...careful, "rev-parse", "HEAD"], { cwd: path }).catch(() => "");
   return text.trim().slice(0, 12) || undefined;
 }
 

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionError } from "../base/errors.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
+import { runNpm } from "./run-npm.ts";
 import type { RunProgram } from "./run-program.ts";
 
 /** What installs, and below which folder. */
@@ -10,11 +11,6 @@ export interface NpmTools {
   readonly root: string;
   readonly run: RunProgram;
 }
-
-const quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--no-update-notifier"];
-
-// The host brings pi's packages; scripts would run with the user's keys before anybody looked at them.
-const careful = ["--ignore-scripts", "--legacy-peer-deps", "--save-exact"];
 
 /**
  * The name and the version of `npm:name@version`.
@@ -43,18 +39,14 @@ export async function installFromNpm(
   const prefix = await prefixOf(root);
   const spec =
     version === undefined ? (which === "newest" ? `${name}@latest` : name) : `${name}@${version}`;
-  await run("npm", ["install", ...careful, ...quiet, "--prefix", prefix, "--", spec], {
-    cwd: prefix,
-  });
+  await runNpm(run, prefix, ["install", "--save-exact", "--prefix", prefix, "--", spec]);
 }
 
 /** Removes one package, and what only it needed. */
 export async function dropFromNpm(source: string, { root, run }: NpmTools): Promise<void> {
   const { name } = readNpmSpec(source);
   const prefix = await prefixOf(root);
-  await run("npm", ["uninstall", ...careful, ...quiet, "--prefix", prefix, "--", name], {
-    cwd: prefix,
-  });
+  await runNpm(run, prefix, ["uninstall", "--prefix", prefix, "--", name]);
 }
 
 /** A folder of its own: npm would look for the package.json of a folder above. */

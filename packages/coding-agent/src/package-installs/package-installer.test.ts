@@ -178,6 +178,59 @@ describe("a package of a repository", { timeout: TIMEOUT_MS }, () => {
     expect(settingsOf()).toEqual([]);
   });
 
+  const evil = () => {
+    const marker = join(home, "marker");
+    const program = `#!/bin/sh\ntouch '${marker}'\nexec git "$@"\n`;
+    writeFileSync(join(repository, "evil.sh"), program, { mode: 0o755 });
+    return marker;
+  };
+  const manifest = (more: object) =>
+    writeFileSync(
+      join(repository, "package.json"),
+      JSON.stringify({ name: "thing", version: "1.0.0", ...more }),
+    );
+
+  it.each([
+    ["git+file:", () => `git+file://${join(home, "owner/other")}`],
+    ["a short name", () => "owner/other"],
+    ["an address of a repository", () => "https://127.0.0.1/owner/other.git"],
+    ["ssh", () => "git@127.0.0.1:owner/other.git"],
+  ])("runs nothing that its .npmrc names for a dependency by %s", async (_, spec) => {
+    const marker = evil();
+    execFileSync("git", ["init", "-q", join(home, "owner/other")]);
+    writeFileSync(join(repository, ".npmrc"), "git=./evil.sh\nignore-scripts=false\n");
+    manifest({ dependencies: { other: spec() } });
+    commit("one");
+    const installed = (await installer()).install(`git:file://${repository}`);
+    await expect(installed).rejects.toMatchObject({
+      code: "package_failed",
+      message: expect.stringContaining("it depends on other from git"),
+    });
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it("runs nothing for a dependency of a dependency from git, and leaves its .npmrc in place", async () => {
+    const marker = evil();
+    const settings = "git=./evil.sh\nregistry=http://127.0.0.1:1/\n";
+    writeFileSync(join(repository, ".npmrc"), settings);
+    mkdirSync(join(repository, "inner"));
+    const dependencies = { other: `git+file://${join(home, "owner/other")}` };
+    const inner = { name: "inner", version: "1.0.0", dependencies };
+    writeFileSync(join(repository, "inner/package.json"), JSON.stringify(inner));
+    manifest({ dependencies: { inner: "file:./inner" } });
+    commit("one");
+    const source = `git:file://${repository}`;
+    await expect((await installer()).install(source)).rejects.toMatchObject({
+      code: "package_failed",
+    });
+    expect(existsSync(marker)).toBe(false);
+    manifest({ dependencies: { "pi-thing": "1.0.0" } });
+    commit("two");
+    const { path } = await (await installer()).install(source);
+    expect(existsSync(join(path, "node_modules/pi-thing/package.json"))).toBe(true);
+    expect(readFileSync(join(path, ".npmrc"), "utf8")).toBe(settings);
+  });
+
   it("leaves nothing behind when it cannot be cloned whole", async () => {
     commit("one");
     await expect(
@@ -223,6 +276,14 @@ describe("hostile sources", () => {
     const one = await installer("user", "/nowhere");
     await expect(one.install(source)).rejects.toMatchObject({ code: "invalid_option" });
     expect(readdirSync(join(home, "agent")).filter((name) => !name.endsWith(".lock"))).toEqual([]);
+  });
+
+  it("in a project's folder of packages name no registry and no program", async () => {
+    mkdirSync(join(home, "project/.pi/npm"), { recursive: true });
+    const planted = "registry=http://127.0.0.1:1/\ngit=./evil.sh\n";
+    writeFileSync(join(home, "project/.pi/npm/.npmrc"), planted);
+    await (await installer("project")).install("npm:pi-thing@1.0.0");
+    expect(settingsOf("project/.pi")).toEqual(["npm:pi-thing@1.0.0"]);
   });
 
   it("in the settings of a project remove nothing outside", async () => {

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { delimiter, isAbsolute } from "node:path";
 import { SessionError } from "../base/errors.ts";
 
 /** Runs a program without a shell; returns what it printed. */
@@ -25,6 +26,11 @@ export function programRunner(variables: Readonly<Record<string, string | undefi
         ...variables,
         GIT_TERMINAL_PROMPT: "0",
         GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
+        GIT_LFS_SKIP_SMUDGE: "1",
+        // A manifest would choose which npm runs.
+        COREPACK_ENABLE_PROJECT_SPEC: "0",
+        // A program of the folder must not be found instead.
+        PATH: (variables.PATH ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
       };
       const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
       let stdout = "";
