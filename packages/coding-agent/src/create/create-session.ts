@@ -204,8 +204,7 @@ async function assemble(
   diagnostics.push(...toolDiagnostics(tools, options, opened !== undefined));
   const mcp = createMcp(options, {
     ...surroundings,
-    environment: toolEnvironment,
-    tools,
+    ...{ environment: toolEnvironment, tools, maskKeys, noteSecret: keySources.noteSecret },
     isProjectTrusted: () => session.isProjectTrusted,
     parts: () => parts,
   });
@@ -253,9 +252,11 @@ function streamOf(stream: StreamFunction, telemetry: SessionTelemetry | undefine
 function keySourcesOf(
   { environment = {} }: CreateAgentSessionOptions,
   { places, registry }: Surroundings,
-): KeySources {
+): KeySources & { readonly noteSecret: (value: string) => void } {
   const known = new KnownKeys(places.agentDirectory);
-  return { environment, known, used: () => registry.keys.secrets };
+  const seen = new Set<string>();
+  const used = () => [...registry.keys.secrets, ...seen];
+  return { environment, known, used, noteSecret: (value) => void seen.add(value) };
 }
 
 function savesRules(

@@ -3,6 +3,7 @@ import { McpPool } from "../mcp/connection/mcp-pool.ts";
 import { McpAccess } from "../mcp/mcp-access.ts";
 import type { McpServers } from "../mcp/session/mcp-servers.ts";
 import type { SampledContext } from "../mcp/session/sampling.ts";
+import type { KeyMask } from "../models/auth/mask-keys.ts";
 import { createCommandRunner } from "../models/auth/run-command.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SessionParts } from "../session/build-session.ts";
@@ -16,6 +17,8 @@ export interface McpSurroundings {
   readonly environment: ToolEnvironment;
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
   readonly tools: ToolSet;
+  readonly maskKeys: KeyMask;
+  readonly noteSecret: (value: string) => void;
   readonly isProjectTrusted: () => boolean;
   readonly extensions?: SessionExtensions | undefined;
   readonly parts: () => SessionParts;
@@ -53,7 +56,7 @@ export function createMcp(
 
 async function createServers(
   { only, pool }: { readonly only: readonly string[] | undefined; readonly pool: McpPool },
-  { places: { agentDirectory }, environment, fetch, tools, parts }: McpSurroundings,
+  surroundings: McpSurroundings,
 ): Promise<McpServers> {
   const [{ McpServers }, { McpLogins }, { answerSampling }, { keepPrivately }] = await Promise.all([
     import("../mcp/session/mcp-servers.ts"),
@@ -61,6 +64,8 @@ async function createServers(
     import("../mcp/session/sampling.ts"),
     import("../mcp/tools/keep-privately.ts"),
   ]);
+  const { environment, fetch, tools, parts, maskKeys, noteSecret } = surroundings;
+  const { agentDirectory } = surroundings.places;
   const { inputs, problems, emit, origins, models } = parts();
   const { requests, permissions } = inputs;
   const cwd = () => environment.cwd;
@@ -74,6 +79,7 @@ async function createServers(
       promptId: () => origins.current,
       emit: (event) => void emit(event),
       note: (diagnostic) => problems.note(diagnostic),
+      maskKeys,
       sample: (request) =>
         answerSampling(request, {
           requests,
@@ -84,9 +90,7 @@ async function createServers(
     },
     {
       openContext: {
-        environment,
-        fetch,
-        pool,
+        ...{ environment, fetch, pool, noteSecret },
         identity: { name: "tau", title: "Tau", version: VERSION },
         runCommand: createCommandRunner({ processes: environment.processes }),
       },

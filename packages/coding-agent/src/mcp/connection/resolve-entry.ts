@@ -1,4 +1,5 @@
 import { isAbsolute, join } from "node:path";
+import { plainHeaders } from "../../models/auth/known-keys.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { processEnvironment } from "../../processes/process-environment.ts";
 import { expandHome, expandText } from "../config/expand.ts";
@@ -20,6 +21,26 @@ export class ConfigurationError extends Error {
 export interface EntryContext {
   readonly environment: ToolEnvironment;
   readonly runCommand: ValueCommand;
+  /** Receives what must not be shown: values of headers and of variables that hold keys. */
+  readonly noteSecret: (value: string) => void;
+}
+
+const secretVariable = /key|token|secret|passw|auth|credential/i;
+
+/** A header says what kind of token it has; servers repeat the token without that, too. */
+function noteHeaders(headers: Readonly<Record<string, string>>, { noteSecret }: EntryContext) {
+  for (const [name, value] of Object.entries(headers)) {
+    if (plainHeaders.test(name)) continue;
+    for (const part of [value, ...value.split(" ").slice(1)]) noteSecret(part);
+  }
+  return headers;
+}
+
+function noteVariables(variables: Readonly<Record<string, string>>, { noteSecret }: EntryContext) {
+  for (const [name, value] of Object.entries(variables)) {
+    if (secretVariable.test(name)) noteSecret(value);
+  }
+  return variables;
 }
 
 /** The program of an entry, its variables expanded. */
@@ -39,7 +60,7 @@ export async function resolveProgram(
     variables: {
       // Never with provider keys, whatever commands of the shell inherit.
       ...processEnvironment({ ...withoutGetters(context.environment), inheritKeys: false }),
-      ...(await reader.values("env", entry.env)),
+      ...noteVariables(await reader.values("env", entry.env), context),
     },
   };
 }
@@ -55,7 +76,7 @@ export async function resolveAddress(
   const { clientSecret } = entry.oauth;
   return {
     url: new URL(url),
-    headers: await reader.values("headers", entry.headers),
+    headers: noteHeaders(await reader.values("headers", entry.headers), context),
     oauth: {
       ...entry.oauth,
       clientSecret:

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/files/read-json.ts";
+import type { KeyMask } from "../../models/auth/mask-keys.ts";
 import type { McpServerConfig, McpTransportKind } from "../config/server-entry.ts";
 import type { RequestLimits, ServerDemands, ServerList } from "./connection.ts";
 import { failureOf, reasonOf } from "./failures.ts";
@@ -24,6 +25,8 @@ export interface McpServerOptions {
   readonly onRefused: (error: unknown) => void;
   /** What to do about a server that wants a login. */
   readonly loginHint: string;
+  /** Takes known keys and tokens out of what a server says. */
+  readonly maskKeys: KeyMask;
 }
 
 /** A server cannot do what was asked; the message is for the model. */
@@ -170,15 +173,24 @@ export class McpServer {
     if (opened === undefined || this.#status !== "connected") throw this.#unusable();
     try {
       return await work(opened);
-    } catch (error) {
+    } catch (thrown) {
+      const error = this.#masked(thrown);
       const failure = failureOf(error);
       if (failure !== "session_gone" || opened.transport !== "http") throw this.#noted(error);
       // Requests that are refused together share the new session.
       await (this.#opened === opened ? this.reconnect() : this.settled());
       const again = this.#opened;
       if (again === undefined) throw this.#unusable();
-      return work(again);
+      return work(again).catch((refused: unknown) => {
+        throw this.#masked(refused);
+      });
     }
+  }
+
+  /** An error without the tokens that its text repeats: a server may send back what it got. */
+  #masked(error: unknown): unknown {
+    if (error instanceof Error) error.message = this.#options.maskKeys(error.message);
+    return error;
   }
 
   /** Draws the consequences of an error and returns what the caller is to see. */
@@ -249,7 +261,8 @@ export class McpServer {
     }
   }
 
-  #failed(error: unknown): void {
+  #failed(thrown: unknown): void {
+    const error = this.#masked(thrown);
     const failure = failureOf(error);
     if (failure === "needs_login") this.#options.onRefused(error);
     const reason = reasonOf(error);
@@ -320,9 +333,10 @@ export class McpServer {
 
   #set(status: McpStatus, error: string | undefined): void {
     if (this.#isStopped) return;
-    const isSame = status === this.#status && error === this.#error;
+    const text = this.#options.maskKeys(error);
+    const isSame = status === this.#status && text === this.#error;
     this.#status = status;
-    this.#error = error;
+    this.#error = text;
     if (!isSame) this.#announce("status");
   }
 

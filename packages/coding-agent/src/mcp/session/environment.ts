@@ -3,6 +3,7 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { JsonObject } from "../../base/files/read-json.ts";
 import type { HostRequests } from "../../host-requests/host-requests.ts";
+import type { KeyMask } from "../../models/auth/mask-keys.ts";
 import type { McpExposure, McpSource, McpTransportKind } from "../config/server-entry.ts";
 import type { McpStatus } from "../connection/server.ts";
 
@@ -30,6 +31,8 @@ export interface McpEnvironment {
   readonly promptId: () => string | undefined;
   readonly emit: (event: SessionEvent) => void;
   readonly note: (diagnostic: Diagnostic) => void;
+  /** Takes known keys and tokens out of what servers say. */
+  readonly maskKeys: KeyMask;
   readonly sample: (request: SamplingRequest) => Promise<JsonObject>;
   /** The configured servers to use; all by default. */
   readonly only?: readonly string[] | undefined;

@@ -71,7 +71,7 @@ export class McpServers {
     },
   ) {
     this.#environment = environment;
-    this.#notes = new ServerNotes(environment.note);
+    this.#notes = new ServerNotes((note) => environment.note(environment.maskKeys(note)));
     this.#logins = parts.logins;
     this.#keep = parts.keep;
     this.#openContext = {
@@ -293,6 +293,7 @@ export class McpServers {
       }),
       open: (of, life) => openServer(of, this.#openContext, life),
       onRefused: (error) => this.#logins.noteRefusal(name, error),
+      maskKeys: this.#environment.maskKeys,
       loginHint: `Log in with mcp_login, or with: tau mcp login ${name}`,
     });
     server.onChange((change) => {

@@ -92,7 +92,7 @@ function variablesOfServers(json: string): string[] {
 const secretMembers =
   /^(?:authorization|(?:x-)?(?:api-?key|auth-token)|key|access|refresh|token|secret|(?:access|refresh|id)_?token|client_?secret|[A-Z0-9_]+_(?:KEY|SECRET|TOKEN|TOKEN_BEDROCK))$/i;
 /** Headers whose values are words that occur anywhere. */
-const plainHeaders =
+export const plainHeaders =
   /^(?:accept|content|sec|mcp)-|^(?:accept|user-agent|origin|referer|http-referer|x-title)$/i;
 const member = /"((?:[^"\\]|\\.)*)"\s*:\s*"((?:[^"\\]|\\.)*)"/g;
 const headers = /"headers"\s*:\s*\{((?:[^}"]|"(?:[^"\\]|\\.)*")*)\}/g;
