@@ -98,3 +98,11 @@ export interface ToolEnvironment {
   /** ripgrep's executable; `null` searches without it; default the one that came with the package. */
   readonly ripgrepPath?: string | null | undefined;
 }
+
+/** Real paths of files and folders whose content no copy of a folder may hold. */
+export function closedPaths({
+  sandbox,
+  protectedFiles,
+}: Pick<ToolEnvironment, "sandbox" | "protectedFiles">): readonly string[] {
+  return [...(sandbox?.closed ?? []), ...(protectedFiles?.paths ?? [])];
+}

@@ -62,4 +62,8 @@ export interface Sandbox {
   refuseWrite(path: string, shown: string): void;
   /** Whether a file may be read; for searches, which skip the others. */
   mayRead(path: string): boolean;
+  /** Real paths of files and folders that may not be read, for those who copy whole folders. */
+  readonly closed: readonly string[];
+  /** Whether only the host writes a path, because it decides what runs outside. */
+  keepsForHost(path: string): boolean;
 }

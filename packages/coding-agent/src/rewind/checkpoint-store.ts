@@ -1,8 +1,9 @@
 import { realpathSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { hostPlaceReason, isHostPlace } from "../base/files/host-places.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { randomHex } from "../base/random.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
+import { closedPaths, type ToolEnvironment } from "../processes/environment.ts";
 import type { CoverageLimits } from "./files/coverage.ts";
 import { writeCommit } from "./store/commits.ts";
 import { KnownFiles } from "./store/known-files.ts";
@@ -30,13 +31,15 @@ const refs = "refs/tau/checkpoints";
 /** Snapshots of one folder, as commits that refs of ours keep. */
 export class CheckpointStore {
   readonly opened: OpenedStore;
+  readonly #environment: ToolEnvironment;
   readonly #place: CheckpointPlace;
   readonly #known = new KnownFiles();
   readonly #lastRef: string;
   readonly #cachePath: string;
 
-  private constructor(opened: OpenedStore, place: CheckpointPlace) {
+  private constructor(opened: OpenedStore, environment: ToolEnvironment, place: CheckpointPlace) {
     this.opened = opened;
+    this.#environment = environment;
     this.#place = place;
     this.#lastRef = `${refs}/last/${hashOf(place.folder)}`;
     this.#cachePath = join(place.directory, "known", `${hashOf(place.folder)}.json`);
@@ -47,7 +50,7 @@ export class CheckpointStore {
     environment: ToolEnvironment,
     place: CheckpointPlace,
   ): Promise<CheckpointStore> {
-    const store = new CheckpointStore(await openStore(environment, place), place);
+    const store = new CheckpointStore(await openStore(environment, place), environment, place);
     await store.#loadKnown();
     return store;
   }
@@ -61,9 +64,18 @@ export class CheckpointStore {
   async take(message: string, parents: readonly string[] = []): Promise<KeptSnapshot> {
     const { folder, limits } = this.#place;
     const skipped = this.#skipped();
-    const snapshot = await takeSnapshot(this.opened, { folder, limits, skipped }, this.#known);
+    const closed = closedPaths(this.#environment);
+    const request = { folder, closed, limits, skipped };
+    const snapshot = await takeSnapshot(this.opened, request, this.#known);
     const commit = writeCommit(this.opened.store, snapshot, { message, parents });
     return { ...snapshot, commit };
+  }
+
+  /** Why a path of the folder is never written; undefined for most. */
+  refusalOf(path: string): string | undefined {
+    const place = join(this.folder, Buffer.from(path, "latin1").toString());
+    const isHosts = isHostPlace(path) || this.#environment.sandbox?.keepsForHost(place) === true;
+    return isHosts ? hostPlaceReason : undefined;
   }
 
   /** Keeps the commit of a checkpoint, and that of the newest snapshot. */

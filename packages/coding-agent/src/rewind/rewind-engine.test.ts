@@ -201,7 +201,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(["a", "b", "c"].filter((name) => copyOf(test.folder).has(name))).toEqual([]);
   });
 
-  it("records nothing of the agent's own folder", async () => {
+  it("records nothing of the agent's own folder, and restores nothing that hosts read", async () => {
     const test = createFolder(kind);
     test.write(".pi/agent/sessions/s.jsonl", "one\n");
     test.write(".pi/settings.json", "{}");
@@ -213,8 +213,9 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     });
     const { files } = await takeBack(engine, "m1");
     expect(files.notCovered).toEqual([".pi/agent"]);
+    expect(files.conflicts.map(({ path }) => path)).toEqual([".pi/settings.json"]);
     expect(read(test, ".pi/agent/sessions/s.jsonl")).toBe("one\ntwo\n");
-    expect(read(test, ".pi/settings.json")).toBe("{}");
+    expect(read(test, ".pi/settings.json")).toBe("[]");
   });
 
   it("keeps what it stores to its owner", async () => {

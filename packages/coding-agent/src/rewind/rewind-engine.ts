@@ -80,7 +80,9 @@ export class RewindEngine {
     this.#options = options;
     this.#store = store;
     this.#refFolder = hashOf(options.sessionId);
-    this.#journal = new Journal(join(options.directory, "journals", `${this.#refFolder}.jsonl`));
+    // What one store holds says nothing of the other.
+    const name = `${this.#refFolder}${store.opened.isApart ? "-apart" : ""}.jsonl`;
+    this.#journal = new Journal(join(options.directory, "journals", name));
   }
 
   /** @throws {ToolError} there is no git */
@@ -168,6 +170,7 @@ export class RewindEngine {
       current: before.files,
       notCovered: before.notes.notCovered,
       steps: steps.map(({ found }) => found),
+      refusalOf: (path) => this.#store.refusalOf(path),
       mergeContents: createMergeContents(git, store),
     });
     const notCovered = new Set(before.notes.notCovered);
@@ -189,6 +192,7 @@ export class RewindEngine {
     });
     const failures = await writeFiles({
       ...{ folder: this.#store.folder, store, current: before.files, targets: plan.targets },
+      refusalOf: (path) => this.#store.refusalOf(path),
       temporaryName: `.tau-${id}`,
     });
     const done = withFailures(plan, failures);
@@ -304,6 +308,7 @@ export class RewindEngine {
     const failures = await writeFiles({
       ...{ folder: this.#store.folder, store: this.#store.opened.store },
       ...{ current: now.files, targets, temporaryName: `.tau-${rewind.id}` },
+      refusalOf: (path) => this.#store.refusalOf(path),
       gone: rewind.targets.flatMap(([path, , to]) => (to === null ? [path] : [])),
     });
     for (const path of failures.keys()) conflicts.add(path);

@@ -13,7 +13,7 @@ import type { OwnListeners } from "./bubblewrap/own-listeners.ts";
 import { Placeholders } from "./bubblewrap/placeholders.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { behindDoor } from "./network/open-door.ts";
-import { readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
+import { isOfHost, readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
 import { PrivateFolders } from "./paths/private-folders.ts";
 import { protectedPlaces } from "./paths/protected-places.ts";
 import { resolveLinks } from "./paths/resolve-links.ts";
@@ -101,6 +101,14 @@ export class SessionSandbox implements Sandbox {
 
   mayRead(path: string): boolean {
     return readRefusal(path, this.#paths) === undefined;
+  }
+
+  get closed(): readonly string[] {
+    return this.#paths.denied;
+  }
+
+  keepsForHost(path: string): boolean {
+    return isOfHost(resolveLinks(path).path, this.#paths);
   }
 
   async enclose(command: PlainCommand): Promise<EnclosedCommand> {

@@ -5,20 +5,20 @@ import { FolderFiles } from "./folder-files.ts";
 
 /** Files that no tool opens, by any name. */
 export class ProtectedFiles {
-  readonly #paths: ReadonlySet<string>;
+  readonly paths: ReadonlySet<string>;
   readonly #files: FolderFiles;
   readonly #others: readonly string[];
 
   /** @param others - absolute paths of files that are not in the folder. */
   constructor(folder: string, names: readonly string[], others: readonly string[] = []) {
-    this.#paths = new Set([...names.map((name) => join(folder, name)), ...others]);
+    this.paths = new Set([...names.map((name) => join(folder, name)), ...others]);
     this.#files = new FolderFiles(folder, names);
     this.#others = others;
   }
 
   /** Whether a path leads to one of them, through links of any kind; `found` is what is there. */
   includes(path: string, found: BigIntStats | undefined): boolean {
-    if (this.#paths.has(path)) return true;
+    if (this.paths.has(path)) return true;
     if (found?.isFile() !== true) return false;
     const files = [...this.#files.stats(), ...this.#others.map(statOf)];
     return files.some((one) => one?.dev === found.dev && one.ino === found.ino);

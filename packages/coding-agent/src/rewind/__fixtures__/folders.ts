@@ -18,7 +18,6 @@ import { onTestFinished } from "vitest";
 import { FileQueue } from "../../base/files/file-queue.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
-import { placeIn } from "../files/walk.ts";
 import { RewindEngine, type RewindEngineOptions } from "../rewind-engine.ts";
 
 /** A folder with a project in it, and a place for what rewind keeps. */
@@ -130,6 +129,10 @@ export function copyOf(folder: string, path = ""): Map<string, string> {
     } else found.set(inner, `file ${mode} ${readFileSync(place, "latin1")}`);
   }
   return found;
+}
+
+function placeIn(root: string, path: string): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
 }
 
 /** Removes whatever is at a path. */

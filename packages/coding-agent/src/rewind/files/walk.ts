@@ -1,4 +1,6 @@
-import { lstatSync, readdirSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
+import type { FolderDoor } from "../../base/files/folder-door.ts";
+import { isHostPlace } from "../../base/files/host-places.ts";
 
 /** A file or link of the folder, or a folder without any. */
 export interface WalkedFile {
@@ -11,7 +13,7 @@ export interface WalkedFile {
 /** Everything in a folder. */
 export interface Walk {
   readonly files: readonly WalkedFile[];
-  /** What cannot be recorded: sockets, devices, what may not be read. */
+  /** What is not recorded: sockets, devices, what is closed or cannot be read. */
   readonly leftOut: readonly string[];
 }
 
@@ -22,7 +24,7 @@ const sliceMs = 8;
  * Lists a folder and all below it, without following links. What git keeps about itself is left out
  * without a word, also that of repositories inside.
  */
-export async function walk(root: string, skipped: ReadonlySet<string>): Promise<Walk> {
+export async function walk(door: FolderDoor, skipped: ReadonlySet<string>): Promise<Walk> {
   const files: WalkedFile[] = [];
   const leftOut: string[] = [];
   const waiting: { path: string; stats: Stats | undefined }[] = [{ path: "", stats: undefined }];
@@ -33,10 +35,10 @@ export async function walk(root: string, skipped: ReadonlySet<string>): Promise<
       began = performance.now();
     }
     const { path: folder, stats } = next;
-    const names = attempt(() => readdirSync(placeIn(root, folder), { encoding: "latin1" }));
+    const names = attempt(() => door.list(folder));
     if (names === undefined) {
       // It may be gone by now; one that is there cannot be read.
-      if (folder === "" || attempt(() => lstatSync(placeIn(root, folder)))) leftOut.push(folder);
+      if (folder === "" || attempt(() => door.look(folder))) leftOut.push(folder);
       continue;
     }
     let count = 0;
@@ -48,24 +50,21 @@ export async function walk(root: string, skipped: ReadonlySet<string>): Promise<
         leftOut.push(path);
         continue;
       }
-      const found = attempt(() => lstatSync(placeIn(root, path)));
+      const found = attempt(() => door.look(path));
       if (found === undefined) continue;
-      if (found.isDirectory()) waiting.push({ path, stats: found });
+      if (door.isClosed(path, found)) leftOut.push(path);
+      else if (found.isDirectory()) waiting.push({ path, stats: found });
       else if (found.isFile()) files.push({ path, kind: "file", stats: found });
       else if (found.isSymbolicLink()) files.push({ path, kind: "link", stats: found });
       else leftOut.push(path);
     }
-    if (count === 0 && stats !== undefined && !names.some(isGit)) {
+    // An empty folder in a place of the host's is one that a sandbox has made for now.
+    const isEmpty = count === 0 && !names.some(isGit) && !isHostPlace(folder);
+    if (isEmpty && stats !== undefined) {
       files.push({ path: folder, kind: "folder", stats });
     }
   }
   return { files, leftOut };
-}
-
-/** The path of a name of one character per byte, as bytes for the system. */
-export function placeIn(root: string, path: string): Buffer {
-  if (path === "") return Buffer.from(root);
-  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
 }
 
 const isGit = (name: string) => name.toLowerCase() === ".git";

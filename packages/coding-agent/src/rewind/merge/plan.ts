@@ -18,6 +18,8 @@ export interface PlanRequest {
   /** The changes to take back, the newest first. */
   readonly steps: readonly SnapshotChanges[];
   readonly mergeContents: MergeContents;
+  /** Why a path is never written; undefined for most. */
+  readonly refusalOf: (path: string) => string | undefined;
 }
 
 /** Works out what the files will be once changes are taken back; touches nothing. */
@@ -47,7 +49,10 @@ export async function planTakeBack(request: PlanRequest): Promise<Plan> {
   }
   findObstacles(current, targets, conflicts);
   for (const [path, state] of targets) {
-    if (isSame(state, current.get(path))) targets.delete(path);
+    const isDone = isSame(state, current.get(path));
+    const refusal = isDone ? undefined : request.refusalOf(path);
+    if (isDone || refusal !== undefined) targets.delete(path);
+    if (refusal !== undefined) conflicts.set(path, refusal);
   }
   return { targets, conflicts };
 }

@@ -10,12 +10,15 @@ import { ObjectStore } from "./object-store.ts";
 export interface OpenedStore {
   readonly git: Git;
   readonly store: ObjectStore;
-  /** Whether it is the folder's own repository, which ignores files. */
+  /** Whether the folder is in a repository, which ignores files. */
   readonly isInRepository: boolean;
+  /** Whether the folder is in a repository and its snapshots are not. */
+  readonly isApart: boolean;
 }
 
 /**
- * Opens the repository that a folder is in, or else one of ours in the agent directory.
+ * Opens the repository that a folder is in, or one of ours in the agent directory: where there is none, and
+ * where a sandbox keeps commands from the agent directory, but not from the repository.
  *
  * @throws {ToolError} there is no git
  */
@@ -31,11 +34,13 @@ export async function openStore(
     { cwd: folder },
   );
   const [common = "", format, isInside] = found.stdout.split("\n");
-  if (found.exitCode === 0 && isInside === "true") {
+  const isInRepository = found.exitCode === 0 && isInside === "true";
+  const isApart = isInRepository && environment.sandbox !== undefined;
+  if (isInRepository && !isApart) {
     const gitDir = resolve(folder, common);
     const algorithm = format === "sha256" ? "sha256" : "sha1";
     const place = { gitDir, algorithm, temporaryDirectory } as const;
-    return { git, store: new ObjectStore(git, place), isInRepository: true };
+    return { git, store: new ObjectStore(git, place), isInRepository, isApart };
   }
   const gitDir = join(directory, "stores", hashOf(folder));
   if (!existsSync(join(gitDir, "HEAD"))) {
@@ -44,7 +49,7 @@ export async function openStore(
     await git.run(args, { cwd: directory });
   }
   const place = { gitDir, algorithm: "sha1", temporaryDirectory } as const;
-  return { git, store: new ObjectStore(git, place), isInRepository: false };
+  return { git, store: new ObjectStore(git, place), isInRepository, isApart };
 }
 
 /** A name for a folder or session that file systems and refs take. */

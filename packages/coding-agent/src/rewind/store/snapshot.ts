@@ -1,7 +1,7 @@
-import { readFileSync, readlinkSync } from "node:fs";
+import { FolderDoor } from "../../base/files/folder-door.ts";
 import { type CoverageLimits, coverageOf } from "../files/coverage.ts";
 import type { FoundFile } from "../files/file-state.ts";
-import { placeIn, type WalkedFile, walk } from "../files/walk.ts";
+import { type WalkedFile, walk } from "../files/walk.ts";
 import { notesOf, type SnapshotNotes } from "./commits.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { OpenedStore } from "./open-store.ts";
@@ -19,6 +19,8 @@ export interface Snapshot {
 export interface SnapshotRequest {
   /** The real path of the folder. */
   readonly folder: string;
+  /** Real paths of what no snapshot holds. */
+  readonly closed: readonly string[];
   readonly limits: CoverageLimits;
   /** Paths in the folder that are ours, such as the session's file. */
   readonly skipped: ReadonlySet<string>;
@@ -38,7 +40,7 @@ const fewObjects = 30;
 /** Records a folder; files that have not changed since the last time are not read. */
 export async function takeSnapshot(
   { git, store, isInRepository }: OpenedStore,
-  { folder, limits, skipped }: SnapshotRequest,
+  { folder, closed, limits, skipped }: SnapshotRequest,
   known: KnownFiles,
 ): Promise<Snapshot> {
   const ignored = async () => {
@@ -47,11 +49,8 @@ export async function takeSnapshot(
     const names = await git.names(args, { cwd: folder });
     return names.filter((name) => name.endsWith("/")).map((name) => name.slice(0, -1));
   };
-  const { files: covered, leftOut } = await coverageOf(
-    await walk(folder, skipped),
-    limits,
-    ignored,
-  );
+  using door = new FolderDoor(folder, closed);
+  const { files: covered, leftOut } = await coverageOf(await walk(door, skipped), limits, ignored);
   const files = new Map<string, FoundFile>();
   const unread: string[] = [];
   let batch: ReadFile[] = [];
@@ -67,7 +66,7 @@ export async function takeSnapshot(
       files.set(file.path, foundFile(file, id));
       continue;
     }
-    const content = contentOf(folder, file);
+    const content = contentOf(door, file);
     if (content === undefined) {
       unread.push(file.path);
       continue;
@@ -95,12 +94,10 @@ function foundFile({ kind, stats }: WalkedFile, id: string): FoundFile {
 }
 
 /** Undefined for what cannot be read; the text of its target for a link. */
-function contentOf(folder: string, { path, kind }: WalkedFile): Buffer | undefined {
+function contentOf(door: FolderDoor, { path, kind }: WalkedFile): Buffer | undefined {
   try {
     if (kind === "folder") return Buffer.alloc(0);
-    const place = placeIn(folder, path);
-    if (kind === "link") return readlinkSync(place, { encoding: "buffer" });
-    return readFileSync(place);
+    return kind === "link" ? door.readLink(path) : door.read(path).content;
   } catch {
     return undefined;
   }

@@ -43,10 +43,17 @@ export function writeRefusal(path: string, plan: PathPlan): string | undefined {
       plan.writable.length === 0 ? "" : `; writable are ${plan.writable.join(", ")} and /tmp`;
     return `it is not writable (${real}${where})`;
   }
-  const isOfHost =
+  return isOfHost(real, plan)
+    ? `it is read-only because it decides what runs outside (${real})`
+    : undefined;
+}
+
+/** Whether only the host writes a real path. */
+export function isOfHost(real: string, plan: PathPlan): boolean {
+  return (
     plan.readOnly.some((each) => isInside(each, real)) ||
-    (isInside(plan.cwd, real) && isProtectedPlace(plan.cwd, real, plan.gitNamed));
-  return isOfHost ? `it is read-only because it decides what runs outside (${real})` : undefined;
+    (isInside(plan.cwd, real) && isProtectedPlace(plan.cwd, real, plan.gitNamed))
+  );
 }
 
 /** The error that a model gets; clients and tests find the word `sandbox` in it. */

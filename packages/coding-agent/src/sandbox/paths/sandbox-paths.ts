@@ -23,8 +23,8 @@ export interface SandboxPlaces {
   readonly keyFiles: readonly string[];
 }
 
-/** Names in the agent directory that are never readable. */
-export const closedNames: ReadonlySet<string> = new Set([...keyFileNames, "sandbox"]);
+/** Names in the agent directory that are never readable: keys, and what the host keeps for itself. */
+export const closedNames: ReadonlySet<string> = new Set([...keyFileNames, "rewind", "sandbox"]);
 
 /** The paths of a session's policy, real and as they are at this moment. */
 export class SandboxPaths implements PathPlan {
