@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import {
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -433,6 +434,27 @@ describe("exportHtmlToFile", () => {
     expect(statSync("/dev/null").isFile()).toBe(false);
     await exportHtmlToFile(demoSession(), join(directory, "new.html"));
     expect(readFileSync(join(directory, "old.html"), "utf8")).toContain("<!doctype html>");
+  });
+
+  it("follows no link in a folder that commands can change", async () => {
+    const [project, outside] = [join(directory, "project"), join(directory, "outside")];
+    for (const folder of [project, outside]) mkdirSync(folder);
+    writeFileSync(join(outside, "page.html"), "untouched");
+    symlinkSync(join(outside, "page.html"), join(project, "page.html"));
+    symlinkSync(outside, join(project, "folder"));
+    const options = { changeable: project };
+    await exportHtmlToFile(demoSession(), join(project, "page.html"), options);
+    expect(lstatSync(join(project, "page.html")).isFile()).toBe(true);
+    for (const name of ["folder/page.html", "folder/new/page.html"]) {
+      await expect(
+        exportHtmlToFile(demoSession(), join(project, name), options),
+      ).rejects.toMatchObject({ code: "export_failed", message: expect.stringMatching(/symbolic link/) });
+    }
+    await exportHtmlToFile(demoSession(), join(project, "a/b/page.html"), options);
+    expect(readdirSync(project).sort()).toEqual(["a", "folder", "page.html"]);
+    expect(readFileSync(join(project, "a/b/page.html"), "utf8")).toContain("<!doctype html>");
+    expect(readdirSync(outside)).toEqual(["page.html"]);
+    expect(readFileSync(join(outside, "page.html"), "utf8")).toBe("untouched");
   });
 
   it("refuses a session in which nothing was said", async () => {

@@ -2,6 +2,7 @@ import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { SessionError } from "../base/errors.ts";
+import { isInside } from "../base/files/isolated-tree.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { systemReason } from "../base/files/system-reason.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
@@ -47,6 +48,8 @@ export interface ExportSource {
 export interface ExportOptions {
   /** Stops the work between two entries. */
   readonly signal?: AbortSignal | undefined;
+  /** A folder that commands can change: for a page in it, no link in it is followed. */
+  readonly changeable?: string | undefined;
 }
 
 /** Other work waits at most about this long while a page is rendered, in ms. */
@@ -78,9 +81,11 @@ export async function exportHtmlToFile(
   options: ExportOptions = {},
 ): Promise<void> {
   try {
-    const target = await pageTarget(path);
-    await makeFolder(dirname(target));
-    await writeFileAtomic(target, exportPieces(source, options));
+    const { changeable = "" } = options;
+    const isInThere = changeable !== "" && isInside(changeable, dirname(path));
+    if (!isInThere) await makeFolder(dirname(path));
+    using target = await pageTarget(path, isInThere ? changeable : undefined);
+    await writeFileAtomic(target.path, exportPieces(source, options));
   } catch (error) {
     if (error instanceof SessionError || options.signal?.aborted) throw error;
     const reason = systemReason(error);

@@ -7,12 +7,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SettingsStore } from "../settings/store.ts";
 import { PackageInstaller } from "./package-installer.ts";
@@ -297,5 +298,33 @@ describe("hostile sources", () => {
       });
     }
     expect(existsSync(join(home, "project/victim"))).toBe(true);
+  });
+
+  it.each([
+    [".pi", "."],
+    [".pi/git", "."],
+    [".pi/git/host.org", "."],
+    [".pi/npm", "."],
+    [".pi/npm/node_modules", "."],
+    [".pi/npm/package.json", "package.json"],
+    [".pi/settings.json", "settings.json"],
+  ])("are not installed through a link that the project has at %s", async (place, target) => {
+    const victim = join(home, "victim");
+    mkdirSync(join(victim, "owner/repository"), { recursive: true });
+    writeFileSync(join(victim, "owner/repository/kept"), "kept");
+    writeFileSync(join(victim, "settings.json"), "{}");
+    writeFileSync(join(victim, "package.json"), "{}");
+    const before = readdirSync(victim, { recursive: true });
+    mkdirSync(dirname(join(home, "project", place)), { recursive: true });
+    symlinkSync(join(victim, target), join(home, "project", place));
+    const one = await installer("project");
+    for (const source of ["npm:pi-thing", "git:host.org/owner/repository"]) {
+      const isConcerned = !/git|npm/.test(place) || place.includes(source.slice(0, 3));
+      if (!isConcerned) continue;
+      const refused = { code: "invalid_option", message: expect.stringContaining(place) };
+      await expect(one.install(source)).rejects.toMatchObject(refused);
+    }
+    expect(readdirSync(victim, { recursive: true })).toEqual(before);
+    expect(readFileSync(join(victim, "settings.json"), "utf8")).toBe("{}");
   });
 });

@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
-import { isAbsolute, join, relative } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { SessionError } from "../base/errors.ts";
 import { withFileLock } from "../base/files/file-lock.ts";
+import { FolderDoor } from "../base/files/folder-door.ts";
 import { readJsonFile } from "../base/files/read-json.ts";
 import { type PackageOrigin, parsePackageSource } from "../resources/packages/package-source.ts";
 import type { SettingsScope, SettingsStore } from "../settings/store.ts";
@@ -29,6 +30,9 @@ export interface ListedPackage {
 
 /** A repository below the folder of all: a host, and names that are neither `..` nor options. */
 const repositoryPath = /^[a-z0-9][\w.-]*(?:\/(?!-|\.{1,2}(?:\/|$))[^/:]+)+$/i;
+
+/** What npm writes beside packages. */
+const manifests = ["npm/package.json", "npm/package-lock.json", "npm/node_modules"];
 
 /** Another process may be installing; so long is waited for it. */
 const LOCK_TRIES = 40;
@@ -118,9 +122,28 @@ export class PackageInstaller {
     const origin = parsePackageSource(source, folders);
     // The settings of a project may hold anything; what is removed has to be ours.
     const isInside = repositoryPath.test(relative(join(this.#root, "git"), origin.path));
-    if (origin.url === undefined || isInside) return origin;
-    const reason = "expected git:<host>/<owner>/<repository>[@<branch, tag or commit>]";
-    throw new SessionError("invalid_option", { option: source, reason });
+    if (origin.url !== undefined && !isInside) {
+      const reason = "expected git:<host>/<owner>/<repository>[@<branch, tag or commit>]";
+      throw new SessionError("invalid_option", { option: source, reason });
+    }
+    if (isInstalled(origin)) this.#refuseLinks(source, [relative(this.#root, origin.path)]);
+    return origin;
+  }
+
+  /** Files of a project may be links that lead anywhere; what is written has to be in the project. */
+  #refuseLinks(option: string, names: readonly string[]): void {
+    const { cwd, scope } = this.#place;
+    if (scope === "user") return;
+    using door = new FolderDoor(realpathSync(cwd));
+    for (const name of names) {
+      const parts = join(".pi", name).split(sep);
+      parts.forEach((_, index) => {
+        const path = parts.slice(0, index + 1).join("/");
+        if (!door.look(Buffer.from(path).toString("latin1"))?.isSymbolicLink()) return;
+        const reason = `${path} is a symbolic link: what is installed for a project has to be in it. Remove the link.`;
+        throw new SessionError("invalid_option", { option, reason });
+      });
+    }
   }
 
   #entries() {
@@ -202,6 +225,7 @@ export class PackageInstaller {
   /** Runs alone among all processes that install in the same place. */
   async #locked<Result>(work: () => Promise<Result>): Promise<Result> {
     const path = join(this.#root, "packages");
+    this.#refuseLinks("-l", ["settings.json", "packages", ...manifests]);
     for (let tries = 1; ; tries += 1) {
       try {
         return await withFileLock(path, work);

@@ -25,6 +25,7 @@ export async function exportSession(session: AgentSession, outputPath?: string):
       tools: session.tools.active,
     },
     target,
+    { changeable: header.cwd },
   );
   return target;
 }
@@ -56,6 +57,7 @@ export async function exportSessionFile(
   const target = resolve(cwd, outputPath ?? defaultExportName(path));
   const { tree, name } = log;
   const { entries: shown, leafId } = tree;
-  await exportHtmlToFile({ header, entries: shown, leafId, name, path }, target);
+  const source = { header, entries: shown, leafId, name, path };
+  await exportHtmlToFile(source, target, { changeable: cwd });
   return target;
 }

@@ -174,6 +174,12 @@ export class FolderDoor implements Disposable {
     });
   }
 
+  /** The path of a folder, made if it is not there: it leads there until the door is used for another folder. */
+  hold(folder: string): string {
+    this.makeFolder(folder);
+    return this.#enter(folder).toString();
+  }
+
   /** Gives a file a second name, outside of the folder. */
   linkOut(path: string, target: string): void {
     linkSync(this.#place(path), target);
