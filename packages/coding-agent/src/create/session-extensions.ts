@@ -128,12 +128,11 @@ export class SessionExtensions {
   async #load(part: "own" | "project"): Promise<void> {
     const { options, settings } = this.#context;
     if (this.#opened === undefined) {
-      const { files, diagnostics, untrusted } = await discoverExtensions({
-        ...this.#discovery(),
-        part,
-        entries: settings.resources("extensions"),
-      });
+      const entries = settings.resources("extensions");
+      const found = await discoverExtensions({ ...this.#discovery(), part, entries });
+      const { files, diagnostics, untrusted } = found;
       if (files.length === 0 && (options.factories ?? []).length === 0) {
+        this.#context.sandbox?.keepForHost(found.places);
         this.#diagnostics.push(...diagnostics);
         if (part === "own") this.#untrusted = untrusted;
         return;

@@ -448,7 +448,10 @@ describe("exportHtmlToFile", () => {
     for (const name of ["folder/page.html", "folder/new/page.html"]) {
       await expect(
         exportHtmlToFile(demoSession(), join(project, name), options),
-      ).rejects.toMatchObject({ code: "export_failed", message: expect.stringMatching(/symbolic link/) });
+      ).rejects.toMatchObject({
+        code: "export_failed",
+        message: expect.stringMatching(/symbolic link/),
+      });
     }
     await exportHtmlToFile(demoSession(), join(project, "a/b/page.html"), options);
     expect(readdirSync(project).sort()).toEqual(["a", "folder", "page.html"]);

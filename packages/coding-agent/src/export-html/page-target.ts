@@ -18,7 +18,10 @@ export interface PageTarget extends Disposable {
  *
  * @throws {SessionError} `export_failed`
  */
-export async function pageTarget(path: string, changeable: string | undefined): Promise<PageTarget> {
+export async function pageTarget(
+  path: string,
+  changeable: string | undefined,
+): Promise<PageTarget> {
   const door = changeable === undefined ? undefined : new FolderDoor(await realpath(changeable));
   try {
     const target =

@@ -18,7 +18,8 @@ import { RegisteredServers } from "./hooks/registered-servers.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./hooks/runner.ts";
 import { askProjectTrust } from "./hooks/session-events.ts";
 import { type DiscoverOptions, discoverExtensions, type ExtensionFile } from "./load/discover.ts";
-import type { HostModules } from "./load/host-imports.ts";
+import { hostCodeOf } from "./load/host-code.ts";
+import { type HostModules, hostNameOf } from "./load/host-imports.ts";
 import {
   type InlineFactory,
   inlineFactories,
@@ -199,15 +200,13 @@ export class ExtensionSystem {
   }
 
   async #find(part: Part): Promise<readonly ExtensionFile[]> {
-    const { entries, ...places } = this.#options;
-    const { files, diagnostics, untrusted } = await discoverExtensions({
-      ...places,
-      entries: entries(),
-      part,
-    });
-    this.#diagnostics.push(...diagnostics);
-    if (part === "own") this.#untrusted = untrusted;
-    return files;
+    const { entries, hostModules, execEnvironment, ...places } = this.#options;
+    const found = await discoverExtensions({ ...places, entries: entries(), part });
+    const isHosts = (name: string) => hostNameOf(name, hostModules) !== undefined;
+    execEnvironment.sandbox?.keepForHost(hostCodeOf(found, isHosts));
+    this.#diagnostics.push(...found.diagnostics);
+    if (part === "own") this.#untrusted = found.untrusted;
+    return found.files;
   }
 
   #inline(): LoadedFactory[] {

@@ -65,5 +65,7 @@ export interface Sandbox {
   /** Real paths of files and folders that may not be read, for those who copy whole folders. */
   readonly closed: readonly string[];
   /** Whether only the host writes a path, because it decides what runs outside. */
-  keepsForHost(path: string): boolean;
+  isForHost(path: string): boolean;
+  /** Keeps more files and folders for the host, which runs their code outside. */
+  keepForHost(paths: readonly string[]): void;
 }

@@ -74,7 +74,7 @@ export class CheckpointStore {
   /** Why a path of the folder is never written; undefined for most. */
   refusalOf(path: string): string | undefined {
     const place = join(this.folder, Buffer.from(path, "latin1").toString());
-    const isHosts = isHostPlace(path) || this.#environment.sandbox?.keepsForHost(place) === true;
+    const isHosts = isHostPlace(path) || this.#environment.sandbox?.isForHost(place) === true;
     return isHosts ? hostPlaceReason : undefined;
   }
 

@@ -107,8 +107,12 @@ export class SessionSandbox implements Sandbox {
     return this.#paths.denied;
   }
 
-  keepsForHost(path: string): boolean {
+  isForHost(path: string): boolean {
     return isOfHost(resolveLinks(path).path, this.#paths);
+  }
+
+  keepForHost(paths: readonly string[]): void {
+    this.#paths.keepForHost(paths);
   }
 
   async enclose(command: PlainCommand): Promise<EnclosedCommand> {
@@ -180,7 +184,7 @@ export class SessionSandbox implements Sandbox {
   }
 
   #profile(hasNetwork: boolean, door: SandboxNetworkDoor | undefined): string {
-    const places = protectedPlaces(this.#paths.cwd, this.#paths.gitNamed);
+    const places = protectedPlaces(this.#paths.cwd, this.#paths.hostNamed);
     const port = door?.port;
     return seatbeltProfile({
       writable: this.#paths.writable,

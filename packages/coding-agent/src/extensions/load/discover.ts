@@ -33,6 +33,8 @@ interface PackageName {
 export interface DiscoveredExtensions {
   readonly files: readonly ExtensionFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Files and folders that settings and packages name; they need not be there. */
+  readonly places: readonly string[];
   /** Named by the user and found in the project only: problems unless the project is trusted. */
   readonly untrusted: readonly Diagnostic[];
 }
@@ -66,6 +68,7 @@ export interface PackageFinder {
 
 interface Search {
   readonly found: Map<string, ExtensionFile>;
+  readonly places: string[];
   readonly diagnostics: Diagnostic[];
   readonly excludes: (path: string) => boolean;
   readonly package?: PackageName | undefined;
@@ -81,7 +84,8 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   const { agentDirectory, cwd, baseDirectory = cwd, homeDirectory, part } = options;
   const found = new Map<string, ExtensionFile>();
   const diagnostics: Diagnostic[] = [];
-  const named: Search = { found, diagnostics, excludes: () => false, isNamed: true };
+  const places: string[] = [];
+  const named: Search = { found, places, diagnostics, excludes: () => false, isNamed: true };
   const untrusted: Diagnostic[] = [];
   for (const path of options.paths) {
     const { packages } = options;
@@ -99,12 +103,12 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
       } else await addSource(named, await packages.named(absolute, false));
     }
   }
-  if (options.onlyNamed) return { files: [...found.values()], diagnostics, untrusted };
+  if (options.onlyNamed) return { files: [...found.values()], places, diagnostics, untrusted };
   const scope = part === "own" ? "user" : "project";
   const entries = options.entries.filter((entry) => entry.scope === scope);
   const rules = readRules(entries, homeDirectory);
   for (const path of rules.forced) await addNamed(named, path, scope);
-  const search: Search = { found, diagnostics, excludes: rules.excludes };
+  const search: Search = { found, places, diagnostics, excludes: rules.excludes };
   for (const path of rules.places) {
     if (/[*?[]/.test(path)) await addMatching(search, path, scope);
     else await addNamed({ ...search, isNamed: true }, path, scope);
@@ -118,7 +122,7 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   for (const found of (await options.packages?.all()) ?? []) {
     if (found.scope === scope) await addInstalled(search, found, scope);
   }
-  return { files: [...found.values()], diagnostics, untrusted };
+  return { files: [...found.values()], places, diagnostics, untrusted };
 }
 
 function isSource(path: string): boolean {
@@ -138,6 +142,7 @@ async function addInstalled(
   scope: ExtensionScope,
 ): Promise<void> {
   const { places, includes } = parts.extensions;
+  search.places.push(root, join(root, "package.json"));
   const within: Search = {
     ...search,
     package: { source, root },
@@ -194,6 +199,7 @@ function isInside(file: string, folder: string): boolean {
 /** A file, or a folder with a manifest, an index or files, that somebody named. */
 async function addNamed(search: Search, path: string, scope: ExtensionScope): Promise<void> {
   const kind = kindOf(path);
+  search.places.push(path);
   if (kind === "file") add(search, path, scope);
   else if (kind === "directory") {
     if (!(await addPackage(search, path, scope))) await addFolder(search, path, scope);
@@ -250,6 +256,7 @@ async function addMatching(search: Search, glob: string, scope: ExtensionScope):
   const fits = createGlob(glob);
   let folder = glob;
   while (/[*?[]/.test(folder)) folder = dirname(folder);
+  search.places.push(folder);
   const levels = glob.slice(folder.length).split(/[/\\]/).length + (glob.includes("**") ? 8 : 0);
   const visit = async (current: string, level: number): Promise<void> => {
     for (const entry of list(current)) {

@@ -18,10 +18,7 @@ export async function hostImports(
 ): Promise<{ modules: Record<string, object>; mentions: ReadonlySet<string> }> {
   const names = new Set<string>();
   const mentions = new Set<string>();
-  const queue = [entry];
-  const seen = new Set(queue);
-  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    const text = readSource(file);
+  for (const text of sourcesOf(entry).values()) {
     for (const [word] of text.matchAll(
       /\b(?:modelRegistry|typebox|zod|arktype|getSystemPrompt)(?:Options)?\b|\.pi\b/g,
     ))
@@ -30,15 +27,7 @@ export async function hostImports(
     if (/\b(?:import\.meta|require)\.resolve\b/.test(text)) mentions.add("packages");
     // Lists of models have to be read ahead, also for those who ask for them by another name.
     if (/\b(?:ctx|context)\.models\./.test(text)) mentions.add("modelRegistry");
-    for (const [, name = ""] of text.matchAll(/["'`]((?:\.{1,2}\/|@?[a-z])[^"'`\s$]*)["'`]/g)) {
-      if (!name.startsWith(".")) names.add(name);
-      else {
-        const path = resolveSource(join(dirname(file), name));
-        if (path === undefined || seen.has(path) || seen.size >= maxFiles) continue;
-        seen.add(path);
-        queue.push(path);
-      }
-    }
+    for (const [, name = ""] of text.matchAll(/["'`](@?[a-z][^"'`\s$]*)["'`]/g)) names.add(name);
   }
   const modules: Record<string, object> = {};
   for (const name of names) {
@@ -49,8 +38,26 @@ export async function hostImports(
   return { modules, mentions };
 }
 
+/** An extension's own files, which it and they name by relative paths, with their texts. */
+export function sourcesOf(entry: string): ReadonlyMap<string, string> {
+  const sources = new Map<string, string>();
+  const queue = [entry];
+  const seen = new Set(queue);
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    const text = readSource(file);
+    sources.set(file, text);
+    for (const [, name = ""] of text.matchAll(/["'`](\.{1,2}\/[^"'`\s$]*)["'`]/g)) {
+      const path = resolveSource(join(dirname(file), name));
+      if (path === undefined || seen.has(path) || seen.size >= maxFiles) continue;
+      seen.add(path);
+      queue.push(path);
+    }
+  }
+  return sources;
+}
+
 /** The host module a name stands for; what lies deeper inside one of its packages is the package. */
-function hostNameOf(name: string, hostModules: HostModules): string | undefined {
+export function hostNameOf(name: string, hostModules: HostModules): string | undefined {
   for (let part = name; part !== ""; part = part.slice(0, Math.max(0, part.lastIndexOf("/")))) {
     if (Object.hasOwn(hostModules, part)) return part;
   }

@@ -20,12 +20,12 @@ export async function encloseInBubblewrap(
   placeholders: Placeholders,
 ): Promise<BubblewrapRun> {
   const { hasNetwork, isReadOnly, paths, start } = plan;
-  const { cwd, gitNamed, treeRepository } = paths;
+  const { cwd, hostNamed, treeRepository } = paths;
   const isOrdinary = !isReadOnly && !isBareRepository(cwd);
   const taken = isReadOnly
     ? undefined
     : await placeholders.take((isPlaceholder) =>
-        protectedPlaces(cwd, gitNamed, { treeRepository, isPlaceholder }),
+        protectedPlaces(cwd, hostNamed, { treeRepository, isPlaceholder }),
       );
   const places = taken?.places;
   try {

@@ -17,9 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const take = (placeholders: Placeholders) =>
-  placeholders.take((isPlaceholder) =>
-    protectedPlaces(cwd, { files: [], hooks: undefined }, { isPlaceholder }),
-  );
+  placeholders.take((isPlaceholder) => protectedPlaces(cwd, [], { isPlaceholder }));
 const newPlaceholders = () => new Placeholders(join(folder, "sandbox"));
 const names = [".git", ".mcp.json", ".pi"];
 

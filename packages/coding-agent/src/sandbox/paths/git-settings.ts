@@ -1,39 +1,30 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
-/** Places in the working folder that settings of git name. */
-export interface GitNamedPlaces {
-  /** Files that settings include. */
-  readonly files: readonly string[];
-  /** The folder with hooks. */
-  readonly hooks: string | undefined;
-}
-
-const none: GitNamedPlaces = { files: [], hooks: undefined };
 const TIMEOUT_MS = 5_000;
 
-/** What git's settings name in a working folder; read again when the repository's own settings change. */
+/** Files that git's settings include from a working folder, and its folder with hooks there; read again when the repository's own settings change. */
 export class GitSettings {
   readonly #environment: Readonly<Record<string, string | undefined>>;
-  #known: { readonly key: string; readonly places: GitNamedPlaces } | undefined;
+  #known: { readonly key: string; readonly places: readonly string[] } | undefined;
 
   constructor(environment: Readonly<Record<string, string | undefined>>) {
     this.#environment = environment;
   }
 
   /** @param cwd its real path */
-  places(cwd: string): GitNamedPlaces {
+  places(cwd: string): readonly string[] {
     const key = `${cwd}\n${stampOf(join(cwd, ".git", "config"))}\n${stampOf(join(cwd, "config"))}`;
     if (this.#known?.key !== key) this.#known = { key, places: this.#read(cwd) };
     return this.#known.places;
   }
 
-  #read(cwd: string): GitNamedPlaces {
+  #read(cwd: string): readonly string[] {
     const listed = this.#git(cwd, "config", "--list", "--show-origin", "-z");
-    if (listed === undefined) return none;
+    if (listed === undefined) return [];
     const files = new Set<string>();
     let hooks: string | undefined;
     const fields = listed.split("\0");
@@ -43,21 +34,18 @@ export class GitSettings {
       if (setting.startsWith("core.hookspath\n")) hooks = setting.slice("core.hookspath\n".length);
     }
     const inside = (path: string) => isInside(cwd, path) && path !== cwd;
-    return {
-      files: [...files].map((file) => resolveLinks(file).path).filter(inside),
-      hooks: hooks && this.#hooks(cwd, hooks, inside),
-    };
+    const folder = hooks === undefined ? [] : [this.#hooks(cwd, hooks)];
+    return [...[...files].map((file) => resolveLinks(file).path), ...folder].filter(inside);
   }
 
   /** A relative path starts at the top of the work tree, where hooks run. */
-  #hooks(cwd: string, named: string, inside: (path: string) => boolean): string | undefined {
+  #hooks(cwd: string, named: string): string {
     const home = this.#environment.HOME ?? "";
     const path = named.startsWith("~/") ? join(home, named.slice(2)) : named;
     const top = this.#git(cwd, "rev-parse", "--show-toplevel")?.replace(/\n$/, "") || cwd;
     const folder = resolve(top, path);
     // husky's hooks run the files beside their folder.
-    const real = resolveLinks(basename(folder) === "_" ? dirname(folder) : folder).path;
-    return inside(real) ? firstMissing(real) : undefined;
+    return resolveLinks(basename(folder) === "_" ? dirname(folder) : folder).path;
   }
 
   #git(cwd: string, ...args: string[]): string | undefined {
@@ -75,12 +63,6 @@ export class GitSettings {
       return undefined;
     }
   }
-}
-
-/** A path, or the first folder of the way to it that is not there. */
-function firstMissing(path: string): string {
-  const parent = dirname(path);
-  return existsSync(path) || existsSync(parent) ? path : firstMissing(parent);
 }
 
 function stampOf(file: string): string {

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { SandboxRefusal } from "../../processes/sandbox-refusal.ts";
-import type { GitNamedPlaces } from "./git-settings.ts";
 import { isProtectedPlace } from "./protected-places.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
@@ -14,8 +13,8 @@ export interface PathPlan {
   readonly denied: readonly string[];
   /** Where only the host writes, inside of what is writable. */
   readonly readOnly: readonly string[];
-  /** What settings of git name in the working folder. */
-  readonly gitNamed: GitNamedPlaces;
+  /** What settings of git and of this host name in the working folder: it decides what runs outside. */
+  readonly hostNamed: readonly string[];
 }
 
 /**
@@ -52,7 +51,7 @@ export function writeRefusal(path: string, plan: PathPlan): string | undefined {
 export function isOfHost(real: string, plan: PathPlan): boolean {
   return (
     plan.readOnly.some((each) => isInside(each, real)) ||
-    (isInside(plan.cwd, real) && isProtectedPlace(plan.cwd, real, plan.gitNamed))
+    (isInside(plan.cwd, real) && isProtectedPlace(plan.cwd, real, plan.hostNamed))
   );
 }
 

@@ -1,7 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isInside } from "../../base/files/isolated-tree.ts";
-import type { GitNamedPlaces } from "./git-settings.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
 /** What is kept from change inside of the working folder. */
@@ -50,11 +49,11 @@ const gitFiles: ReadonlyMap<string, string> = new Map([
  * exists or not: git's settings and hooks, and what configures this host (decision 47).
  *
  * @param cwd its real path
- * @param named what settings of git add to that
+ * @param named what settings add to that
  */
 export function protectedPlaces(
   cwd: string,
-  named: GitNamedPlaces,
+  named: readonly string[],
   { treeRepository, isPlaceholder }: ProtectedPlacesOptions = {},
 ): ProtectedPlaces {
   const found = new Collector(isPlaceholder);
@@ -63,16 +62,15 @@ export function protectedPlaces(
   found.folder(join(cwd, ".mcp.json"));
   found.repository(join(cwd, ".git"), cwd);
   if (treeRepository !== undefined) found.repository(treeRepository, cwd);
-  for (const file of named.files) found.named(file);
-  if (named.hooks !== undefined) found.named(named.hooks);
+  // Outer ones first: what is in them is protected with them.
+  for (const path of named.toSorted()) found.named(path, cwd);
   return found;
 }
 
 /** Whether a real path below the working folder is one of {@link protectedPlaces}. */
-export function isProtectedPlace(cwd: string, path: string, named: GitNamedPlaces): boolean {
+export function isProtectedPlace(cwd: string, path: string, named: readonly string[]): boolean {
   if (isInside(join(cwd, ".pi"), path) || path === join(cwd, ".mcp.json")) return true;
-  if (named.files.includes(path)) return true;
-  if (named.hooks !== undefined && isInside(named.hooks, path)) return true;
+  if (named.some((each) => isInside(each, path))) return true;
   // With it, the folder itself would be a repository.
   if (path === join(cwd, "HEAD")) return true;
   if (isBareRepository(cwd) && isGitCode(cwd, path)) return true;
@@ -131,9 +129,15 @@ class Collector implements ProtectedPlaces {
     if (isBareRepository(cwd)) this.#gitDirectory(cwd);
   }
 
-  /** What a setting names; already there if it is one of the others. */
-  named(path: string): void {
-    if (!this.readOnly.includes(path)) this.#place(path, undefined);
+  /** What a setting names, unless it is in what is protected anyway. */
+  named(path: string, cwd: string): void {
+    if (this.readOnly.some((each) => isInside(each, path))) return;
+    const place = firstMissing(path);
+    this.#place(place, undefined);
+    // With a folder on the way that can be moved, something else could come to be at its path.
+    for (let at = dirname(place); at !== cwd && isInside(cwd, at); at = dirname(at)) {
+      if (!this.kept.includes(at)) this.kept.push(at);
+    }
   }
 
   #gitDirectory(directory: string): void {
@@ -214,6 +218,12 @@ function modulesIn(folder: string, depth = 0): string[] {
     const path = join(folder, name);
     return statusOf(join(path, "HEAD")) === undefined ? modulesIn(path, depth + 1) : [path];
   });
+}
+
+/** A path, or the first folder of the way to it that is not there. */
+function firstMissing(path: string): string {
+  const parent = dirname(path);
+  return statusOf(path) || statusOf(parent) ? path : firstMissing(parent);
 }
 
 function statusOf(path: string): Stats | undefined {

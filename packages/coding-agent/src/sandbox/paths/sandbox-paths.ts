@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isInside, isolatedTreeOf } from "../../base/files/isolated-tree.ts";
 import { keyFileNames } from "../../base/files/key-files.ts";
 import { type SandboxPolicy, settingPath } from "../policy/sandbox-settings.ts";
-import { type GitNamedPlaces, GitSettings } from "./git-settings.ts";
+import { GitSettings } from "./git-settings.ts";
 import type { PathPlan } from "./path-rules.ts";
 import type { PrivateFolders } from "./private-folders.ts";
 import { resolveLinks } from "./resolve-links.ts";
@@ -32,6 +32,7 @@ export class SandboxPaths implements PathPlan {
   readonly #places: SandboxPlaces;
   readonly #folders: PrivateFolders;
   readonly #git: GitSettings;
+  readonly #hostCode = new Set<string>();
 
   constructor(policy: SandboxPolicy, places: SandboxPlaces, folders: PrivateFolders) {
     this.#policy = policy;
@@ -81,8 +82,20 @@ export class SandboxPaths implements PathPlan {
     return repository !== undefined && existsSync(repository) ? repository : undefined;
   }
 
-  get gitNamed(): GitNamedPlaces {
-    return this.#git.places(this.cwd);
+  get hostNamed(): readonly string[] {
+    const { cwd, denied } = this;
+    const isIn = (path: string) => path !== cwd && isInside(cwd, path);
+    const isOpen = (path: string) => !denied.some((each) => isInside(each, path));
+    const named = new Set([...this.#git.places(cwd), ...this.#hostCode]);
+    return [...named].filter(isIn).filter(isOpen);
+  }
+
+  /** Notes code that the host runs outside: the paths, and what they lead to. */
+  keepForHost(paths: readonly string[]): void {
+    for (const path of paths) {
+      this.#hostCode.add(join(resolveLinks(dirname(path)).path, basename(path)));
+      this.#hostCode.add(resolveLinks(path).path);
+    }
   }
 
   /** Where a path of the sandbox is for the host. */
