@@ -25,6 +25,8 @@ export interface ProcessRequest {
   readonly variables: Readonly<Record<string, string>>;
   /** Keeps the child and all that it starts inside. */
   readonly sandbox?: Sandbox | undefined;
+  /** Folders that it may write there, too. */
+  readonly alsoWritable?: readonly string[] | undefined;
   readonly processes: ProcessRegistry;
   /** It starts no other processes, so killing it needs no search. */
   readonly isAlone?: boolean | undefined;
@@ -105,9 +107,12 @@ async function runOnce(request: ProcessRequest): Promise<ProcessOutcome> {
   }
 }
 
-function plainCommand({ file, args, cwd }: ProcessRequest, planned: PlannedChild): PlainCommand {
-  const { limit, variables } = planned;
-  return { file, args: limit === undefined ? args : withLimit(limit, file, args), cwd, variables };
+function plainCommand(
+  { file, args, cwd, alsoWritable }: ProcessRequest,
+  { limit, variables }: PlannedChild,
+): PlainCommand {
+  const words = limit === undefined ? args : withLimit(limit, file, args);
+  return { file, args: words, cwd, variables, alsoWritable };
 }
 
 async function runChild(request: StartRequest, planned: PlannedChild): Promise<ProcessOutcome> {

@@ -5,6 +5,8 @@ export interface PlainCommand {
   /** Default: the host's own. */
   readonly cwd?: string | undefined;
   readonly variables: Readonly<Record<string, string>>;
+  /** Folders that a command of the host's own writes inside, too. */
+  readonly alsoWritable?: readonly string[] | undefined;
 }
 
 /** The descriptor to which the program around a command may write how it ran. */
@@ -36,6 +38,8 @@ export interface Sandbox {
    * @throws {ProcessError} `sandbox_unavailable`; the text names the remedy
    */
   enclose(command: PlainCommand): Promise<EnclosedCommand>;
+  /** Whether commands run inside; where this is not possible, they do not run or a person lets them. */
+  readonly isAvailable: boolean;
   /** The last line of the result of a command that failed inside; undefined where none runs inside. */
   readonly failureNotice: string | undefined;
   /** The policy for a session that works for this one, in another folder; as in settings. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { openedPath } from "../base/files/opened-path.ts";
 import { missingFolder } from "../processes/process.ts";
 import { ProcessError } from "../processes/process-error.ts";
@@ -55,8 +55,12 @@ export class SessionSandbox implements Sandbox {
     return this.#folders.output;
   }
 
+  get isAvailable(): boolean {
+    return this.#options.check.available;
+  }
+
   get failureNotice(): string | undefined {
-    if (!this.#options.check.available) return undefined;
+    if (!this.isAvailable) return undefined;
     const { network } = this.#options.policy;
     const writable = [...this.#paths.named, "/tmp"].join(", ");
     const reach =
@@ -68,11 +72,14 @@ export class SessionSandbox implements Sandbox {
     const { policy, places } = this.#options;
     const base = { cwd: places.cwd(), homeDirectory: places.homeDirectory };
     const absolute = (paths: readonly string[]) => paths.map((path) => settingPath(path, base));
+    const { cwd } = this.#paths;
+    // What is closed in the caller's folder is closed in a copy of it, too, however it is named.
+    const closed = absolute(policy.denyRead).flatMap((path) => [path, resolveLinks(path).path]);
+    const relatives = closed.map((path) => relative(cwd, path)).filter((path) => path !== "");
     return {
       ...policy,
       write: absolute(policy.write),
-      // What is closed in the caller's folder is closed in a copy of it, too.
-      denyRead: [...new Set([...policy.denyRead, ...absolute(policy.denyRead)])],
+      denyRead: [...new Set([...policy.denyRead, ...closed, ...relatives])],
     };
   }
 
@@ -130,10 +137,13 @@ export class SessionSandbox implements Sandbox {
       TMPDIR: this.#folders.temporaryDirectory,
     };
     const inner = [...(door?.command ?? []), command.file, ...command.args];
-    const cwd = resolveLinks(this.hostPath(command.cwd ?? this.#paths.cwd)).path;
+    const { alsoWritable } = command;
+    const asked = command.cwd ?? this.#paths.cwd;
+    // The host names its own folders, which may be where commands see a private one.
+    const cwd = resolveLinks(alsoWritable === undefined ? this.hostPath(asked) : asked).path;
     if (!existsSync(cwd)) throw missingFolder(cwd);
     if (check.mechanism === "seatbelt") {
-      const profile = this.#profile(hasNetwork, door);
+      const profile = this.#profile(hasNetwork, door, command);
       return {
         file: check.program,
         args: ["-p", profile, ...inner],
@@ -152,6 +162,8 @@ export class SessionSandbox implements Sandbox {
       program: command.file,
       openSockets: door?.files ?? [],
       start: this.#paths.seenPath(cwd),
+      alsoReadable: alsoWritable === undefined || this.hostPath(cwd) === cwd ? [] : [cwd],
+      alsoWritable: alsoWritable ?? [],
     };
     const run = await setUpAgain(() => encloseInBubblewrap(plan, this.#placeholders));
     this.#closing ??= closingCommand(inheritedDescriptors());
@@ -183,12 +195,17 @@ export class SessionSandbox implements Sandbox {
     this.#folders.remove();
   }
 
-  #profile(hasNetwork: boolean, door: SandboxNetworkDoor | undefined): string {
+  #profile(
+    hasNetwork: boolean,
+    door: SandboxNetworkDoor | undefined,
+    { alsoWritable = [] }: PlainCommand,
+  ): string {
     const places = protectedPlaces(this.#paths.cwd, this.#paths.hostNamed);
     const port = door?.port;
     return seatbeltProfile({
       writable: this.#paths.writable,
       readOnly: [...this.#paths.readOnly, ...places.readOnly, ...places.links],
+      alsoWritable,
       denied: this.#paths.denied,
       network: hasNetwork ? "all" : port === undefined ? "off" : { port },
     });

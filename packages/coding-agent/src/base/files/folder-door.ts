@@ -8,6 +8,7 @@ import {
   fstatSync,
   linkSync,
   lstatSync,
+  lutimesSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -150,6 +151,11 @@ export class FolderDoor implements Disposable {
     }
   }
 
+  /** Sets the times of a file or link. */
+  setTimes(path: string, accessed: Date, changed: Date): void {
+    lutimesSync(this.#place(path), accessed, changed);
+  }
+
   /** Removes a file or link. */
   remove(path: string): void {
     unlinkSync(this.#place(path));
@@ -178,6 +184,11 @@ export class FolderDoor implements Disposable {
   hold(folder: string): string {
     this.makeFolder(folder);
     return this.#enter(folder).toString();
+  }
+
+  /** Moves a file, link or folder out of the folder, on the same file system. */
+  moveOut(path: string, target: string): void {
+    renameSync(this.#place(path), target);
   }
 
   /** Gives a file a second name, outside of the folder. */

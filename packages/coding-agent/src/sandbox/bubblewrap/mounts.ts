@@ -21,6 +21,9 @@ export interface MountPlan {
   readonly ownSockets: readonly string[];
   /** Sockets that a command may use. */
   readonly openSockets: readonly string[];
+  /** Folders that a command of the host's own reads and writes, too. */
+  readonly alsoReadable: readonly string[];
+  readonly alsoWritable: readonly string[];
 }
 
 /** Folders below the empty `/run` that programs are in. */
@@ -49,6 +52,8 @@ export function mountsOf(plan: MountPlan, sockets: readonly string[]): readonly 
     ...(isReadOnly ? [readOnly(cwd)] : []),
     ...named.filter((path) => existsSync(path)).map((path) => writable(path)),
     ...agentMounts(paths.agentDirectory),
+    ...plan.alsoReadable.map((path) => readOnly(path)),
+    ...plan.alsoWritable.map((path) => writable(path)),
     ...(isReadOnly || treeRepository === undefined ? [] : [writable(treeRepository)]),
     ...sockets.map((path) => readOnly(path, closedLike(path, folders))),
     ...runMounts(plan),

@@ -4,6 +4,8 @@ import type { PathPlan } from "../paths/path-rules.ts";
 export interface SeatbeltPlan extends Pick<PathPlan, "writable" | "denied"> {
   /** What of the writable stays as it is. */
   readonly readOnly: readonly string[];
+  /** What is written all the same. */
+  readonly alsoWritable?: readonly string[];
   /** All, nothing, or the port of a proxy on this machine. */
   readonly network: "all" | "off" | { readonly port: number };
 }
@@ -19,7 +21,8 @@ const closedServices = [
  * A profile for `sandbox-exec`, in the language of Seatbelt: the last rule that fits decides. Rules name
  * paths, so they also hold for what does not exist.
  */
-export function seatbeltProfile({ writable, readOnly, denied, network }: SeatbeltPlan): string {
+export function seatbeltProfile(plan: SeatbeltPlan): string {
+  const { writable, readOnly, alsoWritable = [], denied, network } = plan;
   return [
     "(version 1)",
     "(allow default)",
@@ -27,6 +30,7 @@ export function seatbeltProfile({ writable, readOnly, denied, network }: Seatbel
     rule("allow file-write*", ["/dev/null", "/dev/zero", "/dev/tty"].map(literal)),
     rule("allow file-write*", writable.map(subpath)),
     rule("deny file-write*", readOnly.map(subpath)),
+    rule("allow file-write*", alsoWritable.map(subpath)),
     rule("deny file-write* file-read*", denied.map(subpath)),
     // Neither the folders around what is protected, nor what is denied, can be moved out of the rules.
     rule("deny file-write-unlink", parents([...readOnly, ...denied], writable).map(literal)),

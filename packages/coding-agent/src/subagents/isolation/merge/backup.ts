@@ -1,18 +1,8 @@
-import type { Stats } from "node:fs";
-import {
-  copyFile,
-  link,
-  lstat,
-  lutimes,
-  mkdir,
-  readlink,
-  rm,
-  rmdir,
-  symlink,
-  utimes,
-} from "node:fs/promises";
+import { lstatSync, readFileSync, type Stats, utimesSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { lookAt, placeOf } from "../repository/file-names.ts";
+import { FolderDoor } from "../../../base/files/folder-door.ts";
+import { randomHex } from "../../../base/random.ts";
 
 /** A file before it is replaced. */
 export interface BackedUp {
@@ -53,25 +43,24 @@ export async function backUp(
   folder: string,
 ): Promise<BackedUp[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  using door = new FolderDoor(root);
   const files: BackedUp[] = [];
   for (const [index, name] of names.entries()) {
-    const place = placeOf(root, name);
-    const found = await lstat(place).catch(() => undefined);
+    const found = lookThrough(door, name);
     if (found?.isSymbolicLink()) {
-      const target = (await readlink(place, "buffer")).toString("latin1");
+      const target = door.readLink(name).toString("latin1");
       files.push({ name, before: { kind: "link", target, ...identityOf(found) } });
     } else if (found?.isFile()) {
       const copy = join(folder, String(index));
-      await link(place, copy).catch(async () => {
-        await copyFile(place, copy);
-        await utimes(copy, found.atime, found.mtime);
-      });
-      files.push({
-        name,
-        before: { kind: "file", copy, ...identityOf(found) },
-      });
+      try {
+        door.linkOut(name, copy);
+      } catch {
+        writeFileSync(copy, door.read(name).content, { mode: 0o600, flag: "wx" });
+        utimesSync(copy, found.atime, found.mtime);
+      }
+      files.push({ name, before: { kind: "file", copy, ...identityOf(found) } });
     } else if (found === undefined) {
-      files.push({ name, before: { kind: "none", folders: await missingFolders(root, name) } });
+      files.push({ name, before: { kind: "none", folders: missingFolders(door, name) } });
     }
   }
   return files;
@@ -87,39 +76,62 @@ export function isUntouched(before: BackedUp["before"], found: Stats | undefined
 
 /** Restores the backed-up files; unchanged ones stay. */
 export async function putBack(root: string, files: readonly BackedUp[]): Promise<void> {
-  for (const file of files) await putOneBack(root, file).catch(() => undefined);
+  using door = new FolderDoor(root);
+  for (const file of files) {
+    try {
+      putOneBack(door, file);
+    } catch {
+      // The others come back all the same.
+    }
+  }
 }
 
-async function putOneBack(root: string, { name, before }: BackedUp): Promise<void> {
-  const place = placeOf(root, name);
-  const found = await lookAt(root, name);
+function putOneBack(door: FolderDoor, { name, before }: BackedUp): void {
+  const found = door.look(name);
   if (isUntouched(before, found)) return;
   // A folder that took the file's place is empty once everything else is back.
-  if (found?.isDirectory()) await rmdir(place);
-  else if (found !== undefined) await rm(place, { force: true });
+  if (found?.isDirectory()) door.removeFolder(name);
+  else if (found !== undefined) door.remove(name);
   if (before.kind === "none") {
     for (const folder of before.folders.toReversed()) {
-      await rmdir(placeOf(root, folder)).catch(() => undefined);
+      try {
+        door.removeFolder(folder);
+      } catch {
+        // Something else is in it.
+      }
     }
     return;
   }
-  await mkdir(placeOf(root, dirname(name)), { recursive: true });
+  const temporaryName = `.tau-${randomHex(6)}`;
+  const changedAt = new Date(before.changedAt);
   if (before.kind === "link") {
-    await symlink(Buffer.from(before.target, "latin1"), place);
-    await lutimes(place, before.changedAt / 1000, before.changedAt / 1000);
+    door.writeLink(name, Buffer.from(before.target, "latin1"), temporaryName);
+    door.setTimes(name, changedAt, changedAt);
     return;
   }
-  await link(before.copy, place).catch(async () => {
-    const { atime, mtime } = await lstat(before.copy);
-    await copyFile(before.copy, place);
-    await utimes(place, atime, mtime);
-  });
+  door.makeFolder(name.slice(0, Math.max(0, name.lastIndexOf("/"))));
+  try {
+    door.linkIn(before.copy, name);
+  } catch {
+    const { mode, atime, mtime } = lstatSync(before.copy);
+    door.write(name, readFileSync(before.copy), { mode: mode & 0o777, temporaryName });
+    door.setTimes(name, atime, mtime);
+  }
 }
 
-async function missingFolders(root: string, name: string): Promise<string[]> {
+/** What is at a name; nothing where the way to it is a file or link. */
+function lookThrough(door: FolderDoor, name: string): Stats | undefined {
+  try {
+    return door.look(name);
+  } catch {
+    return undefined;
+  }
+}
+
+function missingFolders(door: FolderDoor, name: string): string[] {
   const missing: string[] = [];
   for (let folder = dirname(name); folder !== "."; folder = dirname(folder)) {
-    if (await lstat(placeOf(root, folder)).catch(() => undefined)) break;
+    if (lookThrough(door, folder)) break;
     missing.unshift(folder);
   }
   return missing;

@@ -1,5 +1,6 @@
-import { chmod, lstat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { FolderDoor } from "../../../base/files/folder-door.ts";
 import type { Git } from "./git.ts";
 import { patchOptions } from "./patch.ts";
 import type { Repository } from "./repository.ts";
@@ -39,11 +40,15 @@ export async function readFileModes(
 
 /** Restores the permissions of replaced files; skips files that no longer exist. */
 export async function restoreFileModes(root: string, modes: readonly FileMode[]): Promise<void> {
+  using door = new FolderDoor(root);
   for (const { path, mode } of modes) {
-    const target = join(root, path);
-    const found = await lstat(target).catch(() => undefined);
-    if (!found?.isFile() || (found.mode & 0o777) === mode) continue;
-    await chmod(target, mode).catch(() => undefined);
+    const name = Buffer.from(path).toString("latin1");
+    try {
+      const found = door.look(name);
+      if (found?.isFile() && (found.mode & 0o777) !== mode) door.setMode(name, mode);
+    } catch {
+      // It is somebody else's, or not where it was.
+    }
   }
 }
 

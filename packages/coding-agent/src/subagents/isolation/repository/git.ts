@@ -26,6 +26,11 @@ export interface GitRequest {
   readonly location?: GitLocation | undefined;
   /** Whether it writes files of the caller's, with what large ones hold and not only their pointers. */
   readonly takesLargeFiles?: boolean | undefined;
+  /**
+   * Runs it in the session's sandbox, if there is one, because commands can change the files that it reads
+   * or writes while it does. It may write these folders there, too.
+   */
+  readonly inSandbox?: { readonly writable: readonly string[] } | undefined;
   /** A file to use as the command's input. */
   readonly inputFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -141,12 +146,15 @@ export class Git {
     const output = new Output(this.#maxOutputBytes);
     const { file, args: words, env: variables } = this.command(args, request);
     const input = request.inputFile === undefined ? undefined : await open(request.inputFile);
+    const { sandbox, processes } = this.environment;
+    const isInside = request.inSandbox !== undefined && sandbox?.isAvailable === true;
     const outcome = await runProcess({
+      ...(isInside && { sandbox, alsoWritable: request.inSandbox?.writable }),
       file,
       args: words,
       cwd: request.cwd,
       variables,
-      processes: this.environment.processes,
+      processes,
       inputFile: input?.fd,
       signal: request.signal,
       timeoutMs: TIMEOUT_MS,

@@ -1,7 +1,8 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../../../base/files/file-error.ts";
+import { FolderDoor } from "../../../base/files/folder-door.ts";
 import { randomHex } from "../../../base/random.ts";
-import { placeOf, writeNames } from "./file-names.ts";
+import { writeNames } from "./file-names.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -26,10 +27,18 @@ export async function restoreTree(
   const differing = (filter: string): Promise<string[]> =>
     git.names([...compare, `--diff-filter=${filter}`, wanted, now, "--"], request);
   const [added, changed] = [await differing("A"), await differing("a")];
-  for (const name of added) await rm(placeOf(cwd, name), { force: true });
+  using door = new FolderDoor(cwd);
+  for (const name of added) {
+    try {
+      door.remove(name);
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") throw error;
+    }
+  }
   if (changed.length === 0) return;
   const inputFile = `${indexFile}.names`;
   await writeNames(inputFile, changed);
   await git.run(["read-tree", wanted], request);
-  await git.run(["checkout-index", "--force", "-z", "--stdin"], { ...request, inputFile });
+  const writing = { ...request, inputFile, inSandbox: { writable: [cwd] } };
+  await git.run(["checkout-index", "--force", "-z", "--stdin"], writing);
 }

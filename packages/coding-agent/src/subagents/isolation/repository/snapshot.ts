@@ -1,8 +1,10 @@
 import { copyFile, lstat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
+import { FolderDoor } from "../../../base/files/folder-door.ts";
 import { errorCode } from "../../../base/files/read-text.ts";
 import { randomHex } from "../../../base/random.ts";
+import { closedPaths } from "../../../processes/environment.ts";
 import { filterNames, isFolder, lookAt, shownName, writeNames } from "./file-names.ts";
 import type { Git, GitRequest } from "./git.ts";
 import type { Repository } from "./repository.ts";
@@ -41,15 +43,20 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const { root: cwd, location } = repository;
   const indexFile = join(options.folder, `${randomHex(6)}.index`);
-  const request = { cwd, location, indexFile, signal: options.signal };
+  const objects = location.objects ?? join(location.gitDir, "objects");
+  const writable = [options.folder, objects];
+  const request = { cwd, location, indexFile, signal: options.signal, writable };
+  using door = new FolderDoor(cwd, closedPaths(git.environment));
   if (options.startsEmpty !== true) await copyIndex(repository.gitDir, indexFile);
-  const hasHidden = options.hasHidden === false ? false : await lookBehindFlags(git, request);
-  const unreadable = await updateTracked(git, request);
+  const hasHidden = options.hasHidden === false ? false : await lookBehindFlags(git, request, door);
+  const unreadable = await updateTracked(git, request, door);
   const found = await listUntracked(git, request);
-  const inside = found.filter(isFolder);
+  const { open, closed } = sortByDoor(door, found);
+  for (const name of closed) unreadable.push(name);
+  const inside = open.filter(isFolder);
   const files = await sortBySize(
     cwd,
-    found.filter((name) => !isFolder(name)),
+    open.filter((name) => !isFolder(name)),
   );
   const repositories =
     options.takesRepositories === true
@@ -65,9 +72,10 @@ export async function takeSnapshot(
     for (const name of await add(git, { args: from, listLeft }, request)) unreadable.push(name);
   }
   const wanted = await sortBySize(cwd, options.ignored ?? []);
-  await updateIndex(git, request, ["--add"], [...repositories.names, ...wanted.names]);
+  const others = sortByDoor(door, repositories.names.concat(wanted.names));
+  await updateIndex(git, request, ["--add"], others.open);
   const tree = (await git.run(["write-tree"], request)).trim();
-  const leftOut = [...files.leftOut, ...repositories.leftOut, ...wanted.leftOut];
+  const leftOut = [...files.leftOut, ...repositories.leftOut, ...wanted.leftOut, ...others.closed];
   const all = new Set(leftOut.concat(unreadable));
   return { tree, indexFile, hasHidden, leftOut: [...all].map(shownName) };
 }
@@ -76,23 +84,38 @@ export async function takeSnapshot(
  * Adds what changed in tracked files; returns those that cannot be read. `git add` would look for
  * changes in submodules with a git that runs there, with the configuration that is found there.
  */
-async function updateTracked(git: Git, request: IndexRequest): Promise<string[]> {
+async function updateTracked(git: Git, request: IndexRequest, door: FolderDoor): Promise<string[]> {
   const listLeft = () => git.names(["ls-files", "-z", "--modified"], request);
   const staged = await git.names(["ls-files", "-z", "--stage"], request);
-  const submodules = staged.flatMap((entry) =>
-    entry.startsWith("160000 ") ? [entry.slice(entry.indexOf("\t") + 1)] : [],
-  );
-  if (submodules.length === 0) {
+  const nameOf = (entry: string) => entry.slice(entry.indexOf("\t") + 1);
+  const submodules = staged.filter((entry) => entry.startsWith("160000 ")).map(nameOf);
+  // What is closed stays as the commit has it.
+  const closed = staged.map(nameOf).filter((name) => door.closed.hasPath(name));
+  if (submodules.length + closed.length === 0) {
     return add(git, { args: ["--update", "--", "."], listLeft }, request);
   }
   const patterns = `${request.indexFile}.patterns`;
-  const others = submodules.map((name) => `:(top,literal,exclude)${name}`);
+  const others = [...submodules, ...closed].map((name) => `:(top,literal,exclude)${name}`);
   await writeNames(patterns, [":/", ...others]);
   const args = ["--update", "--pathspec-file-nul", `--pathspec-from-file=${patterns}`];
   const unreadable = await add(git, { args, isPattern: true, listLeft }, request);
   // Only the commit that is checked out counts here, which no program has to tell.
   await updateIndex(git, request, ["--remove"], submodules);
   return unreadable;
+}
+
+/** Which names may be recorded; a folder that is exchanged right now may not. */
+function sortByDoor(door: FolderDoor, names: readonly string[]) {
+  const isClosed = (name: string): boolean => {
+    try {
+      const path = isFolder(name) ? name.slice(0, -1) : name;
+      return door.isClosed(path, door.look(path));
+    } catch {
+      return true;
+    }
+  };
+  const closed = new Set(names.filter(isClosed));
+  return { open: names.filter((name) => !closed.has(name)), closed: [...closed] };
 }
 
 async function copyIndex(gitDir: string, indexFile: string): Promise<void> {
@@ -116,7 +139,16 @@ export async function copyIndexFile(from: string, to: string): Promise<void> {
   await utimes(to, atime, mtime);
 }
 
-type IndexRequest = GitRequest & { readonly indexFile: string };
+type IndexRequest = GitRequest & {
+  readonly indexFile: string;
+  /** Folders for what is recorded, as git writes them when it reads files in the sandbox. */
+  readonly writable: readonly string[];
+};
+
+const readingFiles = <Request extends IndexRequest>({ writable, ...request }: Request) => ({
+  ...request,
+  inSandbox: { writable },
+});
 
 /**
  * Records files hidden from git (assume-unchanged, skip-worktree) as they are on disk. Files
@@ -124,7 +156,11 @@ type IndexRequest = GitRequest & { readonly indexFile: string };
  *
  * @returns whether there are such
  */
-async function lookBehindFlags(git: Git, request: IndexRequest): Promise<boolean> {
+async function lookBehindFlags(
+  git: Git,
+  request: IndexRequest,
+  door: FolderDoor,
+): Promise<boolean> {
   const flagged: string[] = [];
   const unchanged = new Set<string>();
   for (const entry of await git.names(["ls-files", "-v", "-z"], request)) {
@@ -134,6 +170,7 @@ async function lookBehindFlags(git: Git, request: IndexRequest): Promise<boolean
   }
   const folders = new Map<string, Promise<unknown>>();
   const seen = await filterNames(flagged, async (name) => {
+    if (door.closed.hasPath(name)) return false;
     if (unchanged.has(name)) return true;
     // In a sparse checkout, whole folders are missing.
     const folder = name.slice(0, Math.max(0, name.lastIndexOf("/")));
@@ -158,7 +195,8 @@ async function updateIndex(
   if (names.length === 0) return;
   const inputFile = `${request.indexFile}.names`;
   await writeNames(inputFile, names);
-  await git.run(["update-index", ...options, "-z", "--stdin"], { ...request, inputFile });
+  const reading = { ...readingFiles(request), inputFile };
+  await git.run(["update-index", ...options, "-z", "--stdin"], reading);
 }
 
 /** Adds files to the index and returns those from `listLeft` that cannot be read. */
@@ -172,13 +210,14 @@ async function add(
   request: IndexRequest,
 ): Promise<string[]> {
   const command = [...(isPattern === true ? [] : ["--literal-pathspecs"]), "add"];
-  const { exitCode, stderr } = await git.try([...command, ...args], request);
+  const reading = readingFiles(request);
+  const { exitCode, stderr } = await git.try([...command, ...args], reading);
   if (exitCode === 0) return [];
   // Includes files outside a sparse checkout's paths; older versions of git lack the option.
   const sparse = stderr.includes("--sparse") ? ["--sparse"] : [];
   const again = [...command, ...sparse, "--ignore-errors", ...args];
-  if ((await git.try(again, request)).exitCode === 0) return [];
+  if ((await git.try(again, reading)).exitCode === 0) return [];
   const left = await filterNames(await listLeft(), (name) => lookAt(request.cwd, name));
-  if (left.length === 0) await git.run([...command, ...sparse, ...args], request);
+  if (left.length === 0) await git.run([...command, ...sparse, ...args], reading);
   return left;
 }

@@ -25,6 +25,8 @@ export interface ClonedFiles {
  * @returns false, with nothing done, where blocks cannot be shared
  */
 export async function cloneFiles(request: ClonedFiles): Promise<boolean> {
+  // A command could exchange folders for links while they are copied.
+  if (request.environment.sandbox !== undefined) return false;
   const probed = await findSharable(request);
   if (probed === undefined) return false;
   const hasCloned =

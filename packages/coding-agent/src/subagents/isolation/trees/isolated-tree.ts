@@ -1,5 +1,6 @@
-import { cp, mkdir, rename } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { FolderDoor } from "../../../base/files/folder-door.ts";
 import type { Git } from "../repository/git.ts";
 import { readOnlyCopy } from "../repository/private-copy.ts";
 import type { Repository } from "../repository/repository.ts";
@@ -76,8 +77,10 @@ export function createIsolatedTree(parts: TreeParts): IsolatedTree {
     },
     keepFiles: async ({ leftOut }, target) => {
       const kept: KeptFile[] = [];
+      using door = new FolderDoor(worktree.path);
+      const isSandboxed = git.environment.sandbox !== undefined;
       for (const path of leftOut) {
-        const keptAt = await move(join(worktree.path, path), join(target, path));
+        const keptAt = await move(door, path, { from: worktree.path, target, isSandboxed });
         kept.push({ path, ...(keptAt !== undefined && { keptAt }) });
       }
       return kept;
@@ -136,11 +139,22 @@ async function withoutPrivateCommits(
   return (await git.run(["write-tree"], { ...request, indexFile })).trim();
 }
 
-async function move(source: string, target: string): Promise<string | undefined> {
+async function move(
+  door: FolderDoor,
+  path: string,
+  { from, target, isSandboxed }: { from: string; target: string; isSandboxed: boolean },
+): Promise<string | undefined> {
+  const place = join(target, path);
   try {
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    await rename(source, target).catch(() => cp(source, target, { recursive: true }));
-    return target;
+    await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    try {
+      door.moveOut(Buffer.from(path.replace(/\/$/, "")).toString("latin1"), place);
+    } catch (error) {
+      // What a command can exchange while it is copied stays where it is.
+      if (isSandboxed) throw error;
+      await cp(join(from, path), place, { recursive: true });
+    }
+    return place;
   } catch {
     return undefined;
   }
