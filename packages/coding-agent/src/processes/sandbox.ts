@@ -70,6 +70,8 @@ export interface Sandbox {
   readonly closed: readonly string[];
   /** Whether only the host writes a path, because it decides what runs outside. */
   isForHost(path: string): boolean;
+  /** Real paths of files and folders in the working folder that the host reads or runs. */
+  readonly hostPlaces: readonly string[];
   /** Keeps more files and folders for the host, which runs their code outside. */
   keepForHost(paths: readonly string[]): void;
 }

@@ -118,6 +118,11 @@ export class SessionSandbox implements Sandbox {
     return isOfHost(resolveLinks(path).path, this.#paths);
   }
 
+  get hostPlaces(): readonly string[] {
+    const { cwd, hostNamed } = this.#paths;
+    return [join(cwd, ".pi"), join(cwd, ".mcp.json"), ...hostNamed];
+  }
+
   keepForHost(paths: readonly string[]): void {
     this.#paths.keepForHost(paths);
   }

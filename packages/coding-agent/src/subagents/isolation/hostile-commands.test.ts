@@ -79,6 +79,34 @@ describeWith(bubblewrapIsMissing)("isolated tasks with a sandbox", () => {
     expect(denyRead).toEqual(expect.arrayContaining([join(project, "keys"), place.outside]));
   });
 
+  it("get the host's files as they are, whatever index and objects say", async () => {
+    await using place = new SandboxedPlace();
+    const { project } = place;
+    mkdirSync(join(project, ".pi", "extensions"), { recursive: true });
+    mkdirSync(join(project, "tools"));
+    const code = [".pi/extensions/own.ts", "tools/ext.ts"];
+    for (const path of code) writeFileSync(join(project, path), `good ${path}\n`);
+    place.git("add", ".");
+    place.git("commit", "--quiet", "--message", "code");
+    const blob = place.git("rev-parse", "HEAD:.pi/extensions/own.ts").trim();
+    await place.enter();
+    place.sandbox?.keepForHost([join(project, "tools", "ext.ts")]);
+    const object = `.git/objects/${blob.slice(0, 2)}/${blob.slice(2)}`;
+    const { output } = await place.run(`set -e
+      evil=$(echo evil | git hash-object -w --stdin)
+      for path in .pi/extensions/new.ts tools/ext.ts; do
+        git update-index --add --cacheinfo 100644,$evil,$path
+        git update-index --skip-worktree $path
+      done
+      chmod u+w ${object} && cat .git/objects/\${evil:0:2}/\${evil:2} > ${object} && echo forged`);
+    expect(output).toContain("forged");
+    const isolation = await open(place);
+    const { cwd } = await isolation.createTree();
+    for (const path of code) expect(readFileSync(join(cwd, path), "utf8")).toBe(`good ${path}\n`);
+    expect(readdirSync(join(cwd, ".pi", "extensions"))).toEqual(["own.ts"]);
+    await isolation.dispose();
+  });
+
   it("write nothing into places of the host", async () => {
     await using place = await new SandboxedPlace().enter();
     const isolation = await open(place);

@@ -10,6 +10,7 @@ import { Git } from "./repository/git.ts";
 import { removeFolder } from "./repository/remove-folder.ts";
 import { commitTree, headOf, openRepository, type Repository } from "./repository/repository.ts";
 import { type Snapshot, takeSnapshot } from "./repository/snapshot.ts";
+import { takeHostFiles } from "./trees/host-files.ts";
 import { createIsolatedTree, type IsolatedTree } from "./trees/isolated-tree.ts";
 import {
   giveOwnRepository,
@@ -135,6 +136,7 @@ export class Isolation {
       return { worktree: made, gitDir: await giveOwnRepository(shared.template, made, commit) };
     });
     this.#trees.add(worktree);
+    takeHostFiles(repository.root, path, git.environment.sandbox?.hostPlaces ?? []);
     const cwd = join(path, repository.prefix);
     // If git ignores everything in the caller's folder, the worktree lacks that folder.
     await mkdir(cwd, { recursive: true });
