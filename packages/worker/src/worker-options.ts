@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 
 /** What a worker is started with. */
 export interface WorkerOptions {
@@ -15,6 +16,8 @@ export interface WorkerOptions {
   readonly checkout: string | undefined;
   readonly leaseMs: number;
   readonly drainTimeoutMs: number;
+  /** How long a job waits for a session that another host keeps before it fails. */
+  readonly lockTimeoutMs: number;
   /** How many hosts may end in a row without a new entry before the job fails. */
   readonly maxLives: number;
   /** The types of commands that are taken from the stream; all of them by default. */
@@ -36,9 +39,25 @@ export const usage = `tau-worker --redis <url> --queue <name> --store <url> [opt
   --checkout <module>      makes a folder for each job instead
   --lease-ms <n>           lease of jobs and sessions (30000)
   --drain-timeout-ms <n>   how long SIGTERM waits for running prompts (25000)
+  --lock-timeout-ms <n>    how long a job waits for a session that another host keeps (600000)
   --max-lives <n>          hosts that may end in a row without a new entry (10)
   --control <types>        commands taken from the control stream, comma-separated (all)
 `;
+
+const text = { type: "string" } as const;
+const options = {
+  redis: text,
+  queue: text,
+  store: text,
+  concurrency: text,
+  cwd: text,
+  checkout: text,
+  "lease-ms": text,
+  "drain-timeout-ms": text,
+  "lock-timeout-ms": text,
+  "max-lives": text,
+  control: text,
+} as const;
 
 /** A mistake in the command line. */
 export class UsageError extends Error {
@@ -73,6 +92,7 @@ export function readOptions(
     checkout: values.checkout,
     leaseMs: count("--lease-ms", values["lease-ms"], 30_000),
     drainTimeoutMs: count("--drain-timeout-ms", values["drain-timeout-ms"], 25_000),
+    lockTimeoutMs: count("--lock-timeout-ms", values["lock-timeout-ms"], 600_000),
     maxLives: count("--max-lives", values["max-lives"], 10),
     control: values.control === undefined ? undefined : new Set(values.control.split(",")),
     host: split === -1 ? [] : argv.slice(split + 1),
@@ -90,23 +110,15 @@ export function shownPasswords(argv: readonly string[]): string[] {
 }
 
 function parsed(words: readonly string[]) {
-  const text = { type: "string" } as const;
+  const args = [...words];
+  const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind !== "option" || Object.hasOwn(options, token.name)) continue;
+    const hint = nearestHint(token.name, Object.keys(options), "--");
+    throw new UsageError(`there is no option ${token.rawName}${hint}`);
+  }
   try {
-    return parseArgs({
-      args: [...words],
-      options: {
-        redis: text,
-        queue: text,
-        store: text,
-        concurrency: text,
-        cwd: text,
-        checkout: text,
-        "lease-ms": text,
-        "drain-timeout-ms": text,
-        "max-lives": text,
-        control: text,
-      },
-    }).values;
+    return parseArgs({ args, options }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

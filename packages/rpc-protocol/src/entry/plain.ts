@@ -13,6 +13,7 @@ export {
   thinkingLevels,
 } from "../vocabulary/constants.ts";
 export { CodedError, errorTable, errorText, ProtocolError } from "../vocabulary/error.ts";
+export { nearest, nearestHint } from "../vocabulary/nearest.ts";
 export { CONTINUE_TYPE, lastReplyParts, lastReplyText } from "../vocabulary/prompt-result.ts";
 export { errorMessage, remedyOfLimit } from "../vocabulary/system-limit.ts";
 export {
