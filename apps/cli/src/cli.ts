@@ -3,7 +3,7 @@ import "./process/output.ts";
 import { exportSessionFile, McpPool } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "./command-line/cli-options.ts";
-import { milliseconds } from "./command-line/hosting-options.ts";
+import { clientTimeoutOf, milliseconds } from "./command-line/hosting-options.ts";
 import { readHostLine } from "./command-line/read-host-line.ts";
 import { settleUnknown } from "./command-line/settle-unknown.ts";
 import type { Notice } from "./one-shot/one-shot.ts";
@@ -142,6 +142,7 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
     return startHosting(options, output, { logger, shutdown });
   }
   const drainTimeoutMs = milliseconds("--drain-timeout-ms", options.drainTimeoutMs);
+  const clientTimeoutMs = clientTimeoutOf(options);
   const notices = new UiNotices();
   const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
   const [dialect, session] = await Promise.all([
@@ -154,7 +155,7 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
     }),
   ]);
   const input = process.stdin;
-  const surroundings = { input, output, shutdown, logger };
+  const surroundings = { input, output, shutdown, logger, clientTimeoutMs };
   const isDialectChosen = Boolean(options.protocol || process.env.PI_RPC_PROTOCOL);
   const own = { session, dialect, isDialectChosen, notices, onFirstAnswer, drainTimeoutMs };
   serve({ ...own, ...surroundings });

@@ -6,12 +6,13 @@ import { liveOnce } from "./job-life.ts";
 import { type JobResult, type PromptJob, readJob } from "./prompt-job.ts";
 import type { Life } from "./run-prompt.ts";
 import { SessionTurns } from "./session-turns.ts";
+import { nextLookMs, WaitingJobs } from "./waiting-jobs.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 /** The hash that says which project a session belongs to. */
 const PROJECTS = "tau:projects";
-/** How long a job waits for its turn, or for another host to leave its session. */
-const LOCKED_MS = 300;
+/** How long a job waits until it looks again whether it is its turn. */
+const TURN_MS = 300;
 /** A job that waits for longer than it was told to is called for. */
 const PROMOTE_MS = 1_000;
 /** How long a job waits after its host ended. */
@@ -33,6 +34,7 @@ export class FleetWorker {
   readonly #checkout: Checkout;
   readonly #turns: SessionTurns;
   readonly #report: (line: string) => void;
+  readonly #waiting: WaitingJobs;
   /** Ends the hosts of jobs, by the ids of the jobs. */
   readonly #running = new Map<string, AbortController>();
   /** Unfinished prompts have to go back. */
@@ -51,6 +53,7 @@ export class FleetWorker {
     this.#checkout = parts.checkout;
     this.#redis = parts.redis;
     this.#report = parts.report;
+    this.#waiting = new WaitingJobs(parts.report);
     this.#turns = new SessionTurns(parts.redis);
     const { queue, concurrency, leaseMs } = options;
     this.#worker = new Worker<PromptJob, JobResult>(queue, (job, token) => this.#run(job, token), {
@@ -105,7 +108,10 @@ export class FleetWorker {
     const data = checked(job);
     const { sessionId } = data;
     await this.#bindProject(data);
-    if (!(await this.#turns.isNext(job, sessionId))) return later(job, { token, ms: LOCKED_MS });
+    if (!(await this.#turns.isNext(job, sessionId))) {
+      this.#waiting.note(`${job.id}`, `an earlier job of session ${sessionId}`);
+      return later(job, { token, ms: TURN_MS });
+    }
     const { lives, reason: before } = progressOf(job);
     if (lives >= this.#options.maxLives) {
       await this.#turns.leave(job, sessionId);
@@ -114,6 +120,7 @@ export class FleetWorker {
     }
     await job.updateProgress({ lives: lives + 1, reason: "its worker was killed" });
     const life = await this.#live(job, data);
+    if (life.kind !== "locked") this.#waiting.forget(`${job.id}`);
     switch (life.kind) {
       case "result":
         await this.#turns.leave(job, sessionId);
@@ -123,7 +130,7 @@ export class FleetWorker {
         throw new UnrecoverableError(life.reason);
       case "locked":
         await job.updateProgress({ lives });
-        return later(job, { token, ms: LOCKED_MS });
+        return this.#locked(job, { sessionId, token, holder: life.reason });
       default:
         return this.#again(job, { token, lives, reason: life.reason });
     }
@@ -158,6 +165,30 @@ export class FleetWorker {
     } finally {
       this.#running.delete(id);
     }
+  }
+
+  /** Looks again later, but not forever: a host outside of the fleet may keep the session. */
+  async #locked(
+    job: Job<PromptJob, JobResult>,
+    {
+      sessionId,
+      token,
+      holder,
+    }: {
+      readonly sessionId: string;
+      readonly token: string | undefined;
+      readonly holder: string;
+    },
+  ): Promise<never> {
+    const what = `session ${sessionId}, which another host holds`;
+    const waitedMs = this.#waiting.note(`${job.id}`, what);
+    if (waitedMs < this.#options.lockTimeoutMs) {
+      return later(job, { token, ms: nextLookMs(waitedMs) });
+    }
+    this.#waiting.forget(`${job.id}`);
+    await this.#turns.leave(job, sessionId);
+    const seconds = Math.round(waitedMs / 1_000);
+    throw new UnrecoverableError(`waited ${seconds} s for ${what}: ${holder}`);
   }
 
   /** Hands a job to its next host. */

@@ -12,18 +12,28 @@ export interface HostStart {
   readonly cwd: string;
   readonly words: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** How long the host goes on without a sign of life from this process. */
+  readonly silenceMs: number;
   readonly onFrame: (frame: Frame) => void;
 }
 
-/** A host in a process of its own. It ends with this process, because its stdin does. */
+/** How many signs of life there are in the time that a host waits for one. */
+const BEATS = 3;
+
+/**
+ * A host in a process of its own. It ends with this process, because its stdin does; and it ends when
+ * this process is paused, because blank lines stop coming: it would keep the session from the next worker.
+ */
 export class Host {
   readonly #child: ChildProcess;
   readonly ended: Promise<void>;
+  readonly #beat: NodeJS.Timeout;
   #stderr = "";
 
-  constructor({ cwd, words, variables, onFrame }: HostStart) {
+  constructor({ cwd, words, variables, silenceMs, onFrame }: HostStart) {
     const program = createRequire(import.meta.url).resolve("@tau-agent/cli/bin/tau.js");
-    const child = spawn(process.execPath, [program, "--mode", "rpc", ...words], {
+    const own = ["--mode", "rpc", "--client-timeout-ms", String(silenceMs)];
+    const child = spawn(process.execPath, [program, ...own, ...words], {
       cwd,
       env: variables as NodeJS.ProcessEnv,
       stdio: ["pipe", "pipe", "pipe"],
@@ -44,6 +54,8 @@ export class Host {
     });
     // It may have ended; that is reported below.
     child.stdin.on("error", () => undefined);
+    this.#beat = setInterval(() => child.stdin.write("\n"), silenceMs / BEATS);
+    void promise.then(() => clearInterval(this.#beat));
     child.on("error", (error) => {
       this.#stderr = error.message;
       resolve();
@@ -66,6 +78,7 @@ export class Host {
 
   /** Lets it end in order: what runs is aborted, and its lease given back. */
   async end(): Promise<void> {
+    clearInterval(this.#beat);
     this.#child.stdin?.end();
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), END_MS);
     await this.ended;

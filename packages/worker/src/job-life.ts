@@ -59,8 +59,13 @@ async function liveIn({ cwd }: CheckedOut, life: JobLife): Promise<Life> {
   };
   const run = new PromptRun(
     { job, promptId },
-    { cwd, words: wordsOf(job, options), variables: { ...variables, TAU_STORE: store } },
-    { events, onEntry: life.onEntry, onOpen },
+    {
+      cwd,
+      words: wordsOf(job, options),
+      variables: { ...variables, TAU_STORE: store },
+      silenceMs: options.leaseMs,
+    },
+    { events, onEntry: life.onEntry, onOpen, report: life.report },
   );
   try {
     return await Promise.race([run.life, leftBy(signal)]);

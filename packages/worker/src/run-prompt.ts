@@ -1,6 +1,7 @@
 import type { Frame, FrameStream } from "./frame-stream.ts";
 import { Host, type HostStart } from "./host.ts";
 import type { JobResult, PromptJob } from "./prompt-job.ts";
+import { StartWatch } from "./start-watch.ts";
 
 /** What came of one life of a prompt. */
 export type Life =
@@ -8,7 +9,7 @@ export type Life =
   /** The host refused the prompt, or could not start. */
   | { readonly kind: "refused"; readonly reason: string }
   /** Another host has the session. */
-  | { readonly kind: "locked" }
+  | { readonly kind: "locked"; readonly reason: string }
   /** The host ended before the prompt did. */
   | { readonly kind: "ended"; readonly reason: string };
 
@@ -22,6 +23,8 @@ export interface PromptRunReports {
   readonly onEntry: () => void;
   /** Called once the host has the session. */
   readonly onOpen: () => void;
+  /** Takes a line for the operator. */
+  readonly report: (line: string) => void;
 }
 
 /** A prompt in a host of its own. */
@@ -32,6 +35,7 @@ export class PromptRun {
   readonly #host: Host;
   readonly #onEntry: () => void;
   readonly #onOpen: () => void;
+  readonly #start: StartWatch;
   readonly #life = Promise.withResolvers<Life>();
   #outcome: Frame | undefined;
   /** What its host says of the prompt's end does not count any more. */
@@ -40,15 +44,22 @@ export class PromptRun {
   constructor(
     { job, promptId }: { readonly job: PromptJob; readonly promptId: string },
     start: Omit<HostStart, "onFrame">,
-    { events, onEntry, onOpen }: PromptRunReports,
+    { events, onEntry, onOpen, report }: PromptRunReports,
   ) {
     this.#job = job;
     this.#promptId = promptId;
     this.#events = events;
     this.#onEntry = onEntry;
     this.#onOpen = onOpen;
+    this.#start = new StartWatch({
+      report,
+      onLate: (reason) => this.#life.resolve({ kind: "ended", reason }),
+    });
     this.#host = new Host({ ...start, onFrame: (frame) => this.#take(frame) });
-    void this.#host.ended.then(() => this.#life.resolve(this.#ended()));
+    void this.#host.ended.then(() => {
+      this.#start.end();
+      this.#life.resolve(this.#ended());
+    });
     const capabilities = { hostRequests: true };
     const id = "tau-worker:initialize";
     this.#host.send({ type: "initialize", id, stream: "delta", capabilities });
@@ -70,6 +81,7 @@ export class PromptRun {
   /** Ends the host; the prompt is left as it is. */
   async end(): Promise<void> {
     this.#isLeft = true;
+    this.#start.end();
     await this.#host.end();
   }
 
@@ -96,11 +108,13 @@ export class PromptRun {
       this.#life.resolve({ kind: "ended", reason: "another host has taken the session over" });
     }
     if (type === "message_end") this.#onEntry();
+    this.#start.take(frame);
     this.#events.add(frame);
   }
 
   #answered({ id, success, error, code, data }: Frame): void {
     if (id === "tau-worker:initialize") {
+      this.#start.opened();
       this.#onOpen();
       return;
     }
@@ -109,6 +123,7 @@ export class PromptRun {
       return;
     }
     if (id !== "tau-worker:prompt") return;
+    this.#start.end();
     // Of a prompt that ended in an earlier life, its result is announced, too.
     if (success !== true) {
       const isLost = code === "session_lost" || code === "session_write_failed";
@@ -152,7 +167,7 @@ export class PromptRun {
 
   #ended(): Life {
     const reason = this.#host.complaint;
-    if (/is in use by process/.test(reason)) return { kind: "locked" };
+    if (/is in use by process/.test(reason)) return { kind: "locked", reason };
     const isRefused = /^tau: error:/m.test(reason) && !storeFailed.test(reason);
     return isRefused ? { kind: "refused", reason } : { kind: "ended", reason };
   }

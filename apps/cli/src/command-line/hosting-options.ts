@@ -12,6 +12,7 @@ export interface HostingOptions {
   allowRemote?: boolean;
   sessionIdleMs?: string;
   drainTimeoutMs?: string;
+  clientTimeoutMs?: string;
   isolate?: "process";
 }
 
@@ -62,6 +63,12 @@ export const hostingOptions: HostingOptionTable = {
     value: "ms",
     help: "How long running prompts may take when the host drains (25000)",
   },
+  "client-timeout-ms": {
+    key: "clientTimeoutMs",
+    kind: "value",
+    value: "ms",
+    help: "With a client on stdin: end once it has sent nothing for this time, not even a blank line",
+  },
   isolate: {
     key: "isolate",
     kind: "value",
@@ -69,6 +76,22 @@ export const hostingOptions: HostingOptionTable = {
     help: "With --sessions: run each session in a process of its own",
   },
 };
+
+/**
+ * How long a client on stdin may be silent; undefined for ever.
+ *
+ * @throws {ProtocolError} `invalid_option`
+ */
+export function clientTimeoutOf({ clientTimeoutMs, listen }: HostingOptions): number | undefined {
+  const option = "--client-timeout-ms";
+  const time = milliseconds(option, clientTimeoutMs);
+  const refuse = (reason: string): never => {
+    throw new ProtocolError("invalid_option", { option, reason });
+  };
+  if (time === 0) refuse("it takes a time above 0");
+  if (time !== undefined && listen.length > 0) refuse("with --listen, no client is on stdin");
+  return time;
+}
 
 /**
  * The value of an option that is a time.

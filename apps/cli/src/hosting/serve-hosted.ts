@@ -1,7 +1,7 @@
 import { describeSandboxOf, SettingsStore } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
-import { milliseconds } from "../command-line/hosting-options.ts";
+import { clientTimeoutOf, milliseconds } from "../command-line/hosting-options.ts";
 import { DRAIN_TIMEOUT_MS } from "../rpc/serve.ts";
 import { UiNotices } from "../rpc/ui-notices.ts";
 import type { ClientSetup } from "./clients/client-options.ts";
@@ -20,6 +20,7 @@ export async function serveHosted(context: HostingContext): Promise<void> {
   const { agentDirectory, cwd } = environment;
   const settings = await SettingsStore.load({ agentDirectory, cwd });
   const drainTimeoutMs = milliseconds("--drain-timeout-ms", options.drainTimeoutMs);
+  const clientTimeoutMs = clientTimeoutOf(options);
   const pool = new SessionPool({
     openSession: (asked, seams) => openHostedSession(asked, context, seams),
     graceMs: isListening ? settings.get("listen.graceMs") : undefined,
@@ -45,7 +46,7 @@ export async function serveHosted(context: HostingContext): Promise<void> {
   const describeSandbox = () =>
     describeSandboxOf({ agentDirectory, cwd, environment: environment.variables });
   const setup: ClientSetup = { pool, dialect, describeSandbox, onInternalError };
-  if (!isListening) return serveStdio(setup, context);
+  if (!isListening) return serveStdio(setup, { ...context, clientTimeoutMs });
   const { serveListeners } = await import("./listen/serve-listeners.ts");
   await serveListeners(setup, { ...context, pingMs: settings.get("listen.pingMs") });
 }
@@ -68,7 +69,7 @@ function wordsOfSession(words: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
-    const isOurs = /^--(listen|isolate|allow-origin)(=|$)/.test(word);
+    const isOurs = /^--(listen|isolate|allow-origin|client-timeout-ms)(=|$)/.test(word);
     if (!isOurs && word !== "--allow-remote") kept.push(word);
     else if (isOurs && !word.includes("=")) at += 1;
   }

@@ -8,7 +8,6 @@ import {
   type HostAnswer,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
-import type { Logger } from "../process/logger.ts";
 import { ClientRequests } from "./connection/client-requests.ts";
 import { Connection } from "./connection/connection.ts";
 import { DiagnosticEvents } from "./connection/diagnostic-events.ts";
@@ -31,7 +30,6 @@ export interface ServeOptions extends StdioProcess {
   readonly notices: UiNotices;
   /** Called once the first command has been answered. */
   readonly onFirstAnswer: () => void;
-  readonly logger: Logger;
   /** How long running work may take when the host drains; 25 s by default. */
   readonly drainTimeoutMs?: number | undefined;
 }

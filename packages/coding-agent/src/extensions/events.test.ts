@@ -32,6 +32,7 @@ function runnerOf(name: ExtensionEventName, ...handlers: Handler[]) {
     return extension;
   });
   const runner = new ExtensionRunner({
+    isAsking: () => false,
     extensions,
     context: {} as ExtensionContext,
     commandContext: {} as CommandContext,

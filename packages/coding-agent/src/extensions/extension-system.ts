@@ -14,6 +14,7 @@ import {
   createCommandContext,
   createContext,
 } from "./context/extension-context.ts";
+import { BEGIN_LIMIT_MS, inTime } from "./hooks/in-time.ts";
 import { RegisteredServers } from "./hooks/registered-servers.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./hooks/runner.ts";
 import { askProjectTrust } from "./hooks/session-events.ts";
@@ -32,7 +33,7 @@ import { madeTools } from "./load/made-tools.ts";
 import { oldHostMembers } from "./load/old-host-members.ts";
 import { Extension } from "./load/registration.ts";
 import { withSourceInfo } from "./load/source-info.ts";
-import { Binding } from "./port/binding.ts";
+import { Binding, Staged } from "./port/binding.ts";
 import type { ExecEnvironment } from "./port/exec.ts";
 import type { SessionPort } from "./port/session-port.ts";
 import { ModelsView } from "./providers/extension-models.ts";
@@ -268,7 +269,7 @@ export class ExtensionSystem {
             ...staged.port("pi.getCommands").textCommands.map(withSourceInfo),
           ],
         });
-        for (const tool of madeTools(await loaded.factory(api))) api.registerTool(tool);
+        for (const tool of madeTools(await this.#made(extension, loaded.factory(api)))) api.registerTool(tool);
         for (const [name, config] of extension.providers) this.#addProvider(name, config);
         for (const definition of extension.virtualModels.values()) this.#addVirtual(definition);
         staged.isCommitted = true;
@@ -280,6 +281,18 @@ export class ExtensionSystem {
       }
     }
     return extensions;
+  }
+
+  /** What the function of an extension makes: the start waits for it. */
+  #made<Made>(extension: Extension, made: Made | Promise<Made>): Promise<Made> {
+    return inTime(made, {
+      isAsking: () => this.#options.ui.isAsking,
+      limitMs: BEGIN_LIMIT_MS,
+      onSlow: (seconds) => {
+        const error = new Error(`The start has been waiting for this extension for ${seconds} s`);
+        this.#fail("load", error, extension);
+      },
+    });
   }
 
   #createGeneration(extensions: readonly Extension[], binding = new Binding()): Generation {
@@ -299,6 +312,7 @@ export class ExtensionSystem {
       context: createContext(sources),
       commandContext: createCommandContext(sources),
       onFailure: this.#options.onFailure,
+      isAsking: () => ui.isAsking,
     });
     return { binding, runner };
   }
@@ -354,31 +368,6 @@ export class ExtensionSystem {
     const extensionPath = extension?.path ?? "";
     const reason = errorMessage(error);
     this.#options.onFailure({ extensionPath, event, error: reason });
-  }
-}
-
-/** A binding of one instance: also refused when that instance's own start failed. */
-class Staged extends Binding {
-  readonly #shared: Binding;
-  isCommitted = false;
-
-  constructor(shared: Binding) {
-    super();
-    this.#shared = shared;
-  }
-
-  override get isBound(): boolean {
-    return this.isCommitted && this.#shared.isBound;
-  }
-
-  override check(member: string): void {
-    super.check(member);
-    this.#shared.check(member);
-  }
-
-  override port(member: string): SessionPort {
-    super.check(member);
-    return this.#shared.port(member);
   }
 }
 

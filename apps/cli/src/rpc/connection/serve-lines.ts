@@ -1,6 +1,8 @@
 import { type DecodedLine, LineDecoder } from "@tau-agent/rpc-protocol";
+import type { Logger } from "../../process/logger.ts";
 import type { FrameOutput } from "../../process/output.ts";
 import type { Shutdown } from "../../process/shutdown.ts";
+import { ClientWatch } from "./client-watch.ts";
 import { LineSlices } from "./line-slices.ts";
 import type { FrameWriter } from "./writer.ts";
 
@@ -9,6 +11,9 @@ export interface StdioProcess {
   readonly input: NodeJS.ReadableStream;
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
+  readonly logger: Logger;
+  /** How long the client may send nothing, not even a blank line; for ever by default. */
+  readonly clientTimeoutMs?: number | undefined;
 }
 
 /** Who takes the lines of the client on stdin. */
@@ -28,7 +33,7 @@ export interface LineServer {
  * Every line that was read before the end of the input is taken.
  */
 export function serveLines(
-  { input, output, shutdown }: StdioProcess,
+  { input, output, shutdown, logger, clientTimeoutMs }: StdioProcess,
   { writer, take, owesAnswers, begun, close }: LineServer,
 ): void {
   const decoder = new LineDecoder();
@@ -38,6 +43,13 @@ export function serveLines(
   // What could be answered at once leaves at once, in one write (row "`get_state` idle").
   const lines = new LineSlices(takeUntilEnd, writer);
   input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
+  if (clientTimeoutMs !== undefined) {
+    const watch = new ClientWatch(clientTimeoutMs, () => {
+      logger.warn(`The client has sent nothing for ${clientTimeoutMs} ms; the host ends`);
+      void shutdown.begin(0);
+    });
+    input.on("data", () => watch.heard());
+  }
   input.on("end", () => {
     lines.push(decoder.end());
     void lines

@@ -21,6 +21,7 @@ async function ask(messages: readonly AgentMessage[], ...handlers: Handler[]) {
   }
   const failures: ExtensionFailure[] = [];
   const runner = new ExtensionRunner({
+    isAsking: () => false,
     extensions: [extension],
     context: {} as ExtensionContext,
     commandContext: {} as CommandContext,

@@ -12,6 +12,7 @@ function observed() {
   const handler = (event: { reason: string }) => reasons.push(event.reason);
   extension.addHandler("session_compact_failed", handler as unknown as AnyHandler);
   const runner = new ExtensionRunner({
+    isAsking: () => false,
     extensions: [extension],
     context: {} as ExtensionContext,
     commandContext: {} as CommandContext,

@@ -11,6 +11,7 @@ import type {
 import type { ExtensionTool } from "../api/tool.ts";
 import { type Extension, findConflicts } from "../load/registration.ts";
 import { sourceInfoOf } from "../load/source-info.ts";
+import { BEGIN_LIMIT_MS, inTime } from "./in-time.ts";
 
 /** An extension's failure, as clients receive it. */
 export interface ExtensionFailure {
@@ -32,12 +33,22 @@ export interface OwnedTool {
   readonly extension: Extension;
 }
 
+/** Events that hold the session, or a prompt, until they are handled; the first ones only for a time. */
+const holdingEvents: ReadonlyMap<string, number | undefined> = new Map([
+  ["session_start", BEGIN_LIMIT_MS],
+  ["resources_discover", BEGIN_LIMIT_MS],
+  ["input", undefined],
+  ["before_agent_start", undefined],
+]);
+
 /** What a {@link ExtensionRunner} works with. */
 export interface RunnerOptions {
   readonly extensions: readonly Extension[];
   readonly context: ExtensionContext;
   readonly commandContext: CommandContext;
   readonly onFailure: (failure: ExtensionFailure) => void;
+  /** Whether an extension waits for a person. */
+  readonly isAsking: () => boolean;
 }
 
 /** Returned by a step of {@link ExtensionRunner.each} to skip further handlers. */
@@ -52,12 +63,14 @@ export class ExtensionRunner {
   readonly context: ExtensionContext;
   readonly commandContext: CommandContext;
   readonly #onFailure: RunnerOptions["onFailure"];
+  readonly #isAsking: RunnerOptions["isAsking"];
 
   constructor(options: RunnerOptions) {
     this.extensions = options.extensions;
     this.context = options.context;
     this.commandContext = options.commandContext;
     this.#onFailure = options.onFailure;
+    this.#isAsking = options.isAsking;
   }
 
   /** Whether anything listens; events without listeners are not even created. */
@@ -86,7 +99,10 @@ export class ExtensionRunner {
     for (const extension of this.extensions) {
       for (const handler of extension.handlers.get(name) ?? []) {
         try {
-          const result: unknown = await handler(event(), this.context);
+          const handled: unknown = handler(event(), this.context);
+          const result = await (holdingEvents.has(name)
+            ? this.#inTime(extension, name, handled)
+            : handled);
           if (result === undefined || result === null) continue;
           if (take?.(result as ExtensionEventResult<Name>) === STOP) return;
         } catch (error) {
@@ -95,6 +111,17 @@ export class ExtensionRunner {
         }
       }
     }
+  }
+
+  #inTime(extension: Extension, name: string, handled: unknown): Promise<unknown> {
+    return inTime(handled, {
+      isAsking: this.#isAsking,
+      limitMs: holdingEvents.get(name),
+      onSlow: (seconds) => {
+        const text = `The session has been waiting for this handler for ${seconds} s`;
+        this.reportFailure(extension, name, new Error(text));
+      },
+    });
   }
 
   /** Sends an event that handlers cannot change. */

@@ -42,3 +42,28 @@ export class Binding {
     );
   }
 }
+
+/** A binding of one instance: also refused when that instance's own start failed. */
+export class Staged extends Binding {
+  readonly #shared: Binding;
+  isCommitted = false;
+
+  constructor(shared: Binding) {
+    super();
+    this.#shared = shared;
+  }
+
+  override get isBound(): boolean {
+    return this.isCommitted && this.#shared.isBound;
+  }
+
+  override check(member: string): void {
+    super.check(member);
+    this.#shared.check(member);
+  }
+
+  override port(member: string): SessionPort {
+    super.check(member);
+    return this.#shared.port(member);
+  }
+}

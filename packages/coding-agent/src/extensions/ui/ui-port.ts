@@ -33,6 +33,8 @@ export interface UiPort {
   readonly ui: ExtensionUi;
   /** Whether someone can answer. */
   readonly hasUi: boolean;
+  /** Whether a dialog is open. */
+  readonly isAsking: boolean;
   /** Takes a client's answer; late and unknown ones are ignored. */
   answer(response: ExtensionUiResponse): void;
   /** Runs code of a tool call: dialogs that it opens name the call, also those of calls within it. */
@@ -66,6 +68,9 @@ export function createUiPort(options: UiPortOptions): UiPort {
   };
   return {
     hasUi: true,
+    get isAsking() {
+      return dialogs.isOpen;
+    },
     ui: terminalUi(clientUi(dialogs, tell)),
     answer: (response) => answerDialog(options.requests, response),
     settleAll: (by) => dialogs.settleAll(by),
@@ -96,6 +101,7 @@ export function createHeadlessUiPort(show?: ShowNotice): UiPort {
   };
   return {
     hasUi: false,
+    isAsking: false,
     ui: terminalUi(nobody),
     answer: () => {},
     settleAll: () => {},
@@ -136,6 +142,10 @@ class OpenDialogs {
     } finally {
       seen.isOver = true;
     }
+  }
+
+  get isOpen(): boolean {
+    return this.#open.size > 0;
   }
 
   settleAll(by: "abort" | "end"): void {

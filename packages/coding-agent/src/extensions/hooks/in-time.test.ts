@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { CommandContext, ExtensionContext } from "../api/context.ts";
+import { type AnyHandler, Extension } from "../load/registration.ts";
+import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const never = () => new Promise<never>(() => {});
+
+/** A runner over two extensions: the first never ends, the second notes that it was called. */
+function waiting(name: "session_start" | "input") {
+  const failures: ExtensionFailure[] = [];
+  const called: string[] = [];
+  let isAsking = false;
+  const extensions = [never, () => void called.push("second")].map((handler, index) => {
+    const path = `/${index}.ts`;
+    const extension = new Extension({ path, realPath: path, scope: "user" });
+    extension.addHandler(name, handler as unknown as AnyHandler);
+    return extension;
+  });
+  const runner = new ExtensionRunner({
+    isAsking: () => isAsking,
+    extensions,
+    context: {} as ExtensionContext,
+    commandContext: {} as CommandContext,
+    onFailure: (failure) => failures.push(failure),
+  });
+  const ask = (value: boolean) => {
+    isAsking = value;
+  };
+  return { runner, failures, called, ask };
+}
+
+const slow = {
+  extensionPath: "/0.ts",
+  error: "The session has been waiting for this handler for 10 s",
+};
+
+it("a session says that an extension holds its start, and begins without it after a minute", async () => {
+  const { runner, failures, called } = waiting("session_start");
+  const begun = runner.emit({ type: "session_start", reason: "startup" });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(failures).toEqual([{ ...slow, event: "session_start" }]);
+  expect(called).toEqual([]);
+  await vi.advanceTimersByTimeAsync(50_000);
+  await begun;
+  expect(called).toEqual(["second"]);
+  expect(failures[1]?.error).toBe("did not end within 60 s; the session goes on without it");
+});
+
+it("the time in which a person is asked does not count", async () => {
+  const { runner, failures, called, ask } = waiting("session_start");
+  ask(true);
+  const begun = runner.emit({ type: "session_start", reason: "startup" });
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(failures).toEqual([]);
+  ask(false);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await begun;
+  expect(called).toEqual(["second"]);
+});
+
+it("a prompt that an extension holds is named, and waits", async () => {
+  const { runner, failures, called } = waiting("input");
+  void runner.each("input", () => ({ type: "input", text: "hi", source: "rpc" }) as never);
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(failures).toEqual([{ ...slow, event: "input" }]);
+  expect(called).toEqual([]);
+});

@@ -1,0 +1,40 @@
+const TICK_MS = 1_000;
+/** After this time it is said what the session waits for. */
+export const NOTICE_MS = 10_000;
+/** The session does not wait longer for what an extension does when the session begins. */
+export const BEGIN_LIMIT_MS = 60_000;
+
+/** How long the session waits for an extension. */
+export interface Patience {
+  /** Whether a person is asked: that time does not count. */
+  readonly isAsking: () => boolean;
+  /** Called once the session has waited for a while, with the seconds. */
+  readonly onSlow: (seconds: number) => void;
+  readonly limitMs?: number | undefined;
+}
+
+/**
+ * Waits for work of an extension, but not in silence and, with a limit, not forever.
+ *
+ * @throws once the limit has passed; the work goes on by itself then
+ */
+export async function inTime<Value>(
+  work: Value | Promise<Value>,
+  { isAsking, onSlow, limitMs = Number.POSITIVE_INFINITY }: Patience,
+): Promise<Value> {
+  if (!(work instanceof Promise)) return work;
+  const late = Promise.withResolvers<never>();
+  let waitedMs = 0;
+  const timer = setInterval(() => {
+    if (isAsking()) return;
+    waitedMs += TICK_MS;
+    if (waitedMs === NOTICE_MS) onSlow(NOTICE_MS / 1_000);
+    if (waitedMs < limitMs) return;
+    late.reject(new Error(`did not end within ${limitMs / 1_000} s; the session goes on without it`));
+  }, TICK_MS);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,51 @@
+/** After this time the operator is told what a job waits for. */
+const NOTICE_MS = 10_000;
+/** How often it is told again. */
+const AGAIN_MS = 60_000;
+/** Jobs are looked at far more often while they wait; after this time it is another wait. */
+const GAP_MS = 60_000;
+const FIRST_DELAY_MS = 300;
+const MAX_DELAY_MS = 5_000;
+
+interface Wait {
+  readonly since: number;
+  seenAt: number;
+  noticeAt: number;
+}
+
+/** The jobs that this worker has put back because something else has their session. */
+export class WaitingJobs {
+  readonly #report: (line: string) => void;
+  readonly #waits = new Map<string, Wait>();
+
+  /** @param report - takes a line for the operator */
+  constructor(report: (line: string) => void) {
+    this.#report = report;
+  }
+
+  /** Notes that a job waits, and returns for how long already, in milliseconds. */
+  note(id: string, what: string): number {
+    const now = performance.now();
+    const known = this.#waits.get(id);
+    const isSame = known !== undefined && now - known.seenAt < GAP_MS;
+    const wait = isSame ? known : { since: now, seenAt: now, noticeAt: now + NOTICE_MS };
+    this.#waits.set(id, wait);
+    wait.seenAt = now;
+    const waitedMs = now - wait.since;
+    if (now >= wait.noticeAt) {
+      wait.noticeAt = now + AGAIN_MS;
+      this.#report(`job ${id}: waits for ${what} (${Math.round(waitedMs / 1_000)} s)`);
+    }
+    return waitedMs;
+  }
+
+  /** A job does not wait any more. */
+  forget(id: string): void {
+    this.#waits.delete(id);
+  }
+}
+
+/** How long a job that has waited so long waits until the next look: each may start a host. */
+export function nextLookMs(waitedMs: number): number {
+  return Math.min(Math.max(FIRST_DELAY_MS, waitedMs / 4), MAX_DELAY_MS);
+}
