@@ -3,6 +3,8 @@ import { checkSchema, guardSchema } from "@tau-agent/agent";
 /** How long the values in a text are tried. */
 const READ_LIMIT_MS = 500;
 
+const TOO_LARGE = "The number is too large: it must be between -1.797e308 and 1.797e308.";
+
 /** Checks answers against a JSON Schema. */
 export interface AnswerSchema {
   /** Whether an answer fits, or the text that tells the subagent why not. */
@@ -24,6 +26,8 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
   checkSchema(schema, "outputSchema");
   const guard = await guardSchema(schema as object, "outputSchema");
   const problemOf = (value: unknown): string | undefined => {
+    const infinite = placeOfInfinite(value);
+    if (infinite !== undefined) return `${infinite}: ${TOO_LARGE}`;
     const checked = guard.inTime(value, (problemsOf) => problemsOf(value));
     if ("endless" in checked) return `The answer ${checked.endless}`;
     const lines = checked.result.map(
@@ -48,6 +52,21 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
       return { problem: problems[0] ?? "It is not JSON." };
     },
   };
+}
+
+/**
+ * Where a value has a number that JSON cannot write, such as what `1e400` is read as; it would become `null`
+ * on its way to the caller.
+ */
+function placeOfInfinite(root: unknown): string | undefined {
+  const open: [place: string, value: unknown][] = [["#", root]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [place, value] = next;
+    if (typeof value === "number" && !Number.isFinite(value)) return place;
+    if (typeof value !== "object" || value === null) continue;
+    for (const [name, part] of Object.entries(value)) open.push([`${place}/${name}`, part]);
+  }
+  return undefined;
 }
 
 function* inTurn(values: readonly unknown[]): Generator<unknown> {

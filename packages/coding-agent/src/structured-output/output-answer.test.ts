@@ -101,6 +101,19 @@ describe("an answer of a given shape", () => {
     expect(result.text).not.toBe("");
   });
 
+  it.each([
+    ["a tool", () => turn({ type: "toolCall", name: "structured_output", arguments: { x: 1e400 } })],
+    ["a text", () => '{"x": 1e400}'],
+  ])("of %s with a number that JSON cannot write is invalid", async (_, reply) => {
+    const { session } = await createTestSession(reply as never);
+    const result = await session.prompt("How many?", {
+      outputSchema: { type: "object", properties: { x: { type: "number" } } },
+    });
+    expect(result).toMatchObject({ outputStatus: "invalid", outputAttempts: 3 });
+    expect(result).not.toHaveProperty("output");
+    expect(userTexts(session.messages).join()).not.toContain("null");
+  });
+
   it("counts its attempts for each prompt again", async () => {
     const { session } = await createTestSession(["no", answer(city), "no", answer(city)]);
     for (const prompt of ["one", "two"]) {
