@@ -75,6 +75,44 @@ describe("a server over HTTP", () => {
     expect(server.count("POST tools/call")).toBe(2);
   });
 
+  it("that answers with 404 for a while is started again, and named with status and address", async () => {
+    const session = await open();
+    server.refusal = 404;
+    const place = `HTTP 404 from ${server.url}`;
+    await expect(call(session)).rejects.toThrow(place);
+    expect(await stateOf(session)).toMatchObject({ status: "restarting" });
+    expect((await stateOf(session))?.error).toContain(place);
+    server.refusal = undefined;
+    await expect
+      .poll(() => stateOf(session), { timeout: 5_000 })
+      .toMatchObject({ status: "connected", restarts: 1 });
+    expect(textOf(await call(session))).toBe("called hello");
+  });
+
+  it("whose address refuses all for a while is started again", async () => {
+    const session = await open();
+    server.sessions.clear();
+    server.refusal = 405;
+    await expect(call(session)).rejects.toThrow(`HTTP 405 from ${server.url}`);
+    server.refusal = 404;
+    await expect(call(session)).rejects.toThrow(`HTTP 404 from ${server.url}`);
+    server.refusal = 410;
+    await expect
+      .poll(() => stateOf(session), { timeout: 5_000 })
+      .toMatchObject({ restarts: 1, error: expect.stringContaining("HTTP 410 from") });
+    expect(await stateOf(session)).toMatchObject({ status: "restarting" });
+  });
+
+  it("names an address without its secrets", async () => {
+    server.refusal = 404;
+    await workspace.configure({ web: { url: `${server.url}?key=secret` } });
+    const session = await workspace.open();
+    await expect
+      .poll(() => stateOf(session), { timeout: 5_000 })
+      .toMatchObject({ status: "restarting", error: expect.stringContaining("HTTP 404 from") });
+    expect(JSON.stringify(await stateOf(session))).not.toContain("secret");
+  });
+
   it("that is gone ends the call, and is tried again", async () => {
     const session = await open();
     server.stop();

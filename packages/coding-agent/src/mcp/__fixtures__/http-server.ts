@@ -23,6 +23,8 @@ export class HttpFixture {
   /** A scope that calls of tools need. */
   neededScope: string | undefined;
   grantedScope = "";
+  /** What every request of the protocol is answered with, if anything. */
+  refusal: number | undefined;
   /** Sessions that are known. */
   readonly sessions = new Set<string>();
   /** Where the page of the login is; of this server if undefined. */
@@ -149,6 +151,7 @@ export class HttpFixture {
   #mcp(request: IncomingMessage, response: ServerResponse, body: string): void {
     const message = (body === "" ? {} : JSON.parse(body)) as Message;
     this.requests.push(`/mcp ${request.method} ${message.method ?? ""}`);
+    if (this.refusal !== undefined) return void response.writeHead(this.refusal).end();
     const refuse = (status: number, challenge: string): void => {
       const metadata = `resource_metadata="${this.origin}/.well-known/oauth-protected-resource/mcp"`;
       response.writeHead(status, { "www-authenticate": `Bearer ${challenge}${metadata}` }).end();

@@ -16,6 +16,8 @@ export type Failure =
   /** The server no longer knows the session that requests name. */
   | "session_gone"
   | "needs_login"
+  /** The address answered with a refusal. */
+  | "refused"
   /** Trying again changes nothing. */
   | "final"
   /** The connection is lost, or was never there. */
@@ -43,7 +45,7 @@ export function failureOf(error: unknown): Failure {
   const status = statusOf(error);
   if (status === 404) return "session_gone";
   if (status === 401) return "needs_login";
-  if (status !== undefined) return isTransient(status) ? "lost" : "final";
+  if (status !== undefined) return isTransient(status) ? "lost" : "refused";
   // JSON-RPC errors have numbers as codes.
   if (typeof code === "number" || name === "AbortError") return "answered";
   if (error instanceof RequestTimeout || code === "INVALID_RESULT") return "answered";
@@ -60,6 +62,14 @@ export function statusOf(error: unknown): number | undefined {
 
 function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
+}
+
+/** What went wrong with a server at an address: with the address, and the status if it gave one. */
+export function reasonAt(url: string, error: unknown): string {
+  const [address = ""] = url.replace(/\/\/[^/@]*@/, "//").split(/[?#]/);
+  const status = statusOf(error);
+  const place = status === undefined ? address : `HTTP ${status} from ${address}`;
+  return cleanLine(`${place}: ${reasonOf(error)}`, MAX_REASON);
 }
 
 /** What went wrong, in one line of a sensible length. */

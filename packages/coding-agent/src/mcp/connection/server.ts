@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/files/read-json.ts";
 import type { KeyMask } from "../../models/auth/mask-keys.ts";
 import type { McpServerConfig, McpTransportKind } from "../config/server-entry.ts";
 import type { RequestLimits, ServerDemands, ServerList } from "./connection.ts";
-import { failureOf, reasonOf } from "./failures.ts";
+import { failureOf, reasonAt, reasonOf } from "./failures.ts";
 import type { Life, OpenedServer } from "./opened-server.ts";
 import { type RemotePrompt, type RemoteTool, readPrompt, readTool } from "./remote.ts";
 
@@ -181,8 +181,8 @@ export class McpServer {
       await (this.#opened === opened ? this.reconnect() : this.settled());
       const again = this.#opened;
       if (again === undefined) throw this.#unusable();
-      return work(again).catch((refused: unknown) => {
-        throw this.#masked(refused);
+      return work(again).catch((repeated: unknown) => {
+        throw this.#noted(this.#masked(repeated));
       });
     }
   }
@@ -193,18 +193,24 @@ export class McpServer {
     return error;
   }
 
+  /** What went wrong, with the address of a server that has one. */
+  reasonOf(error: unknown): string {
+    const { entry } = this.config;
+    return entry.transport === "stdio" ? reasonOf(error) : reasonAt(entry.url, error);
+  }
+
   /** Draws the consequences of an error and returns what the caller is to see. */
   #noted(error: unknown): unknown {
     const failure = failureOf(error);
     if (failure === "needs_login") {
       this.#options.onRefused(error);
-      this.#set("needs_auth", reasonOf(error));
+      this.#set("needs_auth", this.reasonOf(error));
       return this.#unusable();
     }
-    if (failure !== "lost") return error;
+    if (failure !== "lost" && failure !== "session_gone") return error;
     // The end of a program is reported on its own.
-    if (this.#transport !== "stdio") this.#lost(reasonOf(error));
-    return new McpServerError(`${this.#title} was lost: ${this.#error ?? reasonOf(error)}`);
+    if (this.#transport !== "stdio") this.#lost(this.reasonOf(error));
+    return new McpServerError(`${this.#title} was lost: ${this.#error ?? this.reasonOf(error)}`);
   }
 
   get #title(): string {
@@ -265,8 +271,10 @@ export class McpServer {
     const error = this.#masked(thrown);
     const failure = failureOf(error);
     if (failure === "needs_login") this.#options.onRefused(error);
-    const reason = reasonOf(error);
-    if (failure === "lost") this.#retry(reason);
+    const reason = this.reasonOf(error);
+    // Behind an address that once worked, or knows no such path yet, a server may be about to start.
+    const isAway = failure === "session_gone" || (failure === "refused" && this.#connectedAt > 0);
+    if (failure === "lost" || isAway) this.#retry(reason);
     else this.#set(failure === "needs_login" ? "needs_auth" : "failed", reason);
   }
 

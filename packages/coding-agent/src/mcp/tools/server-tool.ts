@@ -5,6 +5,7 @@ import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
 import { RequestTimeout } from "../connection/call-clocks.ts";
 import type { RemoteTool } from "../connection/remote.ts";
+import { statusOf } from "../connection/failures.ts";
 import { type McpServer, McpServerError } from "../connection/server.ts";
 import { cleanLine, cleanText } from "../names/clean-text.ts";
 import { boundContent } from "./bounded-content.ts";
@@ -156,6 +157,9 @@ async function toolErrorOf(
   if (code === URL_ELICITATION_REQUIRED && isJsonObject(data)) {
     return new ToolError(await services.openPages(server, data, call));
   }
-  const reason = cleanText(errorMessage(error), MAX_DESCRIPTION);
+  const isOfAddress = statusOf(error) !== undefined;
+  const reason = isOfAddress
+    ? server.reasonOf(error)
+    : cleanText(errorMessage(error), MAX_DESCRIPTION);
   return new ToolError(`The MCP server ${name} refused the call of ${tool.name}: ${reason}`);
 }
