@@ -26,6 +26,7 @@ export type {
 } from "@tau-agent/rpc-protocol/messages";
 export {
   ConnectionClosedError,
+  type ConnectionCode,
   EventOverflowError,
   FrameTooLargeError,
   type HostExit,

@@ -1,4 +1,5 @@
 import type { Params } from "@tau-agent/rpc-protocol";
+import { fromCaller } from "./base/call-site.ts";
 import type { HostExit } from "./base/errors.ts";
 import type { StopOptions } from "./host/host-process.ts";
 import { ProcessLink } from "./session/process-link.ts";
@@ -34,7 +35,8 @@ export class RpcClient extends SessionClient implements AsyncDisposable {
       import("./session/remote-host.ts"),
       import("./session/remote-client.ts"),
     ]);
-    return new RemoteClient(await RemoteHost.connect(url, options), options);
+    const host = await fromCaller(RpcClient.connect, () => RemoteHost.connect(url, options));
+    return new RemoteClient(host, options);
   }
 
   /** Opens a session of its own in a host that was started with `--sessions`. */
@@ -67,7 +69,7 @@ export class RpcClient extends SessionClient implements AsyncDisposable {
    * cannot be started, and when the client is stopped meanwhile.
    */
   async start(): Promise<this> {
-    await this.#link.start();
+    await fromCaller(this.start, () => this.#link.start());
     return this;
   }
 

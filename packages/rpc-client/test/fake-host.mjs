@@ -77,6 +77,8 @@ function streamReply(text) {
   send({ type: "message_end", message: reply([{ type: "text", text }]) });
 }
 
+let hanging;
+
 function prompt(command) {
   if (command.message === "refuse") return refuse(command, "No model selected", "no_model");
   respond(command, initialized ? { disposition: "started" } : undefined);
@@ -85,7 +87,10 @@ function prompt(command) {
     process.stderr.write("out of cheese\n");
     process.exit(7);
   }
-  if (command.message === "hang") return;
+  if (command.message === "hang") {
+    hanging = command.id;
+    return;
+  }
   if (command.message === "odd content") {
     sendWrong({ type: "message_end", message: { ...reply([]), content: "a text" } });
     send({ type: "agent_settled", aborted: false });
@@ -190,6 +195,8 @@ const handlers = {
   abort: (command) => {
     respond(command);
     send({ type: "agent_settled", aborted: true });
+    if (hanging) send({ type: "prompt_result", id: hanging, status: "aborted" });
+    hanging = undefined;
   },
   set_session_name: (command) => respond(command),
   new_session: (command) => {

@@ -291,6 +291,46 @@ describe("prompts", () => {
     expect(await rejection(host.collectEvents(options))).toEqual(new RangeError("enough"));
   });
 
+  it("have the caller's line in the stack of their errors", async () => {
+    const host = await client().start();
+    const ask = async () => host.prompt("refuse");
+    const wait = async () => host.promptAndWait("refuse");
+    const late = async () => host.promptAndWait("hang", { timeoutMs: 20 });
+    for (const call of [ask, wait, late]) {
+      const { stack } = (await rejection(call())) as Error;
+      expect(stack).toContain(import.meta.filename);
+      expect(stack).toContain(call.name);
+    }
+    const hanging = [late, () => host.request("bash", { command: "late" })].map(async (call) => {
+      return rejection(call());
+    });
+    const ended = [host.waitForIdle(), host.collectEvents()].map(rejection);
+    await host.stop({ graceMs: 0 });
+    for (const error of await Promise.all([...hanging.slice(1), ...ended])) {
+      expect((error as Error).stack).toContain(import.meta.filename);
+    }
+    const ends = (await Promise.all(ended)) as ConnectionClosedError[];
+    expect(ends[0]).not.toBe(ends[1]);
+    expect(ends[0]).toMatchObject({ code: "closed", message: ends[1]?.message });
+  });
+
+  it("tell once that their connection has ended, and whose wish it was", async () => {
+    const ends: unknown[] = [];
+    const stopped = await client().start();
+    stopped.onClose((error) => ends.push(error));
+    const taken = stopped.onClose(() => ends.push("taken back"));
+    taken();
+    await stopped.stop();
+    expect(ends).toEqual([undefined]);
+    const died = await client().start();
+    died.onClose((error) => ends.push(error));
+    await rejection(died.promptAndWait("die"));
+    await expect.poll(() => ends).toHaveLength(2);
+    expect(ends[1]).toMatchObject({ exitCode: 7, code: "closed" });
+    died.onClose((error) => ends.push(error));
+    await expect.poll(() => ends).toHaveLength(3);
+  });
+
   it("can be awaited from anywhere", async () => {
     const host = await client().start();
     await host.waitForIdle(1_000);

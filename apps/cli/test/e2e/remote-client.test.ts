@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type RemoteEvent, RpcClient } from "@tau-agent/rpc-client";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../../../../packages/store-redis/test/free-port.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { listeningHost } from "../support/listening-host.ts";
 import { makePlace } from "../support/place.ts";
@@ -69,10 +70,29 @@ describe("a client of a listening host", () => {
   });
 
   it("refuses without a token, with a wrong one, and where nobody listens", async () => {
-    const { url } = await listeningHost({ scenario });
-    await expect(RpcClient.connect(url, { token: "wrong-wrong-wrong" })).rejects.toThrow(url);
-    await expect(RpcClient.connect("ws://192.0.2.1:1")).rejects.toThrow("needs a token");
-    await expect(RpcClient.connect("unix:/no/such.sock")).rejects.toThrow("Could not connect");
+    const { url, token: right } = await listeningHost({ scenario });
+    const client = await RpcClient.connect(url, { token: right });
+    const ends: unknown[] = [];
+    client.onClose((error) => ends.push(error));
+    await client.stop();
+    expect(ends).toEqual([undefined]);
+    const failure = (address: string, token?: string) =>
+      RpcClient.connect(address, token === undefined ? {} : { token }).catch((error) => error);
+    const wrong = await failure(url, "wrong-wrong-wrong");
+    expect(wrong).toMatchObject({ code: "unauthorized" });
+    expect(wrong.message).toBe(
+      `Could not connect to ${url}: the host does not take this token (HTTP 401)`,
+    );
+    expect(wrong.stack).toContain(import.meta.filename);
+    const port = await freePort();
+    expect(await failure(`ws://127.0.0.1:${port}`, "any")).toMatchObject({
+      code: "unreachable",
+      message: `Could not connect to ws://127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`,
+    });
+    const other = await failure(`${url}/healthz`, "any");
+    expect(other).toMatchObject({ code: "refused", message: expect.stringContaining("HTTP 200") });
+    expect(await failure("ws://192.0.2.1:1")).toMatchObject({ code: "no_token" });
+    expect(await failure("unix:/no/such.sock")).toMatchObject({ code: "unreachable" });
   });
 });
 

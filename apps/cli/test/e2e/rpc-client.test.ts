@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type LoopbackApi,
@@ -137,6 +138,39 @@ describe("our client and the built host", () => {
     expect(plain.output).toBe(7);
     const broken = client.prompt("go", { outputSchema: z.object({ at: z.date() }) });
     await expect(broken).rejects.toThrow(/Date/);
+  });
+
+  it("reject an aborted prompt once its run has ended, so that the next one begins", async () => {
+    const place = makePlace();
+    const scenario = join(place.folder, "slow.mjs");
+    writeFileSync(
+      scenario,
+      `const command = "trap '' TERM; sleep 1";
+       const call = { type: "toolCall", name: "bash", arguments: { command } };
+       export default ({ lastUserText }) => lastUserText === "slow" ? { content: [call] } : { content: "quick" };`,
+    );
+    const args = ["--no-session", "--provider", "scripted", "--model", scenario];
+    const client = await startIn(place, { args });
+    for (const wait of ["tool_execution_start", "agent_start"]) {
+      const controller = new AbortController();
+      const stop = client.onEvent(({ type }) => type === wait && controller.abort("enough"));
+      const options = { signal: controller.signal };
+      await expect(client.promptAndWait("slow", options)).rejects.toBe("enough");
+      stop();
+      expect((await client.promptAndWait("next")).text).toBe("quick");
+    }
+    // One that waits for the end of another run is taken back, and the other goes on.
+    const running = client.promptAndWait("slow");
+    const controller = new AbortController();
+    const queued = client.promptAndWait("queued", {
+      streamingBehavior: "followUp",
+      signal: controller.signal,
+    });
+    client.onEvent(({ type }) => type === "queue_update" && controller.abort("not now"));
+    await expect(queued).rejects.toBe("not now");
+    expect((await client.getState()).isStreaming).toBe(true);
+    await client.abort();
+    expect((await running).status).toBe("aborted");
   });
 
   it("start a prompt of one id once, and end for each who sends it", async () => {

@@ -29,6 +29,21 @@ export interface HostExit {
   readonly stderr: string;
 }
 
+/** Why there is no connection, for programs. */
+export type ConnectionCode =
+  /** Nothing answers at the address. */
+  | "unreachable"
+  /** No connection in time. */
+  | "connect_timeout"
+  /** The host does not take the token. */
+  | "unauthorized"
+  /** There is no token to send. */
+  | "no_token"
+  /** What answers does not take clients, or not this one. */
+  | "refused"
+  /** There was a connection, or a host, and it has ended. */
+  | "closed";
+
 /**
  * The connection to the host is gone. Everything that waits for a response is rejected with this.
  */
@@ -37,12 +52,26 @@ export class ConnectionClosedError extends Error implements HostExit {
   readonly exitCode: number | undefined;
   readonly signal: NodeJS.Signals | undefined;
   readonly stderr: string;
-  constructor(reason: string, exit: Partial<HostExit> = {}, options?: ErrorOptions) {
+  readonly code: ConnectionCode;
+  readonly #reason: string;
+  constructor(
+    reason: string,
+    exit: Partial<HostExit> = {},
+    { code = "closed", ...options }: ErrorOptions & { readonly code?: ConnectionCode } = {},
+  ) {
     const lastWords = exit.stderr?.trim();
     super(lastWords ? `${reason}\n${lastWords}` : reason, options);
+    this.#reason = reason;
+    this.code = code;
     this.exitCode = exit.exitCode;
     this.signal = exit.signal;
     this.stderr = exit.stderr ?? "";
+  }
+
+  /** The same for one more caller: an error has the stack of one place. */
+  again(): ConnectionClosedError {
+    const { code, cause } = this;
+    return new ConnectionClosedError(this.#reason, this, { code, ...(cause ? { cause } : {}) });
   }
 }
 

@@ -51,6 +51,11 @@ export class RemoteClient extends SessionClient implements AsyncDisposable {
     this.#host.close();
   }
 
+  /** The same as {@link close}, by the name that clients have which started their host. */
+  stop(): Promise<void> {
+    return this.close();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

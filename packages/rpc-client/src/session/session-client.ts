@@ -14,7 +14,9 @@ import {
   type TypedSchema,
   type ValueOf,
 } from "@tau-agent/rpc-protocol/plain";
-import type { RequestOptions } from "../connection/connection.ts";
+import { fromCaller } from "../base/call-site.ts";
+import type { ConnectionClosedError } from "../base/errors.ts";
+import type { Connection, RequestOptions } from "../connection/connection.ts";
 import { isRecord } from "../connection/host-frame.ts";
 import { type DeltaEvent, stepOnly } from "../events/delta-event.ts";
 import type { WaitOptions } from "../events/event-hub.ts";
@@ -27,6 +29,10 @@ import type { HostLink } from "./host-link.ts";
 import { DEFAULT_REQUEST_TIMEOUT_MS } from "./rpc-client-options.ts";
 
 const MAX_BUFFERED_EVENTS = 100_000;
+/** How long a run may take to end once it was told to. */
+const STOP_MS = 30_000;
+/** How long a prompt that is to be stopped may take to be answered. */
+const TAKE_MS = 250;
 
 /** What an answer has to fit: JSON Schema, or a type of a schema library such as zod 4. */
 export type OutputSchema = TypedSchema<unknown> | Readonly<Record<string, unknown>>;
@@ -40,7 +46,7 @@ export type PromptAndWaitOptions<Schema = OutputSchema> = Omit<
   readonly outputSchema?: Schema | undefined;
   /** For the whole run; none by default. The run goes on when it is over. */
   readonly timeoutMs?: number;
-  /** Aborts the run, and rejects with the signal's reason. */
+  /** Aborts the run, and rejects with the signal's reason once the run has ended. */
   readonly signal?: AbortSignal;
 };
 
@@ -87,6 +93,14 @@ export class SessionClient extends CommandClient {
     name: N,
     params: Params<N>,
     options: RequestOptions = {},
+  ): Promise<Result<N>> {
+    return fromCaller(this.request, () => this.#request(name, params, options));
+  }
+
+  async #request<N extends CommandName>(
+    name: N,
+    params: Params<N>,
+    options: RequestOptions,
   ): Promise<Result<N>> {
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs(name);
     const connection = this.#link.connection();
@@ -162,6 +176,25 @@ export class SessionClient extends CommandClient {
   }
 
   /**
+   * Calls `listener` once when the connection has ended for good: with the error that everything waiting
+   * gets, or with undefined when this client ended it. Returns the function that takes it back.
+   */
+  onClose(listener: (error: ConnectionClosedError | undefined) => void): () => void {
+    const { ended, isStopping } = this.#link;
+    let isWanted = true;
+    const tell = (error: ConnectionClosedError, wasAsked: boolean): void => {
+      leave();
+      if (isWanted) listener(wasAsked ? undefined : error);
+    };
+    const leave = this.#link.hub.subscribe({ onEvent: () => {}, onClose: tell });
+    if (ended !== undefined) queueMicrotask(() => tell(ended, isStopping));
+    return () => {
+      isWanted = false;
+      leave();
+    };
+  }
+
+  /**
    * Sends a prompt and resolves when all of its work is done. With a zod type as `outputSchema`, `output`
    * has its type, with defaults and transformations applied.
    * @throws {RpcError} when it is refused, and with code `prompt_failed` when its run fails.
@@ -171,24 +204,32 @@ export class SessionClient extends CommandClient {
     options: PromptAndWaitOptions<Schema> = {},
   ): Promise<PromptResult<ValueOf<Schema>>> {
     const { timeoutMs = 0, signal, ...params } = options;
-    const result = await this.#promptAndWait({ ...params, message }, { timeoutMs, signal });
+    const result = await fromCaller(this.promptAndWait, () =>
+      this.#promptAndWait({ ...params, message }, { timeoutMs, signal }),
+    );
     const typed = await withTypedOutput(result, params.outputSchema);
     return typed as PromptResult<ValueOf<Schema>>;
   }
 
   /** Resolves when nothing is running, queued, retrying or compacting; at once if that is so now. */
   async waitForIdle(timeoutMs = 0): Promise<void> {
-    const connection = this.#link.connection();
-    await this.#link.hub.wait<void>({ what: "the end of all work", timeoutMs }, (settle) => {
-      const watch = new SettleWatch(this.#settleSource(), settle);
-      // A host is idle, too, while it still looks at a prompt.
-      void connection.answered((name) => commands[name].beginsWork).then(() => watch.check());
-      return (event) => watch.onEvent(event);
+    await fromCaller(this.waitForIdle, async () => {
+      const connection = this.#link.connection();
+      await this.#link.hub.wait<void>({ what: "the end of all work", timeoutMs }, (settle) => {
+        const watch = new SettleWatch(this.#settleSource(), settle);
+        // A host is idle, too, while it still looks at a prompt.
+        void connection.answered((name) => commands[name].beginsWork).then(() => watch.check());
+        return (event) => watch.onEvent(event);
+      });
     });
   }
 
   /** All events from now on, up to and with the first for which `until` holds (the end of work). */
   async collectEvents(options: CollectEventsOptions = {}): Promise<ClientEvent[]> {
+    return fromCaller(this.collectEvents, () => this.#collectEvents(options));
+  }
+
+  async #collectEvents(options: CollectEventsOptions): Promise<ClientEvent[]> {
     const ended = this.#link.ended;
     if (ended !== undefined) throw ended;
     const last = this.#settleSource().announcesSettled ? "agent_settled" : "agent_end";
@@ -215,28 +256,25 @@ export class SessionClient extends CommandClient {
 
   async #promptAndWait(
     params: Params<"prompt">,
-    limits: Pick<WaitOptions, "timeoutMs" | "signal">,
+    { timeoutMs, signal }: Pick<WaitOptions, "timeoutMs" | "signal">,
   ): Promise<PromptResult> {
-    const { signal } = limits;
     const connection = this.#link.connection();
     signal?.throwIfAborted();
     const sent = plainParams(params);
     const what = "the end of the prompt";
-    const end = this.#link.hub.wait<PromptResult>({ what, ...limits }, (settle) => {
+    let answer: Promise<unknown> = Promise.resolve();
+    const end = this.#link.hub.wait<PromptResult>({ what, timeoutMs }, (settle) => {
       const run = new PromptRun(this.#settleSource(), settle);
       const request = connection.send("prompt", sent, { timeoutMs: this.#timeoutMs("prompt") });
       run.requestId = request.id;
       run.promptId = params.promptId;
-      request.answer.then((data) => {
+      answer = request.answer;
+      answer.then((data) => {
         if (isRecord(data) && data.disposition === "duplicate") void run.onDuplicate();
       }, settle.reject);
       return (event) => run.onEvent(event);
     });
-    return end.catch((error: unknown) => {
-      // With the connection gone there is nothing left to abort.
-      if (signal?.aborted) connection.send("abort", {}).answer.catch(() => {});
-      throw error;
-    });
+    return endedBy(signal, end, () => stopPrompt(connection, answer));
   }
 
   #timeoutMs(name: CommandName): number {
@@ -253,6 +291,53 @@ export class SessionClient extends CommandClient {
         return this.host !== undefined || !state.pendingMessageCount;
       },
     };
+  }
+}
+
+/** Takes a prompt back that waits for the end of another run, or stops the current run. */
+async function stopPrompt(connection: Connection, answer: Promise<unknown>): Promise<void> {
+  // An extension may hold the prompt; an abort calls it off.
+  const taken = await Promise.race([
+    answer,
+    new Promise((resolve) => setTimeout(resolve, TAKE_MS)),
+  ]);
+  const { itemId } = isRecord(taken) ? taken : {};
+  if (typeof itemId === "string") {
+    try {
+      await connection.send("cancel_queued", { itemId }).answer;
+      return;
+    } catch {
+      // Its run has begun.
+    }
+  }
+  await connection.send("abort", {}).answer;
+}
+
+/**
+ * The end of work that a signal may stop: then it is a rejection with the signal's reason, but only once the
+ * work has ended, so that the next prompt finds the session idle.
+ */
+async function endedBy<Value>(
+  signal: AbortSignal | undefined,
+  end: Promise<Value>,
+  stop: () => Promise<void>,
+): Promise<Value> {
+  if (signal === undefined) return end;
+  const unstoppable = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = (): void => {
+    timer = setTimeout(() => unstoppable.reject(signal.reason), STOP_MS);
+    // With the connection gone there is nothing left to stop; the wait ends, too.
+    stop().catch(() => {});
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([end, unstoppable.promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+    // biome-ignore lint/correctness/noUnsafeFinally: whatever came of it, this is why it ended
+    if (signal.aborted) throw signal.reason;
   }
 }
 

@@ -22,14 +22,19 @@ export function findToken(url: string, { token, tokenFile }: TokenOptions): stri
   if (token !== undefined) return token;
   if (tokenFile === undefined && !isLoopback(new URL(url).hostname)) {
     // The user's own token must not be sent to other machines.
-    throw new ConnectionClosedError(`Connecting to ${url} needs a token or a tokenFile`);
+    const text = `Connecting to ${url} needs a token or a tokenFile`;
+    throw new ConnectionClosedError(text, {}, { code: "no_token" });
   }
   const { PI_CODING_AGENT_DIR: directory = join(homedir(), ".pi", "agent") } = env;
   const path = tokenFile ?? join(directory.replace(/^~(?=\/|$)/, homedir()), "rpc-token");
   try {
     return readFileSync(path, "utf8").trim();
   } catch (cause) {
-    throw new ConnectionClosedError(`Could not read the token from ${path}`, {}, { cause });
+    throw new ConnectionClosedError(
+      `Could not read the token from ${path}`,
+      {},
+      { cause, code: "no_token" },
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { createConnection } from "node:net";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
-import { ConnectionClosedError } from "../base/errors.ts";
+import { ConnectionClosedError, type ConnectionCode } from "../base/errors.ts";
 
 /** An open connection that carries lines. */
 export interface Wire {
@@ -36,7 +36,7 @@ function openSocket(path: string, options: WireOptions): Promise<Wire> {
   const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
   // Its owner would read everything: keys, prompts and files.
   if (user !== undefined && owner !== undefined && owner !== user) {
-    reject("the socket belongs to another user");
+    reject("refused", "the socket belongs to another user");
     return promise;
   }
   const socket = createConnection(path);
@@ -56,7 +56,7 @@ function openSocket(path: string, options: WireOptions): Promise<Wire> {
   });
   socket.on("close", () => {
     if (isOpen) options.onClose(reason);
-    else reject(reason);
+    else reject("unreachable", reason);
   });
   return promise;
 }
@@ -81,21 +81,45 @@ function openWebSocket(url: string, options: WireOptions): Promise<Wire> {
   socket.onmessage = ({ data }) => options.onLine(String(data));
   socket.onerror = () => {};
   socket.onclose = ({ code, reason }) => {
-    const text = reason || (isOpen ? `closed with ${code}` : "the host refused the connection");
-    if (isOpen) options.onClose(text);
-    else reject(text);
+    if (isOpen) options.onClose(reason || `closed with ${code}`);
+    else void whyRefused(address, headers).then(([kind, text]) => reject(kind, text));
   };
   return promise;
+}
+
+/** A WebSocket does not say why it was not opened; a plain request to the same address does. */
+async function whyRefused(
+  address: URL,
+  headers: Readonly<Record<string, string>>,
+): Promise<[ConnectionCode, string]> {
+  const plain = new URL(address);
+  plain.protocol = address.protocol === "wss:" ? "https:" : "http:";
+  try {
+    const { status, body } = await fetch(plain, { headers, redirect: "manual" });
+    await body?.cancel();
+    if (status === 401) return ["unauthorized", "the host does not take this token (HTTP 401)"];
+    return ["refused", `what answers there takes no such connection (HTTP ${status})`];
+  } catch (error) {
+    const { cause } = Object(error) as { cause?: unknown };
+    return ["unreachable", reasonOf(cause ?? error)];
+  }
+}
+
+/** The errors of several addresses of one name come as one without a text. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A connection that has to be there in time. */
 function deadline(url: string, timeoutMs: number) {
   const { promise, resolve, reject } = Promise.withResolvers<Wire>();
-  const fail = (reason: string): void => {
+  const fail = (code: ConnectionCode, reason: string): void => {
     clearTimeout(timer);
-    reject(new ConnectionClosedError(`Could not connect to ${url}: ${reason}`));
+    const text = `Could not connect to ${url}: ${reason}`;
+    reject(new ConnectionClosedError(text, {}, { code }));
   };
-  const late = () => fail(`no connection within ${timeoutMs} ms`);
+  const late = () => fail("connect_timeout", `no connection within ${timeoutMs} ms`);
   const timer = timeoutMs > 0 ? setTimeout(late, timeoutMs) : undefined;
   const succeed = (wire: Wire): void => {
     clearTimeout(timer);

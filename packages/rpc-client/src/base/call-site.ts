@@ -1,0 +1,41 @@
+import {
+  ConnectionClosedError,
+  FrameTooLargeError,
+  RequestTimeoutError,
+  RpcError,
+} from "./errors.ts";
+
+/** The stack of a caller, as far as it is kept until an error needs it. */
+interface CallSite {
+  readonly stack?: string;
+}
+
+const ownErrors = [ConnectionClosedError, FrameTooLargeError, RequestTimeoutError, RpcError];
+
+/**
+ * Does what a caller waits for. An error of this package is made where an answer is read, whose stack
+ * says nothing; it gets the stack of the caller.
+ *
+ * @param method - what the caller has called; its own lines are left out
+ */
+export async function fromCaller<Value>(
+  method: (...values: never[]) => unknown,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const site: CallSite = {};
+  Error.captureStackTrace(site, method);
+  try {
+    return await work();
+  } catch (error) {
+    throw seenFrom(site, error);
+  }
+}
+
+function seenFrom({ stack = "" }: CallSite, error: unknown): unknown {
+  if (!ownErrors.some((type) => error instanceof type)) return error;
+  // Several callers may wait for the end of one connection.
+  const own = error instanceof ConnectionClosedError ? error.again() : (error as Error);
+  const lines = stack.slice(stack.indexOf("\n") + 1);
+  own.stack = `${own.name}: ${own.message}\n${lines}`;
+  return own;
+}
