@@ -46,6 +46,7 @@ function open(answer: (count: number) => Promise<void> | undefined) {
     },
     onRefused: (error) => refusals.push(error),
     loginHint: "Log in.",
+    maskKeys: (text) => text,
   });
   const lose = () => lives.at(-1)?.onClosed();
   return { server, lives, refusals, lose };
