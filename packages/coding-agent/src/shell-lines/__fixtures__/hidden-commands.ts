@@ -73,7 +73,7 @@ export const hiddenCommands: readonly string[] = [
   ...["unshare touch C", "script -c 'touch C'", "nsenter touch C", "setpriv touch C", "x86_64 touch C"],
   ...["env -S 'touch C'", "env --split-string='touch C'", "time -v touch C", "busybox touch C"],
   ...["systemd-run touch C", "runuser -c 'touch C'", "start-stop-daemon -S -x touch C", "watch touch C"],
-  ...["flock f -c 'touch C'", "sh -s < f", "bash --rcfile f -ic ls", "bash --init-file f -ic ls"],
+  ...["sh -c + 'touch C'", "bash -c - 'touch C'", "flock f -c 'touch C'", "sh -s < f", "bash --rcfile f -ic ls", "bash --init-file f -ic ls"],
   ...["echo touch | xargs -I X X C", "echo C | xargs -I touch touch touch"],
   ...["parallel touch ::: C", "sudo -s touch C", "sudo -i touch C", "exec -a ls $x"],
   // Variables that make a command run another.

@@ -344,7 +344,7 @@ export const shellLines: Readonly<Record<string, readonly ShellLineRow[]>> = {
     { line: "bash ./script.sh", parts: ["bash ./script.sh"] },
     { line: "bash", reason: "it runs a shell that reads its commands" },
     { line: "sh -s", reason: "sh is used in a way that cannot be followed" },
-    { line: "sh -", reason: "it runs a shell that reads its commands" },
+    { line: "sh -", reason: "sh is used in a way that cannot be followed" },
     { line: "bash -i", reason: "bash is used in a way that cannot be followed" },
     { line: "bash --norc -c ls", parts: ["wrapper: bash --norc -c ls", "ls"] },
     { line: "bash --rcfile x -c ls", reason: "bash is used in a way that cannot be followed" },

@@ -27,7 +27,7 @@ export function shellEffect(name: string, { words }: FoundCommand): CommandEffec
   const options = readOptions(words);
   if (options === undefined) return unknownEffect(name);
   const operand = words[options.end];
-  if (operand === undefined || operand.text === "-" || isInput.test(operand.text)) {
+  if (operand === undefined || isInput.test(operand.text)) {
     return { reason: "it runs a shell that reads its commands" };
   }
   if (!options.takesLine) return {};
@@ -56,7 +56,8 @@ function readOptions(words: readonly ShellWord[]): ShellOptions | undefined {
   let end = 1;
   for (let word = words[end]; word !== undefined; word = words[end]) {
     if (word.isOpen || (!word.isLiteral && /^[-+]/.test(word.text))) return undefined;
-    if (!/^[-+]./.test(word.text)) break;
+    // For dash, a lone `+` is an option, and the line comes after it.
+    if (!/^[-+]/.test(word.text)) break;
     end += 1;
     if (word.text === "--") break;
     if (longOptions.has(word.text)) continue;
