@@ -71,23 +71,25 @@ ${table(comparisonCells(rows), 2)}
 ${notMeasured}${limitsOf(rows)}`;
 }
 
+/** All values, in the order of the pictures, whose titles are part of what a row says. */
 function valueCells(rows: readonly Comparison[]): string[][] {
-  const labels = new Map(plots.flatMap(({ title, rows: names }) => labelsOf(title, names)));
   // A value and its unit stay in one line.
   const value = (row: Comparison, result: Comparison["tau"]) =>
     amount(row, result).replace(" ", "\u00a0");
-  const cells = rows.map((row) => [
-    labels.get(row.name) ?? row.what,
-    value(row, row.tau),
-    value(row, bestPeer(row)?.result),
-    value(row, row.floorResult),
-  ]);
+  const cells = plots.flatMap(({ title, rows: names }) =>
+    Object.entries(names).flatMap(([name, label]) => {
+      const row = rows.find((one) => one.name === name);
+      if (row === undefined) return [];
+      const values = [row.tau, bestPeer(row)?.result, row.floorResult];
+      return [[`${title}: ${inSentence(label)}`, ...values.map((result) => value(row, result))]];
+    }),
+  );
   return [["What", "Tau", "pi", "floor"], ...cells];
 }
 
-/** Outside the pictures, their titles are part of the labels. */
-function labelsOf(title: string, names: PlotSpec["rows"]): [string, string][] {
-  return Object.entries(names).map(([name, label]) => [name, `${title}: ${label}`]);
+/** A label behind a colon; abbreviations stay as they are. */
+function inSentence(label: string): string {
+  return /^[A-Z][A-Z]/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
 }
 
 function table([head = [], ...body]: readonly (readonly string[])[], textColumns: number): string {
