@@ -5,7 +5,7 @@ import { code, generated, table } from "./markdown.ts";
 export function errorsPage(): string {
   const rows = Object.entries(errorTable).map(([name, { message, retryable }]) => [
     code(name),
-    message.replaceAll("|", "\\|"),
+    message,
     retryable ? "may succeed later" : "",
   ]);
   return [

@@ -7,8 +7,7 @@ export function settingsPage(): string {
     code(key),
     code(setting.type),
     setting.default === undefined ? "" : code(JSON.stringify(setting.default)),
-    setting.description.replaceAll("|", "\\|") +
-      (setting.scope === "user" ? " User file only." : ""),
+    setting.description + (setting.scope === "user" ? " User file only." : ""),
   ]);
   return [
     generated("Settings"),
