@@ -228,7 +228,7 @@ describe("the demo", () => {
       /^Question: +Allow bash: rm -r test\?\nAnswer: +no, the tests are still needed\n/m,
     );
     expect(stdout).toMatch(/^Question: +Allow bash: ls\?\nAnswer: +yes\n/m);
-    expect(stdout).toMatch(/^Page: +file:\/\/\S+session\.html$/m);
+    expect(stdout).toMatch(/^Page:\s+file:\/\/\S+session\.html$/m);
     expect(stdout).toMatch(/^Fork: +a new session with [1-9]\d* messages/m);
     expect(stdout).toContain(
       "src/calendar.js:\n-  return new Date(Date.UTC(year, month - 1, 0)).getUTCDate();\n" +
@@ -377,7 +377,7 @@ function replaceIn(path: string, from: string, to: string): void {
 
 /** The demo keeps its folder for the user; a test does not. */
 function keepNothingOf(stdout: string, check: (session: string) => void = () => {}): void {
-  const session = /^Session: +(\S+)$/m.exec(stdout)?.[1] ?? "";
+  const session = /^Session:\s+(\S+)$/m.exec(stdout)?.[1] ?? "";
   const folder = /is kept in (\S+)$/m.exec(stdout)?.[1] ?? "";
   expect(session.startsWith(folder)).toBe(true);
   check(session);

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from "node:util";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it, vi } from "vitest";
 import { atPace } from "./pace.ts";
-import { Screen, wrap } from "./screen.ts";
+import { fact, Screen, wrap } from "./screen.ts";
 import { TaskBoard } from "./task-board.ts";
 
 const stage = { columns: 80, pause: async () => {} };
@@ -78,6 +78,12 @@ describe("the screen", () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(100);
     expect(lines.slice(1, 4).join(" ")).toBe(text.split("\n")[0]);
     expect(whole).toMatch(/more\n\n {2}two lines below\n$/);
+  });
+
+  it("gives a path that has no room beside its name a line of its own", () => {
+    const path = `/tmp/${"x".repeat(90)}`;
+    expect(printed(() => fact("File", path))).toBe(`File:\n  ${path}\n`);
+    expect(printed(() => fact("File", "/tmp/x"))).toBe("File:      /tmp/x\n");
   });
 
   it("keeps every word of a line of output, and shows where it leaves out the rest", () => {

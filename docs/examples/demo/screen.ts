@@ -29,7 +29,15 @@ export function heading(text: string): void {
 
 /** Prints a name and its value, of one line or several. */
 export function fact(name: string, value: string): void {
-  const wrapped = value.split("\n").flatMap((line) => wrap(line, MAX_COLUMNS - FACT_COLUMNS));
+  const lines = value.split("\n");
+  const wrapped = lines.flatMap((line) => wrap(line, MAX_COLUMNS - FACT_COLUMNS));
+  if (wrapped.some((line) => line.length > MAX_COLUMNS - FACT_COLUMNS)) {
+    // A path that has no room beside its name gets a line of its own.
+    console.log(dim(`${name}:`));
+    for (const line of lines.flatMap((text) => wrap(text, MAX_COLUMNS - 2)))
+      console.log(`  ${line}`);
+    return;
+  }
   const [first, ...rest] = wrapped;
   console.log(`${dim(`${name}:`.padEnd(FACT_COLUMNS))}${first}`);
   for (const line of rest) console.log(`${" ".repeat(FACT_COLUMNS)}${line}`);
