@@ -38,7 +38,7 @@ export function readReset(source: RetryHintSource, now = Date.now()): number | u
   return last > 0 ? last : undefined;
 }
 
-/** Headers that are on every answer; they say something of a limit only once it is reached. */
+/** Headers of every answer; they say something of a limit only once it is reached. */
 const planHeaders = [
   ...["requests", "tokens", "input-tokens", "output-tokens"].map(
     (what) => `anthropic-ratelimit-${what}-reset`,

@@ -65,9 +65,9 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
   it("names paths of sandbox.write that do not exist", async () => {
     const path = outside();
     const { session } = await run([], { ...workspace, write: [path, "/var/tmp"] });
-    expect(session.diagnostics.filter(({ code }) => code === "sandbox_path_missing")).toMatchObject([
-      { severity: "warning", message: expect.stringContaining(`names ${path}, which does not`) },
-    ]);
+    expect(session.diagnostics.filter(({ code }) => code === "sandbox_path_missing")).toMatchObject(
+      [{ severity: "warning", message: expect.stringContaining(`names ${path}, which does not`) }],
+    );
   });
 
   it("tells the model what a failed command ran in", async () => {

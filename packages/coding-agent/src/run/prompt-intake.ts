@@ -347,8 +347,7 @@ export class PromptIntake {
     const { promptId } = identity;
     if (!options.resume || this.#prompts.isClaimed(promptId)) return known;
     await this.#options.check();
-    const prompt = await askingFor(identity, options);
-    const result = resumePrompt(prompt, this.#prompts, this.#options);
+    const result = resumePrompt(await askingFor(identity, options), this.#prompts, this.#options);
     if (result !== undefined) return { disposition: "started" as const, promptId, result };
     if (this.#announced.has(promptId)) return known;
     // The host that ran it may have died before it said so. The answer of above has heard the replies.

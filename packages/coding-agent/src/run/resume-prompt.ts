@@ -43,7 +43,7 @@ export function resumePrompt(
   return result;
 }
 
-/** A run goes on that another host began; its prompt has its result here, whoever sent it. */
+/** A run goes on that another host began; its prompt has its result here. */
 export function continuePrompt(
   promptId: string | undefined,
   prompts: PromptTracker,

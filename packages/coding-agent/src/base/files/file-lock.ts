@@ -79,7 +79,7 @@ function identityOf({ ino, birthtimeMs }: Stats): LockIdentity {
   return { inode: ino, madeMs: birthtimeMs };
 }
 
-/** Removes a lock, whoever has made it. */
+/** Removes a lock, also one of another process. */
 export async function dropLock(lock: string): Promise<void> {
   await rm(ownerFile(lock), { force: true }).catch(() => undefined);
   await rmdir(lock).catch(() => undefined);
