@@ -9,10 +9,9 @@ import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import { subjectsOf } from "../permissions/call-subjects.ts";
 import { CompiledPolicy } from "../permissions/compiled-policy.ts";
-import { asOwnFile } from "../permissions/isolated-paths.ts";
-import { realPathOf } from "../permissions/real-path.ts";
+import { ruleFoldersOf } from "../permissions/rule-folders.ts";
 import { judge, type Verdict } from "../permissions/rules/judge.ts";
-import type { RuleFolders, Subject } from "../permissions/rules/subject.ts";
+import type { Subject } from "../permissions/rules/subject.ts";
 import type { PermissionState, SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import { resolveExistingPath, resolvePath } from "../tools/common/paths.ts";
@@ -231,16 +230,7 @@ export class JudgedCalls {
 
   #policy() {
     const { permissions, environment } = this.#options;
-    const { cwd, additionalDirectories = [], homeDirectory } = environment;
-    const copy = environment.copy?.();
-    const realCwd = asOwnFile(realPathOf(cwd), copy);
-    const folders: RuleFolders = {
-      cwd: asOwnFile(cwd, copy),
-      realCwd,
-      realRoots: [realCwd, ...additionalDirectories.map(realPathOf)],
-      homeDirectory,
-    };
-    return this.#policies.of(permissions.state, folders);
+    return this.#policies.of(permissions.state, ruleFoldersOf(environment));
   }
 }
 

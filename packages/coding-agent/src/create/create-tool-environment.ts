@@ -5,7 +5,9 @@ import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
 import { ProtectedFiles } from "../base/files/protected-files.ts";
 import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
+import { ClosedPaths } from "../permissions/closed-paths.ts";
 import { isolatedCopyOf } from "../permissions/isolated-paths.ts";
+import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { CommandRunner, FileAccess, ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
@@ -26,6 +28,7 @@ export interface ToolSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
   readonly processes: ProcessRegistry;
+  readonly permissions: SessionPermissions;
   readonly sandbox?: SessionSandbox | undefined;
   readonly askToLeave: ToolEnvironment["askToLeave"];
   readonly files?: FileAccess | undefined;
@@ -43,6 +46,7 @@ export interface ToolSurroundings {
 export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
   const { settings, session, workingFolder, homeDirectory, temporaryDirectory } = surroundings;
   const { environment, processes, agentDirectory, keySources, telemetry } = surroundings;
+  let closed: ClosedPaths | undefined;
   return {
     homeDirectory,
     additionalDirectories: surroundings.additionalDirectories,
@@ -66,6 +70,10 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     shellCommandPrefix: settings.get("shellCommandPrefix"),
     get keyVariables() {
       return keySources.known.read().variables;
+    },
+    closedBelow(tool, root) {
+      closed ??= new ClosedPaths(surroundings.permissions, this);
+      return closed.below(tool, root);
     },
     get namedVariables() {
       return keySources.known.read().namedVariables;

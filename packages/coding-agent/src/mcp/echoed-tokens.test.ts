@@ -45,7 +45,7 @@ it.each([200, 400, 403, 500])(
     const events: unknown[] = [];
     session.subscribe((event) => void events.push(event));
     const { servers } = await session.mcp.list();
-    await session.mcp.reconnect?.("web").catch((error: unknown) => events.push(String(error)));
+    await session.prompt("go").catch((error: unknown) => events.push(String(error)));
     const shown = JSON.stringify([servers, await session.mcp.list(), session.diagnostics, events]);
     expect(servers[0]?.error).toContain("not good: ");
     expect(shown).not.toContain(token.slice(0, 12));

@@ -81,6 +81,10 @@ export interface ToolEnvironment {
   readonly keyVariables?: readonly string[] | undefined;
   /** Names of variables that `mcp.json` names; commands do not inherit them either, its servers may. */
   readonly namedVariables?: readonly string[] | undefined;
+  /** What rules close to a tool below the folder that it searches; undefined where they close nothing. */
+  readonly closedBelow?:
+    | ((tool: string, root: string) => ((path: string) => boolean) | undefined)
+    | undefined;
   /** Files with keys that no file tool opens. */
   readonly protectedFiles?: ProtectedFiles | undefined;
   /** Makes what takes known keys out of the output of a command; undefined to leave them in. */

@@ -45,6 +45,7 @@ function open(answer: (count: number) => Promise<void> | undefined) {
       return { connection, transport: "stdio", failure: () => "it crashed" };
     },
     onRefused: (error) => refusals.push(error),
+    maskKeys: (value) => value,
     loginHint: "Log in.",
     maskKeys: (text) => text,
   });

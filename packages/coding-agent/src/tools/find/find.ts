@@ -30,12 +30,14 @@ export async function runFindTool(
   if (!root.isDirectory) throw new ToolError(`Not a directory: ${args.path}. Use read for a file.`);
   const onlyDirectories = args.pattern.endsWith("/");
   const filter = globFilter(relativePattern(args.pattern, root.path));
+  const isClosed = environment.closedBelow?.("find", root.path);
   const lines: string[] = [];
   const options = { signal: call.signal, canEnter: filter.canMatchBelow };
   for await (const entries of walk(root.path, options)) {
     for (const { path, isDirectory } of entries) {
       if ((onlyDirectories && !isDirectory) || !filter.matches(path)) continue;
-      if (environment.sandbox?.mayRead(join(root.path, path)) === false) continue;
+      const whole = join(root.path, path);
+      if (environment.sandbox?.mayRead(whole) === false || isClosed?.(whole)) continue;
       if (lines.length <= limit) lines.push(isDirectory ? `${path}/` : path);
     }
     if (lines.length > limit) break;

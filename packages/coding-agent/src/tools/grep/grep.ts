@@ -38,6 +38,8 @@ export async function runGrepTool(
   const glob = args.glob?.trim() || undefined;
   const list = new MatchList(limit, context);
   const root = await searchRoot(args.path, environment);
+  const isClosed = root.isDirectory ? environment.closedBelow?.("grep", root.path) : undefined;
+  const mayShow = (path: string) => !isProtected(path, environment) && isClosed?.(path) !== true;
   const search: Search = {
     pattern: args.pattern,
     isLiteral: args.literal === true,
@@ -48,7 +50,7 @@ export async function runGrepTool(
     filter: glob === undefined ? undefined : filterOf(glob),
     signal: call.signal,
     limit,
-    onLine: (line) => isProtected(join(root.path, line.path), environment) || list.add(line),
+    onLine: (line) => !mayShow(join(root.path, line.path)) || list.add(line),
   };
   call.signal.throwIfAborted();
   const ripgrep = await findRipgrep(environment);

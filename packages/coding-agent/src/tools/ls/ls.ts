@@ -26,9 +26,11 @@ export async function runLsTool(
   const shown = args.path || ".";
   const limit = countArgument(args.limit) ?? defaultLimit;
   const directory = resolveExistingPath(shown, environment);
-  const entries = (await entriesOf(directory, shown)).filter(
-    ({ name }) => environment.sandbox?.mayRead(join(directory, name)) !== false,
-  );
+  const isClosed = environment.closedBelow?.("ls", directory);
+  const entries = (await entriesOf(directory, shown)).filter(({ name }) => {
+    const path = join(directory, name);
+    return environment.sandbox?.mayRead(path) !== false && isClosed?.(path) !== true;
+  });
   call.signal.throwIfAborted();
   if (entries.length === 0) return { content: [{ type: "text", text: "(empty directory)" }] };
   entries.sort((left, right) => compareNames(left.name, right.name));

@@ -1,0 +1,45 @@
+import { join, relative } from "node:path";
+import { CompiledPolicy } from "./compiled-policy.ts";
+import { asOwnFile } from "./isolated-paths.ts";
+import { realPathOf } from "./real-path.ts";
+import { type RulePlaces, ruleFoldersOf } from "./rule-folders.ts";
+import type { SessionPermissions } from "./session-permissions.ts";
+
+/**
+ * What rules close below the folder that a tool searches. A call is judged by the path it names, so the search
+ * itself must leave out what a rule for its tool denies, and what a rule asks about, unless that was asked for
+ * the folder as a whole.
+ */
+export class ClosedPaths {
+  readonly #permissions: Pick<SessionPermissions, "state">;
+  readonly #places: RulePlaces;
+  readonly #policies = new CompiledPolicy();
+
+  constructor(permissions: Pick<SessionPermissions, "state">, places: RulePlaces) {
+    this.#permissions = permissions;
+    this.#places = places;
+  }
+
+  /** Whether a path below the root is closed to the tool; undefined where no rule closes any. */
+  below(tool: string, root: string): ((path: string) => boolean) | undefined {
+    const { state } = this.#permissions;
+    const limits = state.rules.some(
+      ({ action, match }) => action !== "allow" && match !== undefined,
+    );
+    if (!limits) return undefined;
+    const { rules } = this.#policies.of(state, ruleFoldersOf(this.#places));
+    const copy = this.#places.copy?.();
+    const own = (path: string) => asOwnFile(path, copy);
+    const real = realPathOf(root);
+    const closing = rules.filter(({ rule, fitsTool, fitsAll, fitsPath }) => {
+      if (rule.action === "allow" || fitsAll || !fitsTool(tool)) return false;
+      return rule.action === "deny" || !(fitsPath(own(root)) || fitsPath(own(real)));
+    });
+    if (closing.length === 0) return undefined;
+    // Searches follow no links, so the root is all that may be one.
+    return (path) => {
+      const names = [own(path), own(join(real, relative(root, path)))];
+      return closing.some(({ fitsPath }) => names.some(fitsPath));
+    };
+  }
+}
