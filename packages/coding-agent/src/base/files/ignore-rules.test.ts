@@ -30,3 +30,11 @@ it("keeps a rule with a slash at its end for directories", () => {
   const rulesOn = readIgnoreRules("out/\n");
   expect([rulesOn("a/out", true), rulesOn("a/out", false)]).toEqual(["ignored", undefined]);
 });
+
+it("stops counting where a repository has more rules than can be tried in time", () => {
+  const text = Array.from({ length: 20_000 }, (_, at) => `*a${at}*b*`).join("\n");
+  const rules = readIgnoreRules(text);
+  const began = performance.now();
+  for (let at = 0; at < 200; at += 1) rules(`${"a".repeat(30)}${at}`, false);
+  expect(performance.now() - began).toBeLessThan(6000);
+});

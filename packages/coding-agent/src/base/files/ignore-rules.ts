@@ -11,6 +11,11 @@ interface Rule {
 /** What a .gitignore says of a path; undefined where it says nothing. */
 export type IgnoreRules = (path: string, isDirectory: boolean) => "ignored" | "wanted" | undefined;
 
+/** So many rules in one file are a reason to look at the time they take. */
+const MANY_RULES = 1000;
+/** After this time they no longer count: then more is found than git would look at. */
+const MAX_MS = 1000;
+
 /**
  * Reads the text of a .gitignore. Paths are posix and relative to its folder; that no folder above
  * them is ignored is for the caller to see. Repositories bring such files, so no rule may take long:
@@ -20,13 +25,23 @@ export function readIgnoreRules(text: string): IgnoreRules {
   // The last rule that fits decides.
   const forFolders = text.split(/\r?\n/).flatMap(ruleOf).reverse();
   const forFiles = forFolders.filter(({ isForFolders }) => !isForFolders);
-  return (path, isDirectory) => {
+  const isMany = forFolders.length > MANY_RULES;
+  let spentMs = 0;
+  const timed = (path: string, isDirectory: boolean) => {
+    if (spentMs > MAX_MS) return undefined;
+    const began = performance.now();
+    const verdict = verdictOf(path, isDirectory);
+    spentMs += performance.now() - began;
+    return verdict;
+  };
+  const verdictOf: IgnoreRules = (path, isDirectory) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
     for (const { isForNames, isNegated, matches } of isDirectory ? forFolders : forFiles) {
       if (matches(isForNames ? name : path)) return isNegated ? "wanted" : "ignored";
     }
     return undefined;
   };
+  return isMany ? timed : verdictOf;
 }
 
 function ruleOf(line: string): Rule[] {

@@ -67,7 +67,7 @@ export function outlineAgents(dirs: AgentDirs): Map<string, string> {
     if (file.kind !== "text") continue;
     const [, head = ""] = /^---[ \t]*\r?\n(.*?)\r?\n---/s.exec(file.text) ?? [];
     const line = (key: string): string | undefined => {
-      const found = new RegExp(`^${key}:[ \\t]*(.*?)[ \\t\\r]*$`, "m").exec(head)?.[1];
+      const found = new RegExp(`^${key}:(.*)$`, "m").exec(head)?.[1]?.trim();
       return found?.replace(/^(["'])(.*)\1$/, "$2") || undefined;
     };
     const name = line("name") ?? basename(path, ".md");
