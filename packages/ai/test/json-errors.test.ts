@@ -127,7 +127,7 @@ describe("the text of a Responses item whose pieces are missing", () => {
     expect(message.stopReason).toBe("stop");
   });
 
-  it("is a call's where only its arguments are told at their end", async () => {
+  it("is a call's where only its arguments come only at their end", async () => {
     const call = { id: "fc_1", type: "function_call", call_id: "c", name: "ls", arguments: "" };
     const events = [
       { type: "response.output_item.added", output_index: 0, item: call },

@@ -117,7 +117,7 @@ function patternsOf(schema: unknown, name: string): readonly SchemaPattern[] {
   }
 }
 
-/** Addresses the model, whose next value may be easier, and whoever wrote the schema. */
+/** Addresses the model, whose next value may be easier, and the author of the schema. */
 function describe(pattern: SchemaPattern | "unknown", name: string, limitMs: number): string {
   const gaveUp = `that did not end within ${limitMs} ms`;
   if (pattern === "unknown") {

@@ -60,7 +60,7 @@ export class OpenSpan {
   }
 }
 
-/** What work has come to, to be returned or thrown by whoever asks. */
+/** What work has come to, to be returned or thrown by the caller. */
 function settled<Value>(work: () => Value): () => Value {
   try {
     const value = work();
