@@ -115,7 +115,7 @@ export class SessionSandbox implements Sandbox {
   }
 
   isForHost(path: string): boolean {
-    return isOfHost(resolveLinks(path).path, this.#paths);
+    return [path, resolveLinks(path).path].some((each) => isOfHost(each, this.#paths));
   }
 
   get hostPlaces(): readonly string[] {

@@ -7,7 +7,7 @@ const LOOKS = 1000;
 // In lists from git each character is one byte, see `Git.names`.
 
 /** The path of a listed file, as bytes for the system. */
-export function placeOf(root: string, name: string): Buffer {
+function placeOf(root: string, name: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
 }
 
