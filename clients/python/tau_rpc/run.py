@@ -53,6 +53,8 @@ class PromptRun(AsyncIterator[Event]):
         """How the prompt ended; None while it is on."""
         self.error: str | None = None
         """What went wrong, when `status` is "error"."""
+        self.code: str | None = None
+        """"budget_exceeded" when a used-up budget stopped the run."""
         self.output: Any = None
         """The answer to a prompt with an `output_schema`, if `output_status` is "valid"."""
         self.output_status: OutputStatus | None = None
@@ -153,6 +155,7 @@ class PromptRun(AsyncIterator[Event]):
     def _end(self, event: PromptResultEvent) -> None:
         self.status = event["status"]
         self.error = event.get("error")
+        self.code = event.get("code")
         self.output = event.get("output")
         self.output_status = event.get("outputStatus")
         self.output_attempts = int(event.get("outputAttempts", 0))

@@ -19,6 +19,7 @@ export {
   defineTool,
   type JsonSchemaTool,
   type SchemaTool,
+  withReadOnly,
 } from "./tools/define-tool.ts";
 export { ToolError } from "./tools/errors.ts";
 export { guardSchema } from "./tools/guard-schema.ts";

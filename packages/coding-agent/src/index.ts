@@ -123,6 +123,7 @@ export { exportSession, exportSessionFile } from "./session/export-session.ts";
 export { logInBySession, loginProviders } from "./session/session-logins.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
 export type { SessionInfo } from "./session-log/list-sessions.ts";
+export type { SessionChoice } from "./create/session-start.ts";
 export {
   deleteSession,
   findSavedSession,

@@ -39,7 +39,7 @@ export type { EventIterator } from "./events/event-queue.ts";
 export type { ExtensionUiHandlers } from "./events/extension-ui.ts";
 export { type DefinedTool, defineTool, type HostToolContext } from "./events/host-tools.ts";
 export type { CommandMethods } from "./generated/command-methods.ts";
-export type { HostCommandOptions } from "./host/host-command.ts";
+export type { HostCommandOptions, SessionChoice } from "./host/host-command.ts";
 export type { StopOptions } from "./host/host-process.ts";
 export { RpcClient } from "./rpc-client.ts";
 export type { RemoteClient } from "./session/remote-client.ts";

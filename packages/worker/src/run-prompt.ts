@@ -141,7 +141,7 @@ export class PromptRun {
     const outcome = this.#outcome ?? {};
     void this.#announce(outcome).then(
       () => {
-        const { status, error, output } = outcome;
+        const { status, error, code, output } = outcome;
         this.#life.resolve({
           kind: "result",
           result: {
@@ -149,6 +149,7 @@ export class PromptRun {
             text: typeof outcome.text === "string" ? outcome.text : text,
             sessionId: this.#job.sessionId,
             ...(typeof error === "string" ? { error } : {}),
+            ...(typeof code === "string" ? { code } : {}),
             ...(output === undefined ? {} : { output }),
           },
         });

@@ -10,6 +10,8 @@ import { ToolError } from "./errors.ts";
 import type { AgentTool, ToolCallContext } from "./tool.ts";
 
 type ToolParts<Arguments> = Omit<AgentTool, "parameters" | "execute"> & {
+  /** The same as `isReadOnly`, as tools of clients and extensions have it. */
+  readonly readOnly?: boolean;
   readonly execute: (args: Arguments, call: ToolCallContext) => Promise<ToolResult>;
 };
 
@@ -37,7 +39,7 @@ export function defineTool<Arguments = Record<string, unknown>>(
 export function defineTool(
   tool: SchemaTool<TypedSchema<unknown>> | JsonSchemaTool<Record<string, unknown>>,
 ): AgentTool {
-  const { parameters, execute, ...rest } = tool;
+  const { parameters, execute, ...rest } = withReadOnly(tool);
   // Only arguments that fit the JSON Schema get here; their type is as the author declares it.
   const run = execute as (args: unknown, call: ToolCallContext) => Promise<ToolResult>;
   const described = jsonSchemaOf(parameters);
@@ -52,4 +54,10 @@ export function defineTool(
       throw new ToolError(`Validation failed for tool "${tool.name}":\n${problems}`);
     },
   };
+}
+
+/** A tool whose `readOnly`, as tools of clients and extensions have it, counts. */
+export function withReadOnly<Tool extends object>(tool: Tool): Tool {
+  const { readOnly, ...rest } = tool as Tool & { readonly readOnly?: unknown };
+  return typeof readOnly === "boolean" ? ({ isReadOnly: readOnly, ...rest } as never) : tool;
 }

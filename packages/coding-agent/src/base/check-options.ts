@@ -17,6 +17,8 @@ export type OptionChecks = Readonly<Record<string, OptionCheck>>;
 const isObject = (value: unknown) => typeof value === "object" && value !== null;
 const isText = (value: unknown) => typeof value === "string";
 
+/** Anything: what it must be is checked where it is used. */
+export const anything: OptionCheck = { expected: "anything", accepts: () => true };
 /** A text. */
 export const text: OptionCheck = { expected: "a string", accepts: isText };
 /** A list of texts. */
@@ -62,6 +64,20 @@ export function checkOptions(options: unknown, checks: OptionChecks, prefix = ""
     if (value === undefined || value === null ? !check.isRequired : check.accepts(value)) continue;
     refuse(`${prefix}${name}`, check, value);
   }
+}
+
+/**
+ * Refuses names that are no options: a misspelt one would be ignored.
+ *
+ * @throws {SessionError} `invalid_option` naming the first, and the nearest option
+ */
+export function checkNames(options: object, names: readonly string[], prefix = ""): void {
+  const unknown = Object.entries(options).find(
+    ([name, value]) => value !== undefined && !names.includes(name),
+  );
+  if (unknown === undefined) return;
+  const reason = `there is no such option${nearestHint(unknown[0], names, prefix)}`;
+  throw new SessionError("invalid_option", { option: `${prefix}${unknown[0]}`, reason });
 }
 
 function refuse(option: string, { expected, words = [] }: OptionCheck, value: unknown): never {

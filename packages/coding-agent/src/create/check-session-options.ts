@@ -2,7 +2,9 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import {
+  anything,
   callable,
+  checkNames,
   checkOptions,
   list,
   type OptionCheck,
@@ -16,6 +18,7 @@ import {
 import { SessionError } from "../base/errors.ts";
 import type { SessionStart } from "../session-log/session-home.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
+import { sessionWords } from "./session-start.ts";
 
 const settings: OptionCheck = {
   expected: "a SettingsStore; SettingsStore.inMemory({…}) makes one of plain values",
@@ -27,8 +30,8 @@ const model: OptionCheck = {
 };
 const store: OptionCheck = { ...model, expected: "a store, its URL, or the name of a module" };
 
-/** Options that other values would break later, where nothing names them. */
-const checks: { readonly [Name in keyof CreateAgentSessionOptions]?: OptionCheck } = {
+/** Every option; other values than these would break later, where nothing names them. */
+const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: OptionCheck } = {
   cwd: required(text),
   additionalDirectories: texts,
   baseDirectory: text,
@@ -60,6 +63,24 @@ const checks: { readonly [Name in keyof CreateAgentSessionOptions]?: OptionCheck
   mcp: object,
   approve: callable,
   raiseBudget: callable,
+  findLocalServers: anything,
+  session: anything,
+  beforeOpen: callable,
+  leaseMs: anything,
+  sandbox: anything,
+  hostProcesses: list,
+  mcpPool: anything,
+  permissions: anything,
+  clientReady: anything,
+  rewind: anything,
+  refusesMistakes: anything,
+  telemetry: anything,
+  agentName: text,
+  trustProject: anything,
+  startSubagentHost: callable,
+  taskDepth: anything,
+  taskFolder: text,
+  taskAgents: texts,
 };
 
 /** The members that a session to begin with needs, by its kind. */
@@ -80,13 +101,28 @@ const starts: { readonly [Kind in SessionStart["kind"]]: OptionChecks } = {
  */
 export function checkSessionOptions(options: CreateAgentSessionOptions): void {
   checkOptions(options, checks as OptionChecks);
-  const { session } = options;
-  if (session != null) {
-    checkOptions(session, { kind: required(oneOf(Object.keys(starts))) }, "session.");
-    checkOptions(session, starts[session.kind], "session.");
-  }
+  checkNames(options, Object.keys(checks));
+  checkStart(options.session);
   checkFolder(options);
 }
+
+function checkStart(session: CreateAgentSessionOptions["session"]): void {
+  if (session == null) return;
+  if (typeof session !== "object" || Array.isArray(session)) {
+    return checkOptions({ session }, { session: words });
+  }
+  if (!("kind" in session) && "path" in session) {
+    checkOptions(session, { path: required(text) }, "session.");
+    return checkNames(session, ["path"], "session.");
+  }
+  checkOptions(session, { kind: required(oneOf(Object.keys(starts))) }, "session.");
+  checkOptions(session, starts[session.kind as SessionStart["kind"]], "session.");
+}
+
+const words: OptionCheck = {
+  ...oneOf(sessionWords),
+  expected: '"memory", "continue", {path} or {kind}',
+};
 
 /** Where files and commands are elsewhere, the folder need not be here. */
 function checkFolder({ cwd, files, runCommand }: CreateAgentSessionOptions): void {

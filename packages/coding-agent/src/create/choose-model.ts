@@ -13,7 +13,7 @@ import { chooseThinkingLevel, isThinkingLevel } from "../models/thinking-level.t
 import type { ResumedModel } from "../session-log/session-context.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { Diagnostics } from "./diagnostics.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { SessionSetup } from "./session-options.ts";
 
 /** What the choice of a model depends on besides the options. */
 export interface ModelChoice {
@@ -38,7 +38,7 @@ export async function resolveScope(
 
 /** The model a session starts with: the option's, the resumed session's, the saved or the first usable one. */
 export async function chooseModel(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   choice: ModelChoice,
 ): Promise<InitialModel> {
   const { provider, model, apiKey } = options;
@@ -58,7 +58,7 @@ export async function chooseModel(
 
 /** Chooses for a session that could start with no model: a server may run by now. */
 export function laterChoice(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   choice: ModelChoice,
   note: (diagnostic: Diagnostic) => void,
 ): (() => Promise<Model | undefined>) | undefined {
@@ -76,7 +76,7 @@ export function laterChoice(
  * first where the name of one is used.
  */
 async function chooseAmongServers(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   choice: ModelChoice,
   flags: NonNullable<InitialModelInput["flags"]>,
 ): Promise<InitialModel> {
@@ -131,7 +131,7 @@ class LocalServers {
   readonly #places: FindOptions;
   #describe: ((name: string) => string) | undefined;
 
-  constructor({ environment }: CreateAgentSessionOptions, { registry, settings }: ModelChoice) {
+  constructor({ environment }: SessionSetup, { registry, settings }: ModelChoice) {
     this.#registry = registry;
     this.#places = { addresses: settings.get("localServers"), environment };
   }
@@ -175,7 +175,7 @@ class LocalServers {
 
 /** The thinking level a session starts with. */
 export function chooseLevel(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   { settings, resumed: { thinkingLevel } }: Pick<ModelChoice, "settings" | "resumed">,
   chosen: InitialModel,
 ): ThinkingLevel {

@@ -1,3 +1,4 @@
+import { withReadOnly } from "@tau-agent/agent";
 import { builtInProviders, createStream, type StreamFunction } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
@@ -48,7 +49,8 @@ import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import { sessionFolders } from "./session-folders.ts";
 import { createMcp } from "./session-mcp.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { CreateAgentSessionOptions, SessionSetup } from "./session-options.ts";
+import { sessionStartOf } from "./session-start.ts";
 import { isStoreNamed, sessionPlace } from "./session-place.ts";
 import { sessionTexts } from "./session-texts.ts";
 import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
@@ -84,8 +86,9 @@ interface Surroundings {
 
 /** Creates a session; see `createAgentSession`. */
 export async function createSession(asked: CreateAgentSessionOptions): Promise<CreatedSession> {
+  const session = sessionStartOf(asked.session);
   // Subagents in this process get the options of their caller.
-  const options = await withScriptedModel({ mcpPool: new McpPool(), ...asked });
+  const options = await withScriptedModel({ mcpPool: new McpPool(), ...asked, session });
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);
@@ -150,7 +153,7 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
 }
 
 async function assemble(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   surroundings: Surroundings,
 ): Promise<CreatedSession> {
   const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
@@ -195,7 +198,7 @@ async function assemble(
   const { opened } = extensions ?? {};
   const tools = new ToolSet({
     builtIn: [...createTools(toolEnvironment, jobs), ...tasks.tools],
-    custom: options.customTools,
+    custom: options.customTools?.map(withReadOnly),
     selection: options.tools,
     settings,
     search: createToolSearch(() => ({ tools, conversation: parts.conversation })),
@@ -250,7 +253,7 @@ function streamOf(stream: StreamFunction, telemetry: SessionTelemetry | undefine
 
 /** Where the keys are known from that no tool and no span may show. */
 function keySourcesOf(
-  { environment = {} }: CreateAgentSessionOptions,
+  { environment = {} }: SessionSetup,
   { places, registry }: Surroundings,
 ): KeySources & { readonly noteSecret: (value: string) => void } {
   const known = new KnownKeys(places.agentDirectory);
@@ -268,13 +271,13 @@ function savesRules(
 }
 
 /** Where tools work, as far as options say it. */
-function toolOptions({ environment = {}, files, runCommand }: CreateAgentSessionOptions) {
+function toolOptions({ environment = {}, files, runCommand }: SessionSetup) {
   return { environment, files, runCommand };
 }
 
 /** What an embedder answers itself; the host of a client attaches another. */
 function embedderSink(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   requests: HostRequests,
   { problems }: SessionParts,
 ): RequestSink {
@@ -286,7 +289,7 @@ function embedderSink(
 }
 
 function createResources(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   { places, settings, workingFolder }: Surroundings,
 ): PromptResources {
   return new PromptResources({
@@ -300,7 +303,7 @@ function createResources(
 
 /** The folder a session of a file belongs to; what is in a store goes on in the folder of the start. */
 async function folderOfSession(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   given: Places,
   untrusted: SettingsStore,
 ): ReturnType<typeof storedFolder> {
@@ -313,7 +316,7 @@ async function folderOfSession(
  * its sessions elsewhere. The session's own folder is trusted or not for itself.
  */
 async function trustedSettings(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   places: Places,
   untrusted: SettingsStore,
 ): Promise<SettingsStore> {
@@ -325,14 +328,14 @@ async function trustedSettings(
 }
 
 async function loadSettings(
-  { settings }: CreateAgentSessionOptions,
+  { settings }: SessionSetup,
   { agentDirectory, cwd }: Places,
 ): Promise<SettingsStore> {
   return settings ?? SettingsStore.load({ agentDirectory, cwd });
 }
 
 async function decideTrust(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   { places, given }: { places: Places; given: Places },
   settings: SettingsStore,
   extensions: SessionExtensions | undefined,
@@ -357,7 +360,7 @@ async function decideTrust(
 
 /** No extension is looked for unless the embedder says which to give the session. */
 function openExtensions(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   parts: Pick<
     Surroundings,
     "places" | "workingFolder" | "settings" | "registry" | "processes" | "requests" | "sandbox"
@@ -373,7 +376,7 @@ function openExtensions(
 }
 
 function createRegistry(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   { agentDirectory }: Places,
   shared: Pick<Surroundings, "fetch" | "processes">,
 ): ModelRegistry {

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
+import { createTestSession, placesIn, temporaryFolder, userTexts } from "./__fixtures__/test-session.ts";
 import { createAgentSession } from "./create-agent-session.ts";
+import type { SessionChoice } from "./session-start.ts";
 
 it.each([
   [{ provider: "nobody" }, "Invalid option provider: "],
@@ -11,7 +13,13 @@ it.each([
   [{ settings: { a: 1 } }, "Invalid option settings: expected a SettingsStore; "],
   [{ session: { kind: "lastest" } }, 'got "lastest"; the nearest is latest'],
   [{ session: { kind: "file" } }, "Invalid option session.path: expected a string, got nothing"],
-  [{ session: "latest" }, 'Invalid option session: expected an object, got "latest"'],
+  [{ session: "memry" }, 'expected "memory", "continue", {path} or {kind}, got "memry"; the nearest is memory'],
+  [{ session: ["memory"] }, "Invalid option session: expected"],
+  [{ session: { path: 1 } }, "Invalid option session.path: expected a string, got 1"],
+  [{ session: { path: "a.jsonl", id: "b" } }, "Invalid option session.id: there is no such option"],
+  [{ agentDir: "/x" }, "Invalid option agentDir: there is no such option"],
+  [{ customTool: [] }, "there is no such option; the nearest is customTools"],
+  [{ thinkinglevel: "high" }, "there is no such option; the nearest is thinkingLevel"],
   [{ thinkingLevel: "hi" }, 'Invalid option thinkingLevel: expected one of "off", '],
   [{ models: "sonnet" }, "Invalid option models: expected a list of strings"],
   [{ approve: true }, "Invalid option approve: expected a function, got true"],
@@ -25,6 +33,23 @@ it.each([
     code: "invalid_option",
     message: expect.stringContaining(text),
   });
+});
+
+it("takes the words and the path that the client takes, too", async () => {
+  const places = placesIn(temporaryFolder());
+  const open = async (session: SessionChoice) => {
+    const opened = await createAgentSession({ ...places, provider: "scripted", session });
+    await opened.prompt("hi");
+    const { sessionFile } = opened.state;
+    await opened.dispose();
+    return { sessionFile, asked: userTexts(opened.messages).length };
+  };
+  expect((await open("memory")).sessionFile).toBeUndefined();
+  const path = join(places.cwd, "mine.jsonl");
+  expect(await open({ path })).toEqual({ sessionFile: path, asked: 1 });
+  expect(await open({ path })).toEqual({ sessionFile: path, asked: 2 });
+  const { sessionFile } = await open({ kind: "new" });
+  expect((await open("continue")).sessionFile).toBe(sessionFile);
 });
 
 it("takes a folder that is elsewhere, with files and commands that are there", async () => {

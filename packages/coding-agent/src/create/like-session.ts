@@ -1,13 +1,13 @@
 import type { Sandbox } from "../processes/sandbox.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { SessionSetup } from "./session-options.ts";
 
 /** Options for a session like another one with a few differences: a subagent in this process. */
 export function likeSession(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   { sandbox }: { readonly sandbox?: Sandbox | undefined },
-  differences: Partial<CreateAgentSessionOptions>,
+  differences: Partial<SessionSetup>,
   systemPrompt: string,
-): CreateAgentSessionOptions {
+): SessionSetup {
   const texts = [...(options.prompt?.appendSystemPrompts ?? []), systemPrompt];
   const prompt = { ...options.prompt, appendSystemPrompts: texts };
   // The key belongs to one provider; a subagent with another provider's model must not send it there.

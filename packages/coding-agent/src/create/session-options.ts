@@ -16,6 +16,7 @@ import type { TaskOptions } from "../subagents/session-tasks.ts";
 import type { TelemetryOptions } from "../telemetry/session-telemetry.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";
 import type { ExtensionOptions } from "./session-extensions.ts";
+import type { SessionChoice } from "./session-start.ts";
 
 /** Texts of the system prompt and the places they come from. */
 export type PromptOptionsOfSession = Omit<
@@ -61,7 +62,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly findLocalServers?: boolean | "always" | undefined;
   /** A key for the chosen provider, for this session only. */
   readonly apiKey?: string | undefined;
-  readonly session?: SessionStart | undefined;
+  /**
+   * The conversation: `memory` writes no file, `continue` goes on with the latest of the folder, and a
+   * path names a session file, as in `RpcClient`; `kind` says more. A new one by default.
+   */
+  readonly session?: SessionChoice | undefined;
   /**
    * The store that sessions live in, instead of files; or its URL, or a module that makes one. A store
    * that is given stays open when the session ends.
@@ -89,7 +94,7 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    */
   readonly toolExecution?: ToolExecutionMode | undefined;
   /** Tools of your own; one with the name of a built-in tool replaces it. */
-  readonly customTools?: readonly AgentTool[] | undefined;
+  readonly customTools?: readonly (AgentTool & { readonly readOnly?: boolean })[] | undefined;
   readonly prompt?: PromptOptionsOfSession | undefined;
   /** Providers in addition to the built-in ones and those of models.json. */
   readonly providers?: readonly CustomProvider[] | undefined;
@@ -155,3 +160,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** Trusts the project or not, regardless of saved decisions. */
   readonly trustProject?: boolean | undefined;
 }
+
+/** The options as a session is made from them. */
+export type SessionSetup = Omit<CreateAgentSessionOptions, "session"> & {
+  readonly session?: SessionStart | undefined;
+};

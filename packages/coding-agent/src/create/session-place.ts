@@ -6,7 +6,7 @@ import type { SessionHome } from "../session-log/session-home.ts";
 import { isPeriod, MAX_PERIOD_MS } from "../settings/setting.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { type Places, sessionDirectory } from "./places.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { SessionSetup } from "./session-options.ts";
 
 /** Where the sessions of a project live. */
 export interface SessionPlace {
@@ -16,7 +16,7 @@ export interface SessionPlace {
 }
 
 /** Whether sessions live in a store, as options or settings say. */
-export function isStoreNamed(options: CreateAgentSessionOptions, settings: SettingsStore): boolean {
+export function isStoreNamed(options: SessionSetup, settings: SettingsStore): boolean {
   return storeOf(options, settings) !== undefined;
 }
 
@@ -26,7 +26,7 @@ export function isStoreNamed(options: CreateAgentSessionOptions, settings: Setti
  * @throws {SessionError} `invalid_option` for a store that cannot be loaded, or a lease that cannot last
  */
 export async function sessionPlace(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   places: Places,
   settings: SettingsStore,
 ): Promise<SessionPlace> {
@@ -61,7 +61,7 @@ export async function sessionPlace(
 }
 
 function fileHome(
-  options: CreateAgentSessionOptions,
+  options: SessionSetup,
   places: Places,
   settings: SettingsStore,
 ): FileHome {
@@ -73,9 +73,9 @@ function fileHome(
 }
 
 function storeOf(
-  { store, session, taskDepth = 0 }: CreateAgentSessionOptions,
+  { store, session, taskDepth = 0 }: SessionSetup,
   settings: SettingsStore,
-): CreateAgentSessionOptions["store"] {
+): SessionSetup["store"] {
   if (session?.kind === "memory" || session?.kind === "log") return undefined;
   // A subagent's session belongs to its caller's, which takes it over into the store.
   return taskDepth > 0 ? undefined : (store ?? settings.get("session.store"));

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type AgentTool, defineTool } from "@tau-agent/agent";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { expect, it } from "vitest";
@@ -74,4 +75,26 @@ it("keeps the order of calls that write one file, by whatever name", async () =>
     Array.from("abcd", (toolCallId) => ({ toolCallId, isError: false })),
   );
   expect(readFileSync(join(cwd, "notes.txt"), "utf8")).toBe("four\n");
+});
+
+it.each([
+  ["of defineTool", defineTool],
+  ["that is plain", (tool: object) => tool as AgentTool],
+])("takes readOnly of a tool %s as that of every other tool", async (_, define) => {
+  const wait = define({
+    name: "look",
+    description: "Looks",
+    parameters: { type: "object" },
+    readOnly: true,
+    execute: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return { content: [{ type: "text", text: "seen" }] };
+    },
+  } as never);
+  const calls = ["a", "b"].map((id) => toolCall("look", {}, { id }));
+  const overrides = { customTools: [wait], permissions: { mode: "readOnly" } } as const;
+  const { order, session } = await play(calls, {}, overrides);
+  expect(order.slice(0, 2)).toEqual(["a begins", "b begins"]);
+  // Permissions did not ask.
+  expect(JSON.stringify(session.messages)).toContain("seen");
 });

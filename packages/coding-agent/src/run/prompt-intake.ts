@@ -4,6 +4,7 @@ import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-pro
 import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import type { Conversation } from "../session-log/conversation.ts";
+import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
@@ -42,6 +43,7 @@ export interface PromptIntakeOptions {
   /** The answers that prompts with an output schema need. */
   readonly outputs: OpenOutputs;
   readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
+  readonly budget: Pick<SessionBudget, "hasStoppedRun">;
   readonly telemetry?: SessionTelemetry | undefined;
   /** Sends an event, by default one of the current prompt. */
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
@@ -261,7 +263,7 @@ export class PromptIntake {
 
   /** A run ended and does not go on: that is the result of the prompts it answered. */
   noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
-    return this.#prompts.noteRunEnd(input, outcome);
+    return this.#prompts.noteRunEnd(input, outcome, this.#options.budget.hasStoppedRun);
   }
 
   /** Announces the results there are. */

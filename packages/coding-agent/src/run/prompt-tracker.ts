@@ -5,7 +5,10 @@ import { CodedError, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import type { OutputAnswer, OutputResult } from "../structured-output/output-answer.ts";
 
 /** How an accepted prompt ended, as its event tells. */
-export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "errorCode"> & {
+export type PromptOutcome = Pick<
+  PromptResult,
+  "id" | "status" | "error" | "code" | "errorCode"
+> & {
   readonly promptId: string;
   /** For a prompt with an output schema. */
   readonly answer?: OutputResult | undefined;
@@ -39,12 +42,13 @@ interface AcceptedPrompt extends PromptIdentity {
 }
 
 /** The event that announces a result. */
-export function resultEvent({ id, status, error, answer }: PromptOutcome): SessionOnlyEvent {
+export function resultEvent({ id, status, error, code, answer }: PromptOutcome): SessionOnlyEvent {
   return {
     type: "prompt_result",
     ...(id === undefined ? {} : { id }),
     status,
     ...(error === undefined ? {} : { error }),
+    ...(code === undefined ? {} : { code }),
     ...answer,
   };
 }
@@ -111,14 +115,19 @@ export class PromptTracker {
   /**
    * A run ended and will not be retried: that is the result of the prompts it answered.
    *
+   * @param isOverBudget - whether a budget stopped it
    * @returns undoes this, as long as the result was not delivered, if the run continues after all
    */
-  noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
+  noteRunEnd(
+    input: readonly AgentMessage[],
+    outcome: RunOutcome,
+    isOverBudget: boolean,
+  ): () => void {
     const answered = this.#prompts.filter(
       ({ isDelivered, message, outcome: known }) =>
         known === undefined && (isDelivered || input.includes(message)),
     );
-    for (const prompt of answered) prompt.outcome = outcomeOf(prompt, outcome);
+    for (const prompt of answered) prompt.outcome = outcomeOf(prompt, outcome, isOverBudget);
     return () => {
       for (const prompt of answered) prompt.outcome = undefined;
     };
@@ -179,8 +188,15 @@ export function promptResult(
   return { ...outcome, text: lastReplyText(messages), messages, ...answer };
 }
 
-function outcomeOf({ id, promptId }: PromptIdentity, outcome: RunOutcome): PromptOutcome {
+function outcomeOf(
+  { id, promptId }: PromptIdentity,
+  outcome: RunOutcome,
+  isOverBudget: boolean,
+): PromptOutcome {
   const prompt = { id, promptId };
+  if (outcome.aborted && isOverBudget) {
+    return { ...prompt, status: "aborted", code: "budget_exceeded" };
+  }
   if (outcome.failure !== undefined) {
     const { failure } = outcome;
     const error = failure instanceof Error ? failure.message : String(failure);

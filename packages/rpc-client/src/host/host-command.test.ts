@@ -14,6 +14,29 @@ describe("hostCommand", () => {
     ]);
   });
 
+  it.each([
+    ["memory", ["--no-session"]],
+    ["continue", ["--continue"]],
+    [{ path: "a.jsonl" }, ["--session", "a.jsonl"]],
+    [{ kind: "new" }, []],
+    [{ kind: "latest" }, ["--continue"]],
+    [{ kind: "id", id: "x" }, ["--session-id", "x"]],
+    [{ kind: "fork", from: "x" }, ["--fork", "x"]],
+  ] as const)("takes the session %j as the library does", (session, words) => {
+    const command = hostCommand({ cliPath: "/x/tau.js", session });
+    expect(command.slice(4)).toEqual(words);
+  });
+
+  it.each([
+    ["memry", 'got "memry"; the nearest is memory'],
+    [{ kind: "lastest" }, 'got {"kind":"lastest"}'],
+    [{ kind: "file" }, 'got {"kind":"file"}'],
+    [{}, "got {}"],
+    [7, "got 7"],
+  ])("names a wrong session: %j", (session, text) => {
+    expect(() => hostCommand({ session: session as never })).toThrow(text);
+  });
+
   it("takes any argument vector unchanged and adds the mode", () => {
     const command = ["docker", "exec", "-i", "box", "tau"];
     expect(hostCommand({ command, args: ["--no-session"] })).toEqual([

@@ -1,6 +1,20 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { argv, execPath, getBuiltinModule, versions } from "node:process";
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
+
+/** Which conversation a host begins with. */
+export type SessionChoice =
+  | "memory"
+  | "continue"
+  | { readonly path: string; readonly kind?: undefined }
+  | { readonly kind: "new" | "latest" }
+  | { readonly kind: "memory" }
+  /** The project's with exactly this id; a new one with the id if there is none. */
+  | { readonly kind: "id"; readonly id: string }
+  | { readonly kind: "file"; readonly path: string }
+  /** A copy of the one in this file, or with this id. */
+  | { readonly kind: "fork"; readonly from: string };
 
 /** How to start a host. */
 export interface HostCommandOptions {
@@ -12,9 +26,9 @@ export interface HostCommandOptions {
   readonly model?: string;
   /**
    * The conversation: `memory` writes no file, `continue` goes on with the latest of the folder, and a
-   * path names a session file. A new one by default.
+   * path names a session file, as in `createAgentSession`; `kind` says more. A new one by default.
    */
-  readonly session?: "memory" | "continue" | { readonly path: string };
+  readonly session?: SessionChoice;
   /** The names of the tools the model may call; all by default. */
   readonly tools?: readonly string[];
   /** Extensions to load, by path, besides those found on the host's machine. */
@@ -49,10 +63,28 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function sessionArguments(session: HostCommandOptions["session"]): string[] {
-  if (session === undefined) return [];
+function sessionArguments(session: SessionChoice | undefined): string[] {
+  if (session === undefined || session === null) return [];
   if (session === "memory") return ["--no-session"];
-  return session === "continue" ? ["--continue"] : ["--session", session.path];
+  if (session === "continue") return ["--continue"];
+  if (typeof session !== "object") throw wrongSession(session);
+  const { kind, path, id, from } = session as Readonly<Record<string, unknown>>;
+  const [option, value] = {
+    file: ["--session", path],
+    id: ["--session-id", id],
+    fork: ["--fork", from],
+    memory: ["--no-session", ""],
+    latest: ["--continue", ""],
+    new: ["", ""],
+  }[String(kind ?? "file")] ?? [""];
+  if (option === undefined || typeof value !== "string") throw wrongSession(session);
+  return [String(option), value].filter((word) => word !== "");
+}
+
+function wrongSession(given: unknown): TypeError {
+  const hint = typeof given === "string" ? nearestHint(given, ["memory", "continue"]) : "";
+  const expected = '"memory", "continue", {path}, or {kind} of new, id, memory, file, latest, fork';
+  return new TypeError(`session: expected ${expected}; got ${JSON.stringify(given)}${hint}`);
 }
 
 /** A list without names is not the absence of a list. */

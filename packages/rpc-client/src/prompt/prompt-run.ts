@@ -52,7 +52,7 @@ export class PromptRun {
     else this.#end({ status: reply?.stopReason === "aborted" ? "aborted" : "completed" });
   }
 
-  #end({ status, error, promptId, ...end }: PromptEnd): void {
+  #end({ status, error, code, promptId, ...end }: PromptEnd): void {
     if (status === "error") {
       const details = { code: "prompt_failed", command: "prompt", requestId: this.requestId };
       this.#settle.reject(new RpcError(error ?? "The prompt failed", details));
@@ -65,6 +65,7 @@ export class PromptRun {
       id: this.requestId,
       ...(promptId === undefined ? {} : { promptId }),
       status,
+      ...(code === undefined ? {} : { code }),
       messages,
       text,
       ...(outputStatus === undefined ? {} : { outputStatus, outputAttempts }),

@@ -10,6 +10,8 @@ export interface PromptResult<Output = unknown> {
   readonly status: PromptStatus;
   /** The error message, when `status` is `error`; the client rejects with it instead. */
   readonly error?: string | undefined;
+  /** `budget_exceeded` if a used-up budget stopped the run. */
+  readonly code?: "budget_exceeded" | undefined;
   /**
    * What kind of error the model's vendor reported, such as `auth`, or the code of an error of the host;
    * only in the host's own process.

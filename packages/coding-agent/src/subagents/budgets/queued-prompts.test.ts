@@ -18,7 +18,7 @@ it("prompts queued when a budget runs out stay in the conversation and end with 
   const first = await session.submit("first");
   await eventOf(test, isType("agent_start"));
   const queued = [await session.steer("second"), await session.followUp("third")];
-  expect(await first.result).toMatchObject({ status: "aborted" });
+  expect(await first.result).toMatchObject({ status: "aborted", code: "budget_exceeded" });
   for (const { result } of queued) {
     expect(await result).toMatchObject({
       status: "error",
@@ -29,4 +29,26 @@ it("prompts queued when a budget runs out stay in the conversation and end with 
   session.budget.setLimits({ maxInputTokens: 10_000 });
   await session.prompt("go on");
   expect(readBy.map((text) => text.split("\n")[0])).toEqual(["first", "second", "third", "go on"]);
+});
+
+it("a prompt that a budget stopped says so, and one that somebody aborted does not", async () => {
+  const call = () => turn([toolCall("bash", { command: "sleep 5" })], { usage: { input: 500 } });
+  const test = await createTestSession(call);
+  const { session, events } = test;
+  const aborted = await session.submit("first");
+  await eventOf(test, isType("tool_execution_start"));
+  await session.abort();
+  expect(await aborted.result).not.toHaveProperty("code");
+  session.budget.setLimits({ maxInputTokens: 700 });
+  expect(await session.prompt("second")).toMatchObject({
+    status: "aborted",
+    code: "budget_exceeded",
+  });
+  const results = events.flatMap((event) =>
+    event.type === "prompt_result" ? [[event.status, event.code]] : [],
+  );
+  expect(results).toEqual([
+    ["aborted", undefined],
+    ["aborted", "budget_exceeded"],
+  ]);
 });

@@ -1,0 +1,22 @@
+import type { SessionStart } from "../session-log/session-home.ts";
+
+/** Which conversation a session begins with, as clients say it, too. */
+export type SessionChoice =
+  /** One without a file. */
+  | "memory"
+  /** The folder's latest; a new one if there is none. */
+  | "continue"
+  /** The one in this file. */
+  | { readonly path: string; readonly kind?: undefined }
+  | SessionStart;
+
+/** The choices that are words. */
+export const sessionWords = ["memory", "continue"] as const;
+
+/** A choice, checked, as sessions are opened. */
+export function sessionStartOf(choice: SessionChoice | undefined): SessionStart | undefined {
+  if (choice === "memory") return { kind: "memory" };
+  if (choice === "continue") return { kind: "latest" };
+  if (choice == null || choice.kind !== undefined) return choice;
+  return { kind: "file", path: choice.path };
+}
