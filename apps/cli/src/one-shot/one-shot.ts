@@ -6,7 +6,7 @@ import {
   type PromptResult,
   systemReason,
 } from "@tau-agent/coding-agent";
-import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
+import { CodedError, encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "../command-line/cli-options.ts";
@@ -148,18 +148,24 @@ async function runPrompts(
     throw new Error("there is no prompt; pass one as an argument or pipe it in");
   }
   // The last prompt is the one whose answer is printed.
-  const last = rest.length === 0 ? { outputSchema } : {};
-  let result: PromptResult = await session.prompt(opening, { images, ...last });
-  await onResult(result);
-  for (const [index, message] of rest.entries()) {
-    if (result.status === "error" || result.status === "aborted") break;
-    result = await session.prompt(message, index === rest.length - 1 ? { outputSchema } : {});
+  const schemaOf = (index: number) => (index === rest.length ? { outputSchema } : {});
+  try {
+    let result: PromptResult = await session.prompt(opening, { images, ...schemaOf(0) });
     await onResult(result);
+    for (const [index, message] of rest.entries()) {
+      if (result.status === "error" || result.status === "aborted") break;
+      result = await session.prompt(message, schemaOf(index + 1));
+      await onResult(result);
+    }
+    return result;
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== "invalid_schema") throw error;
+    // Whether it is a schema is said by the session, which knows no file.
+    const reason = `${resolve(task.cwd, options.outputSchema ?? "")}: ${error.message}`;
+    throw new ProtocolError("invalid_option", { option: "--output-schema", reason });
   }
-  return result;
 }
 
-/** Whether it is a schema is said by the session. */
 async function readSchema(
   file: string | undefined,
   cwd: string,

@@ -210,6 +210,23 @@ describe("a host with many sessions", () => {
     expect((await host.finish()).code).toBe(0);
   });
 
+  it("refuses as draining whatever the session", async () => {
+    const { host, open } = start();
+    const [busy, idle] = [await open(), await open()];
+    host.send({ id: "p", type: "prompt", message: "hi", sessionId: busy });
+    await nextLike(host, { type: "agent_start" });
+    host.send({ id: "d", type: "drain" });
+    await nextLike(host, { type: "session_closed", sessionId: idle });
+    const others = [{ sessionId: idle }, { sessionId: "nobody" }, {}, { sessionId: busy }];
+    for (const [id, other] of others.entries()) {
+      host.send({ id, type: "prompt", message: "more", ...other });
+      expect(await nextLike(host, { id })).toMatchObject({ code: "draining" });
+    }
+    host.send({ id: "a", type: "attach", sessionId: idle });
+    expect(await nextLike(host, { id: "a" })).toMatchObject({ code: "draining" });
+    expect((await host.finish()).code).toBe(0);
+  });
+
   it("opens no session over settings that cannot be read", async () => {
     const { host, ask } = start();
     const agent = folderIn(host.place, "broken-agent");

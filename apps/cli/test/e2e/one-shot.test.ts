@@ -56,6 +56,8 @@ describe("-p", () => {
       ["missing.json", "missing.json"],
       ["broken.json", "broken.json"],
       ["none.json", 'unknown type "thing"'],
+      ["none.json", "Invalid option --output-schema: "],
+      ["none.json", "/project/none.json: "],
     ])("names what is wrong with %s before a model is asked", async (schema, words) => {
       const result = await ask(schema, []);
       expect(result).toMatchObject({ code: 1, stdout: "" });

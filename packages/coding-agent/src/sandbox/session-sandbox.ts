@@ -11,6 +11,7 @@ import { withoutAddresses } from "./bubblewrap/host-sockets.ts";
 import { closingCommand, inheritedDescriptors } from "./bubblewrap/inherited-descriptors.ts";
 import type { OwnListeners } from "./bubblewrap/own-listeners.ts";
 import { Placeholders } from "./bubblewrap/placeholders.ts";
+import { RestlessSockets } from "./bubblewrap/restless-sockets.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { behindDoor } from "./network/open-door.ts";
 import { isOfHost, readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
@@ -38,6 +39,7 @@ export class SessionSandbox implements Sandbox {
   readonly #options: SessionSandboxOptions;
   readonly #folders: PrivateFolders;
   readonly #paths: SandboxPaths;
+  readonly #restless = new RestlessSockets();
   readonly #placeholders: Placeholders;
   #closing: readonly string[] | undefined;
   #door: Promise<SandboxNetworkDoor> | undefined;
@@ -164,6 +166,7 @@ export class SessionSandbox implements Sandbox {
       isReadOnly: policy.mode === "readOnly",
       hasNetwork,
       ownSockets: own.sockets,
+      restless: this.#restless,
       program: command.file,
       openSockets: door?.files ?? [],
       start: this.#paths.seenPath(cwd),

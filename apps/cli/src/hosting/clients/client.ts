@@ -21,6 +21,13 @@ import { IsolatedLines } from "./isolated-lines.ts";
 
 type Done = void | Promise<void>;
 
+/** Refusals that say what has become of a session. */
+const ofSession: ReadonlySet<ErrorCode> = new Set([
+  "unknown_session",
+  "session_closing",
+  "missing_session_id",
+]);
+
 /** One connection of a client: takes its lines, and routes commands to the sessions they name. */
 export class Client {
   readonly #options: ClientOptions;
@@ -259,9 +266,11 @@ export class Client {
 
   #refuse(
     frame: ClientFrame | FrameError,
-    code: ErrorCode,
+    found: ErrorCode,
     values: Readonly<Record<string, string>>,
   ): void {
+    // Which sessions are still there is chance by then.
+    const code = this.#options.pool.isDraining && ofSession.has(found) ? "draining" : found;
     const id =
       frame.kind === "host_answer"
         ? frame.answer.id

@@ -16,9 +16,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * The sockets in the file system through which a command could have something done outside. A read-only
  * mount does not keep a command from connecting to them.
  */
-export function hostSockets(environment: Environment): readonly string[] {
+export function hostSockets(environment: Environment): {
+  /** Those that variables name. */
+  readonly named: readonly string[];
+  /** Those that programs have bound. */
+  readonly bound: readonly string[];
+} {
   const named = addressVariables.flatMap((name) => pathsOf(environment[name] ?? ""));
-  return [...new Set([...named, ...boundSockets()])];
+  return { named, bound: boundSockets() };
 }
 
 /** The environment of a command without addresses of programs outside. */

@@ -6,6 +6,7 @@ import { resolveLinks } from "../paths/resolve-links.ts";
 import { closedNames, type SandboxPaths } from "../paths/sandbox-paths.ts";
 import { hostSockets } from "./host-sockets.ts";
 import type { Mount } from "./mount.ts";
+import type { RestlessSockets } from "./restless-sockets.ts";
 
 /** What the mounts of a command are made from. */
 export interface MountPlan {
@@ -19,6 +20,8 @@ export interface MountPlan {
   readonly program: string;
   /** Sockets at which this host waits for its clients. */
   readonly ownSockets: readonly string[];
+  /** Leaves out what comes and goes. */
+  readonly restless: RestlessSockets;
   /** Sockets that a command may use. */
   readonly openSockets: readonly string[];
   /** Folders that a command of the host's own reads and writes, too. */
@@ -111,8 +114,10 @@ export function closedSockets({
   hasNetwork,
   ownSockets,
   openSockets,
+  restless,
 }: MountPlan): readonly string[] {
-  const bound = hostSockets(environment);
+  const { named, bound: all } = hostSockets(environment);
+  const bound = [...new Set([...named, ...restless.lasting(all), ...ownSockets])];
   const isControl = (path: string) => /docker|containerd|podman|bus/i.test(path);
   const wanted = hasNetwork
     ? [...controlSockets, ...ownSockets, ...bound.filter(isControl)]

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { endedWith } from "./ended-with.ts";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { asOwnFile } from "../../permissions/isolated-paths.ts";
@@ -192,8 +193,9 @@ async function startSubagent(
     budget: context.share.limits,
     permissions: context.permissions.change,
     traceparent: environment.traceparentOf?.(run.toolCallId),
-    approve: (asked, { signal }) => session.approve(task.id, asked, signal),
-    raiseBudget: (asked, { signal }) => context.share.raise(asked, { agentId: task.id, signal }),
+    approve: (asked, { signal }) => session.approve(task.id, asked, endedWith(signal, run.signal)),
+    raiseBudget: (asked, { signal }) =>
+      context.share.raise(asked, { agentId: task.id, signal: endedWith(signal, run.signal) }),
     signal: run.signal,
     onEvent: (event) => {
       const used = context.meter.note(event);
