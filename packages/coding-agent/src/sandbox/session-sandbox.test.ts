@@ -12,7 +12,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import type { EnclosedCommand } from "../processes/sandbox.ts";
 import { runShellCommand } from "../processes/shell-command.ts";
@@ -146,6 +146,37 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
     });
     // Nothing stays of the try that failed.
     expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt", "log"]);
+  });
+
+  it("starts while a program makes and closes sockets all the time", async () => {
+    await using place = await new SandboxedPlace().enter();
+    const { sandbox } = place;
+    const enclose = sandbox?.enclose.bind(sandbox);
+    if (sandbox === undefined || enclose === undefined) throw new Error("no sandbox");
+    // Not this process: what the host itself listens at stays closed.
+    const code = `let server;
+      process.on("message", (path) => {
+        if (path) server = require("net").createServer().listen(path, () => process.send("made"));
+        else server.close(() => process.send("closed"));
+      });`;
+    const program = spawn(process.execPath, ["-e", code], {
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    onTestFinished(() => void program.kill());
+    const tell = async (path: string) => {
+      program.send(path);
+      await once(program, "message");
+    };
+    let tries = 0;
+    sandbox.enclose = async (command) => {
+      tries += 1;
+      await tell(join(place.outside, `${tries}.sock`));
+      const enclosed = await enclose(command);
+      await tell("");
+      return enclosed;
+    };
+    expect(await place.run("echo started")).toEqual({ output: "started\n", outcome: ok });
+    expect(tries).toBe(2);
   });
 
   it("leaves nothing where a socket of the project was", async () => {

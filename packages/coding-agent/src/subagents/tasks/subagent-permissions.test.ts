@@ -139,3 +139,26 @@ describe("an agent whose file sets a permission mode", () => {
     expect(asked).toEqual(["Allow write: 0.txt?", "Allow write: 1.txt?"]);
   });
 });
+
+it("an abort with a subagent's question open is what has ended it", async () => {
+  const places = project({ "src/a.txt": "one\n" });
+  const worker = (step: number) => (step === 0 ? turn(write("b.txt")()) : "done");
+  const order = { tasks: [{ id: "one", task: "<one>" }] };
+  const test = await createTestSession(scenario(order, { one: worker }), {
+    ...places,
+    permissions: { mode: "ask", rules: [{ tool: "task", action: "allow" }] },
+  });
+  const { session } = test;
+  const ended = Promise.withResolvers<unknown>();
+  session.requests.attach({
+    answers: (method) => method === "tool_approval",
+    open: (request) => {
+      expect(request.agentId).toBe("one");
+      setImmediate(() => void session.abort());
+      return true;
+    },
+    closed: (_, { by }) => ended.resolve(by),
+  });
+  expect((await session.prompt("go")).status).toBe("aborted");
+  expect(await ended.promise).toBe("abort");
+});
