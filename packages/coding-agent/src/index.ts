@@ -65,6 +65,7 @@ export type {
   CreateAgentSessionOptions,
   PromptOptionsOfSession,
 } from "./create/session-options.ts";
+export type { SessionChoice } from "./create/session-start.ts";
 export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
@@ -123,7 +124,6 @@ export { exportSession, exportSessionFile } from "./session/export-session.ts";
 export { logInBySession, loginProviders } from "./session/session-logins.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
 export type { SessionInfo } from "./session-log/list-sessions.ts";
-export type { SessionChoice } from "./create/session-start.ts";
 export {
   deleteSession,
   findSavedSession,

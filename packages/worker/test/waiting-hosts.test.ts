@@ -84,7 +84,11 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
   test("a fleet with pi-mcp-adapter and a server over npx goes on after kill -9", async () => {
     const own = fleet(calling("sleep 0.2"));
     const files = {
-      "server/package.json": JSON.stringify({ name: "tau-test-server", version: "1.0.0", bin: "run.mjs" }),
+      "server/package.json": JSON.stringify({
+        name: "tau-test-server",
+        version: "1.0.0",
+        bin: "run.mjs",
+      }),
       "server/run.mjs": `#!/usr/bin/env node
         process.argv[2] = '{"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}';
         await import(${JSON.stringify(mcpServer)});`,

@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createTestSession, placesIn, temporaryFolder, userTexts } from "./__fixtures__/test-session.ts";
+import {
+  createTestSession,
+  placesIn,
+  temporaryFolder,
+  userTexts,
+} from "./__fixtures__/test-session.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { SessionChoice } from "./session-start.ts";
 
@@ -13,7 +18,10 @@ it.each([
   [{ settings: { a: 1 } }, "Invalid option settings: expected a SettingsStore; "],
   [{ session: { kind: "lastest" } }, 'got "lastest"; the nearest is latest'],
   [{ session: { kind: "file" } }, "Invalid option session.path: expected a string, got nothing"],
-  [{ session: "memry" }, 'expected "memory", "continue", {path} or {kind}, got "memry"; the nearest is memory'],
+  [
+    { session: "memry" },
+    'expected "memory", "continue", {path} or {kind}, got "memry"; the nearest is memory',
+  ],
   [{ session: ["memory"] }, "Invalid option session: expected"],
   [{ session: { path: 1 } }, "Invalid option session.path: expected a string, got 1"],
   [{ session: { path: "a.jsonl", id: "b" } }, "Invalid option session.id: there is no such option"],

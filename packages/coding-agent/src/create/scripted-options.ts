@@ -7,9 +7,7 @@ import type { SessionSetup } from "./session-options.ts";
  * With the provider `scripted`, the model plays a scenario from the file that `model` names, or a short
  * built-in one; everything else is real. The test kit is loaded only then.
  */
-export async function withScriptedModel(
-  options: SessionSetup,
-): Promise<SessionSetup> {
+export async function withScriptedModel(options: SessionSetup): Promise<SessionSetup> {
   const { provider, model: file, stream, baseDirectory, cwd } = options;
   if (provider !== "scripted" || stream !== undefined || typeof file === "object") return options;
   const [{ createStream }, testing, { helloScenario }] = await Promise.all([

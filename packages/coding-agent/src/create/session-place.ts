@@ -60,11 +60,7 @@ export async function sessionPlace(
   return { home, closeStore: store === named ? undefined : async () => store.close?.() };
 }
 
-function fileHome(
-  options: SessionSetup,
-  places: Places,
-  settings: SettingsStore,
-): FileHome {
+function fileHome(options: SessionSetup, places: Places, settings: SettingsStore): FileHome {
   return new FileHome(places.cwd, {
     directoryOf: (cwd) => sessionDirectory(options, { ...places, cwd }, settings),
     root: join(places.agentDirectory, "sessions"),

@@ -269,7 +269,8 @@ export class ExtensionSystem {
             ...staged.port("pi.getCommands").textCommands.map(withSourceInfo),
           ],
         });
-        for (const tool of madeTools(await this.#made(extension, loaded.factory(api)))) api.registerTool(tool);
+        for (const tool of madeTools(await this.#made(extension, loaded.factory(api))))
+          api.registerTool(tool);
         for (const [name, config] of extension.providers) this.#addProvider(name, config);
         for (const definition of extension.virtualModels.values()) this.#addVirtual(definition);
         staged.isCommitted = true;

@@ -5,10 +5,7 @@ import { CodedError, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import type { OutputAnswer, OutputResult } from "../structured-output/output-answer.ts";
 
 /** How an accepted prompt ended, as its event tells. */
-export type PromptOutcome = Pick<
-  PromptResult,
-  "id" | "status" | "error" | "code" | "errorCode"
-> & {
+export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code" | "errorCode"> & {
   readonly promptId: string;
   /** For a prompt with an output schema. */
   readonly answer?: OutputResult | undefined;

@@ -65,12 +65,18 @@ async function understoodLines(start: number, count: number): Promise<Understood
   return [...found.values()];
 }
 
-/** Not what ends the sandbox itself, searches all of the machine, or takes a program of the tests for a script. */
+/**
+ * Not what ends the sandbox itself, searches all of the machine, takes a program of the tests for a script, or
+ * empties the environment, so that the programs of the machine are found.
+ */
 function canRun({ line, parts }: UnderstoodLine): boolean {
   const runsFile = parts.some(
     (part) => part.kind === "command" && !part.isWrapper && /(?:^|\/)(?:ba|da)?sh$/.test(part.name),
   );
-  if (runsFile) return false;
+  const isEmptied = parts.some(
+    (part) => part.kind === "command" && /^(?:\S*\/)?(?:env|exec) -/.test(part.text),
+  );
+  if (runsFile || isEmptied) return false;
   return !/find\s+["'\\]*\/|\0/.test(line) && !parts.map(programOf).includes("kill");
 }
 

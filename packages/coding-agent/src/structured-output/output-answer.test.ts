@@ -102,7 +102,10 @@ describe("an answer of a given shape", () => {
   });
 
   it.each([
-    ["a tool", () => turn({ type: "toolCall", name: "structured_output", arguments: { x: 1e400 } })],
+    [
+      "a tool",
+      () => turn({ type: "toolCall", name: "structured_output", arguments: { x: 1e400 } }),
+    ],
     ["a text", () => '{"x": 1e400}'],
   ])("of %s with a number that JSON cannot write is invalid", async (_, reply) => {
     const { session } = await createTestSession(reply as never);

@@ -30,7 +30,9 @@ export async function inTime<Value>(
     waitedMs += TICK_MS;
     if (waitedMs === NOTICE_MS) onSlow(NOTICE_MS / 1_000);
     if (waitedMs < limitMs) return;
-    late.reject(new Error(`did not end within ${limitMs / 1_000} s; the session goes on without it`));
+    late.reject(
+      new Error(`did not end within ${limitMs / 1_000} s; the session goes on without it`),
+    );
   }, TICK_MS);
   try {
     return await Promise.race([work, late.promise]);

@@ -1,6 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { endedWith } from "./ended-with.ts";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { asOwnFile } from "../../permissions/isolated-paths.ts";
@@ -16,6 +15,7 @@ import {
 import type { Subagent, SubagentReply, SubagentRequest } from "../runners/subagent-runner.ts";
 import { verifyWork } from "../verification/verify-work.ts";
 import { BudgetShare } from "./budget-share.ts";
+import { endedWith } from "./ended-with.ts";
 import { HostToolShare } from "./host-tool-share.ts";
 import { PermissionShare } from "./permission-share.ts";
 import { openCopy, ownFolder, type SubagentCopy } from "./subagent-copy.ts";
