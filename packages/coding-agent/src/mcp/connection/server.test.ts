@@ -47,7 +47,6 @@ function open(answer: (count: number) => Promise<void> | undefined) {
     onRefused: (error) => refusals.push(error),
     maskKeys: (value) => value,
     loginHint: "Log in.",
-    maskKeys: (text) => text,
   });
   const lose = () => lives.at(-1)?.onClosed();
   return { server, lives, refusals, lose };
