@@ -104,7 +104,12 @@ describe("an answer of a given shape", () => {
   it.each([
     [
       "a tool",
-      () => turn({ type: "toolCall", name: "structured_output", arguments: { x: Number.POSITIVE_INFINITY } }),
+      () =>
+        turn({
+          type: "toolCall",
+          name: "structured_output",
+          arguments: { x: Number.POSITIVE_INFINITY },
+        }),
     ],
     ["a text", () => '{"x": 1e400}'],
   ])("of %s with a number that JSON cannot write is invalid", async (_, reply) => {
