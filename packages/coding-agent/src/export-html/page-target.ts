@@ -13,7 +13,7 @@ export interface PageTarget extends Disposable {
 
 /**
  * The file to write a page for `path` to; links are followed, but below a folder that commands can change
- * none is, and one in the place of the page is replaced. Refuses to replace a conversation or anything but a
+ * none is, and the page replaces a link at its own name. Refuses to replace a conversation or anything but a
  * plain file.
  *
  * @throws {SessionError} `export_failed`

@@ -52,8 +52,8 @@ function linkTarget(path: string): string | undefined {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch (error) {
     const code = errorCode(error) ?? "";
-    // What is not there, or cannot be looked at, cannot be opened through a link either; EINVAL: what was
-    // a link is none any more.
+    // What is not there, or cannot be looked at, cannot be opened through a link either. EINVAL: it was
+    // exchanged for something else just now.
     const isNoLink = ["ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENAMETOOLONG", "EINVAL"];
     if (isNoLink.includes(code)) return undefined;
     throw error;
