@@ -3,6 +3,7 @@ import { DerivedText } from "../../base/files/derived-text.ts";
 import { FolderFiles } from "../../base/files/folder-files.ts";
 import { keyFileNames } from "../../base/files/key-files.ts";
 import { keyVariableNames } from "./environment-keys.ts";
+import { type JsonText, textsInJson } from "./json-members.ts";
 
 /** Programs need these, and they hold no secret. */
 const common = new Set(["PATH", "HOME", "USER", "SHELL", "TMPDIR", "PWD", "LANG"]);
@@ -54,39 +55,34 @@ export class KnownKeys {
 }
 
 function readFrom(name: string, text: string): Said {
-  const secrets = name.endsWith(".json") ? secretsIn(text) : [text.trim()];
+  if (!name.endsWith(".json")) return { ...nothing, secrets: [text.trim()] };
+  const texts = textsInJson(text);
   return {
-    variables: name === "models.json" || name === "auth.json" ? variablesIn(text) : [],
-    namedVariables: name === "mcp.json" ? variablesOfServers(text) : [],
-    secrets,
+    variables: name === "models.json" || name === "auth.json" ? variablesIn(texts) : [],
+    namedVariables: name === "mcp.json" ? variablesOfServers(texts) : [],
+    secrets: secretsIn(texts),
   };
 }
 
-/** The file may have comments, and every text in it may name a variable. */
-function variablesIn(json: string): string[] {
-  const names = expandedIn(json);
-  for (const [, text = ""] of json.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
-    if (/^[A-Z][A-Z0-9_]{2,}$/.test(text)) names.push(text);
-  }
-  for (const [, name = ""] of json.matchAll(/"(?:apiKey|key)"\s*:\s*"([A-Za-z_]\w*)"/g)) {
-    names.push(name);
-  }
-  return names;
+function variablesIn(texts: readonly JsonText[]): string[] {
+  const named = texts.filter(({ name, value }) => {
+    const isKey = name === "apiKey" || name === "key";
+    return /^[A-Z][A-Z0-9_]{2,}$/.test(value) || (isKey && /^[A-Za-z_]\w*$/.test(value));
+  });
+  return [...expandedIn(texts), ...named.map(({ value }) => value)];
 }
 
 /** Those that `$NAME` and `${NAME}` name. */
-function expandedIn(json: string): string[] {
-  const names: string[] = [];
-  for (const [, text = ""] of json.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
-    if (text.startsWith("!")) continue;
-    for (const [, variable = ""] of text.matchAll(/\$\{?([A-Za-z_]\w*)/g)) names.push(variable);
-  }
-  return names;
+function expandedIn(texts: readonly JsonText[]): string[] {
+  return texts.flatMap(({ value }) => {
+    if (value.startsWith("!")) return [];
+    return [...value.matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name = ""]) => name);
+  });
 }
 
 /** Programs and folders are named by variables, too, which commands need. */
-function variablesOfServers(json: string): string[] {
-  return expandedIn(json).filter((name) => !/(?:^|_)(?:HOME|DIR|PATH|ROOT)$/.test(name));
+function variablesOfServers(texts: readonly JsonText[]): string[] {
+  return expandedIn(texts).filter((name) => !/(?:^|_)(?:HOME|DIR|PATH|ROOT)$/.test(name));
 }
 
 const secretMembers =
@@ -94,30 +90,14 @@ const secretMembers =
 /** Headers whose values are words that occur anywhere. */
 export const plainHeaders =
   /^(?:accept|content|sec|mcp)-|^(?:accept|user-agent|origin|referer|http-referer|x-title)$/i;
-const member = /"((?:[^"\\]|\\.)*)"\s*:\s*"((?:[^"\\]|\\.)*)"/g;
-const headers = /"headers"\s*:\s*\{((?:[^}"]|"(?:[^"\\]|\\.)*")*)\}/g;
 
-/** Keys and tokens that are written out. Files may have comments, so they are not parsed. */
-function secretsIn(json: string): string[] {
-  const inHeaders = [...json.matchAll(headers)].flatMap(([, text = ""]) =>
-    membersIn(text).filter(([name]) => !plainHeaders.test(name)),
-  );
-  const others = membersIn(json).filter(([name]) => secretMembers.test(name));
-  return [...others, ...inHeaders].flatMap(([, value]) => {
+/** Keys and tokens that are written out. */
+function secretsIn(texts: readonly JsonText[]): string[] {
+  return texts.flatMap(({ name, parent, value }) => {
+    const isHeader = parent === "headers" && !plainHeaders.test(name);
+    if (!isHeader && !secretMembers.test(name)) return [];
     if (/^[!$]|\$\{/.test(value) || /^[A-Z][A-Z0-9_]*$/.test(value)) return [];
     // A header says what kind of token it has; the token is shown without that as well.
     return [value, ...value.split(" ").slice(1)];
   });
-}
-
-function membersIn(json: string): [name: string, value: string][] {
-  return [...json.matchAll(member)].map(([, name = "", value = ""]) => [name, unescaped(value)]);
-}
-
-function unescaped(text: string): string {
-  try {
-    return JSON.parse(`"${text}"`) as string;
-  } catch {
-    return text;
-  }
 }

@@ -45,3 +45,14 @@ it("notices a file that appears, changes or goes, however often it was asked bef
     rmSync(join(agentDirectory, "auth.json"));
   }
 });
+
+it("reads long and broken files in time", () => {
+  const quoted = JSON.stringify(JSON.stringify(Array.from({ length: 20_000 }, () => ({ a: "b" }))));
+  write(
+    "mcp.json",
+    `{"mcpServers":{"a":{"env":{"LIST":${quoted}},"args":["${'\\"'.repeat(100_000)}`,
+  );
+  const began = performance.now();
+  expect(mask()("text")).toBe("text");
+  expect(performance.now() - began).toBeLessThan(1500);
+});
