@@ -106,10 +106,3 @@ it("runs work once where the context manager throws, before or after it", async 
     trace.disable();
   }
 });
-
-it("starts a session where registering a provider fails", async () => {
-  const { session } = await createTestSession(["done"], {
-    telemetry: { enabled: true, register: async () => broken() },
-  });
-  expect(await session.prompt("go")).toMatchObject({ status: "completed" });
-});

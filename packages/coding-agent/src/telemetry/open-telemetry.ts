@@ -13,10 +13,8 @@ export async function openTelemetry(
   },
 ): Promise<SessionTelemetry | undefined> {
   if (!(enabled ?? settings.get("telemetry.enabled"))) return undefined;
-  const { RecordedTelemetry, attemptLater, flushProvider, hasProvider } = await import(
-    "./recorded-telemetry.ts"
-  );
-  if (!hasProvider() && register !== undefined) await attemptLater(register);
+  const { RecordedTelemetry, flushProvider, hasProvider } = await import("./recorded-telemetry.ts");
+  if (!hasProvider()) await register?.();
   const hasContents = contents ?? settings.get("telemetry.contents");
   return new RecordedTelemetry({ ...session, hasContents, flush: () => flushProvider(flushMs) });
 }

@@ -20,7 +20,6 @@ import type { PromptTrace, SessionTelemetry } from "./session-telemetry.ts";
 import { readTraceParent, traceParentOf } from "./trace-parent.ts";
 import { TracedStream } from "./traced-stream.ts";
 
-export { attemptLater } from "./attempt.ts";
 export { flushProvider, hasProvider } from "./provider.ts";
 
 /** What {@link RecordedTelemetry} works with. */
