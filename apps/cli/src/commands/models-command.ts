@@ -1,4 +1,10 @@
-import { createAgentSession, type RefreshedProvider, refreshModels } from "@tau-agent/coding-agent";
+import {
+  createAgentSession,
+  listLoginProviders,
+  providerHint,
+  type RefreshedProvider,
+  refreshModels,
+} from "@tau-agent/coding-agent";
 import { readHostLine } from "../command-line/read-host-line.ts";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
@@ -40,7 +46,10 @@ export async function modelsCommand(
   }
   const known = await registry.providers();
   const unknown = providers.find((provider) => !known.includes(provider));
-  if (unknown !== undefined) refuse(unknown, "there is no such provider");
+  if (unknown !== undefined) {
+    const hint = providerHint(unknown, await listLoginProviders(registry));
+    refuse(unknown, `there is no such provider${hint}`);
+  }
   const chosen = providers.length > 0 ? providers : undefined;
   const { agentDirectory } = environment;
   const done = await refreshModels({

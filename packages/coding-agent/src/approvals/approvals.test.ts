@@ -463,6 +463,28 @@ describe("while a question is open", () => {
     expect(results).toEqual([{ type: "prompt_result", id: "mine", status: "completed" }]);
   });
 
+  it("and may ask for it after its run has ended", async () => {
+    const { session, cwd } = await waiting();
+    const path = session.log.path ?? "";
+    const promptId = /"promptId":"(\w+)"/.exec(readFileSync(path, "utf8"))?.[1] ?? "";
+    await session.dispose();
+    const again = await asking(["done"], [allow, allow], { cwd, session: { kind: "file", path } });
+    const results: unknown[] = [];
+    again.session.subscribe((event) => {
+      if (event.type === "prompt_result") results.push(event);
+    });
+    await again.session.waitForIdle();
+    const known = await again.session.submit("go", { promptId, id: "mine", resume: true });
+    expect(known.disposition).toBe("duplicate");
+    expect(await known.result).toMatchObject({ status: "completed", text: "done" });
+    await expect
+      .poll(() => results)
+      .toEqual([
+        { type: "prompt_result", status: "completed" },
+        { type: "prompt_result", id: "mine", status: "completed" },
+      ]);
+  });
+
   it("a deny rule closes a question that is asked again", async () => {
     const { session, ended, cwd } = await waiting();
     const path = session.log.path ?? "";

@@ -394,7 +394,7 @@ export class PromptIntake {
 
   async #announce(results: readonly PromptOutcome[]): Promise<void> {
     for (const result of results) {
-      this.#announced.add(result.promptId);
+      if (!this.#prompts.takeUnheard(result.promptId)) this.#announced.add(result.promptId);
       this.#options.outputs.forget(result.promptId);
       await this.#options.emit(resultEvent(result), result.promptId);
     }

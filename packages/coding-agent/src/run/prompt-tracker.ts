@@ -53,6 +53,8 @@ export function resultEvent({ id, status, error, code, answer }: PromptOutcome):
 /** Follows every accepted prompt to its result. */
 export class PromptTracker {
   #prompts: AcceptedPrompt[] = [];
+  /** Prompts that nobody had claimed when their results came. */
+  readonly #unheard = new Set<string>();
 
   /** Notes a prompt and returns the promise of its result. */
   accept(message: AgentMessage, prompt: PromptIdentity): Promise<PromptResult> {
@@ -84,6 +86,11 @@ export class PromptTracker {
     const added: AcceptedPrompt = { ...prompt, message, result, resolve, ...state };
     this.#prompts.push(added);
     return added;
+  }
+
+  /** Whether the result of a prompt came to nobody who had asked for it; true once. */
+  takeUnheard(promptId: string): boolean {
+    return this.#unheard.delete(promptId);
   }
 
   /** Whether somebody waits for the result of a prompt; not so where only its run was taken up. */
@@ -134,8 +141,9 @@ export class PromptTracker {
   settle(): PromptOutcome[] {
     const settled = this.#prompts.filter(({ outcome }) => outcome !== undefined);
     this.#prompts = this.#prompts.filter(({ outcome }) => outcome === undefined);
-    return settled.flatMap(({ outcome, messages, resolve, isAnnounced, answer }) => {
+    return settled.flatMap(({ outcome, messages, resolve, isAnnounced, isUnclaimed, answer }) => {
       if (outcome === undefined) return [];
+      if (isUnclaimed) this.#unheard.add(outcome.promptId);
       const answered = withAnswer(outcome, answer, messages);
       resolve(promptResult(answered, messages));
       return isAnnounced ? [answered] : [];

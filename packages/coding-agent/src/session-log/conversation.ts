@@ -4,6 +4,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
+import { modelName } from "../models/resolver.ts";
 import { isThinkingLevel } from "../models/thinking-level.ts";
 import { answerLeftCalls, answerOpenCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
 import { contextOfBranch, countMessages, resumedModel, StoredMessages } from "./branch-context.ts";
@@ -307,7 +308,9 @@ export class Conversation {
     const found = model && (await registry.find(model.provider, model.modelId));
     const isUsable = found !== undefined && (await registry.isAvailable(found));
     if (model !== undefined && !isUsable) {
-      const message = `The session's model ${model.provider}/${model.modelId} is not available; continuing with ${models.model?.id ?? "none"}`;
+      const used =
+        models.model === undefined ? "no other one is" : `using ${modelName(models.model)}`;
+      const message = `The session's model ${model.provider}/${model.modelId} is not available; ${used}`;
       note({ severity: "warning", message });
     }
     const isLevel = thinkingLevel !== undefined && isThinkingLevel(thinkingLevel);
