@@ -5,6 +5,7 @@ from .client import TauClient, __version__
 from .commands import ErrorCode
 from .errors import (
     ConnectionClosedError,
+    ConnectionCode,
     EventOverflowError,
     FrameTooLargeError,
     RequestTimeoutError,
@@ -23,6 +24,7 @@ __all__ = [
     "ApprovalRequest",
     "BudgetRequest",
     "ConnectionClosedError",
+    "ConnectionCode",
     "Deny",
     "ErrorCode",
     "EventOverflowError",

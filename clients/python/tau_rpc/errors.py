@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+ConnectionCode = Literal[
+    "unreachable", "connect_timeout", "unauthorized", "no_token", "refused", "closed"
+]
+"""Why there is no connection: nothing answers there, or not in time; the token is not taken, or
+missing; what answers takes no such client; it has ended."""
+
 
 class TauError(Exception):
     """The base of all errors of this package."""
@@ -34,10 +42,18 @@ class RequestTimeoutError(TauError, TimeoutError):
 class ConnectionClosedError(TauError, ConnectionError):
     """The host is gone; whatever waits for an answer or an event gets this."""
 
-    def __init__(self, reason: str, *, exit_code: int | None = None, stderr: str = "") -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        exit_code: int | None = None,
+        stderr: str = "",
+        code: ConnectionCode = "closed",
+    ) -> None:
         last_words = stderr.strip()
         super().__init__(f"{reason}\n{last_words}" if last_words else reason)
         self.reason = reason
+        self.code: ConnectionCode = code
         self.exit_code = exit_code
         """Negative when a signal ended the host, None when it never ran or still does."""
         self.stderr = stderr
@@ -45,7 +61,9 @@ class ConnectionClosedError(TauError, ConnectionError):
 
     def again(self) -> ConnectionClosedError:
         """The same for one more who waits: a raised error keeps the trace of one place."""
-        return ConnectionClosedError(self.reason, exit_code=self.exit_code, stderr=self.stderr)
+        return ConnectionClosedError(
+            self.reason, exit_code=self.exit_code, stderr=self.stderr, code=self.code
+        )
 
 
 class FrameTooLargeError(TauError):

@@ -147,9 +147,17 @@ class RemoteHost:
         """Connects, and attaches to the session of a host that has only one."""
         try:
             await self._establish(False)
-        except (OSError, asyncio.TimeoutError) as error:
+        except ConnectionClosedError:
             self._cut()
-            raise ConnectionClosedError(f"Could not connect to {self._url}: {error or 'too late'}") from error
+            raise
+        except asyncio.TimeoutError as error:
+            self._cut()
+            text = f"Could not connect to {self._url}: no connection within {self._connect_timeout:g} s"
+            raise ConnectionClosedError(text, code="connect_timeout") from error
+        except OSError as error:
+            self._cut()
+            text = f"Could not connect to {self._url}: {error}"
+            raise ConnectionClosedError(text, code="unreachable") from error
         except BaseException:
             self._cut()
             raise
@@ -204,7 +212,7 @@ class RemoteHost:
             path = self._url[len("unix:") :]
             # Its owner would read everything: keys, prompts and files.
             if os.stat(path).st_uid != os.getuid():
-                raise ConnectionClosedError(f"The socket {path} belongs to another user")
+                raise ConnectionClosedError(f"The socket {path} belongs to another user", code="refused")
             reader, writer = await asyncio.open_unix_connection(path)
             self._send, self._cut = writer.write, writer.close
             self._reading = asyncio.ensure_future(self._read_lines(reader, writer))
@@ -340,13 +348,13 @@ def find_token(url: str, token: str | None, token_file: str | os.PathLike[str] |
     is_here = host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
     if token_file is None and not is_here:
         # The user's own token must not be sent to other machines.
-        raise ConnectionClosedError(f"Connecting to {url} needs token or token_file")
+        raise ConnectionClosedError(f"Connecting to {url} needs token or token_file", code="no_token")
     directory = Path(os.environ.get("PI_CODING_AGENT_DIR") or "~/.pi/agent").expanduser()
     path = Path(token_file) if token_file is not None else directory / "rpc-token"
     try:
         return path.read_text().strip()
     except OSError as error:
-        raise ConnectionClosedError(f"Could not read the token from {path}: {error}") from error
+        raise ConnectionClosedError(f"Could not read the token from {path}: {error}", code="no_token") from error
 
 
 class Connecting:

@@ -48,7 +48,16 @@ class WebSocket:
             expected = base64.b64encode(hashlib.sha1(key + _GUID).digest()).decode()
             accepted = any(line.lower().startswith("sec-websocket-accept:") and expected in line for line in head)
             if " 101 " not in head[0] or not accepted:
-                raise ConnectionClosedError(f"Could not connect to {url}: {head[0]}")
+                status = head[0].split(" ")[1] if " " in head[0] else head[0]
+                if status == "401":
+                    text = f"Could not connect to {url}: the host does not take this token (HTTP 401)"
+                    raise ConnectionClosedError(text, code="unauthorized")
+                text = f"Could not connect to {url}: what answers there takes no such connection (HTTP {status})"
+                raise ConnectionClosedError(text, code="refused")
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            writer.close()
+            text = f"Could not connect to {url}: what answers there does not speak HTTP"
+            raise ConnectionClosedError(text, code="refused") from error
         except BaseException:
             writer.close()
             raise

@@ -76,6 +76,25 @@ class Remote(HostTest):
                     await sessions[0].get_state()
                 self.assertEqual(await client.open_sessions(), [])
 
+    async def test_names_why_there_is_no_connection(self) -> None:
+        _, tcp = await self.listen("--sessions")
+        address = tcp["url"]
+        token = Path(tcp["tokenFile"]).read_text().strip()
+        closed = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+        port = closed.sockets[0].getsockname()[1]
+        closed.close()
+        await closed.wait_closed()
+        cases = [
+            (address, "wrong", "unauthorized", "does not take this token"),
+            (f"{address}/elsewhere", token, "refused", "takes no such connection"),
+            (f"ws://127.0.0.1:{port}", "any", "unreachable", "Could not connect"),
+            ("ws://192.0.2.1:1", None, "no_token", "needs token"),
+        ]
+        for url, secret, code, text in cases:
+            with self.assertRaisesRegex(ConnectionClosedError, text) as refused:
+                await TauClient.connect(url, token=secret)
+            self.assertEqual(refused.exception.code, code)
+
     async def test_is_a_client_of_the_one_session_of_a_host(self) -> None:
         unix, _ = await self.listen()
         client = await TauClient.connect(unix["url"])

@@ -1,6 +1,6 @@
 import type { Frame } from "./frame-stream.ts";
 
-/** After this time the operator is told what is waited for, and again each time it has passed. */
+/** After this time a line names what a job waits for, and again each time it has passed. */
 const NOTICE_MS = 10_000;
 /** How long a host may take until it has the session and has taken the prompt. */
 export const START_MS = 120_000;

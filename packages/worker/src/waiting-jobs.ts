@@ -1,6 +1,6 @@
-/** After this time the operator is told what a job waits for. */
+/** After this time a line names what a job waits for. */
 const NOTICE_MS = 10_000;
-/** How often it is told again. */
+/** How often the line is repeated. */
 const AGAIN_MS = 60_000;
 /** Jobs are looked at far more often while they wait; after this time it is another wait. */
 const GAP_MS = 60_000;

@@ -78,7 +78,7 @@ export const hostingOptions: HostingOptionTable = {
 };
 
 /**
- * How long a client on stdin may be silent; undefined for ever.
+ * How long a client on stdin may be silent; undefined means forever.
  *
  * @throws {ProtocolError} `invalid_option`
  */

@@ -1,5 +1,5 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
-import { ProtocolError, type Result } from "@tau-agent/rpc-protocol";
+import { type ErrorCode, ProtocolError, type Result } from "@tau-agent/rpc-protocol";
 
 /** What a draining host accepts no more. */
 const refused: ReadonlySet<string> = new Set([
@@ -16,6 +16,14 @@ const refused: ReadonlySet<string> = new Set([
 /** Refuses what begins work once the host is about to end. */
 export function refuseWhileDraining(isDraining: boolean, command: string): void {
   if (isDraining && refused.has(command)) throw new ProtocolError("draining");
+}
+
+/** Refusals that say what has become of a session. */
+const ofSession = /^(?:unknown_session|session_closing|missing_session_id)$/;
+
+/** The code of a refusal: during a drain it is chance which sessions are still open. */
+export function codeWhileDraining(isDraining: boolean, code: ErrorCode): ErrorCode {
+  return isDraining && ofSession.test(code) ? "draining" : code;
 }
 
 /** Lets a session end what it is doing, for a while; then ends it. */

@@ -67,7 +67,7 @@ export function checkOptions(options: unknown, checks: OptionChecks, prefix = ""
 }
 
 /**
- * Refuses names that are no options: a misspelt one would be ignored.
+ * Refuses unknown names: a misspelt option would be ignored.
  *
  * @throws {SessionError} `invalid_option` naming the first, and the nearest option
  */

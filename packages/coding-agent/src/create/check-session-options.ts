@@ -109,14 +109,14 @@ export function checkSessionOptions(options: CreateAgentSessionOptions): void {
 function checkStart(session: CreateAgentSessionOptions["session"]): void {
   if (session == null) return;
   if (typeof session !== "object" || Array.isArray(session)) {
-    return checkOptions({ session }, { session: words });
-  }
-  if (!("kind" in session) && "path" in session) {
+    checkOptions({ session }, { session: words });
+  } else if (!("kind" in session) && "path" in session) {
     checkOptions(session, { path: required(text) }, "session.");
-    return checkNames(session, ["path"], "session.");
+    checkNames(session, ["path"], "session.");
+  } else {
+    checkOptions(session, { kind: required(oneOf(Object.keys(starts))) }, "session.");
+    checkOptions(session, starts[session.kind as SessionStart["kind"]], "session.");
   }
-  checkOptions(session, { kind: required(oneOf(Object.keys(starts))) }, "session.");
-  checkOptions(session, starts[session.kind as SessionStart["kind"]], "session.");
 }
 
 const words: OptionCheck = {

@@ -43,7 +43,7 @@ export interface PromptIntakeOptions {
   /** The answers that prompts with an output schema need. */
   readonly outputs: OpenOutputs;
   readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
-  readonly budget: Pick<SessionBudget, "hasStoppedRun">;
+  readonly budget: Pick<SessionBudget, "signal">;
   readonly telemetry?: SessionTelemetry | undefined;
   /** Sends an event, by default one of the current prompt. */
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
@@ -263,7 +263,7 @@ export class PromptIntake {
 
   /** A run ended and does not go on: that is the result of the prompts it answered. */
   noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
-    return this.#prompts.noteRunEnd(input, outcome, this.#options.budget.hasStoppedRun);
+    return this.#prompts.noteRunEnd(input, outcome, this.#options.budget.signal.aborted);
   }
 
   /** Announces the results there are. */

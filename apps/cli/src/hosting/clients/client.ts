@@ -12,7 +12,7 @@ import type { AnsweredMethods } from "../../rpc/connection/client-requests.ts";
 import { Connection } from "../../rpc/connection/connection.ts";
 import { RunningCommands } from "../../rpc/connection/running-commands.ts";
 import { answerError, answerWith, describeError, dispatch } from "../../rpc/dispatch.ts";
-import { refuseWhileDraining } from "../../rpc/drain.ts";
+import { codeWhileDraining, refuseWhileDraining } from "../../rpc/drain.ts";
 import { hostInfo, initialize } from "../../rpc/handlers/connection.ts";
 import type { HostedSession } from "../sessions/hosted-session.ts";
 import { Attachment } from "./attachment.ts";
@@ -20,13 +20,6 @@ import type { ClientOptions } from "./client-options.ts";
 import { IsolatedLines } from "./isolated-lines.ts";
 
 type Done = void | Promise<void>;
-
-/** Refusals that say what has become of a session. */
-const ofSession: ReadonlySet<ErrorCode> = new Set([
-  "unknown_session",
-  "session_closing",
-  "missing_session_id",
-]);
 
 /** One connection of a client: takes its lines, and routes commands to the sessions they name. */
 export class Client {
@@ -264,13 +257,8 @@ export class Client {
     answerError(connection, { id, command: name, code, error: text });
   }
 
-  #refuse(
-    frame: ClientFrame | FrameError,
-    found: ErrorCode,
-    values: Readonly<Record<string, string>>,
-  ): void {
-    // Which sessions are still there is chance by then.
-    const code = this.#options.pool.isDraining && ofSession.has(found) ? "draining" : found;
+  #refuse(frame: ClientFrame | FrameError, found: ErrorCode, values: Record<string, string>): void {
+    const code = codeWhileDraining(this.#options.pool.isDraining, found);
     const id =
       frame.kind === "host_answer"
         ? frame.answer.id

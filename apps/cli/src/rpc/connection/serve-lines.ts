@@ -12,7 +12,7 @@ export interface StdioProcess {
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
   readonly logger: Logger;
-  /** How long the client may send nothing, not even a blank line; for ever by default. */
+  /** How long the client may send nothing, not even a blank line; forever by default. */
   readonly clientTimeoutMs?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 const TICK_MS = 1_000;
 /** After this time it is said what the session waits for. */
-export const NOTICE_MS = 10_000;
+const NOTICE_MS = 10_000;
 /** The session does not wait longer for what an extension does when the session begins. */
 export const BEGIN_LIMIT_MS = 60_000;
 

@@ -52,7 +52,6 @@ export class SessionBudget {
   #exceeded: Dimension | undefined;
   /** Aborted when the run has ended. */
   #run = new AbortController();
-  #hasStoppedRun = false;
   /** Aborted with the budget; a fresh one once a limit was raised. */
   #controller = new AbortController();
 
@@ -91,11 +90,6 @@ export class SessionBudget {
   /** Aborted when a limit is crossed. */
   get signal(): AbortSignal {
     return this.#controller.signal;
-  }
-
-  /** Whether a used-up limit has stopped the current run, or the last one. */
-  get hasStoppedRun(): boolean {
-    return this.#hasStoppedRun;
   }
 
   /** What happens when a limit is used up. */
@@ -222,7 +216,6 @@ export class SessionBudget {
   #note(event: SessionEvent): void {
     if (event.type === "agent_start") {
       if (!this.#clock.isRunning) this.#run = new AbortController();
-      this.#hasStoppedRun = false;
       this.#clock.start();
       this.#setTimer();
     } else if (event.type === "agent_settled" || (event.type === "agent_end" && !event.willRetry)) {
@@ -358,9 +351,7 @@ export class SessionBudget {
   #stop(dimension: Dimension): void {
     this.#exceed(dimension);
     this.#controller.abort();
-    if (!this.#clock.isRunning) return;
-    this.#hasStoppedRun = true;
-    void this.#session?.abort();
+    if (this.#clock.isRunning) void this.#session?.abort();
   }
 
   #exceed(dimension: Dimension): void {
