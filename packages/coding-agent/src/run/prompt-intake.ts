@@ -9,6 +9,7 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
 import type { AgentQueues } from "./agent-queues.ts";
+import { Arrivals, type OrCalledOff } from "./arrivals.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { HandledPrompts } from "./handled-prompts.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
@@ -52,26 +53,15 @@ export interface PromptIntakeOptions {
 /** Where a message waits during a run; one for the next turn also waits while idle. */
 type QueueName = "steer" | "followUp" | "nextTurn";
 
-/**
- * How long an abort waits for a prompt to be taken in, whose run it then stops. What takes longer
- * (a command for a key, an image's download, an extension) is called off.
- */
-const CALL_OFF_AFTER_MS = 250;
-
-/** Gives what a promise gives, unless the prompt is called off before. */
-type OrCalledOff = <Value>(work: Promise<Value>) => Promise<Value>;
-
 /** Takes prompts in, as the input of a run or into a queue, and sees each to its one result. */
 export class PromptIntake {
   readonly #options: PromptIntakeOptions;
   readonly #prompts = new PromptTracker();
   readonly #handled = new HandledPrompts((result) => this.#announce([result]));
   readonly #queues: QueueReport;
-  /** What extensions or the admission still hold. */
-  readonly #arriving = new Set<Promise<unknown>>();
+  readonly #arrivals = new Arrivals();
   /** Prompts whose results this host has announced. */
   readonly #announced = new Set<string>();
-  #calledOff = new AbortController();
 
   constructor(options: PromptIntakeOptions) {
     this.#options = options;
@@ -81,13 +71,13 @@ export class PromptIntake {
 
   /** Takes a prompt in; during a run, only with a `streamingBehavior`. Commands run at once. */
   submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
-    return this.#note(this.#submit(text, options));
+    return this.#arrivals.note(this.#submit(text, options));
   }
 
   async #submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     checkPrompt(text, options);
     const { admission, driver, check, userInput, hooks } = this.#options;
-    const orCalledOff = this.#orCalledOff();
+    const orCalledOff = this.#arrivals.orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
     if (admission.isClosed) throw new SessionError("disposed");
     const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
@@ -116,13 +106,13 @@ export class PromptIntake {
    * refused is refused before anything is stopped.
    */
   interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
-    return this.#note(this.#interrupt(text, options));
+    return this.#arrivals.note(this.#interrupt(text, options));
   }
 
   async #interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     checkPrompt(text, options);
     const { admission, driver, check, userInput, hooks } = this.#options;
-    const orCalledOff = this.#orCalledOff();
+    const orCalledOff = this.#arrivals.orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
     const identity = identityOf(options, true);
     return admission.admit(async () => {
@@ -150,7 +140,7 @@ export class PromptIntake {
 
   /** Queues a message; while idle it starts a run, or waits for the next. Commands are refused. */
   enqueue(text: string, options: PromptOptions, behavior: QueueName): Promise<PromptAcceptance> {
-    return this.#note(this.#enqueue(text, options, behavior));
+    return this.#arrivals.note(this.#enqueue(text, options, behavior));
   }
 
   async #enqueue(
@@ -160,7 +150,7 @@ export class PromptIntake {
   ): Promise<PromptAcceptance> {
     checkPrompt(text, options);
     const { admission, driver, check, userInput, hooks } = this.#options;
-    const orCalledOff = this.#orCalledOff();
+    const orCalledOff = this.#arrivals.orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
     const command = hooks?.findCommand(text);
     if (command !== undefined) {
@@ -182,46 +172,21 @@ export class PromptIntake {
   /** Delivers a message of another kind: into the current run, or as the start of one. */
   deliver(message: AgentMessage, behavior: "steer" | "followUp"): Promise<void> {
     const { admission, driver, check } = this.#options;
-    const orCalledOff = this.#orCalledOff();
+    const orCalledOff = this.#arrivals.orCalledOff();
     const delivered = admission.admit(async () => {
       if (!driver.isBusy) await orCalledOff(check());
       const added = await this.#added(message, behavior, orCalledOff);
       this.#begin([message, ...added], behavior);
     });
-    return this.#note(delivered);
+    return this.#arrivals.note(delivered);
   }
 
   /**
    * Fulfilled once everything handed in so far is a run, queued, handled or refused; soon, since what
    * takes its time is called off.
    */
-  async settle(): Promise<void> {
-    const calledOff = this.#calledOff;
-    // Messages from now on were sent after the abort, so they are meant to be delivered.
-    this.#calledOff = new AbortController();
-    const timer = setTimeout(() => calledOff.abort(), CALL_OFF_AFTER_MS);
-    await Promise.allSettled([...this.#arriving]);
-    clearTimeout(timer);
-  }
-
-  /** For one prompt, which an abort after now may call off. */
-  #orCalledOff(): OrCalledOff {
-    const { signal } = this.#calledOff;
-    return (work) =>
-      new Promise((resolve, reject) => {
-        const callOff = (): void => reject(new SessionError("prompt_aborted"));
-        if (signal.aborted) callOff();
-        signal.addEventListener("abort", callOff, { once: true });
-        const leave = (): void => signal.removeEventListener("abort", callOff);
-        work.then(resolve, reject).finally(leave);
-      });
-  }
-
-  #note<Value>(acceptance: Promise<Value>): Promise<Value> {
-    const leave = (): void => void this.#arriving.delete(acceptance);
-    this.#arriving.add(acceptance);
-    acceptance.then(leave, leave);
-    return acceptance;
+  settle(): Promise<void> {
+    return this.#arrivals.settle();
   }
 
   /** Empties all queues and returns their messages; prompts among them end as aborted. */
