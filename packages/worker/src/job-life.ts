@@ -4,6 +4,7 @@ import { ControlStream } from "./control-stream.ts";
 import { type Frame, FrameStream } from "./frame-stream.ts";
 import type { PromptJob } from "./prompt-job.ts";
 import { type Life, PromptRun } from "./run-prompt.ts";
+import { takeFolder } from "./take-folder.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 /** One host for a job. */
@@ -25,13 +26,15 @@ export interface JobLife {
 
 /** Runs a host for a job until the prompt has its result, the host has ended, or the job is left. */
 export async function liveOnce(life: JobLife): Promise<Life> {
-  const { job, checkout, signal } = life;
-  const { sessionId, project } = job;
-  const folder = await checkout({ sessionId, project, signal });
+  const { checkout, signal, report } = life;
+  const { sessionId, project } = life.job;
+  const leave = (folder: CheckedOut) => release(folder, report);
+  const job = { sessionId, project };
+  const folder = await takeFolder({ checkout, job, signal, report, release: leave });
   try {
     return await liveIn(folder, life);
   } finally {
-    await release(folder, life.report);
+    await leave(folder);
   }
 }
 
