@@ -1,10 +1,12 @@
 /**
- * Writes the pages of docs/, the schema and the Python types that are generated from schemas and
- * tables. `--check` writes nothing and exits with 1 if a page is stale.
+ * Writes the pages and tables of docs/, the schema and the Python types that are generated from
+ * schemas and tables. `--check` writes nothing and exits with 1 if a page is stale.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { keepFieldTexts } from "./docs/field-texts.ts";
+import { withFloorsTables } from "./docs/floors-tables.ts";
+import { layers } from "./layers.ts";
 
 keepFieldTexts();
 const { environmentPage } = await import("./docs/environment-page.ts");
@@ -17,7 +19,8 @@ const { pythonCommands, pythonProtocol } = await import(
   "../clients/python/generator/python-module.ts"
 );
 
-const pages = {
+const pages: Readonly<Record<string, (before: string) => string>> = {
+  "docs/architecture.md": (before) => withFloorsTables(before, layers),
   "docs/protocol-reference.md": protocolReference,
   "docs/environment.md": environmentPage,
   "docs/errors.md": errorsPage,
@@ -31,8 +34,9 @@ const pages = {
 const isCheck = process.argv.includes("--check");
 for (const [name, render] of Object.entries(pages)) {
   const path = fileURLToPath(new URL(`../${name}`, import.meta.url));
-  const text = `${render().trimEnd()}\n`;
-  if (text === read(path)) continue;
+  const before = read(path);
+  const text = `${render(before ?? "").trimEnd()}\n`;
+  if (text === before) continue;
   if (isCheck) {
     console.error(`${name} is stale: run "npx -y pnpm@12 run docs"`);
     process.exitCode = 1;

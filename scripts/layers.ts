@@ -10,6 +10,8 @@ export interface Layers {
   readonly hasLooseBottom?: boolean;
   /** Files that may lie beside the folders; any when absent. */
   readonly looseFiles?: readonly string[];
+  /** What is in each folder, for the table of `docs/architecture.md`. */
+  readonly contents?: Readonly<Record<string, string>>;
 }
 
 const codingAgent = "packages/coding-agent/src";
@@ -33,6 +35,43 @@ export const layers: readonly Layers[] = [
       ["pi-modules"],
     ],
     looseFiles: ["index.ts"],
+    contents: {
+      approvals: "the gate of every tool call: rules, extensions, then a question to a person",
+      base: "errors, diagnostics, the event bus, reading and writing files",
+      compaction: "summaries of long conversations",
+      create: "`createAgentSession`: builds the parts of a session and joins them",
+      "export-html": "a session as a page",
+      extensions: "discovery, loading, hooks, and the objects handed to extensions",
+      "host-requests":
+        "the registry of open questions to the client, with ids, deadlines and replay",
+      "host-tools": "tools that the client runs",
+      jobs: "commands in the background",
+
+      mcp: "MCP servers: configuration, connections, logins and tools; loaded where one is configured",
+      models: "models, keys, logins to vendors, local servers",
+      "package-installs": "`tau install`: packages from npm, git and folders",
+      permissions: "modes and rules, and the verdict of a call",
+      "pi-modules":
+        "what extensions get when they import a package of pi; `host-modules.ts` is its door",
+      processes: "child processes and their output",
+      resources: "skills, templates, context files, packages, the system prompt",
+      rewind: "the files before each prompt, and how prompts are taken back",
+      run: "from a received prompt to its result: admission, queues, the run driver, continuation",
+      sandbox: "what commands and file tools can reach",
+      session: "`AgentSession`, navigation between branches and files, the export",
+      "session-log":
+        "a session's tree over its writer (file, store, memory), and `Conversation`, the only one that adds entries",
+      "session-store": "stores for sessions, and the checks for stores of others",
+      settings: "settings files and their schema",
+      "shell-lines": "what a line of bash consists of",
+      "stream-rules": "rules on streamed text",
+      "structured-output": "replies that have to fit a JSON Schema",
+      subagents: "the `task` tool: runners, isolation, verification, budgets",
+      telemetry: "OpenTelemetry spans",
+      todos: "the todo list",
+      tools: "the tools of the model",
+      "user-input": "prompts and images as messages",
+    },
   },
   { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
   { root: `${codingAgent}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
