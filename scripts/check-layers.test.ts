@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkLayers } from "./check-layers.ts";
 
-const layers = [{ root: "src", floors: [["low"], ["left", "right"]], looseFiles: ["index.ts"] }];
+const floors = [["low"], ["middle.ts"], ["left", "right"]];
+const layers = [{ root: "src", floors, looseFiles: ["index.ts"] }];
 const doors = [{ folder: "src/left", door: "index.ts" }];
 
 let baseFolder: string;
@@ -26,11 +27,13 @@ async function check(files: Readonly<Record<string, string>>): Promise<string[]>
 }
 
 describe("checkLayers", () => {
-  it("accepts imports of lower floors and of doors", async () => {
-    const door = 'import "../low/a.ts"; export const b = 1;';
-    expect(
-      await check({ "src/left/index.ts": door, "src/index.ts": 'import "./left/index.ts";' }),
-    ).toEqual([]);
+  it("accepts imports of lower floors, of files on them and of doors", async () => {
+    const files = {
+      "src/middle.ts": 'import "./low/a.ts"; export const m = 1;',
+      "src/left/index.ts": 'import "../low/a.ts"; import "../middle.ts"; export const b = 1;',
+      "src/index.ts": 'import "./left/index.ts"; import "./middle.ts";',
+    };
+    expect(await check(files)).toEqual([]);
   });
 
   it.each([
@@ -43,6 +46,8 @@ describe("checkLayers", () => {
     ["a lazy import from above", "src/low/b.ts", 'export const b = () => import("../right/r.ts");'],
     ["a neighbour on the same floor", "src/left/l.ts", 'import "../right/r.ts";'],
     ["a file behind a door", "src/right/s.ts", 'import "../left/hidden.ts";'],
+    ["a file of a floor from above", "src/low/b.ts", 'import "../middle.ts";'],
+    ["an import of a file of a floor from above", "src/middle.ts", 'import "./right/r.ts";'],
     ["a loose file", "src/loose.ts", 'import "./low/a.ts";'],
     ["a folder that the table does not know", "src/new/n.ts", 'import "../low/a.ts";'],
   ])("refuses %s", async (_, name, text) => {
@@ -50,6 +55,7 @@ describe("checkLayers", () => {
     const found = await check({
       "src/right/r.ts": right,
       "src/left/hidden.ts": right,
+      "src/middle.ts": right,
       [name]: text,
     });
     expect(found).not.toEqual([]);

@@ -49,28 +49,26 @@ function rulesOf({ layers: all, doors: closed }: LayerCheck): IForbiddenRuleType
 }
 
 function floorRules({ root, floors, looseFiles, hasLooseBottom }: Layers): IForbiddenRuleType[] {
-  const known = floors.flat();
+  const named = floors.flat();
   const loosePath = `${root}/[^/]+$`;
   const rules = floors.flatMap((floor, level) =>
-    floor.map((folder): IForbiddenRuleType => {
-      const below = [folder, ...floors.slice(0, level).flat()];
+    floor.map((name): IForbiddenRuleType => {
+      const below = [name, ...floors.slice(0, level).flat()];
       return {
-        name: `${root}/${folder} may import ${below.slice(1).join(", ") || "no other folder"}`,
+        name: `${root}/${name} may import ${below.slice(1).join(", ") || "nothing beside it"}`,
         severity: "error",
-        from: { path: `^${root}/${folder}/` },
+        from: { path: pathOf(root, [name]) },
         to: {
           path: `^${root}/`,
-          pathNot: [
-            `^${root}/(?:${below.join("|")})/`,
-            ...(hasLooseBottom ? [`^${loosePath}`] : []),
-          ],
+          pathNot: [pathOf(root, below), ...(hasLooseBottom ? [`^${loosePath}`] : [])],
         },
       };
     }),
   );
   const name = `${root} has folders that scripts/layers.ts does not know`;
-  const from = { path: `^${root}/[^/]+/`, pathNot: `^${root}/(?:${known.join("|")})/` };
+  const from = { path: `^${root}/[^/]+/`, pathNot: pathOf(root, named) };
   const unknown: IForbiddenRuleType = { name, severity: "error", from, to: {} };
+  const known = looseFiles && [...looseFiles, ...named.filter(isFile)];
   const loose: IForbiddenRuleType = hasLooseBottom
     ? {
         name: `files in ${root} import none of its folders`,
@@ -79,15 +77,22 @@ function floorRules({ root, floors, looseFiles, hasLooseBottom }: Layers): IForb
         to: { path: `^${root}/[^/]+/` },
       }
     : {
-        name: `${root} has only ${looseFiles?.join(", ")} beside its folders`,
+        name: `${root} has only ${known?.join(", ")} beside its folders`,
         severity: "error",
-        from: {
-          path: `^${loosePath}`,
-          pathNot: `^${root}/(?:${looseFiles?.map(escaped).join("|") ?? ".*"})$`,
-        },
+        from: { path: `^${loosePath}`, pathNot: known ? pathOf(root, known) : `^${loosePath}` },
         to: {},
       };
   return [...rules, unknown, loose];
+}
+
+/** What the paths of the folders and files with these names look like. */
+function pathOf(root: string, names: readonly string[]): string {
+  const paths = names.map((name) => (isFile(name) ? `${escaped(name)}$` : `${name}/`));
+  return `^${root}/(?:${paths.join("|")})`;
+}
+
+function isFile(name: string): boolean {
+  return name.endsWith(".ts");
 }
 
 function escaped(text: string): string {

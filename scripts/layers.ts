@@ -1,14 +1,16 @@
 /**
  * The floors of each package, lowest first. A folder imports from the floors below its own; folders
- * on one floor do not import each other. Files beside the folders are the top floor. Types count.
+ * on one floor do not import each other. Files beside the folders are the top floor, unless a floor
+ * names them. Types count.
  */
 export interface Layers {
   /** The folder that holds the floors, relative to the root of the repository. */
   readonly root: string;
+  /** Names of folders, and of files beside them. */
   readonly floors: readonly (readonly string[])[];
   /** Files beside the folders are the bottom floor instead: the folders import them. */
   readonly hasLooseBottom?: boolean;
-  /** Files that may lie beside the folders; any when absent. */
+  /** Files that may lie beside the folders on the top floor; any when absent. */
   readonly looseFiles?: readonly string[];
   /** What is in each folder, for the table of `docs/architecture.md`. */
   readonly contents?: Readonly<Record<string, string>>;
@@ -46,7 +48,6 @@ export const layers: readonly Layers[] = [
         "the registry of open questions to the client, with ids, deadlines and replay",
       "host-tools": "tools that the client runs",
       jobs: "commands in the background",
-
       mcp: "MCP servers: configuration, connections, logins and tools; loaded where one is configured",
       models: "models, keys, logins to vendors, local servers",
       "package-installs": "`tau install`: packages from npm, git and folders",
@@ -144,9 +145,64 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
   },
   {
+    root: "packages/ai/src",
+    floors: [
+      ["error-codes.ts", "quietly.ts", "redact-secrets.ts", "retry-hint.ts", "unreached-proxy.ts"],
+      ["errors.ts"],
+      ["error-body.ts", "provider.ts", "reply-guard.ts", "sdk-error.ts"],
+      ["transport", "models", "azure", "github-copilot"],
+      ["request", "web-page.ts"],
+      ["reply", "vertex", "bounded-reply.ts", "name-provider.ts"],
+      ["fetch.ts"],
+      ["anthropic-messages", "google-generative-ai", "openai"],
+      [
+        "anthropic-vertex",
+        "bedrock-converse-stream",
+        "google-vertex",
+        "openai-completions",
+        "openai-responses",
+      ],
+      ["azure-openai-responses", "mistral-conversations", "openai-codex-responses"],
+      ["providers.ts"],
+      ["stream-function.ts"],
+      ["stream-reply.ts"],
+      ["stream.ts"],
+      ["testing"],
+    ],
+    looseFiles: ["index.ts"],
+  },
+  {
     root: "packages/agent/src",
     floors: [["tools"], ["loop"]],
     looseFiles: ["agent.ts", "index.ts"],
+  },
+  {
+    root: "packages/store-redis/src",
+    floors: [["redis-connection.ts", "redis-keys.ts"], ["scripts.ts"], ["create-redis-store.ts"]],
+    looseFiles: ["index.ts"],
+  },
+  {
+    root: "packages/store-postgres/src",
+    floors: [["tables.ts"], ["postgres-connection.ts"], ["create-postgres-store.ts"]],
+    looseFiles: ["index.ts"],
+  },
+  {
+    root: "packages/worker/src",
+    floors: [
+      [
+        "checkout.ts",
+        "frame-stream.ts",
+        "prompt-job.ts",
+        "session-turns.ts",
+        "waiting-jobs.ts",
+        "worker-options.ts",
+      ],
+      ["control-refusals.ts", "control-stream.ts", "host.ts", "start-watch.ts"],
+      ["run-prompt.ts"],
+      ["job-life.ts"],
+      ["fleet-worker.ts"],
+    ],
+    looseFiles: ["index.ts", "main.ts"],
   },
   {
     root: "packages/rpc-client/src",
@@ -185,6 +241,32 @@ export const layers: readonly Layers[] = [
     root: "apps/cli/src/hosting",
     floors: [["sessions"], ["clients"], ["listen"]],
     looseFiles: ["serve-hosted.ts", "serve-stdio.ts"],
+  },
+  {
+    root: "apps/bench/src",
+    floors: [
+      [
+        "floors",
+        "clock.ts",
+        "host-command.ts",
+        "measurement.ts",
+        "process-usage.ts",
+        "session-lines.ts",
+      ],
+      ["child.ts", "model-server.ts", "table.ts"],
+      ["remote-model-server.ts", "workspace.ts"],
+      ["comparison", "evaluation", "measurements", "model-server-process.ts"],
+      ["profile"],
+    ],
+    looseFiles: ["bench.ts", "write-pages.ts"],
+  },
+  {
+    root: "apps/site/src",
+    floors: [
+      ["api-reference.ts", "label-cells.ts", "rewrite-links.ts", "search-rank.ts", "site-map.ts"],
+      ["stage-pages.ts"],
+    ],
+    looseFiles: ["build-site.ts"],
   },
 ];
 

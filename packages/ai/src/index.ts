@@ -48,6 +48,7 @@ export type {
   Context,
   Delta,
   Environment,
+  ImageLimits,
   Provider,
   Reducer,
   RequestDiagnostic,
@@ -61,7 +62,6 @@ export { redactSecrets } from "./redact-secrets.ts";
 export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
 export { emptyUsage } from "./reply/empty-usage.ts";
 export { type HistoryOptions, prepareContext } from "./request/history.ts";
-export type { ImageLimits } from "./request/limit-images.ts";
 export { hasOutputForm } from "./request/output-form.ts";
 export { sanitizeText } from "./request/sanitize.ts";
 export {

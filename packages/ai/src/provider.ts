@@ -7,7 +7,6 @@ import type {
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
-import type { ImageLimits } from "./request/limit-images.ts";
 
 /** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
 export interface ToolDefinition {
@@ -156,6 +155,13 @@ export type Delta =
  * chunks fit into one table.
  */
 export type Reducer<Chunk> = { reduce(chunk: Chunk): Iterable<Delta> }["reduce"];
+
+/** The most images that a vendor takes in one request; undefined where no limit is known. */
+export interface ImageLimits {
+  readonly count?: number | undefined;
+  /** Of all images together, as base64. */
+  readonly bytes?: number | undefined;
+}
 
 /** One wire format: three pure functions and one effect. */
 export interface Provider<Request = unknown, Chunk = unknown> {

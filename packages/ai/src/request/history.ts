@@ -8,9 +8,9 @@ import type {
   UserContent,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-import type { Context, Provider } from "../provider.ts";
+import type { Context, ImageLimits, Provider } from "../provider.ts";
 import { withResultsInPlace } from "./late-results.ts";
-import { type ImageLimits, limitImages } from "./limit-images.ts";
+import { limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
 import { isSanitized, sanitizeJson, sanitizeText } from "./sanitize.ts";
 import { wireName } from "./tool-name.ts";

@@ -1,13 +1,7 @@
 import type { LlmMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { ImageLimits } from "../provider.ts";
 
 const placeholder = "(an earlier image left out: a request holds only so many)";
-
-/** The most that a vendor takes in one request; undefined where nobody knows a limit. */
-export interface ImageLimits {
-  readonly count?: number | undefined;
-  /** Of all images together, as base64. */
-  readonly bytes?: number | undefined;
-}
 
 interface Size {
   readonly count: number;
