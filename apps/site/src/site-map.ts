@@ -77,7 +77,6 @@ export const sections: readonly Section[] = [
       "recording",
       "windows",
       "performance-targets",
-      "performance-profiles",
     ],
   },
 ];

@@ -65,7 +65,7 @@ function targetsPage({ date, failures }: ComparisonData, rows: readonly Comparis
 
 For contributors: what the rows of [performance.md](performance.md) have to reach, as ratios to the best peer and to the
 floor, and what keeps those that miss from it. Measured on ${date}.
-[performance-profiles.md](performance-profiles.md) has profiles of them.
+[profiles.md](../apps/bench/profiles.md) has profiles of them.
 
 ${table(comparisonCells(rows), 2)}
 ${notMeasured}${limitsOf(rows)}`;

@@ -6,15 +6,15 @@ import type { RowProfile } from "./profile-rows.ts";
 
 const FUNCTIONS = 12;
 const SYSTEM_CALLS = 6;
-const path = fileURLToPath(new URL("../../../../docs/performance-profiles.md", import.meta.url));
+const path = fileURLToPath(new URL("../../profiles.md", import.meta.url));
 
-/** Writes profiles to docs/performance-profiles.md and returns the path. */
+/** Writes profiles to apps/bench/profiles.md and returns the path. */
 export function writeProfilePage(profiles: readonly RowProfile[]): string {
   const text = `<!-- Written by \`npx -y pnpm@12 bench --profile\`. -->
 
 # Profiles of the rows that miss
 
-What Tau does while the rows that miss a [target](performance-targets.md) are measured. Times
+What Tau does while the rows that miss a [target](../../docs/performance-targets.md) are measured. Times
 are those of V8's sampling profiler (every 0.1 ms, all threads that run JavaScript), of the same
 bundle without minification, only while the row is measured, and without waiting. The profiler itself
 takes part of them, and some MiB of memory, so look at the shares. Rows that are measured by the same
