@@ -55,7 +55,7 @@ export interface SessionSource {
   readonly agentDirectory: string;
   /** The folder of session files, if not that of the agent directory; may depend on the project. */
   readonly sessionDirectory: (cwd: string | undefined) => Promise<string | undefined>;
-  /** For sessions that are opened without a folder and whose own is gone. */
+  /** The folder of sessions that are opened without one and whose own no longer exists. */
   readonly cwd: string;
 }
 

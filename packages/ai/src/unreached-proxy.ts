@@ -6,8 +6,8 @@ const unreachedAddress = /(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT) (\
 const remedy = "check httpProxy in the settings, or HTTPS_PROXY in the environment";
 
 /**
- * What to do about a failed connection that was not to the server itself, but to the proxy before it.
- * Undefined where the words do not tell, or tell of the server.
+ * The next step after a connection failed at the proxy, not at the server. Undefined if the message is
+ * ambiguous or blames the server.
  */
 export function proxyStep(message: string, baseUrl: string): string | undefined {
   if (/when HTTP Tunneling/.test(message)) {

@@ -26,7 +26,7 @@ export function exit(code: number): never {
 }
 
 /**
- * Ends the process because of a mistake: no stack, which would say nothing to who made it.
+ * Ends the process because of a user's mistake. Prints no stack trace, which would not help the user.
  */
 export function fail(error: unknown): never {
   const failure = error instanceof Error ? error : new Error(String(error), { cause: error });

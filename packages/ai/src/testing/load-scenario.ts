@@ -57,7 +57,7 @@ function checkTurn(turn: unknown, number: number): void {
   const { content = [], fault, when } = turn;
   if (fault !== undefined && !isFault(fault)) {
     throw new TypeError(
-      `the fault of turn ${number} has none of the kinds ${faultKinds.join(", ")}`,
+      `turn ${number}: unknown kind of fault; expected one of ${faultKinds.join(", ")}`,
     );
   }
   if (when !== undefined) checkCondition(when, number);

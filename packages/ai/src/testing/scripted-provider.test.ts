@@ -196,7 +196,7 @@ describe("scenarioFileProvider", () => {
     ["[", "JSON"],
     [JSON.stringify([{ when: { lastUserInclude: "x" } }]), 'unknown condition "lastUserInclude"'],
     [JSON.stringify([{ when: { lastUserMatches: "(" } }]), "Invalid regular expression"],
-    [JSON.stringify(["a", { fault: { kind: "boom" } }]), "the fault of turn 2"],
+    [JSON.stringify(["a", { fault: { kind: "boom" } }]), "turn 2: unknown kind of fault"],
   ])("names the file and the fault of %s", async (json, words) => {
     const file = join(temporaryFolder(), "bad.json");
     await writeFile(file, json);

@@ -8,7 +8,7 @@ export class ApprovalLog {
 
   readonly #stored: () => Promise<void> | undefined;
 
-  /** @param stored - fulfilled once what was appended is kept; undefined if it is at once */
+  /** @param stored - resolves once the appended entries are durable; undefined if they already are */
   constructor(
     append: (entry: ApprovalEntry) => void,
     stored: () => Promise<void> | undefined = () => undefined,
@@ -17,7 +17,7 @@ export class ApprovalLog {
     this.#stored = stored;
   }
 
-  /** Fulfilled once what was written is kept, so that it may be acted upon. */
+  /** Resolves once the entries are durable: only then may the host act on them. */
   async kept(): Promise<void> {
     await this.#stored();
   }

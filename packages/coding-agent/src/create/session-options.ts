@@ -98,7 +98,7 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly prompt?: PromptOptionsOfSession | undefined;
   /** Providers in addition to the built-in ones and those of models.json. */
   readonly providers?: readonly CustomProvider[] | undefined;
-  /** The four built-in wire formats by default. */
+  /** Sends the requests to models; by default with the built-in wire formats. */
   readonly stream?: StreamFunction | undefined;
   /** Settings to use instead of the files. */
   readonly settings?: SettingsStore | undefined;

@@ -163,7 +163,7 @@ describe("a registry", () => {
     expect(await registry.availableProviders()).toEqual(["vllm"]);
   });
 
-  it("gets no other server, and a diagnostic that says how to use that", async () => {
+  it("ignores a server of an unknown kind and says how to configure it", async () => {
     const { registry } = fakeRegistry({ lists: {} });
     const list = { data: [{ id: "text-embedding" }, { id: "m", owned_by: "someone" }] };
     const origin = await answering({ "/v1/models": list });

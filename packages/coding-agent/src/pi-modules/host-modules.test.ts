@@ -221,7 +221,7 @@ it("opens a session inside this process with the prompt and the tools that are n
   await session.dispose();
 });
 
-it("the schema builder that some hosts bring says its schemas as JSON Schema", async () => {
+it("converts the schemas of the arktype module to JSON Schema", async () => {
   const arktype = (await load("pi.arktype")) as unknown as {
     (definition: unknown): { array(): unknown };
     type: typeof arktype;

@@ -1,6 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
 
-/** Why a call does not do in the sandbox what it should; words that a client may match. */
+/** Why a call failed in the sandbox. Clients may match these values. */
 export type SandboxReason = "sandbox_refused" | "sandbox_unavailable";
 
 /** A call failed because of the sandbox; outside, it might not. */

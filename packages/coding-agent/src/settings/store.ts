@@ -77,7 +77,7 @@ function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
   const nothing = { layer: new Map(), guards: guardsOf(() => undefined) };
   if (file.kind === "missing") return { ...place, ...nothing, diagnostics: [] };
   if (file.kind === "unreadable") {
-    // What it limits is not known, so it must not count as a file that limits nothing.
+    // Its limits are unknown, so the strictest ones apply.
     const found = guardsOf((name) => {
       if (file.text !== undefined) return file.text.includes(`"${name}`) ? "unreadable" : undefined;
       const { reason = "" } = file.diagnostic;

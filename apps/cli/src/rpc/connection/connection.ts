@@ -35,7 +35,7 @@ export class Connection {
   /** Set by `initialize`: the client accepts members that no document shows. */
   isInitialized = false;
 
-  /** Whether nothing runs and nothing waits; the events say it. */
+  /** Whether the session is idle, according to its events. */
   isSettled = true;
 
   /** Whether frames have their place before `initialize`, for clients that attach again. */

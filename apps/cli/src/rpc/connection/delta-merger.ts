@@ -23,7 +23,7 @@ export interface ReaderState {
   /** Whether the reader has taken everything written so far. */
   readonly isDrained: boolean;
   onDrain(listener: () => void): void;
-  /** A promise while the reader is behind and those who send should wait for it. */
+  /** Resolves once the reader has caught up; undefined if it has. Senders should wait for it. */
   whenDrained(): void | Promise<void>;
 }
 

@@ -79,7 +79,7 @@ function withDirections(markup: string): string {
   return markup.replace(/<(blockquote|ul|ol|table)(?=[ >])/g, '<$1 dir="auto"');
 }
 
-/** Whether a text is built, or happens, to keep the parser busy: deep nesting, endless runs. */
+/** Whether a text would stall the parser, by accident or on purpose: deep nesting, endless runs. */
 function isTrap(text: string): boolean {
   const marks = new RegExp(`^[\\t ]*(?:(?:>|[-*+]|\\d{1,9}[.)])[\\t ]*){${maxQuoteDepth}}`, "m");
   return marks.test(text) || /[[(*_~`]{200}|\s{500}/.test(text);

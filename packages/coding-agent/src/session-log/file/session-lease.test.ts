@@ -47,7 +47,7 @@ it("is free when it is dated in the future and nobody here holds it", () => {
   expect(SessionLease.isHeld(leased(-hour))).toBe(true);
 });
 
-it("the folder of a very long path has a name that file systems take, and another one each", () => {
+it("shortens long paths to unique names that file systems take", () => {
   const folder = `/${"long-name-".repeat(60)}`;
   const nameOf = (cwd: string) =>
     sessionDirectoryFor("/agent", cwd).slice("/agent/sessions/".length);
