@@ -197,7 +197,7 @@ export const layers: readonly Layers[] = [
         "waiting-jobs.ts",
         "worker-options.ts",
       ],
-      ["control-refusals.ts", "control-stream.ts", "host.ts", "start-watch.ts"],
+      ["control-refusals.ts", "control-stream.ts", "host.ts", "start-watch.ts", "take-folder.ts"],
       ["run-prompt.ts"],
       ["job-life.ts"],
       ["fleet-worker.ts"],
