@@ -94,8 +94,8 @@ describe("tau mcp", () => {
     );
     web.registers = false;
     expect(await login("web")).toMatch(/registers no clients.*oauth\.clientId.*need no login/);
-    expect((await tau("mcp", "test", "page")).stdout).toContain(
-      "page: failed (http, user)\n  Error POSTing to endpoint: HTTP 404 and a web page; is the url right?",
+    expect((await tau("mcp", "test", "page")).stdout).toMatch(
+      /^page: down \(http, user\)\n {2}HTTP 404 from http:\S+\/page: Error POSTing to endpoint: HTTP 404 and a web page; is the url right\?/m,
     );
   });
 });

@@ -172,8 +172,7 @@ function classifyResponse(failure: VendorFailure): {
 } {
   const { headers, body, message: text, vendorCode = [] } = failure;
   const byCode = meaningOf([vendorCode, leadingCode(text)].flat());
-  const usedUp = () =>
-    ({ code: "quota", retryAfterMs: readReset({ headers, body, text }) }) as const;
+  const usedUp = () => ({ code: "quota", retryAfterMs: readReset({ headers, body }) }) as const;
   if (byCode === "quota" || failure.status === 402) return usedUp();
   const asked = readRetryAfter({ headers, body, text, isRateLimit: false });
   const code = decide(failure, byCode, asked !== undefined);

@@ -12,7 +12,8 @@ describe("readReset", () => {
     [{ error: { resets_at: seconds - 60 } }, {}, undefined],
     [{ error: { resets_at: "soon" } }, {}, undefined],
     [{}, { "retry-after": "120" }, 120_000],
-    [{}, { "anthropic-ratelimit-unified-reset": String(seconds + 30) }, 30_000],
+    [{}, { "anthropic-ratelimit-unified-reset": String(seconds + 300) }, 300_000],
+    [{}, { "retry-after": "3" }, undefined],
     [
       {},
       {

@@ -28,15 +28,21 @@ export function readRetryAfter(source: RetryHintSource, now = Date.now()): numbe
 
 /**
  * When a plan that is used up can be used again, in ms from now; undefined if nothing says so. Of several
- * limits the last one to be reset counts: which of them it was is not said.
+ * limits the last one to be reset counts: which of them it was is not said. Hints in words, and of less than
+ * a minute, are those of a rate limit: money that is gone does not come back by itself.
  */
-export function readReset(source: RetryHintSource, now = Date.now()): number | undefined {
-  const asked = readRetryAfter(source, now);
-  if (asked !== undefined && asked > 0) return asked;
-  const waits = planHeaders.map((name) => fromTime(source.headers?.get(name), now) ?? 0);
+export function readReset(
+  { headers, body }: Pick<RetryHintSource, "headers" | "body">,
+  now = Date.now(),
+): number | undefined {
+  const asked = readRetryAfter({ headers, body }, now) ?? 0;
+  if (asked >= LEAST_RESET_MS) return asked;
+  const waits = planHeaders.map((name) => fromTime(headers?.get(name), now) ?? 0);
   const last = Math.max(...waits);
-  return last > 0 ? last : undefined;
+  return last >= LEAST_RESET_MS ? last : undefined;
 }
+
+const LEAST_RESET_MS = 60_000;
 
 /** Headers of every answer; they say something of a limit only once it is reached. */
 const planHeaders = [

@@ -342,9 +342,10 @@ const client = new RpcClient(${JSON.stringify({ cliPath: binPath, cwd: place.cwd
 await client.start();
 await client.prompt("list");`,
   );
+  const { PI_RPC_PROTOCOL: _, ...environment } = { ...process.env, ...place.variables };
   const child = spawn(process.execPath, [program], {
     cwd: place.cwd,
-    env: { ...process.env, ...place.variables, PI_RPC_PROTOCOL: "" },
+    env: environment,
     stdio: ["ignore", "ignore", "pipe"],
   });
   let shown = "";

@@ -1,8 +1,11 @@
+// biome-ignore lint/style/noRestrictedImports: only asks whether the runtime can still open its own files.
+import { closeSync, openSync } from "node:fs";
 import { createContext, Script } from "node:vm";
 import { Validator } from "@cfworker/json-schema";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { checkSchema, type SchemaPattern } from "./check-schema.ts";
 import { ToolError } from "./errors.ts";
+import { isPlainSchema } from "./is-plain-schema.ts";
 
 /** The time limit of the first check; usual ones take well under a millisecond. */
 const CHECK_LIMIT_MS = 500;
@@ -11,6 +14,8 @@ const LEAST_LIMIT_MS = 20;
 /** The time limit per pattern when searching for the one that does not end, and of the search. */
 const PATTERN_LIMIT_MS = 50;
 const SEARCH_LIMIT_MS = 200;
+/** A time limit takes a few files; without them the runtime ends the process. */
+const LIMIT_FILES = 8;
 
 /** Why a value does not fit a schema, at one place of it. */
 export interface SchemaProblem {
@@ -33,6 +38,7 @@ export class GuardedSchema {
   readonly #schema: unknown;
   readonly #name: string;
   #validator: Validator | undefined;
+  #isPlain: boolean | undefined;
   #limitMs = CHECK_LIMIT_MS;
   #endless: SchemaPattern | "unknown" | undefined;
 
@@ -49,8 +55,14 @@ export class GuardedSchema {
    * @throws {ToolError} when the schema is invalid where a value reaches it
    */
   inTime<Result>(value: unknown, work: (problemsOf: Check) => Result): Guarded<Result> {
+    const check = () => ({ result: work((each) => this.#problemsOf(each)) });
+    this.#isPlain ??= isPlainSchema(this.#schema);
+    if (this.#isPlain) return check();
+    if (!canOpenFiles(LIMIT_FILES)) {
+      return { endless: `could not be checked against ${this.#name}: too many files are open.` };
+    }
     const limitMs = this.#limitMs;
-    const done = inTime(limitMs, () => ({ result: work((each) => this.#problemsOf(each)) }));
+    const done = inTime(limitMs, check);
     if (done !== undefined) return done;
     this.#limitMs = Math.max(LEAST_LIMIT_MS, Math.round(limitMs / 4));
     this.#endless ??= findEndless(this.#schema, this.#name, value) ?? "unknown";
@@ -66,6 +78,19 @@ export class GuardedSchema {
       const reason = errorMessage(error).split("\n", 1)[0] ?? "";
       throw new ToolError(`${this.#name} is not valid JSON Schema: ${reason}`);
     }
+  }
+}
+
+function canOpenFiles(count: number): boolean {
+  if (process.platform === "win32") return true;
+  const files: number[] = [];
+  try {
+    while (files.length < count) files.push(openSync("/dev/null", "r"));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    for (const file of files) closeSync(file);
   }
 }
 

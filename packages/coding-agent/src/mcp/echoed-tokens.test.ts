@@ -16,7 +16,7 @@ afterEach(() => workspace.remove());
 async function echoServer(status: number): Promise<string> {
   const server = createServer((request, response) => {
     const { authorization = "", "x-corp": corp = "" } = request.headers;
-    const words = `${"x".repeat(560)} not good: ${authorization} and ${String(corp)}`;
+    const words = `${"x".repeat(480)} not good: ${authorization} and ${String(corp)}`;
     let body = "";
     request.on("data", (piece: Buffer) => {
       body += piece.toString();
