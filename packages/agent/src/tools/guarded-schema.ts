@@ -62,8 +62,16 @@ export class GuardedSchema {
       return { endless: `could not be checked against ${this.#name}: too many files are open.` };
     }
     const limitMs = this.#limitMs;
-    const done = inTime(limitMs, check);
-    if (done !== undefined) return done;
+    try {
+      const done = inTime(limitMs, check);
+      if (done !== undefined) return done;
+    } catch (error) {
+      // The stack ends, or a list of problems is too long for a call.
+      if (!(error instanceof RangeError)) throw error;
+      return {
+        endless: `could not be checked against ${this.#name}: it repeats itself too often.`,
+      };
+    }
     this.#limitMs = Math.max(LEAST_LIMIT_MS, Math.round(limitMs / 4));
     this.#endless ??= findEndless(this.#schema, this.#name, value) ?? "unknown";
     return { endless: describe(this.#endless, this.#name, limitMs) };
@@ -75,6 +83,7 @@ export class GuardedSchema {
       const { valid, errors } = this.#validator.validate(value);
       return valid ? [] : errors;
     } catch (error) {
+      if (error instanceof RangeError) throw error;
       const reason = errorMessage(error).split("\n", 1)[0] ?? "";
       throw new ToolError(`${this.#name} is not valid JSON Schema: ${reason}`);
     }

@@ -74,12 +74,12 @@ describe("validateArguments", () => {
 
 describe("a hostile schema", () => {
   const long = `${"a".repeat(60)}!`;
-  const twice = (depth: number): Record<string, unknown> =>
+  const twice = (depth: number, leaf: object): Record<string, unknown> =>
     Object.fromEntries(
       Array.from({ length: depth }, (_, at) => [
         `d${at}`,
         at === depth - 1
-          ? { type: "number" }
+          ? leaf
           : { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] },
       ]),
     );
@@ -92,7 +92,7 @@ describe("a hostile schema", () => {
       { properties: { a: { uniqueItems: true } } },
       { a: Array.from({ length: 30_000 }, (_, at) => ({ at })) },
     ],
-    ["doubling references", { $defs: twice(40), allOf: [{ $ref: "#/$defs/d0" }] }, { a: 1 }],
+    ["doubling references", { $defs: twice(40, {}), allOf: [{ $ref: "#/$defs/d0" }] }, { a: 1 }],
     [
       "a long list of alternatives for a long list",
       {
@@ -119,6 +119,7 @@ describe("a hostile schema", () => {
 
   it.each([
     ["that leads to itself", { allOf: [{ $ref: "#" }] }],
+    ["that doubles its problems", { $defs: twice(40, { type: "number" }), $ref: "#/$defs/d0" }],
     ["that is nested without end", nested(20_000)],
   ])("%s is an error of the tool", async (_, schema) => {
     const hostile = tool("read", undefined, { parameters: { type: "object", ...schema } });
