@@ -44,12 +44,12 @@ export type {
   ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
+export { nearest, nearestHint } from "@tau-agent/rpc-protocol/plain";
 export type { Diagnostic } from "./base/diagnostic.ts";
 export { SessionError } from "./base/errors.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { systemReason } from "./base/files/system-reason.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
-export { nearest, nearestHint } from "./base/nearest.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export { checkSetting } from "./create/check-setting.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";

@@ -1,5 +1,5 @@
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "./errors.ts";
-import { nearestHint } from "./nearest.ts";
 
 /** What the value of an option must be. */
 export interface OptionCheck {

@@ -1,6 +1,6 @@
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
-import { nearestHint } from "../base/nearest.ts";
 import { projectFiles, userFile } from "../mcp/config/places.ts";
 import { readEntry } from "../mcp/config/read-entry.ts";
 import { keepTrustAcross } from "./trust.ts";

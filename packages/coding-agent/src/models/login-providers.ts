@@ -1,5 +1,5 @@
 import type { LoginProvider } from "@tau-agent/rpc-protocol";
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "@tau-agent/rpc-protocol/plain";
 import { defaultModels } from "./default-models.ts";
 import type { ModelRegistry } from "./registry.ts";
 

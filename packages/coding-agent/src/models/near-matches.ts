@@ -1,4 +1,4 @@
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "@tau-agent/rpc-protocol/plain";
 
 /** Pairs of adjacent letters and digits of a name, for comparing names. */
 function pairs(name: string): Set<string> {

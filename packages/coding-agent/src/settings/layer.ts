@@ -1,6 +1,6 @@
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { isJsonObject, type JsonObject } from "../base/files/read-json.ts";
-import { nearestHint } from "../base/nearest.ts";
 import {
   foreignKeys,
   isSettingKey,

@@ -1,6 +1,6 @@
 import type { AgentTool } from "@tau-agent/agent";
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { nearestHint } from "../base/nearest.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
 /** The tools that follow what bash starts in the background. */

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolCallContext } from "@tau-agent/agent";
 import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage, ProtocolError } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, nearestHint, ProtocolError } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import { nearestHint } from "../../base/nearest.ts";
 import type { McpLogins } from "../auth/logins.ts";
 import { loadMcpConfig } from "../config/load-config.ts";
 import type { McpPlaces } from "../config/places.ts";
