@@ -65,7 +65,11 @@ const straightThroughDoors: Plugin = {
       const contents = source.replace(imports, (_, list: string, door) => {
         const sources = openDoor(door);
         return namesIn(list)
-          .map((name) => `import { ${name} } from ${JSON.stringify(sources.get(name))};`)
+          .map((name) => {
+            const source = sources.get(name);
+            if (source === undefined) throw new Error(`${path}: ${door} does not export ${name}`);
+            return `import { ${name} } from ${JSON.stringify(source)};`;
+          })
           .join(" ");
       });
       return { contents, loader: "ts" };
@@ -110,7 +114,10 @@ function openDoor(door: string): Map<string, string> {
   const sources = new Map<string, string>();
   const lines = readFileSync(file, "utf8").matchAll(/^export \{([^}]*)\} from "([^"]+)";$/gm);
   for (const [, list = "", source = ""] of lines) {
-    for (const value of namesIn(list)) sources.set(value, join(dirname(file), source));
+    const next = source.startsWith("@tau-agent/") ? openDoor(source) : undefined;
+    for (const value of namesIn(list)) {
+      sources.set(value, next?.get(value) ?? join(dirname(file), source));
+    }
   }
   return sources;
 }

@@ -44,7 +44,6 @@ export type {
   ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-export { nearest, nearestHint } from "@tau-agent/rpc-protocol/plain";
 export type { Diagnostic } from "./base/diagnostic.ts";
 export { SessionError } from "./base/errors.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";

@@ -1,4 +1,4 @@
-import { nearestHint } from "@tau-agent/coding-agent";
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import { commandHelp } from "./help.ts";
 import type { OptionTable } from "./option-row.ts";
 import type { CommandContext, CommandLine, Subcommand } from "./subcommand.ts";

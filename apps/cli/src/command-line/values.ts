@@ -1,5 +1,5 @@
-import { nearestHint } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { OptionRow, OptionTable } from "./option-row.ts";
 
 /** An option as it was typed. */

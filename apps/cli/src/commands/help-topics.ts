@@ -1,4 +1,5 @@
-import { isSettingKey, nearestHint, settingHelp, settingKeys } from "@tau-agent/coding-agent";
+import { isSettingKey, settingHelp, settingKeys } from "@tau-agent/coding-agent";
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import { environmentHelp } from "../command-line/environment-help.ts";
 import { commandHelp, helpText, optionsHelp, wordedRows } from "../command-line/help.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";

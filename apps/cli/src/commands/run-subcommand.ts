@@ -1,4 +1,4 @@
-import { nearest } from "@tau-agent/coding-agent";
+import { nearest } from "@tau-agent/rpc-protocol/plain";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";

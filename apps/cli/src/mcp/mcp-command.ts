@@ -4,10 +4,10 @@ import {
   type McpServerInfo,
   type McpServerList,
   mcpServerNames,
-  nearestHint,
   removeMcpServer,
   SessionError,
 } from "@tau-agent/coding-agent";
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { OptionTable } from "../command-line/option-row.ts";
 import type { CommandContext, CommandLine } from "../command-line/subcommand.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";

@@ -1,11 +1,6 @@
 import { join } from "node:path";
-import {
-  checkSetting,
-  isSettingKey,
-  nearestHint,
-  SettingsStore,
-  settingKeys,
-} from "@tau-agent/coding-agent";
+import { checkSetting, isSettingKey, SettingsStore, settingKeys } from "@tau-agent/coding-agent";
+import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 

@@ -1,11 +1,10 @@
 import {
   type CreateAgentSessionOptions,
   createAgentSession,
-  nearest,
   SessionError,
 } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
+import { nearest, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 
 /**
  * The error for `--model sonnet:hihg`: a model that is not there because its thinking level has a typo.
