@@ -44,8 +44,8 @@ export type {
   ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
+export { SessionError } from "@tau-agent/rpc-protocol/plain";
 export type { Diagnostic } from "./base/diagnostic.ts";
-export { SessionError } from "./base/errors.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { systemReason } from "./base/files/system-reason.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";

@@ -1,5 +1,4 @@
-import { nearestHint } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "./errors.ts";
+import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 
 /** What the value of an option must be. */
 export interface OptionCheck {

@@ -1,6 +1,6 @@
 import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rpc-protocol";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { entriesForContext } from "../session-log/branch-context.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import { todoSection } from "../todos/todo-text.ts";

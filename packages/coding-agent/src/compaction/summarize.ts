@@ -1,7 +1,7 @@
 import type { ModelRequest } from "@tau-agent/agent";
 import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Retry } from "../models/retry.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { NoteUsage, UsageBudget } from "./summary-costs.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
+import { SessionError, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import {
   anything,
   callable,
@@ -15,7 +15,6 @@ import {
   text,
   texts,
 } from "../base/check-options.ts";
-import { SessionError } from "../base/errors.ts";
 import type { SessionStart } from "../session-log/session-home.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 import { sessionWords } from "./session-start.ts";

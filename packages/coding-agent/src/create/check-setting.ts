@@ -1,4 +1,4 @@
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import { permissionProblem } from "../permissions/permission-settings.ts";
 

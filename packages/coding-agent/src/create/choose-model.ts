@@ -1,6 +1,6 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import {
   type InitialModel,
   type InitialModelInput,
@@ -9,7 +9,7 @@ import {
 import type { FindOptions } from "../models/local-servers.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModelScope, type ScopedModel } from "../models/resolver.ts";
-import { chooseThinkingLevel, isThinkingLevel } from "../models/thinking-level.ts";
+import { chooseThinkingLevel } from "../models/thinking-level.ts";
 import type { ResumedModel } from "../session-log/session-context.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { Diagnostics } from "./diagnostics.ts";

@@ -1,5 +1,4 @@
-import { nearestHint } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../base/errors.ts";
+import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
 import { projectFiles, userFile } from "../mcp/config/places.ts";
 import { readEntry } from "../mcp/config/read-entry.ts";

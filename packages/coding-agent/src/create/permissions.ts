@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { PermissionRule } from "@tau-agent/rpc-protocol";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { QuestionsOptions } from "../approvals/questions.ts";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import { type PermissionChange, readPermissions } from "../permissions/permission-settings.ts";
 import { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { SettingsStore } from "../settings/store.ts";

@@ -1,5 +1,5 @@
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import { lineOf } from "../base/files/line-of.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { SettingsStore } from "../settings/store.ts";

@@ -1,7 +1,7 @@
 import type { StreamFunction } from "@tau-agent/ai";
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import type { ExtensionFactory } from "../extensions/api/api.ts";
 import { discoverExtensions, type PackageFinder } from "../extensions/load/discover.ts";
 import type { HostModules } from "../extensions/load/host-imports.ts";

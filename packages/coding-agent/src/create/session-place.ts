@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
 import { FileHome } from "../session-log/file-home.ts";
 import type { SessionHome } from "../session-log/session-home.ts";

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import { withFileLock } from "../base/files/file-lock.ts";
 import { readJsonFile } from "../base/files/read-json.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isInside } from "../base/files/isolated-tree.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { systemReason } from "../base/files/system-reason.ts";

@@ -7,7 +7,7 @@ import type {
   ThinkingLevel,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
 import type { PromptResources } from "../resources/resources.ts";

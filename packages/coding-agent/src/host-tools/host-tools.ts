@@ -1,7 +1,6 @@
 import { type AgentTool, checkSchema, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { ProtocolError } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../base/errors.ts";
+import { ProtocolError, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ClosedRequest, HostRequests } from "../host-requests/host-requests.ts";
 import { readToolResult } from "./tool-result.ts";
 

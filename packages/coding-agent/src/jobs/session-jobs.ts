@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { JobInfo, JobOutput, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { EndedJob, JobRequest, RunningJobs } from "./running-jobs.ts";
 

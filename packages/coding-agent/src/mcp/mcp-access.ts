@@ -1,10 +1,16 @@
 import { existsSync } from "node:fs";
 import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
-import type { CommandInfo } from "../resources/list-commands.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type McpPlaces, projectFiles, userFile } from "./config/places.ts";
 import type { McpServerList } from "./session/environment.ts";
 import type { McpServers } from "./session/mcp-servers.ts";
+
+/** A prompt of a server, as a command. */
+export interface RemoteCommand {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly source: "prompt";
+}
 
 /** What {@link McpAccess} works with. */
 export interface McpAccessOptions {
@@ -121,7 +127,7 @@ export class McpAccess {
   }
 
   /** The prompts of servers that are connected. */
-  get commands(): readonly CommandInfo[] {
+  get commands(): readonly RemoteCommand[] {
     return (this.#loaded?.commands ?? []).map(({ name, prompt }) => ({
       name,
       description: prompt.description,

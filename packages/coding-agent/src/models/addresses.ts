@@ -1,5 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Environment } from "./auth/environment-keys.ts";
 
 /** A variable with the address of a provider, as the vendor's own programs read it. */

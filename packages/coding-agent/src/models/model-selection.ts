@@ -1,6 +1,6 @@
 import { clampThinkingLevel, nextThinkingLevel, supportedThinkingLevels } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { nextModel } from "./initial-model.ts";
 import type { ModelRegistry } from "./registry.ts";
 import type { ScopedModel } from "./resolver.ts";

@@ -1,6 +1,6 @@
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SessionError } from "../base/errors.ts";
 import { fakeRegistry } from "./__fixtures__/fake-registry.ts";
 import { modelName, resolveModel, resolveModelScope } from "./resolver.ts";
 

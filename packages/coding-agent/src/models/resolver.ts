@@ -1,12 +1,11 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import { createGlob } from "../base/files/glob.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { defaultModels } from "./default-models.ts";
 import { correctedName, nearMatches } from "./near-matches.ts";
 import type { ModelRegistry } from "./registry.ts";
-import { isThinkingLevel } from "./thinking-level.ts";
 
 /** A model, with the thinking level its pattern asked for. */
 export interface ScopedModel {

@@ -1,13 +1,5 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "../settings/store.ts";
-
-const levels: ReadonlySet<string> = new Set(thinkingLevels);
-
-/** Whether `text` is a thinking level. */
-export function isThinkingLevel(text: string): text is ThinkingLevel {
-  return levels.has(text);
-}
 
 /** The sources of the thinking level, strongest first. */
 export interface ThinkingChoice {

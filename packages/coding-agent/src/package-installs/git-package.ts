@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { randomHex } from "../base/random.ts";
 import type { PackageOrigin } from "../resources/packages/package-source.ts";
 import { runNpm } from "./run-npm.ts";

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { withFileLock } from "../base/files/file-lock.ts";
 import { FolderDoor } from "../base/files/folder-door.ts";
 import { readJsonFile } from "../base/files/read-json.ts";

@@ -1,6 +1,6 @@
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
 import { randomHex } from "../base/random.ts";
 import type { RunProgram } from "./run-program.ts";

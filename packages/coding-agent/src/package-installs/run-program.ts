@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 
 /** Runs a program without a shell; returns what it printed. */
 export type RunProgram = (

@@ -1,4 +1,4 @@
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { readTextFile } from "../base/files/read-text.ts";
 import { escapeXml } from "../base/xml.ts";
 import { parseFrontmatter } from "./files/frontmatter.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Checkpoint as CheckpointInfo, RewindFiles } from "@tau-agent/rpc-protocol";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { randomHex } from "../base/random.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import { shownName } from "../subagents/isolation/index.ts";

@@ -1,9 +1,8 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { Checkpoint, Result } from "@tau-agent/rpc-protocol";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { RewindEngine } from "./rewind-engine.ts";
 

@@ -1,4 +1,4 @@
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 
 /** Runs steps one after another, so that two prompts never both find the session idle. */
 export class Admission {

@@ -1,4 +1,4 @@
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 
 /**
  * How long an abort waits for a prompt to be taken in, whose run it then stops. What takes longer

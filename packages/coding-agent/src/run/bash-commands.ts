@@ -1,7 +1,6 @@
 import type { BashResult, SandboxInfo } from "@tau-agent/rpc-protocol";
 import type { BashExecutionMessage } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../base/errors.ts";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import { maskText, type OutputMask } from "../processes/output-mask.ts";
 import type { SandboxParts } from "../sandbox/open-sandbox.ts";

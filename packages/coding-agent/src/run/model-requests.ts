@@ -1,8 +1,8 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import { type CacheRetention, hasOutputForm, type StreamOptions } from "@tau-agent/ai";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import { isLocalUrl } from "../models/custom-models.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { SettingsStore } from "../settings/store.ts";

@@ -1,4 +1,4 @@
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { randomHex } from "../base/random.ts";
 import type { PromptOptions } from "./prompt-options.ts";
 import type { PromptIdentity } from "./prompt-tracker.ts";

@@ -1,7 +1,7 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { randomUuid } from "../base/random.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";

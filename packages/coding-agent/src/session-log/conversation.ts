@@ -1,11 +1,8 @@
 import type { Agent } from "@tau-agent/agent";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
-import type { ModelSelection } from "../models/model-selection.ts";
-import { modelName } from "../models/resolver.ts";
-import { isThinkingLevel } from "../models/thinking-level.ts";
 import { answerLeftCalls, answerOpenCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
 import { contextOfBranch, countMessages, resumedModel, StoredMessages } from "./branch-context.ts";
 import {
@@ -19,10 +16,22 @@ import { noteModel } from "./note-model.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { NewEntry, SessionLog } from "./session-log.ts";
 
+/** Which model answers, and which others could. */
+export interface ConversationModels {
+  readonly model: Model | undefined;
+  readonly thinkingLevel: ThinkingLevel;
+  readonly registry: {
+    find(provider: string, id: string): Promise<Model | undefined>;
+    isAvailable(model: Model): Promise<boolean>;
+  };
+  /** Adopts the session's choice without writing it. */
+  restore(model: Model | undefined, level: ThinkingLevel): void;
+}
+
 /** What a {@link Conversation} keeps in step with its log. */
 export interface ConversationOptions {
   readonly agent: Pick<Agent, "messages" | "append" | "replaceMessages" | "replaceMessagesLater">;
-  readonly models: Pick<ModelSelection, "registry" | "model" | "thinkingLevel" | "restore">;
+  readonly models: ConversationModels;
   /** The surroundings as they are now; told to the model when they have changed. */
   readonly environment: () => EnvironmentFacts;
   /** Opens an existing session file. */
@@ -308,8 +317,8 @@ export class Conversation {
     const found = model && (await registry.find(model.provider, model.modelId));
     const isUsable = found !== undefined && (await registry.isAvailable(found));
     if (model !== undefined && !isUsable) {
-      const used =
-        models.model === undefined ? "no other one is" : `using ${modelName(models.model)}`;
+      const { model: other } = models;
+      const used = other === undefined ? "no other one is" : `using ${other.provider}/${other.id}`;
       const message = `The session's model ${model.provider}/${model.modelId} is not available; ${used}`;
       note({ severity: "warning", message });
     }

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
 import { SessionLease } from "./file/session-lease.ts";
 import type { SessionInfo } from "./list-sessions.ts";

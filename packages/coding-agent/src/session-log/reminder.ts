@@ -1,10 +1,16 @@
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "../base/files/read-json.ts";
 import { escapeXml } from "../base/xml.ts";
-import type { StreamRule } from "../resources/rules/stream-rule.ts";
 
 /** What becomes of a stopped reply: it leaves the conversation, or stays. */
 export type ContextMode = "discard" | "keep";
+
+/** A rule that a reply went against. */
+export interface BrokenRule {
+  readonly name: string;
+  readonly filePath: string;
+  readonly content: string;
+}
 
 /** What a reminder says about itself. */
 export interface ReminderDetails {
@@ -24,7 +30,7 @@ const openings = {
 
 /** The message that puts rules in front of the model. */
 export function createReminder(
-  rules: readonly StreamRule[],
+  rules: readonly BrokenRule[],
   contextMode: ContextMode,
 ): CustomMessage {
   const parts = rules.map(

@@ -1,4 +1,4 @@
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 
 /** @throws {SessionError} `invalid_option` for an id that could not be part of a file's name */
 export function checkSessionId(id: string): void {

@@ -1,8 +1,12 @@
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { encodeLine, SESSION_VERSION, toPlainValue } from "@tau-agent/rpc-protocol/plain";
+import {
+  encodeLine,
+  SESSION_VERSION,
+  SessionError,
+  toPlainValue,
+} from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import { BranchCopy, gathered } from "./branch-copy.ts";
 import type { LineReader } from "./file/line-reader.ts";

@@ -1,4 +1,4 @@
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { randomUuid } from "../base/random.ts";
 import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
 import { infoOf, type SessionInfo } from "./list-sessions.ts";

@@ -1,5 +1,5 @@
 import type { LoginProvider } from "@tau-agent/rpc-protocol";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import { listLoginProviders, providerHint } from "../models/login-providers.ts";
 import type { LoginMethod, LoginPage } from "../models/logins/login-definition.ts";

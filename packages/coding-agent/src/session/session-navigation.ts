@@ -1,6 +1,6 @@
 import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { SummarizerOptions } from "../compaction/summarize.ts";
 import { accountForSummary } from "../compaction/summary-costs.ts";
 import {

@@ -1,5 +1,5 @@
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
-import { SessionError } from "../base/errors.ts";
 import { withFileLock } from "../base/files/file-lock.ts";
 import { isJsonObject, parseJsonText } from "../base/files/read-json.ts";
 import { readTextFile } from "../base/files/read-text.ts";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { SessionError } from "../base/errors.ts";
 import {
   isJsonObject,
   type JsonFile,

@@ -1,5 +1,5 @@
 import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 
 /** Largest image fetched from a URL. */
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;

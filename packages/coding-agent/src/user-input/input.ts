@@ -6,8 +6,7 @@ import type {
   UserContent,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../base/errors.ts";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { fetchImage } from "./fetch-image.ts";
 
 /** What a user sends along with text. */

@@ -1,5 +1,5 @@
 import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { imageDefect } from "./images/image-check.ts";
 import { detectImageType } from "./images/image-type.ts";
 import { type NormalizedImage, normalizeImage } from "./images/normalize-image.ts";

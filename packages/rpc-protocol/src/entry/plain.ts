@@ -5,6 +5,7 @@ export { asDialog, resultOfDialog } from "../dialects/request-dialogs.ts";
 export {
   type HostRequestMethod,
   hostRequestMethods,
+  isThinkingLevel,
   permissionModes,
   ruleActions,
   type SandboxMode,
@@ -12,7 +13,13 @@ export {
   sandboxModes,
   thinkingLevels,
 } from "../vocabulary/constants.ts";
-export { CodedError, errorTable, errorText, ProtocolError } from "../vocabulary/error.ts";
+export {
+  CodedError,
+  errorTable,
+  errorText,
+  ProtocolError,
+  SessionError,
+} from "../vocabulary/error.ts";
 export { nearest, nearestHint } from "../vocabulary/nearest.ts";
 export { CONTINUE_TYPE, lastReplyParts, lastReplyText } from "../vocabulary/prompt-result.ts";
 export { errorMessage, remedyOfLimit } from "../vocabulary/system-limit.ts";

@@ -8,6 +8,13 @@
 /** Thinking levels from none to most. A level of a later model is added at its place. */
 export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
+const levels: ReadonlySet<string> = new Set(thinkingLevels);
+
+/** Whether a text is a thinking level. */
+export function isThinkingLevel(text: string): text is (typeof thinkingLevels)[number] {
+  return levels.has(text);
+}
+
 /** The session file format that is written; versions 1 and 2 are migrated on load. */
 export const SESSION_VERSION = 3;
 

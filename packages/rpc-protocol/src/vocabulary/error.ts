@@ -232,3 +232,8 @@ export abstract class CodedError extends Error {
 export class ProtocolError extends CodedError {
   override readonly name = "ProtocolError";
 }
+
+/** A session or one of its parts cannot do what was asked; `code` says why. */
+export class SessionError extends CodedError {
+  override readonly name = "SessionError";
+}

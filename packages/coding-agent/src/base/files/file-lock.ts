@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { mkdir, readFile, realpath, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { SessionError } from "../errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isRunning } from "../is-running.ts";
 import { processStart } from "../process-start.ts";
 import { makeFolder } from "./make-folder.ts";

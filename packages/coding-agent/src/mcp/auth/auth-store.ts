@@ -5,7 +5,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { withFileLock } from "../../base/files/file-lock.ts";
 import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
 import { writeFileAtomic } from "../../base/files/write-file.ts";

@@ -1,5 +1,5 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { McpServerConfig } from "../config/server-entry.ts";
 import { boundedFetch } from "../connection/bounded-fetch.ts";
 import { clientErrorKind, reasonOf } from "../connection/failures.ts";

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolCallContext } from "@tau-agent/agent";
 import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage, nearestHint, ProtocolError } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../../base/errors.ts";
+import {
+  errorMessage,
+  nearestHint,
+  ProtocolError,
+  SessionError,
+} from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
 import type { McpLogins } from "../auth/logins.ts";
 import { loadMcpConfig } from "../config/load-config.ts";

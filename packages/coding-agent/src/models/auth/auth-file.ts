@@ -1,5 +1,5 @@
 import { chmod } from "node:fs/promises";
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, parseJsonText } from "../../base/files/read-json.ts";
 import { readTextFileNow } from "../../base/files/read-text.ts";
 import { writeFileAtomic } from "../../base/files/write-file.ts";

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SessionError } from "../../base/errors.ts";
 import { KeyResolver } from "./key-resolver.ts";
 import { AuthStore } from "./store.ts";
 

@@ -1,4 +1,4 @@
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import {
   cloudHint,
   isCloud,

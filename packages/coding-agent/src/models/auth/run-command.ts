@@ -1,5 +1,4 @@
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../../base/errors.ts";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { CommandRunner } from "./config-value.ts";

@@ -1,5 +1,4 @@
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../../base/errors.ts";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ProviderLogin } from "../auth/key-resolver.ts";
 import type { AuthStore, Credential, OAuthCredential } from "../auth/store.ts";
 import { loginRowOf, loginRows } from "./definitions.ts";

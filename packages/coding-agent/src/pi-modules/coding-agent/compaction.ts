@@ -6,8 +6,7 @@ import type {
   ThinkingLevel,
   Usage,
 } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../../base/errors.ts";
+import { errorMessage, isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { newestWithin } from "../../compaction/branch-summary.ts";
 import { findCutPoint } from "../../compaction/cut-point.ts";
 import { collectFiles, type FileLists, renderFileLists } from "../../compaction/file-operations.ts";
@@ -22,7 +21,6 @@ import {
 } from "../../compaction/summary-prompts.ts";
 import type { ReadonlySession } from "../../extensions/api/context.ts";
 import type { ProviderStream } from "../../extensions/api/native-provider.ts";
-import { isThinkingLevel } from "../../models/thinking-level.ts";
 import { contextEntries, messageOf } from "../../session-log/session-context.ts";
 import { SessionTree } from "../../session-log/session-tree.ts";
 

@@ -1,5 +1,6 @@
 import { createStream } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { isThinkingLevel } from "@tau-agent/rpc-protocol/plain";
 import { createGlob } from "../../base/files/glob.ts";
 import type { ExtensionModels } from "../../extensions/api/models.ts";
 import { ModelsView } from "../../extensions/providers/extension-models.ts";
@@ -10,7 +11,6 @@ import {
 } from "../../extensions/providers/provider-config.ts";
 import { builtInCatalog } from "../../models/catalog.ts";
 import { createModelRegistry } from "../../models/create-model-registry.ts";
-import { isThinkingLevel } from "../../models/thinking-level.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 

@@ -1,7 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
-import { type SandboxMode, sandboxModes } from "@tau-agent/rpc-protocol/plain";
+import { type SandboxMode, SessionError, sandboxModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { SessionError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { readWord } from "../../settings/read-word.ts";
 

@@ -1,5 +1,5 @@
 import { existsSync, unlinkSync } from "node:fs";
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { readSessionFile } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";
 

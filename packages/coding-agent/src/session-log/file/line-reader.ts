@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { LinePlace } from "../scan/entry-columns.ts";
 
 const WINDOW_BYTES = 256 * 1024;

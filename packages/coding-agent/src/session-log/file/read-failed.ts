@@ -1,4 +1,4 @@
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../../base/files/read-text.ts";
 import { systemReason } from "../../base/files/system-reason.ts";
 

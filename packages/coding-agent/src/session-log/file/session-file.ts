@@ -11,8 +11,8 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { SessionError } from "../../base/errors.ts";
 import { makeFolderNow } from "../../base/files/make-folder.ts";
 import { systemReason } from "../../base/files/system-reason.ts";
 import { randomHex } from "../../base/random.ts";

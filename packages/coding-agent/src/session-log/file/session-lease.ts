@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { hostname } from "node:os";
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { processStart } from "../../base/process-start.ts";
 import { randomUuid } from "../../base/random.ts";
 

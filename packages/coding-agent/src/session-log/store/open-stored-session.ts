@@ -1,6 +1,5 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { errorMessage, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../../base/errors.ts";
+import { errorMessage, SESSION_VERSION, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "../entries/mend-entry.ts";
 import { migrateEntries } from "../entries/migrate.ts";
 import type { SessionKey, StoreEntry, StoreLease } from "./session-store.ts";

@@ -1,5 +1,4 @@
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../../base/errors.ts";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { SessionKey, StoreEntry, StoreLease } from "./session-store.ts";
 import {
   placeOf,

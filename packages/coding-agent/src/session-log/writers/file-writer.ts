@@ -1,7 +1,6 @@
 import { existsSync, openSync } from "node:fs";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { encodeLine } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../../base/errors.ts";
+import { encodeLine, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { LineReader } from "../file/line-reader.ts";
 import { opening, SessionFile } from "../file/session-file.ts";
 import type { LogWriter } from "./log-writer.ts";

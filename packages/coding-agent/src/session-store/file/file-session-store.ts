@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { makeFolderNow } from "../../base/files/make-folder.ts";
 import { errorCode } from "../../base/files/read-text.ts";
 import { randomHex } from "../../base/random.ts";

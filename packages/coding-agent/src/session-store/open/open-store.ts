@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { SessionError } from "../../base/errors.ts";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { SessionStore } from "../../session-log/store/session-store.ts";
 
 /** The packages for URLs, and what makes a store in them. */

@@ -1,10 +1,9 @@
 import { basename, join } from "node:path";
 import type { PermissionMode } from "@tau-agent/rpc-protocol";
-import { permissionModes } from "@tau-agent/rpc-protocol/plain";
+import { isThinkingLevel, permissionModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { JsonObject } from "../../base/files/read-json.ts";
 import type { TextFile } from "../../base/files/read-text.ts";
-import { isThinkingLevel } from "../../models/thinking-level.ts";
 import { namesInNow } from "../../resources/files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../../resources/files/frontmatter.ts";
 import {

@@ -1,5 +1,5 @@
 import type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "@tau-agent/rpc-protocol";
-import { SessionError } from "../../base/errors.ts";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Consumption } from "../../session-log/consumption.ts";
 
 /** The name of a limit, as `set_budget` and the settings have it. */

@@ -6,7 +6,7 @@ import type {
   SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
-import type { SessionError } from "../../base/errors.ts";
+import type { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
 import { Withdrawal } from "../../host-requests/host-requests.ts";
 import {
