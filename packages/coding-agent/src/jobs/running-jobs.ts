@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import type { JobInfo, JobOutput } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../base/files/file-error.ts";
+import { errorCode } from "../base/files/error-code.ts";
 import { makeFolderNow } from "../base/files/make-folder.ts";
 import { randomHex } from "../base/random.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";

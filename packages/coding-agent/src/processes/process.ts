@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../base/files/file-error.ts";
+import { errorCode } from "../base/files/error-code.ts";
 import { FirstErrors } from "./first-errors.ts";
 import { withLimit } from "./limit-mark.ts";
 import { OutputPump, type OutputSink } from "./output-pump.ts";

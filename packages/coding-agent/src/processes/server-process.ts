@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../base/files/file-error.ts";
+import { errorCode } from "../base/files/error-code.ts";
 import { ProcessError, type SandboxStartError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";

@@ -38,7 +38,7 @@ export async function fitResult(given: ToolResult, settings: Settings): Promise<
 async function fitBlock(block: unknown, settings: Settings): Promise<Block[]> {
   if (isText(block)) return [block];
   if (!isImage(block)) return [text(textOf(block))];
-  const { normalizeBase64 } = await import("./prompt-image.ts");
+  const { normalizeBase64 } = await import("./images/normalize-base64.ts");
   const resizes = settings.get("images.autoResize");
   const image = await normalizeBase64(block.data, { resizes });
   if (image.kind === "unusable") return [text(`[An image is left out: ${image.reason}.]`)];

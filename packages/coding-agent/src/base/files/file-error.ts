@@ -1,5 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
 import { remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
+import { errorCode } from "./error-code.ts";
 
 const reasons: Readonly<Record<string, (path: string, action: string) => string>> = {
   ENOENT: (path) => `File not found: ${path}. Check the path with ls or find.`,
@@ -19,13 +20,6 @@ const reasons: Readonly<Record<string, (path: string, action: string) => string>
   ENAMETOOLONG: (path) => `The path is too long: ${path}. Use a shorter one.`,
   EAGAIN: (path) => `${path} has nothing more to read now. Use bash with a timeout to follow it.`,
 };
-
-/** The code of a file-system error, such as `ENOENT`. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string"
-    ? error.code
-    : undefined;
-}
 
 /** Describes in one sentence what failed at `path` and what to do; other errors pass. */
 export function fileError(error: unknown, action: string, path: string): unknown {

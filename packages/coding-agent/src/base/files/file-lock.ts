@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isRunning } from "../is-running.ts";
 import { processStart } from "../process-start.ts";
+import { errorCode } from "./error-code.ts";
 import { makeFolder } from "./make-folder.ts";
-import { errorCode } from "./read-text.ts";
 import { systemReason } from "./system-reason.ts";
 
 /** A lock not refreshed for this long is stale, in ms. */
@@ -42,7 +42,7 @@ async function makeLock(lock: string): Promise<HeldLock | undefined> {
     await mkdir(lock, { mode: 0o700 });
   } catch (error) {
     // Windows reports a directory that is being removed as EPERM.
-    if (["EEXIST", "EPERM"].includes(errorCode(error))) return undefined;
+    if (["EEXIST", "EPERM"].includes(errorCode(error) ?? "")) return undefined;
     throw error;
   }
   const found = await stat(lock).catch(() => undefined);

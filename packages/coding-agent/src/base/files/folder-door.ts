@@ -24,7 +24,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { ClosedFiles } from "./closed-files.ts";
-import { errorCode } from "./file-error.ts";
+import { errorCode } from "./error-code.ts";
 import { heldPath } from "./opened-path.ts";
 
 /** The way to a path is not what it should be; the message says why. */

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { errorCode } from "./read-text.ts";
+import { errorCode } from "./error-code.ts";
 
 // Node's recursive mkdir loops forever on file systems such as /proc that refuse folders with
 // ENOENT: it finds that the parent exists and tries again.

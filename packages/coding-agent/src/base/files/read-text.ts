@@ -1,6 +1,7 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import type { Diagnostic } from "../diagnostic.ts";
+import { errorCode } from "./error-code.ts";
 import { systemReason } from "./system-reason.ts";
 
 /** A file's text, the fact that it is missing, or the reason why it could not be read. */
@@ -14,17 +15,12 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 const missingCodes = new Set(["ENOENT", "ENOTDIR"]);
 
-/** The `code` of a file system error, or an empty string. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
 function found(path: string, text: string): TextFile {
   return { kind: "text", path, text: text.startsWith("\uFEFF") ? text.slice(1) : text };
 }
 
 function failed(path: string, error: unknown): TextFile {
-  if (missingCodes.has(errorCode(error))) return { kind: "missing", path };
+  if (missingCodes.has(errorCode(error) ?? "")) return { kind: "missing", path };
   return refused(path, systemReason(error));
 }
 

@@ -3,7 +3,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
 import { OutputSanitizer } from "../../processes/sanitize-output.ts";
 import { formatSize } from "../../processes/truncate.ts";
-import { normalizeBase64 } from "../../user-input/prompt-image.ts";
+import { normalizeBase64 } from "../../user-input/images/normalize-base64.ts";
 import { cleanLine } from "../names/clean-text.ts";
 
 type Content = ToolResult["content"][number];

@@ -1,13 +1,9 @@
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
+import { errorCode } from "../../base/files/error-code.ts";
 import { keyFileNames } from "../../base/files/key-files.ts";
-import {
-  errorCode,
-  readTextFile,
-  readTextFileNow,
-  type TextFile,
-} from "../../base/files/read-text.ts";
+import { readTextFile, readTextFileNow, type TextFile } from "../../base/files/read-text.ts";
 import { ancestorsOf, type ResourceDirs, type ResourcePlace } from "./places.ts";
 
 /**
@@ -92,9 +88,9 @@ function decide(path: string, origin: TextOrigin, bounds: TextBounds): string | 
     const reason = outside ?? problem;
     return reason === undefined ? real : refused(path, reason);
   } catch (error) {
-    const isMissing = ["ENOENT", "ENOTDIR"].includes(errorCode(error));
+    const isMissing = ["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "");
     if (isMissing) return { kind: "missing", path };
-    return refused(path, `it cannot be opened (${errorCode(error) || "unknown error"})`);
+    return refused(path, `it cannot be opened (${errorCode(error) ?? "unknown error"})`);
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
-import { errorCode } from "../../base/files/file-error.ts";
+import { errorCode } from "../../base/files/error-code.ts";
 import { randomHex } from "../../base/random.ts";
 import type { Git, GitLocation } from "../../subagents/isolation/index.ts";
 

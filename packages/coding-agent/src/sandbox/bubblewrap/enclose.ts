@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../../base/files/file-error.ts";
+import { errorCode } from "../../base/files/error-code.ts";
 import { SandboxStartError } from "../../processes/process-error.ts";
 import { isBareRepository, protectedPlaces } from "../paths/protected-places.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";

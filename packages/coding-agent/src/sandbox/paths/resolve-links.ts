@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, parse, resolve, sep } from "node:path";
-import { errorCode } from "../../base/files/file-error.ts";
+import { errorCode } from "../../base/files/error-code.ts";
 
 /** As many links as systems follow. */
 const MAX_LINKS = 40;

@@ -9,8 +9,8 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { errorCode } from "../../base/files/error-code.ts";
 import { makeFolderNow } from "../../base/files/make-folder.ts";
-import { errorCode } from "../../base/files/read-text.ts";
 import { randomHex } from "../../base/random.ts";
 import { SessionLease } from "../../session-log/file/session-lease.ts";
 import { sessionFileName } from "../../session-log/file/session-path.ts";

@@ -8,7 +8,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { errorCode } from "../../base/files/read-text.ts";
+import { errorCode } from "../../base/files/error-code.ts";
 import { randomHex } from "../../base/random.ts";
 import type { StoreEntry } from "../../session-log/store/session-store.ts";
 import { type EntryLine, parseEntry } from "../common/entry-lines.ts";

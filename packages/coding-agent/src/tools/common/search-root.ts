@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { ToolError } from "@tau-agent/agent";
-import { errorCode, fileError } from "../../base/files/file-error.ts";
+import { errorCode } from "../../base/files/error-code.ts";
+import { fileError } from "../../base/files/file-error.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { resolveExistingPath } from "./paths.ts";
 

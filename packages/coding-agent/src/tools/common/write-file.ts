@@ -11,7 +11,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { errorCode } from "../../base/files/file-error.ts";
+import { errorCode } from "../../base/files/error-code.ts";
 import { heldPath, openedPath } from "../../base/files/opened-path.ts";
 import { randomHex } from "../../base/random.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";

@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { errorCode } from "../../base/files/file-error.ts";
+import { errorCode } from "../../base/files/error-code.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorCode } from "../../../base/files/read-text.ts";
+import { errorCode } from "../../../base/files/error-code.ts";
 import { nobodys } from "../../../processes/process-owners.ts";
 
 /** Where systems have their commands; the last one is NixOS's. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { errorCode } from "../../../base/files/file-error.ts";
+import { errorCode } from "../../../base/files/error-code.ts";
 import { FolderDoor } from "../../../base/files/folder-door.ts";
 import { randomHex } from "../../../base/random.ts";
 import { writeNames } from "./file-names.ts";

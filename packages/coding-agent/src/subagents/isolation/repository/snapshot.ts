@@ -1,8 +1,8 @@
 import { copyFile, lstat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
+import { errorCode } from "../../../base/files/error-code.ts";
 import { FolderDoor } from "../../../base/files/folder-door.ts";
-import { errorCode } from "../../../base/files/read-text.ts";
 import { randomHex } from "../../../base/random.ts";
 import { closedPaths } from "../../../processes/environment.ts";
 import { filterNames, isFolder, lookAt, shownName, writeNames } from "./file-names.ts";
