@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, realpathSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,7 @@ import { defineConfig, type Options } from "tsup";
 import { leanSdks } from "../../packages/ai/bundling/lean-sdks.ts";
 import { licences } from "../../packages/ai/bundling/licences.ts";
 import { exportsOfCommonJs } from "../../packages/ai/bundling/named-exports.ts";
+import { straightThroughDoors } from "../../packages/ai/bundling/straight-through-doors.ts";
 import { builtinsOnDemand } from "./bundling/builtins-on-demand.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
@@ -51,32 +52,6 @@ const oneChunkForTheStart: Plugin = {
   },
 };
 
-/**
- * A lazily loaded module brings everything it imports. An import through a package's index counts
- * as importing all of it, and a start would load the schemas of all commands. So each name is
- * imported from the module that defines it.
- */
-const straightThroughDoors: Plugin = {
-  name: "straight-through-doors",
-  setup(build) {
-    const imports = /^import \{([^}]*)\} from "(@tau-agent\/[^"]+)";$/gm;
-    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-      const source = builtinsOnDemand(readFileSync(path, "utf8"));
-      const contents = source.replace(imports, (_, list: string, door) => {
-        const sources = openDoor(door);
-        return namesIn(list)
-          .map((name) => {
-            const source = sources.get(name);
-            if (source === undefined) throw new Error(`${path}: ${door} does not export ${name}`);
-            return `import { ${name} } from ${JSON.stringify(source)};`;
-          })
-          .join(" ");
-      });
-      return { contents, loader: "ts" };
-    });
-  },
-};
-
 /** The build of yaml for Node is CommonJS and requires `process`, which no ES module bundle can. */
 const yamlAsModule: Plugin = {
   name: "yaml-as-module",
@@ -105,29 +80,6 @@ const builtinsWithoutRequire: Plugin = {
   },
 };
 
-/** The values a package's door exports and the file each of them comes from. */
-function openDoor(door: string): Map<string, string> {
-  const [, name, subpath = ""] = /^@tau-agent\/([^/]+)(.*)$/.exec(door) ?? [];
-  const folder = fileURLToPath(new URL(`../../packages/${name}/`, import.meta.url));
-  const { exports } = JSON.parse(readFileSync(`${folder}package.json`, "utf8"));
-  const file = realpathSync(join(folder, exports[`.${subpath}`]["@tau-agent/source"]));
-  const sources = new Map<string, string>();
-  const lines = readFileSync(file, "utf8").matchAll(/^export \{([^}]*)\} from "([^"]+)";$/gm);
-  for (const [, list = "", source = ""] of lines) {
-    const next = source.startsWith("@tau-agent/") ? openDoor(source) : undefined;
-    for (const value of namesIn(list)) {
-      sources.set(value, next?.get(value) ?? join(dirname(file), source));
-    }
-  }
-  return sources;
-}
-
-/** The values in the braces of an import or export. */
-function namesIn(list: string): string[] {
-  const names = list.split(",").map((name) => name.trim());
-  return names.filter((name) => name !== "" && !name.startsWith("type "));
-}
-
 // One bundle of everything ours and of the vendors' SDKs, so that the compile cache has all of it;
 // ripgrep and photon stay packages and load on first use.
 export default defineConfig({
@@ -151,7 +103,7 @@ export default defineConfig({
     yamlAsModule,
     leanSdks,
     oneChunkForTheStart,
-    straightThroughDoors,
+    straightThroughDoors({ transform: builtinsOnDemand }),
     builtinsWithoutRequire,
     licences("dist/THIRD-PARTY-LICENSES.txt"),
   ],
