@@ -17,17 +17,49 @@ export interface Layers {
 }
 
 const codingAgent = "packages/coding-agent/src";
+const system = "packages/system/src";
 
 export const layers: readonly Layers[] = [
   {
+    root: system,
+    floors: [
+      ["base", "images", "shell-lines"],
+      ["settings", "processes", "host-requests"],
+      ["keys", "sandbox", "structured-output"],
+    ],
+    looseFiles: ["index.ts"],
+    contents: {
+      base: "diagnostics, the event bus, reading and writing files",
+      "host-requests":
+        "the registry of open questions to the client, with ids, deadlines and replay",
+      images: "what an image is, and how it becomes one that a model reads",
+      keys: "which variables and files hold keys, and how texts are cleared of them",
+      processes: "child processes and their output",
+      sandbox: "what commands and file tools can reach",
+      settings: "settings files and their schema",
+      "shell-lines": "what a line of bash consists of",
+      "structured-output": "replies that have to fit a JSON Schema",
+    },
+  },
+  { root: `${system}/base`, floors: [["files"]], hasLooseBottom: true },
+  { root: `${system}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
+  {
+    root: `${system}/sandbox`,
+    floors: [["policy", "network"], ["paths"], ["bubblewrap", "seatbelt"]],
+    looseFiles: [
+      "describe-sandbox.ts",
+      "open-sandbox.ts",
+      "sandbox-check.ts",
+      "session-sandbox.ts",
+    ],
+  },
+  {
     root: codingAgent,
     floors: [
-      ["base", "shell-lines"],
-      ["settings", "processes", "host-requests"],
-      ["models", "resources", "permissions", "sandbox"],
+      ["models", "resources", "permissions"],
       ["session-log", "package-installs"],
       ["user-input", "todos", "stream-rules", "session-store", "jobs", "telemetry"],
-      ["tools", "compaction", "structured-output"],
+      ["tools", "compaction"],
       ["host-tools"],
       ["subagents", "export-html", "approvals", "mcp"],
       ["run", "rewind"],
@@ -39,13 +71,10 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
     contents: {
       approvals: "the gate of every tool call: rules, extensions, then a question to a person",
-      base: "errors, diagnostics, the event bus, reading and writing files",
       compaction: "summaries of long conversations",
       create: "`createAgentSession`: builds the parts of a session and joins them",
       "export-html": "a session as a page",
       extensions: "discovery, loading, hooks, and the objects handed to extensions",
-      "host-requests":
-        "the registry of open questions to the client, with ids, deadlines and replay",
       "host-tools": "tools that the client runs",
       jobs: "commands in the background",
       mcp: "MCP servers: configuration, connections, logins and tools; loaded where one is configured",
@@ -54,19 +83,14 @@ export const layers: readonly Layers[] = [
       permissions: "modes and rules, and the verdict of a call",
       "pi-modules":
         "what extensions get when they import a package of pi; `host-modules.ts` is its door",
-      processes: "child processes and their output",
       resources: "skills, templates, context files, packages, the system prompt",
       rewind: "the files before each prompt, and how prompts are taken back",
       run: "from a received prompt to its result: admission, queues, the run driver, continuation",
-      sandbox: "what commands and file tools can reach",
       session: "`AgentSession`, navigation between branches and files, the export",
       "session-log":
         "a session's tree over its writer (file, store, memory), and `Conversation`, the only one that adds entries",
       "session-store": "stores for sessions, and the checks for stores of others",
-      settings: "settings files and their schema",
-      "shell-lines": "what a line of bash consists of",
       "stream-rules": "rules on streamed text",
-      "structured-output": "replies that have to fit a JSON Schema",
       subagents: "the `task` tool: runners, isolation, verification, budgets",
       telemetry: "OpenTelemetry spans",
       todos: "the todo list",
@@ -74,20 +98,8 @@ export const layers: readonly Layers[] = [
       "user-input": "prompts and images as messages",
     },
   },
-  { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
-  { root: `${codingAgent}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
   { root: `${codingAgent}/models`, floors: [["auth"], ["local", "refresh", "logins"]] },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
-  {
-    root: `${codingAgent}/sandbox`,
-    floors: [["policy", "network"], ["paths"], ["bubblewrap", "seatbelt"]],
-    looseFiles: [
-      "describe-sandbox.ts",
-      "open-sandbox.ts",
-      "sandbox-check.ts",
-      "session-sandbox.ts",
-    ],
-  },
   {
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],
@@ -101,7 +113,6 @@ export const layers: readonly Layers[] = [
     floors: [["common"], ["file", "memory", "conformance", "open"]],
     looseFiles: ["index.ts"],
   },
-  { root: `${codingAgent}/user-input`, floors: [["images"]] },
   {
     root: `${codingAgent}/tools`,
     floors: [

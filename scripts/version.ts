@@ -9,7 +9,7 @@ import { readManifest, root } from "./publish/published-packages.ts";
 /** Files that say the version outside of package.json, and how. */
 const places: readonly (readonly [file: string, form: RegExp])[] = [
   ["apps/cli/src/process/version.ts", /(?<=^export const VERSION = ").*(?=";$)/m],
-  ["packages/coding-agent/src/base/version.ts", /(?<=^export const VERSION = ").*(?=";$)/m],
+  ["packages/system/src/base/version.ts", /(?<=^export const VERSION = ").*(?=";$)/m],
   ["clients/python/tau_rpc/client.py", /(?<=^__version__ = ").*(?="$)/m],
 ];
 

@@ -1,12 +1,17 @@
 import { defineConfig } from "tsup";
+import { inlineDeclarations } from "../ai/bundling/inline-declarations.ts";
 import { licences } from "../ai/bundling/licences.ts";
 import { namedExports } from "../ai/bundling/named-exports.ts";
+import { straightThroughDoors } from "../ai/bundling/straight-through-doors.ts";
+
+/** Private packages: npm has none of them, so their code and declarations are in the bundle. */
+const parts = ["system"];
 
 /** What stays a package: files of their own, modules that a program shares with the library, and types. */
 const packages =
-  /^(?:node:|@tau-agent\/|zod|@modelcontextprotocol\/client|@opentelemetry\/api|jiti|undici|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/;
+  /^(?:node:|@tau-agent\/(?:rpc-protocol|ai|agent)|zod|@modelcontextprotocol\/client|@opentelemetry\/api|jiti|undici|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/;
 
-// Declarations come from `tsc -b`; tsup writes the JavaScript only. All other packages are bundled: what
+// Declarations come from `tsc -b`. All other packages are bundled: what
 // is used of them is a small part, and they would be most of an install.
 export default defineConfig({
   entry: {
@@ -17,8 +22,8 @@ export default defineConfig({
   format: "esm",
   target: "node22",
   sourcemap: false,
-  // What `tsc -b` wrote stays; JavaScript of earlier builds would be published.
-  clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
+  // What `tsc -b` wrote stays; what earlier builds made of it would be published.
+  clean: ["!.declarations/**"],
   splitting: true,
   platform: "node",
   noExternal: [new RegExp(`^(?!${packages.source.slice(1)})`)],
@@ -27,5 +32,13 @@ export default defineConfig({
   banner: {
     js: 'import { createRequire as createRequireForBundle } from "node:module"; const require = createRequireForBundle(import.meta.url);',
   },
-  esbuildPlugins: [namedExports, licences("dist/THIRD-PARTY-LICENSES.txt")],
+  esbuildPlugins: [
+    straightThroughDoors({ packages: parts }),
+    namedExports,
+    licences("dist/THIRD-PARTY-LICENSES.txt"),
+  ],
+  esbuildOptions(options) {
+    options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
+  },
+  onSuccess: async () => inlineDeclarations("coding-agent", parts),
 });

@@ -4,7 +4,7 @@ import {
   environmentVariables,
   variablesOfCommands,
 } from "../../apps/cli/src/command-line/environment-variables.ts";
-import { environmentKeys } from "../../packages/coding-agent/src/models/auth/environment-keys.ts";
+import { environmentKeys } from "../../packages/system/src/keys/environment-keys.ts";
 
 /** `docs/environment.md`: the variables that the host reads and sets. */
 export function environmentPage(): string {

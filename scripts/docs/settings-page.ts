@@ -1,4 +1,4 @@
-import { settingsTable } from "../../packages/coding-agent/src/settings/schema.ts";
+import { settingsTable } from "../../packages/system/src/settings/schema.ts";
 import { code, generated, table } from "./markdown.ts";
 
 /** `docs/settings.md`: every setting with its type, default and meaning. */

@@ -54,7 +54,7 @@ it("a release has one version everywhere and a changelog in each package", () =>
   }
   for (const [file, line] of [
     ["apps/cli/src/process/version.ts", `export const VERSION = "${version}";`],
-    ["packages/coding-agent/src/base/version.ts", `export const VERSION = "${version}";`],
+    ["packages/system/src/base/version.ts", `export const VERSION = "${version}";`],
     ["clients/python/tau_rpc/client.py", `__version__ = "${version}"`],
   ] as const) {
     expect(readFileSync(join(copy, file), "utf8")).toContain(line);

@@ -1,49 +1,67 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const packages = fileURLToPath(new URL("../../", import.meta.url));
 const imported = /(?<=(?:from |import\()")[^"]+(?=")/g;
 
+/** Where `tsc -b` writes the declarations of a package with private packages in its bundle. */
+const declarations = "dist/.declarations";
+
 /**
- * Gives a package the declarations of the private packages in its bundle: npm has none of these. Each
- * declaration that is reached is copied to `dist/<package>/`, and imports lead there.
+ * Writes what npm gets of a package's declarations to its `dist` folder: those that its exports reach, and
+ * in folders of their own those of the private packages in its bundle, which npm does not have.
  */
-export function inlineDeclarations(dist: string, names: readonly string[]): void {
-  const copied = new Set<string>();
-  const todo = readdirSync(dist, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".d.ts") && !names.includes(path.split(/[/\\]/)[0] ?? ""))
-    .map((path) => ({ from: join(dist, path), to: join(dist, path) }));
-  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
-    const { from, to } = next;
+export function inlineDeclarations(name: string, parts: readonly string[]): void {
+  const files = new Set(
+    Object.values(exportsOf(name)).flatMap(({ types }) =>
+      types === undefined ? [] : join(packages, name, types.replace("./dist", declarations)),
+    ),
+  );
+  for (const from of files) {
+    const to = placeOf(from, name);
     const text = readFileSync(from, "utf8").replace(imported, (specifier) => {
-      const found = declarationOf(specifier, from, names);
+      const found = declarationOf(specifier, from, parts);
       if (found === undefined) return specifier;
-      const target = join(dist, found.slice(packages.length).replace(/^([^/\\]+)[/\\]dist/, "$1"));
-      if (!copied.has(target)) todo.push({ from: found, to: target });
-      copied.add(target);
-      return `./${relative(dirname(to), target).replaceAll("\\", "/")}`.replace(/\.d\.ts$/, ".js");
+      files.add(found);
+      const path = relative(dirname(to), placeOf(found, name)).replaceAll("\\", "/");
+      return `${path.startsWith(".") ? "" : "./"}${path.replace(/\.d\.ts$/, ".js")}`;
     });
     mkdirSync(dirname(to), { recursive: true });
-    // A copy has no map: its source is not published.
-    writeFileSync(to, from === to ? text : text.replace(/^\/\/# sourceMappingURL=.*$/m, ""));
+    const isOwn = from.startsWith(join(packages, name, declarations));
+    // A part has no map: its sources are not published.
+    writeFileSync(to, isOwn ? text : text.replace(/^\/\/# sourceMappingURL=.*$/m, ""));
+    if (isOwn) {
+      const map = readFileSync(`${from}.map`, "utf8");
+      // One folder less to go up than from where tsc wrote it.
+      writeFileSync(`${to}.map`, map.replace('"sources":["../', '"sources":["'));
+    }
   }
 }
 
-/** The file that an import of a private package, or of a file beside a copied one, leads to. */
+type Exports = Readonly<Record<string, { readonly types?: string }>>;
+
+function exportsOf(name: string): Exports {
+  return JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8")).exports;
+}
+
+/** Where a declaration is in the `dist` folder of the package that is published. */
+function placeOf(file: string, name: string): string {
+  const [part = "", ...path] = relative(packages, file).split(sep);
+  const below = path.filter((folder) => folder !== "dist" && folder !== ".declarations");
+  return join(packages, name, "dist", ...(part === name ? [] : [part]), ...below);
+}
+
+/** The declaration that an import of one of ours leads to; undefined for another package. */
 function declarationOf(
   specifier: string,
   from: string,
-  names: readonly string[],
+  parts: readonly string[],
 ): string | undefined {
-  const [, name = "", subpath = ""] = /^@tau-agent\/([^/]+)(.*)$/.exec(specifier) ?? [];
-  if (names.includes(name)) {
-    const folder = join(packages, name);
-    const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return join(folder, exports[`.${subpath}`].types);
+  if (specifier.startsWith(".")) {
+    return join(dirname(from), specifier).replace(/(?:\.d)?\.[jt]s$/, ".d.ts");
   }
-  const isCopied = names.includes(from.slice(packages.length).split(/[/\\]/)[0] ?? "");
-  if (!specifier.startsWith(".") || !isCopied) return undefined;
-  const path = join(dirname(from), specifier).replace(/(?:\.d)?\.[jt]s$/, ".d.ts");
-  return existsSync(path) ? path : undefined;
+  const [, part = "", subpath = ""] = /^@tau-agent\/([^/]+)(.*)$/.exec(specifier) ?? [];
+  if (!parts.includes(part)) return undefined;
+  return join(packages, part, exportsOf(part)[`.${subpath}`]?.types ?? "");
 }

@@ -45,10 +45,18 @@ export type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 export { SessionError } from "@tau-agent/rpc-protocol/plain";
-export type { Diagnostic } from "./base/diagnostic.ts";
-export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
-export { systemReason } from "./base/files/system-reason.ts";
-export { findHomeDirectory } from "./base/home-directory.ts";
+export type {
+  CommandRunner,
+  Diagnostic,
+  FileAccess,
+  Listener,
+  OutputOf,
+  OutputSchema,
+  RequestSink,
+  SandboxChange,
+  SubscribeOptions,
+} from "@tau-agent/system";
+export { HostRequests, RequestError, SettingsStore } from "@tau-agent/system";
 export type { Compaction } from "./compaction/compaction.ts";
 export { checkSetting } from "./create/check-setting.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
@@ -69,12 +77,6 @@ export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
 export type { HostModules } from "./extensions/load/host-imports.ts";
-export { answerDialog } from "./host-requests/dialogs.ts";
-export {
-  HostRequests,
-  type RequestSink,
-} from "./host-requests/host-requests.ts";
-export { RequestError } from "./host-requests/request-error.ts";
 export type {
   HostToolCallContext,
   HostToolDefinition,
@@ -85,7 +87,6 @@ export { readToolResult } from "./host-tools/tool-result.ts";
 export { McpPool } from "./mcp/connection/mcp-pool.ts";
 export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
-export { environmentKeys } from "./models/auth/environment-keys.ts";
 export type { ResolvedKey } from "./models/auth/key-resolver.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
@@ -111,13 +112,11 @@ export {
 export { programRunner, type RunProgram } from "./package-installs/run-program.ts";
 export { type PermissionChange, permissionProblem } from "./permissions/permission-settings.ts";
 export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
-export type { CommandRunner, FileAccess, ForeignCommand } from "./processes/environment.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
 export type { RewindOptions, RewindRequest } from "./rewind/session-rewind.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";
-export type { SandboxChange } from "./sandbox/policy/sandbox-settings.ts";
 export { AgentSession } from "./session/agent-session.ts";
 export { exportSession, exportSessionFile } from "./session/export-session.ts";
 export { logInBySession, loginProviders } from "./session/session-logins.ts";
@@ -134,9 +133,6 @@ export type { SessionStart } from "./session-log/session-home.ts";
 export { SessionLog } from "./session-log/session-log.ts";
 export type { SessionLogView } from "./session-log/session-log-view.ts";
 export { SessionTree } from "./session-log/session-tree.ts";
-export { isSettingKey, settingHelp, settingKeys } from "./settings/schema.ts";
-export { SettingsStore } from "./settings/store.ts";
-export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";
 export type { BudgetChange } from "./subagents/budgets/session-limits.ts";
 export type {

@@ -1,4 +1,4 @@
-import { environmentKeys } from "@tau-agent/coding-agent";
+import { environmentKeys } from "@tau-agent/system";
 import {
   addressVariables,
   type EnvironmentVariable,

@@ -1,5 +1,5 @@
-import { isSettingKey, settingHelp, settingKeys } from "@tau-agent/coding-agent";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
+import { isSettingKey, settingHelp, settingKeys } from "@tau-agent/system";
 import { environmentHelp } from "../command-line/environment-help.ts";
 import { commandHelp, helpText, optionsHelp, wordedRows } from "../command-line/help.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";

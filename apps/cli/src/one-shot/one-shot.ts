@@ -1,14 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import {
-  type AgentSession,
-  type OutputSchema,
-  type PromptResult,
-  systemReason,
-} from "@tau-agent/coding-agent";
+import type { AgentSession, OutputSchema, PromptResult } from "@tau-agent/coding-agent";
 import { CodedError, encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import { systemReason } from "@tau-agent/system";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { hintFor } from "../process/command-line-words.ts";
 import type { FrameOutput } from "../process/output.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { checkSetting, isSettingKey, SettingsStore, settingKeys } from "@tau-agent/coding-agent";
+import { checkSetting, SettingsStore } from "@tau-agent/coding-agent";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
+import { isSettingKey, settingKeys } from "@tau-agent/system";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { findHomeDirectory } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
+import { findHomeDirectory } from "@tau-agent/system";
 
 /** What the process tells the host; nothing below reads it from anywhere else. */
 export interface ProcessEnvironment {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { bubblewrapIsMissing } from "../../../../packages/coding-agent/src/sandbox/__fixtures__/has-bubblewrap.ts";
+import { bubblewrapIsMissing } from "../../../../packages/system/src/sandbox/__fixtures__/has-bubblewrap.ts";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import { FrameClient } from "../support/frame-client.ts";
 import { listeningHost } from "../support/listening-host.ts";

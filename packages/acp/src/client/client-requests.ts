@@ -1,11 +1,7 @@
 import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
-import {
-  type AgentSession,
-  type ApprovalParams,
-  RequestError,
-  type RequestSink,
-} from "@tau-agent/coding-agent";
+import type { AgentSession, ApprovalParams, RequestSink } from "@tau-agent/coding-agent";
 import type { PendingRequest } from "@tau-agent/rpc-protocol";
+import { RequestError } from "@tau-agent/system";
 import { elicitationOf, elicitedResult } from "../mapping/elicitation.ts";
 import { askedCall, permissionAnswer, permissionOptions } from "../mapping/permission.ts";
 import { untilAborted } from "./client-files.ts";

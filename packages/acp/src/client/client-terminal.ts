@@ -1,6 +1,7 @@
 import type { AgentContext, TerminalExitStatus, TerminalHandle } from "@agentclientprotocol/sdk";
 import { ToolError } from "@tau-agent/agent";
-import type { CommandRunner, ForeignCommand } from "@tau-agent/coding-agent";
+import type { CommandRunner } from "@tau-agent/coding-agent";
+import type { ForeignCommand } from "@tau-agent/system";
 
 /** How much output the client keeps of a command. */
 const OUTPUT_BYTES = 1024 * 1024;

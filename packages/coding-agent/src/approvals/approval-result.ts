@@ -1,8 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
 import type { ApprovalResult, PermissionRule } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../base/files/read-json.ts";
-import type { Answer } from "../host-requests/host-requests.ts";
-import type { AnswerProblem } from "../host-requests/request-error.ts";
+import { type Answer, type AnswerProblem, isJsonObject } from "@tau-agent/system";
 import { readRule } from "../permissions/rules/rule.ts";
 
 /** What an answer is checked against. */

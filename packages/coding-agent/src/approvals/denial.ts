@@ -1,6 +1,6 @@
 import type { BeforeToolCallResult } from "@tau-agent/agent";
 import type { PermissionMode, SourcedRule } from "@tau-agent/rpc-protocol";
-import type { ClosedBy } from "../host-requests/host-requests.ts";
+import type { ClosedBy } from "@tau-agent/system";
 import { describeRule } from "../permissions/rules/rule.ts";
 
 /** Who or what denied a call. */

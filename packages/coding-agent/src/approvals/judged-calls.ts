@@ -6,14 +6,13 @@ import {
   validateArguments,
 } from "@tau-agent/agent";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
-import type { HostRequests } from "../host-requests/host-requests.ts";
+import type { HostRequests, ToolEnvironment } from "@tau-agent/system";
 import { subjectsOf } from "../permissions/call-subjects.ts";
 import { CompiledPolicy } from "../permissions/compiled-policy.ts";
 import { ruleFoldersOf } from "../permissions/rule-folders.ts";
 import { judge, type Verdict } from "../permissions/rules/judge.ts";
 import type { Subject } from "../permissions/rules/subject.ts";
 import type { PermissionState, SessionPermissions } from "../permissions/session-permissions.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
 import { resolveExistingPath, resolvePath } from "../tools/common/paths.ts";
 import type { ApprovalLog } from "./approval-log.ts";
 import { deniedByAnswer, deniedByPolicy, resultOfDenial } from "./denial.ts";

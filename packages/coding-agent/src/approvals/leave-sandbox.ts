@@ -1,7 +1,6 @@
 import type { ApprovalResult } from "@tau-agent/rpc-protocol";
 import { titleOfCall } from "@tau-agent/rpc-protocol/plain";
-import { randomUuid } from "../base/random.ts";
-import type { LeaveQuestion } from "../processes/environment.ts";
+import { type LeaveQuestion, randomUuid } from "@tau-agent/system";
 import { readApprovalResult } from "./approval-result.ts";
 import type { QuestionsOptions } from "./questions.ts";
 

@@ -7,17 +7,17 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { titleOfCall } from "@tau-agent/rpc-protocol/plain";
-import { randomUuid } from "../base/random.ts";
 import {
   type ClosedBy,
   type ClosedRequest,
   type HostRequests,
+  randomUuid,
+  type ToolEnvironment,
   Withdrawal,
-} from "../host-requests/host-requests.ts";
+} from "@tau-agent/system";
 import type { Verdict } from "../permissions/rules/judge.ts";
 import { describeRule } from "../permissions/rules/rule.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
 import type { ApprovalLog } from "./approval-log.ts";
 import { readApprovalResult } from "./approval-result.ts";
 

@@ -6,8 +6,7 @@ import {
 } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
-import type { Withdrawal } from "../host-requests/host-requests.ts";
-import type { LeaveQuestion } from "../processes/environment.ts";
+import type { LeaveQuestion, Withdrawal } from "@tau-agent/system";
 import type { GateState, JudgedCalls, PassingCall, ToolGateOptions } from "./judged-calls.ts";
 import type { Questions } from "./questions.ts";
 import { isAnswerTool } from "./tool-traits.ts";

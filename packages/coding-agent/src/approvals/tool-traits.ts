@@ -1,6 +1,6 @@
 import type { AgentTool } from "@tau-agent/agent";
+import { OUTPUT_TOOL } from "@tau-agent/system";
 import type { ToolTraits } from "../permissions/rules/subject.ts";
-import { OUTPUT_TOOL } from "../structured-output/output-tool.ts";
 
 /** Tau's own tools that change nothing, besides those that say so. */
 const readOnlyTools: ReadonlySet<string> = new Set([

@@ -2,8 +2,8 @@ import type { ModelRequest } from "@tau-agent/agent";
 import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { SettingsStore } from "@tau-agent/system";
 import type { Retry } from "../models/retry.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";
 

@@ -14,7 +14,7 @@ import {
   required,
   text,
   texts,
-} from "../base/check-options.ts";
+} from "@tau-agent/system";
 import type { SessionStart } from "../session-log/session-home.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 import { sessionWords } from "./session-start.ts";

@@ -18,7 +18,7 @@ const readers: Readonly<Record<string, (checked: CheckedValue) => unknown>> = {
     throw new SessionError("invalid_settings", { path, reason });
   },
   sandbox: async ({ member, value, path }) => {
-    const { settleSandbox } = await import("../sandbox/policy/sandbox-settings.ts");
+    const { settleSandbox } = await import("@tau-agent/system/sandbox-settings");
     const file = { path, scope: "user", value: { [member]: value } } as const;
     settleSandbox([file], { isProjectTrusted: true });
   },

@@ -1,6 +1,6 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import {
   type InitialModel,
   type InitialModelInput,
@@ -11,7 +11,6 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModelScope, type ScopedModel } from "../models/resolver.ts";
 import { chooseThinkingLevel } from "../models/thinking-level.ts";
 import type { ResumedModel } from "../session-log/session-context.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { SessionSetup } from "./session-options.ts";
 

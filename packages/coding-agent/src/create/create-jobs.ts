@@ -1,8 +1,7 @@
 import { join } from "node:path";
+import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import { type JobSession, SessionJobs } from "../jobs/session-jobs.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SessionParts } from "../session/build-session.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import type { Places } from "./places.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 

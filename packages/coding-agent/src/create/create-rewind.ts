@@ -1,9 +1,8 @@
 import { dirname, join } from "node:path";
-import type { ToolEnvironment } from "../processes/environment.ts";
+import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import { SessionRewind } from "../rewind/session-rewind.ts";
 import type { SessionParts } from "../session/build-session.ts";
 import { rewindSession } from "../session/rewind-session.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import type { Places } from "./places.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 

@@ -1,20 +1,26 @@
 import { withReadOnly } from "@tau-agent/agent";
 import { builtInProviders, createStream, type StreamFunction } from "@tau-agent/ai";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { dialogSink } from "../host-requests/dialogs.ts";
-import { firstSink, functionSink } from "../host-requests/function-sink.ts";
-import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
+import {
+  createKeyMask,
+  type Diagnostic,
+  dialogSink,
+  firstSink,
+  functionSink,
+  HostRequests,
+  type KeySources,
+  KnownKeys,
+  ProcessRegistry,
+  type RequestSink,
+  SettingsStore,
+} from "@tau-agent/system";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { McpPool } from "../mcp/connection/mcp-pool.ts";
-import { KnownKeys } from "../models/auth/known-keys.ts";
-import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { builtInCatalog } from "../models/catalog.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
-import { ProcessRegistry } from "../processes/process-registry.ts";
 import { listTextCommands } from "../resources/list-commands.ts";
 import { PromptResources } from "../resources/resources.ts";
 import { AgentSession } from "../session/agent-session.ts";
@@ -25,7 +31,6 @@ import { noteModel } from "../session-log/note-model.ts";
 import { openSession } from "../session-log/open-session.ts";
 import type { OpenOptions, SessionHome } from "../session-log/session-home.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
-import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";

@@ -1,6 +1,5 @@
-import type { KeyMask } from "../models/auth/mask-keys.ts";
+import type { KeyMask, SettingsStore } from "@tau-agent/system";
 import type { SessionParts } from "../session/build-session.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import { openTelemetry } from "../telemetry/open-telemetry.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";

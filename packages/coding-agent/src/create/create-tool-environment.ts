@@ -1,18 +1,23 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { FileQueue } from "../base/files/file-queue.ts";
-import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
-import { keyFileNames } from "../base/files/key-files.ts";
-import { ProtectedFiles } from "../base/files/protected-files.ts";
-import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
+import {
+  type CommandRunner,
+  createOutputMask,
+  type FileAccess,
+  FileQueue,
+  isolatedTreeOf,
+  type KeySources,
+  keyFileNames,
+  type ProcessRegistry,
+  ProtectedFiles,
+  type SessionSandbox,
+  type SettingsStore,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 import { ClosedPaths } from "../permissions/closed-paths.ts";
 import { isolatedCopyOf } from "../permissions/isolated-paths.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
-import type { CommandRunner, FileAccess, ToolEnvironment } from "../processes/environment.ts";
-import type { ProcessRegistry } from "../processes/process-registry.ts";
-import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { AgentSession } from "../session/agent-session.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { WorkingFolder } from "./working-folder.ts";
 

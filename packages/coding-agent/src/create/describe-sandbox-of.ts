@@ -1,6 +1,5 @@
 import type { SandboxInfo } from "@tau-agent/rpc-protocol";
-import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
-import { SettingsStore } from "../settings/store.ts";
+import { type SandboxChange, SettingsStore } from "@tau-agent/system";
 
 /**
  * The sandbox that a session in a folder would have, for a host that has no session yet.
@@ -20,8 +19,8 @@ export async function describeSandboxOf({
   readonly sandbox?: SandboxChange | undefined;
 }): Promise<SandboxInfo> {
   const [{ settleSandbox }, { describeSandbox }] = await Promise.all([
-    import("../sandbox/policy/sandbox-settings.ts"),
-    import("../sandbox/describe-sandbox.ts"),
+    import("@tau-agent/system/sandbox-settings"),
+    import("@tau-agent/system/describe-sandbox"),
   ]);
   const { sandboxFiles, isProjectTrusted } = await SettingsStore.load({ agentDirectory, cwd });
   const { policy } = settleSandbox(sandboxFiles, { isProjectTrusted, given });

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 
 /** Collects what is found wrong while a session is created, in the order it is found. */
 export interface Diagnostics {

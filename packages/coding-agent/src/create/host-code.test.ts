@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { expect, it } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
-import { bubblewrapIsMissing } from "../sandbox/__fixtures__/has-bubblewrap.ts";
+import { bubblewrapIsMissing } from "../../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 
 const bash = (command: string) => toolCall("bash", { command });

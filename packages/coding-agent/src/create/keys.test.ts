@@ -1,9 +1,9 @@
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
+import { SettingsStore } from "@tau-agent/system";
 import { expect, it } from "vitest";
-import type { SettingValues } from "../settings/schema.ts";
-import { SettingsStore } from "../settings/store.ts";
+import type { SettingValues } from "../../../system/src/settings/schema.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 
 const stored = "stored-key-0123456789";

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../processes/sandbox.ts";
+import type { Sandbox } from "@tau-agent/system";
 import type { SessionSetup } from "./session-options.ts";
 
 /** Options for a session like another one with a few differences: a subagent in this process. */

@@ -1,5 +1,5 @@
 import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
+import { isJsonObject, readJsonFile } from "@tau-agent/system";
 import { projectFiles, userFile } from "../mcp/config/places.ts";
 import { readEntry } from "../mcp/config/read-entry.ts";
 import { keepTrustAcross } from "./trust.ts";
@@ -87,7 +87,7 @@ async function save(
   value: unknown,
 ): Promise<void> {
   // Loaded for a change only.
-  const { saveSettings } = await import("../settings/save.ts");
+  const { saveSettings } = await import("@tau-agent/system/save-settings");
   const write = () => saveSettings(path, [{ key: `mcpServers.${name}`, value }]);
   // A write of the user's own does not make a trusted project a changed one.
   if (place.isLocal) await keepTrustAcross(place, write);

@@ -1,5 +1,4 @@
-import type { Diagnostic } from "../base/diagnostic.ts";
-import type { SettingsStore } from "../settings/store.ts";
+import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import type { Places } from "./places.ts";
 
 /** Packages that are missing or cannot be read. */

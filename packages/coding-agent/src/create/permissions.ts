@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import type { PermissionRule } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import type { QuestionsOptions } from "../approvals/questions.ts";
-import type { Diagnostic } from "../base/diagnostic.ts";
 import { type PermissionChange, readPermissions } from "../permissions/permission-settings.ts";
 import { SessionPermissions } from "../permissions/session-permissions.ts";
-import type { SettingsStore } from "../settings/store.ts";
 
 /**
  * The permissions that a session begins with.
@@ -60,7 +59,7 @@ async function save(
     return;
   }
   // Settings that an embedder gave are of no file; the answer names the user's own.
-  const { saveSettings } = await import("../settings/save.ts");
+  const { saveSettings } = await import("@tau-agent/system/save-settings");
   const path = join(agentDirectory, "settings.json");
   await saveSettings(path, [{ key: "permissions.rules", appended: rule }]);
 }

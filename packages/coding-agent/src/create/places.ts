@@ -1,9 +1,8 @@
 import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { findHomeDirectory } from "../base/home-directory.ts";
+import { findHomeDirectory, type SettingsStore } from "@tau-agent/system";
 import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
 import type { SessionStart } from "../session-log/session-home.ts";
-import type { SettingsStore } from "../settings/store.ts";
 
 /** Folders as given in a session's options. */
 export interface PlaceOptions {

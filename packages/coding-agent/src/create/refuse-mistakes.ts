@@ -1,8 +1,6 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { lineOf } from "../base/files/line-of.ts";
+import { type Diagnostic, lineOf, type SettingsStore } from "@tau-agent/system";
 import type { ModelRegistry } from "../models/registry.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
+import type { SandboxChange } from "@tau-agent/system";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
-import { bubblewrapIsMissing } from "../sandbox/__fixtures__/has-bubblewrap.ts";
-import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
+import { bubblewrapIsMissing } from "../../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 

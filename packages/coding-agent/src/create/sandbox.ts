@@ -1,8 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import type { SandboxParts } from "../sandbox/open-sandbox.ts";
-import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
-import type { SettingsStore } from "../settings/store.ts";
+import type { Diagnostic, SandboxChange, SandboxParts, SettingsStore } from "@tau-agent/system";
 import type { Places } from "./places.ts";
 import type { WorkingFolder } from "./working-folder.ts";
 
@@ -32,11 +29,11 @@ export async function createSandbox(
 ): Promise<CreatedSandbox> {
   // Nothing is loaded for those who want none.
   if (given === undefined && settings.sandboxFiles.length === 0) return { diagnostics: [] };
-  const { settleSandbox, settingPath } = await import("../sandbox/policy/sandbox-settings.ts");
+  const { settleSandbox, settingPath } = await import("@tau-agent/system/sandbox-settings");
   const { isProjectTrusted, sandboxFiles } = settings;
   const { policy, diagnostics } = settleSandbox(sandboxFiles, { isProjectTrusted, given });
   if (policy.mode === "off") return { policy, diagnostics };
-  const { openSandbox } = await import("../sandbox/open-sandbox.ts");
+  const { openSandbox } = await import("@tau-agent/system/open-sandbox");
   const opened = await openSandbox(policy, {
     ...places,
     cwd: () => workingFolder.cwd,

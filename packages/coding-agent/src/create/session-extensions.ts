@@ -1,17 +1,19 @@
 import type { StreamFunction } from "@tau-agent/ai";
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type {
+  Diagnostic,
+  HostRequests,
+  ProcessRegistry,
+  Sandbox,
+  SettingsStore,
+} from "@tau-agent/system";
 import type { ExtensionFactory } from "../extensions/api/api.ts";
 import { discoverExtensions, type PackageFinder } from "../extensions/load/discover.ts";
 import type { HostModules } from "../extensions/load/host-imports.ts";
 import type { InlineFactory } from "../extensions/load/load.ts";
 import type { OpenExtensions } from "../extensions/open-extensions.ts";
-import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelRegistry } from "../models/registry.ts";
-import type { ProcessRegistry } from "../processes/process-registry.ts";
-import type { Sandbox } from "../processes/sandbox.ts";
-import type { SettingsStore } from "../settings/store.ts";
 
 /** A switch takes no value. */
 type FlagType = "boolean" | "string";

@@ -1,11 +1,9 @@
-import { VERSION } from "../base/version.ts";
+import { type KeyMask, type ToolEnvironment, VERSION } from "@tau-agent/system";
 import { McpPool } from "../mcp/connection/mcp-pool.ts";
 import { McpAccess } from "../mcp/mcp-access.ts";
 import type { McpServers } from "../mcp/session/mcp-servers.ts";
 import type { SampledContext } from "../mcp/session/sampling.ts";
-import type { KeyMask } from "../models/auth/mask-keys.ts";
 import { createCommandRunner } from "../models/auth/run-command.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SessionParts } from "../session/build-session.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { SessionExtensions } from "./session-extensions.ts";

@@ -1,10 +1,9 @@
 import { basename, join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { isPeriod, MAX_PERIOD_MS, type SettingsStore } from "@tau-agent/system";
 import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
 import { FileHome } from "../session-log/file-home.ts";
 import type { SessionHome } from "../session-log/session-home.ts";
-import { isPeriod, MAX_PERIOD_MS } from "../settings/setting.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import { type Places, sessionDirectory } from "./places.ts";
 import type { SessionSetup } from "./session-options.ts";
 

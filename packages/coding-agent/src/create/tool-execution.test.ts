@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type AgentTool, defineTool } from "@tau-agent/agent";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { SettingsStore } from "@tau-agent/system";
 import { expect, it } from "vitest";
-import type { SettingValues } from "../settings/schema.ts";
-import { SettingsStore } from "../settings/store.ts";
+import type { SettingValues } from "../../../system/src/settings/schema.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 

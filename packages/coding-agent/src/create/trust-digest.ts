@@ -1,9 +1,7 @@
 import type { Hash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { withFileLock } from "../base/files/file-lock.ts";
-import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
-import { writeFileAtomic } from "../base/files/write-file.ts";
+import { isJsonObject, readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 
 /** A project's code beyond this counts by its names and sizes only, so that a start stays fast. */
 const MAX_CONTENT = 16 * 1024 * 1024;

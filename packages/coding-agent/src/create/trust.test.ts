@@ -9,8 +9,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { SettingsStore } from "@tau-agent/system";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { SettingsStore } from "../settings/store.ts";
 import {
   keepTrustAcross,
   resolveProjectTrust,

@@ -2,12 +2,14 @@ import { existsSync, readdirSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { withFileLock } from "../base/files/file-lock.ts";
-import { readJsonFile } from "../base/files/read-json.ts";
-import { writeFileAtomic } from "../base/files/write-file.ts";
+import {
+  type Diagnostic,
+  readJsonFile,
+  type SettingsStore,
+  withFileLock,
+  writeFileAtomic,
+} from "@tau-agent/system";
 import { ancestorsOf } from "../resources/files/places.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import { compareTrusted, digestOf, keepTrusted, keepTrustedAcross } from "./trust-digest.ts";
 
 /**

@@ -1,9 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import type { SessionStart } from "../session-log/session-home.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import { type PlaceOptions, type Places, sessionDirectory } from "./places.ts";
 
 /** The folder that tools work in: the one the session was in that goes on, where it is there. */

@@ -2,7 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { FolderDoor } from "../base/files/folder-door.ts";
+import { FolderDoor } from "@tau-agent/system";
 
 const HEAD_BYTES = 512;
 

@@ -1,8 +1,7 @@
 import type { StreamFunction } from "@tau-agent/ai";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic, ResourceEntry } from "@tau-agent/system";
 import type { ModelRegistry } from "../models/registry.ts";
-import type { ResourceEntry } from "../settings/store.ts";
 import type { ExtensionFactory } from "./api/api.ts";
 import type { ExtensionMode } from "./api/context.ts";
 import type { ProviderStream } from "./api/native-provider.ts";

@@ -1,7 +1,6 @@
 import type { AgentTool, ToolHooks } from "@tau-agent/agent";
 import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import type { HostRequests } from "../host-requests/host-requests.ts";
+import type { Diagnostic, HostRequests } from "@tau-agent/system";
 import type { PromptResources } from "../resources/resources.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SessionParts } from "../session/build-session.ts";

@@ -1,7 +1,7 @@
 import { type AgentTool, checkSchema, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { ProtocolError, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { ClosedRequest, HostRequests } from "../host-requests/host-requests.ts";
+import type { ClosedRequest, HostRequests } from "@tau-agent/system";
 import { readToolResult } from "./tool-result.ts";
 
 /** A tool that the client runs. */

@@ -1,6 +1,6 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 
 /** A tool result as a client sent it; undefined if it has no content that a model can read. */
 export function readToolResult(value: unknown): ToolResult | undefined {

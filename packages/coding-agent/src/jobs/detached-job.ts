@@ -1,14 +1,22 @@
 import { spawn } from "node:child_process";
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { randomHex } from "../base/random.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
-import { childLimit, hostLimit, withLimit } from "../processes/limit-mark.ts";
-import { keyMark } from "../processes/output-mask.ts";
-import { ProcessError } from "../processes/process-error.ts";
-import { hasProcessGroups, isGroupAlive, killProcesses } from "../processes/process-group.ts";
-import { nobodys, ownersVariable } from "../processes/process-owners.ts";
-import { commandVariables, shellProcess } from "../processes/shell-command.ts";
+import {
+  childLimit,
+  commandVariables,
+  hasProcessGroups,
+  hostLimit,
+  isGroupAlive,
+  keyMark,
+  killProcesses,
+  nobodys,
+  ownersVariable,
+  ProcessError,
+  randomHex,
+  shellProcess,
+  type ToolEnvironment,
+  withLimit,
+} from "@tau-agent/system";
 import { type JobEnd, type JobRecord, jobFiles, readKeeper } from "./job-record.ts";
 import { createJobWriter } from "./job-writer.ts";
 import { createMask, type KeepAnswer, type KeepRequest, keepJob, killMarked } from "./keep-job.ts";

@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { OutputMask } from "@tau-agent/system";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { OutputMask } from "../processes/output-mask.ts";
 import { createJobWriter } from "./job-writer.ts";
 import { createMask } from "./keep-job.ts";
 import { readOutput } from "./read-output.ts";

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { JobInfo, JobStatus } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../base/files/read-json.ts";
-import { processStart } from "../base/process-start.ts";
+import { isJsonObject, processStart } from "@tau-agent/system";
 
 /** What a job's folder says from its start on (`job.json`). */
 export interface JobRecord {

@@ -1,7 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { incompleteCharacterBytes } from "../processes/output-buffer.ts";
-import { maxOutputBytes } from "../processes/truncate.ts";
+import { incompleteCharacterBytes, maxOutputBytes } from "@tau-agent/system";
 
 /** A piece of a job's output. */
 export interface OutputPiece {

@@ -3,12 +3,15 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import type { JobInfo, JobOutput } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../base/files/error-code.ts";
-import { makeFolderNow } from "../base/files/make-folder.ts";
-import { randomHex } from "../base/random.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
-import type { ProcessOutcome } from "../processes/process.ts";
-import { commandVariables, runShellCommand } from "../processes/shell-command.ts";
+import {
+  commandVariables,
+  errorCode,
+  makeFolderNow,
+  type ProcessOutcome,
+  randomHex,
+  runShellCommand,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 import { createMark, killDetached, startDetached, writeEnd } from "./detached-job.ts";
 import {
   describeJob,

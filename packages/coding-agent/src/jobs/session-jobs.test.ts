@@ -2,16 +2,15 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { JobInfo, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
+import { OutputMask, type ToolEnvironment } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
-import { OutputMask } from "../processes/output-mask.ts";
 import {
   eventually,
   ownSeconds,
   processesWith,
   Workspace,
-} from "../tools/common/__fixtures__/workspace.ts";
+} from "../../../system/src/processes/__fixtures__/workspace.ts";
 import { SessionJobs } from "./session-jobs.ts";
 
 type JobEndEvent = Extract<SessionEvent, { type: "job_end" }>;

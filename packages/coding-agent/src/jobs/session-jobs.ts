@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { JobInfo, JobOutput, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { ToolEnvironment } from "../processes/environment.ts";
+import type { ToolEnvironment } from "@tau-agent/system";
 import type { EndedJob, JobRequest, RunningJobs } from "./running-jobs.ts";
 
 /** The session that jobs belong to. */

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { SessionSandbox } from "@tau-agent/system";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
-import { bubblewrapIsMissing } from "../sandbox/__fixtures__/has-bubblewrap.ts";
-import { SessionSandbox } from "../sandbox/session-sandbox.ts";
+import { bubblewrapIsMissing } from "../../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
 import { fixtureTools, workspaceForEach } from "./__fixtures__/mcp-session.ts";
 
 const workspace = workspaceForEach();

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import { localOrigins } from "./local/addresses.ts";
 import { serverNames } from "./local/server-kinds.ts";
 import { type FindOptions, findLocalServers, type UnknownServer } from "./local-servers.ts";

@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Environment } from "./auth/environment-keys.ts";
+import type { Environment } from "@tau-agent/system";
 
 /** A variable with the address of a provider, as the vendor's own programs read it. */
 interface AddressVariable {

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { KnownKeys, ProcessRegistry } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ProcessRegistry } from "../processes/process-registry.ts";
 import { fakeModel } from "./__fixtures__/fake-registry.ts";
-import { KnownKeys } from "./auth/known-keys.ts";
 import { createModelRegistry } from "./create-model-registry.ts";
 import { selectInitialModel } from "./initial-model.ts";
 import { modelName, resolveModel } from "./resolver.ts";

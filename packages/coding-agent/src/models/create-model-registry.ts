@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { ProcessRegistry } from "../processes/process-registry.ts";
-import type { Environment } from "./auth/environment-keys.ts";
+import type { Environment, ProcessRegistry } from "@tau-agent/system";
 import { KeyResolver } from "./auth/key-resolver.ts";
 import { createCommandRunner } from "./auth/run-command.ts";
 import { AuthStore } from "./auth/store.ts";

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ProcessRegistry } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ProcessRegistry } from "../processes/process-registry.ts";
 import { fakeModel } from "./__fixtures__/fake-registry.ts";
 import { createModelRegistry } from "./create-model-registry.ts";
 

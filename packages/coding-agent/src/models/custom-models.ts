@@ -1,9 +1,6 @@
 import { join } from "node:path";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { commonStart } from "../base/common-start.ts";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { readJsonFile } from "../base/files/read-json.ts";
-import { isLoopback } from "../base/is-loopback.ts";
+import { commonStart, type Diagnostic, isLoopback, readJsonFile } from "@tau-agent/system";
 import type { ProviderKeyEntry } from "./auth/key-resolver.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { Credential, OAuthCredential } from "./auth/store.ts";

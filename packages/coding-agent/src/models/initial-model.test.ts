@@ -1,5 +1,5 @@
+import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
-import { SettingsStore } from "../settings/store.ts";
 import { fakeModel, fakeRegistry } from "./__fixtures__/fake-registry.ts";
 import { nextModel, selectInitialModel } from "./initial-model.ts";
 import { modelName } from "./resolver.ts";

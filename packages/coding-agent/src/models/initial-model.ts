@@ -1,6 +1,6 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { defaultModels } from "./default-models.ts";
 import type { ModelRegistry } from "./registry.ts";

@@ -1,4 +1,4 @@
-import type { Environment } from "./auth/environment-keys.ts";
+import type { Environment } from "@tau-agent/system";
 import { type CustomProvider, createCustomProvider } from "./custom-models.ts";
 import { localOrigins } from "./local/addresses.ts";
 import { askAt, listens } from "./local/read-json.ts";

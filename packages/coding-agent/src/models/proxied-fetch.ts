@@ -1,6 +1,5 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isLoopback } from "../base/is-loopback.ts";
-import type { Environment } from "./auth/environment-keys.ts";
+import { type Environment, isLoopback } from "@tau-agent/system";
 
 type Fetch = typeof globalThis.fetch;
 

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ProcessRegistry } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ProcessRegistry } from "../processes/process-registry.ts";
 import { builtInCatalog } from "./catalog.ts";
 import { createModelRegistry } from "./create-model-registry.ts";
 import { refreshModels } from "./refresh-models.ts";

@@ -1,7 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic, Environment } from "@tau-agent/system";
 import { hasGaps, requireAddress, withAddresses } from "./addresses.ts";
-import type { Environment } from "./auth/environment-keys.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { stepForRefusedKey } from "./auth/refused-key.ts";

@@ -1,7 +1,6 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { createGlob } from "../base/files/glob.ts";
+import { createGlob, type Diagnostic } from "@tau-agent/system";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { defaultModels } from "./default-models.ts";
 import { correctedName, nearMatches } from "./near-matches.ts";

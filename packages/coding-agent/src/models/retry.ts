@@ -2,8 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { ProviderError } from "@tau-agent/ai";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { MAX_TIMER_MS } from "../base/timer-limit.ts";
-import type { SettingsStore } from "../settings/store.ts";
+import { MAX_TIMER_MS, type SettingsStore } from "@tau-agent/system";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 
 /** What {@link Retry} works with. */

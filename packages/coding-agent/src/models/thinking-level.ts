@@ -1,5 +1,5 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { SettingsStore } from "../settings/store.ts";
+import type { SettingsStore } from "@tau-agent/system";
 
 /** The sources of the thinking level, strongest first. */
 export interface ThinkingChoice {

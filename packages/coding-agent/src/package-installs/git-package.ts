@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { randomHex } from "../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 import type { PackageOrigin } from "../resources/packages/package-source.ts";
 import { runNpm } from "./run-npm.ts";
 import type { RunProgram } from "./run-program.ts";

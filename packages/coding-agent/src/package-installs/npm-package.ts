@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { writeFileAtomic } from "../base/files/write-file.ts";
+import { writeFileAtomic } from "@tau-agent/system";
 import { runNpm } from "./run-npm.ts";
 import type { RunProgram } from "./run-program.ts";
 

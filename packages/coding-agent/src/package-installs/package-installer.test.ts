@@ -14,8 +14,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { SettingsStore } from "@tau-agent/system";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { SettingsStore } from "../settings/store.ts";
 import { PackageInstaller } from "./package-installer.ts";
 import { programRunner } from "./run-program.ts";
 

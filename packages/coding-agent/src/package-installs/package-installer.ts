@@ -1,11 +1,14 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { withFileLock } from "../base/files/file-lock.ts";
-import { FolderDoor } from "../base/files/folder-door.ts";
-import { readJsonFile } from "../base/files/read-json.ts";
+import {
+  FolderDoor,
+  readJsonFile,
+  type SettingsScope,
+  type SettingsStore,
+  withFileLock,
+} from "@tau-agent/system";
 import { type PackageOrigin, parsePackageSource } from "../resources/packages/package-source.ts";
-import type { SettingsScope, SettingsStore } from "../settings/store.ts";
 import { cloneRepository, dropFolder, headOf } from "./git-package.ts";
 import { dropFromNpm, installFromNpm, readNpmSpec } from "./npm-package.ts";
 import type { RunProgram } from "./run-program.ts";

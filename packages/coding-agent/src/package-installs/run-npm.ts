@@ -1,8 +1,7 @@
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
-import { randomHex } from "../base/random.ts";
+import { isJsonObject, randomHex, readJsonFile } from "@tau-agent/system";
 import type { RunProgram } from "./run-program.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { readShellLine } from "../shell-lines/read-shell-line.ts";
+import { readShellLine } from "@tau-agent/system";
 import { asOwnFile, type IsolatedCopy, isOriginal } from "./isolated-paths.ts";
 import { realPathOf } from "./real-path.ts";
 import type { CallPath, Subject, ToolTraits } from "./rules/subject.ts";

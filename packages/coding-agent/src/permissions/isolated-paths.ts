@@ -1,5 +1,5 @@
 import { join, relative, sep } from "node:path";
-import { isInside, isolatedTreeOf } from "../base/files/isolated-tree.ts";
+import { isInside, isolatedTreeOf } from "@tau-agent/system";
 import { realPathOf } from "./real-path.ts";
 
 /** An isolated tree and the folder of the user that it is a copy of. Both are real paths. */

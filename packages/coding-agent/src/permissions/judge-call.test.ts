@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { PermissionMode, PermissionRule, RuleSource } from "@tau-agent/rpc-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shellLines } from "../shell-lines/__fixtures__/shell-lines.ts";
+import { shellLines } from "../../../system/src/shell-lines/__fixtures__/shell-lines.ts";
 import { subjectsOf } from "./call-subjects.ts";
 import { realPathOf } from "./real-path.ts";
 import { compileRule } from "./rules/fit.ts";

@@ -6,10 +6,7 @@ import type {
   SourcedRule,
 } from "@tau-agent/rpc-protocol";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { isJsonObject } from "../base/files/read-json.ts";
-import { readWord } from "../settings/read-word.ts";
-import { UnreadGuard } from "../settings/unread-guard.ts";
+import { type Diagnostic, isJsonObject, readWord, UnreadGuard } from "@tau-agent/system";
 import { denyAll, MAX_RULES, readRule } from "./rules/rule.ts";
 import { stricterMode } from "./rules/stricter-mode.ts";
 

@@ -4,7 +4,7 @@ import type {
   PermissionRule,
   SourcedRule,
 } from "@tau-agent/rpc-protocol";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import {
   type PermissionChange,
   type PermissionFile,

@@ -1,9 +1,12 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { readTextFile } from "../base/files/read-text.ts";
-import { escapeXml } from "../base/xml.ts";
+import {
+  escapeXml,
+  parseTemplateArguments,
+  readTextFile,
+  substituteArguments,
+} from "@tau-agent/system";
 import { parseFrontmatter } from "./files/frontmatter.ts";
 import type { Skill } from "./skills/skills.ts";
-import { parseTemplateArguments, substituteArguments } from "./templates/template-arguments.ts";
 import type { PromptTemplate } from "./templates/templates.ts";
 
 /** What commands in a prompt may stand for; asked only when a prompt starts with a command. */

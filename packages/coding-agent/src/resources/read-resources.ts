@@ -1,7 +1,5 @@
 import { join } from "node:path";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { readTextFile } from "../base/files/read-text.ts";
-import type { SettingsStore } from "../settings/store.ts";
+import { type Diagnostic, readTextFile, type SettingsStore } from "@tau-agent/system";
 import { expandPrompt } from "./expand.ts";
 import { type ContextFiles, loadContextFiles } from "./files/context-files.ts";
 import {

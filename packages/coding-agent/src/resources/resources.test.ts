@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { SettingsStore } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SettingsStore } from "../settings/store.ts";
 import { loadContextFiles } from "./files/context-files.ts";
 import type { PromptResourcesOptions } from "./read-resources.ts";
 import { PromptResources } from "./resources.ts";

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import type { ContextFiles } from "./files/context-files.ts";
 import type {
   AddedPlaces,

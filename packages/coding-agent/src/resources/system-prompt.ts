@@ -1,4 +1,4 @@
-import { escapeXml } from "../base/xml.ts";
+import { escapeXml } from "@tau-agent/system";
 import type { ContextFile } from "./files/context-files.ts";
 import type { Skill } from "./skills/skills.ts";
 

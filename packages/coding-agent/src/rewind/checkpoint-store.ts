@@ -1,9 +1,13 @@
 import { realpathSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { hostPlaceReason, isHostPlace } from "../base/files/host-places.ts";
-import { makeFolder } from "../base/files/make-folder.ts";
-import { randomHex } from "../base/random.ts";
-import { closedPaths, type ToolEnvironment } from "../processes/environment.ts";
+import {
+  closedPaths,
+  hostPlaceReason,
+  isHostPlace,
+  makeFolder,
+  randomHex,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 import type { CoverageLimits } from "./files/coverage.ts";
 import { writeCommit } from "./store/commits.ts";
 import { KnownFiles } from "./store/known-files.ts";

@@ -11,17 +11,17 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
+import { ProtectedFiles } from "@tau-agent/system";
 import { expect, it } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
-import { ProtectedFiles } from "../base/files/protected-files.ts";
 import {
   exchangeInLoop,
   exchangeIsMissing,
   fillFolders,
   loopFiles,
-} from "../sandbox/__fixtures__/exchange-loop.ts";
-import { bubblewrapIsMissing } from "../sandbox/__fixtures__/has-bubblewrap.ts";
-import { SandboxedPlace } from "../sandbox/__fixtures__/sandboxed-place.ts";
+} from "../../../system/src/sandbox/__fixtures__/exchange-loop.ts";
+import { bubblewrapIsMissing } from "../../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
+import { SandboxedPlace } from "../../../system/src/sandbox/__fixtures__/sandboxed-place.ts";
 import { createFolder } from "./__fixtures__/folders.ts";
 import { RewindEngine } from "./rewind-engine.ts";
 import { ObjectStore } from "./store/object-store.ts";

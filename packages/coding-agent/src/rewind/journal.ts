@@ -1,7 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolderNow } from "../base/files/make-folder.ts";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject, makeFolderNow } from "@tau-agent/system";
 import type { FileState } from "./files/file-state.ts";
 
 /** A prompt is about to change files. */

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Checkpoint as CheckpointInfo, RewindFiles } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { randomHex } from "../base/random.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
+import { randomHex, type ToolEnvironment } from "@tau-agent/system";
 import { shownName } from "../subagents/isolation/index.ts";
 import { type CheckpointPlace, CheckpointStore, type KeptSnapshot } from "./checkpoint-store.ts";
 import { type FileState, isSame } from "./files/file-state.ts";

@@ -2,8 +2,7 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { Checkpoint, Result } from "@tau-agent/rpc-protocol";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
+import type { Diagnostic, ToolEnvironment } from "@tau-agent/system";
 import type { RewindEngine } from "./rewind-engine.ts";
 
 /** How files are recorded; what is absent is as the settings say. */

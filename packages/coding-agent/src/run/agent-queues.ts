@@ -1,7 +1,7 @@
 import type { Agent } from "@tau-agent/agent";
 import type { InterruptMode, QueueMode } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { SettingsStore } from "../settings/store.ts";
+import type { SettingsStore } from "@tau-agent/system";
 
 /** The queues of an agent and how they are delivered. */
 export type AgentQueues = Pick<Agent, "steering" | "followUp" | "nextTurn" | "interruptMode">;

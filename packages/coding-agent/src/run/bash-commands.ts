@@ -1,9 +1,12 @@
 import type { BashResult, SandboxInfo } from "@tau-agent/rpc-protocol";
 import type { BashExecutionMessage } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { ToolEnvironment } from "../processes/environment.ts";
-import { maskText, type OutputMask } from "../processes/output-mask.ts";
-import type { SandboxParts } from "../sandbox/open-sandbox.ts";
+import {
+  maskText,
+  type OutputMask,
+  type SandboxParts,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 import type { SessionHooks, ShellRequest } from "./session-hooks.ts";
 
 /** How to run a client's command. */
@@ -62,7 +65,7 @@ export class BashCommands {
 
   /** What keeps commands and file tools inside; finds out whether this machine can do that. */
   async describeSandbox(): Promise<SandboxInfo> {
-    const { describeSandbox } = await import("../sandbox/describe-sandbox.ts");
+    const { describeSandbox } = await import("@tau-agent/system/describe-sandbox");
     const { sandboxed, environment } = this.#options;
     return describeSandbox(sandboxed, environment.environment);
   }

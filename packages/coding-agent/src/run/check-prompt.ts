@@ -1,4 +1,4 @@
-import { checkOptions, oneOf, required, text } from "../base/check-options.ts";
+import { checkOptions, oneOf, required, text } from "@tau-agent/system";
 
 const checks = { text: required(text), streamingBehavior: oneOf(["steer", "followUp"]) };
 

@@ -1,7 +1,6 @@
 import { Agent, type AgentOptions, type ToolExecutionMode, type ToolHooks } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { KeyMask } from "../models/auth/mask-keys.ts";
-import type { SettingsStore } from "../settings/store.ts";
+import type { KeyMask, SettingsStore } from "@tau-agent/system";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { createCallResolver } from "../tools/real-call.ts";
 import type { ToolSet } from "../tools/tool-set.ts";

@@ -2,7 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { CONTINUE_TYPE } from "@tau-agent/rpc-protocol/plain";
-import type { SettingsStore } from "../settings/store.ts";
+import type { SettingsStore } from "@tau-agent/system";
 
 /** What {@link LengthContinuation} works with. */
 export interface LengthContinuationOptions {

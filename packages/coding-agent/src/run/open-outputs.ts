@@ -1,7 +1,6 @@
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
-import type { OutputAnswer } from "../structured-output/output-answer.ts";
-import { OUTPUT_REMINDER } from "../structured-output/output-tool.ts";
+import { OUTPUT_REMINDER, type OutputAnswer } from "@tau-agent/system";
 
 /** The answers that prompts with an output schema still need. */
 export class OpenOutputs {

@@ -1,6 +1,6 @@
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 
 /** Failures that belong to no command: clients are notified, and the session continues. */
 export class ProblemReport {

@@ -1,5 +1,5 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { randomHex } from "../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 import type { PromptOptions } from "./prompt-options.ts";
 import type { PromptIdentity } from "./prompt-tracker.ts";
 
@@ -26,8 +26,8 @@ export async function askingFor(
 ): Promise<PromptIdentity> {
   if (outputSchema === undefined) return prompt;
   const [{ readOutputSchema }, { OutputAnswer }] = await Promise.all([
-    import("../structured-output/output-schema.ts"),
-    import("../structured-output/output-answer.ts"),
+    import("@tau-agent/system/output-schema"),
+    import("@tau-agent/system/output-answer"),
   ]);
   return { ...prompt, answer: new OutputAnswer(await readOutputSchema(outputSchema)) };
 }

@@ -2,7 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { randomUuid } from "../base/random.ts";
+import { randomUuid } from "@tau-agent/system";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";

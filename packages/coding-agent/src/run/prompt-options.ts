@@ -1,5 +1,5 @@
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
-import type { OutputSchema } from "../structured-output/output-schema.ts";
+import type { OutputSchema } from "@tau-agent/system";
 import type { PromptInput } from "../user-input/input.ts";
 
 /** The disposition of an accepted prompt, and its end. */

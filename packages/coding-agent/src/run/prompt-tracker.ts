@@ -2,7 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { CodedError, lastReplyText } from "@tau-agent/rpc-protocol/plain";
-import type { OutputAnswer, OutputResult } from "../structured-output/output-answer.ts";
+import type { OutputAnswer, OutputResult } from "@tau-agent/system";
 
 /** How an accepted prompt ended, as its event tells. */
 export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code" | "errorCode"> & {

@@ -6,9 +6,9 @@ import type {
   Model,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
+import type { OutputMask } from "@tau-agent/system";
 import type { CompactionDecision, CompactionRequest } from "../compaction/compaction.ts";
 import type { CompactionPreparation } from "../compaction/prepare.ts";
-import type { OutputMask } from "../processes/output-mask.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 
 /** A user's input as it arrived. */

@@ -1,7 +1,7 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent, TodoItem } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import type { SettingsStore } from "../settings/store.ts";
+import type { SettingsStore } from "@tau-agent/system";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
 import { todoLines } from "../todos/todo-text.ts";

@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { CONTINUE_TYPE } from "@tau-agent/rpc-protocol/plain";
+import { OUTPUT_REMINDER } from "@tau-agent/system";
 import type { SessionLog } from "../session-log/session-log.ts";
-import { OUTPUT_REMINDER } from "../structured-output/output-tool.ts";
 import { branchPrompts } from "./branch-prompts.ts";
 
 /** Custom messages after which a run goes on. */

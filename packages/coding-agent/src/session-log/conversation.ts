@@ -2,7 +2,7 @@ import type { Agent } from "@tau-agent/agent";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import { answerLeftCalls, answerOpenCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
 import { contextOfBranch, countMessages, resumedModel, StoredMessages } from "./branch-context.ts";
 import {
@@ -17,7 +17,7 @@ import type { SessionContext } from "./session-context.ts";
 import type { NewEntry, SessionLog } from "./session-log.ts";
 
 /** Which model answers, and which others could. */
-export interface ConversationModels {
+interface ConversationModels {
   readonly model: Model | undefined;
   readonly thinkingLevel: ThinkingLevel;
   readonly registry: {

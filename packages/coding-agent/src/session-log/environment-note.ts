@@ -1,6 +1,6 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 
 /** The facts that the model learns about its surroundings. */
 export interface EnvironmentFacts {

@@ -1,5 +1,5 @@
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import type { NewEntry } from "./session-log.ts";
 import type { SessionTree } from "./session-tree.ts";
 

@@ -1,8 +1,7 @@
 import { constants, copyFileSync, fstatSync, openSync } from "node:fs";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { randomHex } from "../base/random.ts";
+import { type Diagnostic, randomHex } from "@tau-agent/system";
 import { mendEntry } from "./entries/mend-entry.ts";
 import { migrateEntries } from "./entries/migrate.ts";
 import { type IndexedFile, indexSessionFile } from "./file/index-session-file.ts";

@@ -1,6 +1,5 @@
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "../base/files/read-json.ts";
-import { escapeXml } from "../base/xml.ts";
+import { escapeXml, isJsonObject } from "@tau-agent/system";
 
 /** What becomes of a stopped reply: it leaves the conversation, or stays. */
 export type ContextMode = "discard" | "keep";

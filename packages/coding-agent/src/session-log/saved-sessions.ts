@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { findHomeDirectory } from "../base/home-directory.ts";
+import { findHomeDirectory } from "@tau-agent/system";
 import { sessionDirectoryFor } from "./file/session-path.ts";
 import type { SessionPage } from "./list-session-page.ts";
 import type { SessionInfo } from "./list-sessions.ts";

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import type { SessionInfo } from "./list-sessions.ts";
 import type { SessionLog } from "./session-log.ts";
 

@@ -6,8 +6,7 @@ import {
   SessionError,
   toPlainValue,
 } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import { randomUuid } from "../base/random.ts";
+import { type Diagnostic, randomUuid } from "@tau-agent/system";
 import { BranchCopy, gathered } from "./branch-copy.ts";
 import type { LineReader } from "./file/line-reader.ts";
 import { SessionFile, sessionFileSize } from "./file/session-file.ts";

@@ -1,5 +1,5 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { randomUuid } from "../base/random.ts";
+import { randomUuid } from "@tau-agent/system";
 import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
 import { infoOf, type SessionInfo } from "./list-sessions.ts";
 import type {

@@ -17,10 +17,16 @@ import type {
   ThinkingLevel,
 } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
+import type {
+  Diagnostic,
+  HostRequests,
+  Listener,
+  OutputOf,
+  OutputSchema,
+  SettingsStore,
+  SubscribeOptions,
+} from "@tau-agent/system";
 import type { Compaction } from "../compaction/compaction.ts";
-import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { McpAccess } from "../mcp/mcp-access.ts";
@@ -35,8 +41,6 @@ import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { StoredMessages } from "../session-log/branch-context.ts";
 import type { SessionLogView } from "../session-log/session-log-view.ts";
-import type { SettingsStore } from "../settings/store.ts";
-import type { OutputOf, OutputSchema } from "../structured-output/output-schema.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
 import type { FileChange } from "../tools/preview-change.ts";

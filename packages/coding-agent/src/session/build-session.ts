@@ -1,11 +1,10 @@
 import type { Agent } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { EventBus, Withdrawal } from "@tau-agent/system";
 import { ApprovalLog } from "../approvals/approval-log.ts";
 import { ToolGate } from "../approvals/tool-gate.ts";
-import { EventBus } from "../base/event-bus.ts";
 import { Compaction } from "../compaction/compaction.ts";
-import { Withdrawal } from "../host-requests/host-requests.ts";
 import { ModelSelection } from "../models/model-selection.ts";
 import { Retry } from "../models/retry.ts";
 import { Admission } from "../run/admission.ts";

@@ -1,25 +1,27 @@
 import type { AgentOptions, AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type {
+  Diagnostic,
+  HostRequests,
+  KeyMask,
+  SandboxParts,
+  SettingsStore,
+  ToolEnvironment,
+} from "@tau-agent/system";
 import type { QuestionsOptions } from "../approvals/questions.ts";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { McpAccess } from "../mcp/mcp-access.ts";
-import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionRewind } from "../rewind/session-rewind.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
-import type { SandboxParts } from "../sandbox/open-sandbox.ts";
 import type { EnvironmentFacts } from "../session-log/environment-note.ts";
 import type { NewSession, SessionHome } from "../session-log/session-home.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";

@@ -1,6 +1,6 @@
 import type { LoginProvider } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { HostRequests } from "../host-requests/host-requests.ts";
+import type { HostRequests } from "@tau-agent/system";
 import { listLoginProviders, providerHint } from "../models/login-providers.ts";
 import type { LoginMethod, LoginPage } from "../models/logins/login-definition.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -9,7 +9,7 @@ import type { ModelRegistry } from "../models/registry.ts";
 const watchMs = 1_000;
 
 /** What a login belongs to; a session has both. */
-export interface LoginSession {
+interface LoginSession {
   readonly models: { readonly registry: ModelRegistry };
   readonly requests: HostRequests;
 }

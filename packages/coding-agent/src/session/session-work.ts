@@ -1,5 +1,5 @@
+import { type HostRequests, Withdrawal } from "@tau-agent/system";
 import type { ToolGate } from "../approvals/tool-gate.ts";
-import { type HostRequests, Withdrawal } from "../host-requests/host-requests.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { Admission } from "../run/admission.ts";
 import type { BashCommands } from "../run/bash-commands.ts";

@@ -1,4 +1,5 @@
 import { toolCall, turn } from "@tau-agent/ai/testing";
+import { SettingsStore } from "@tau-agent/system";
 import { expect, onTestFinished, test, vi } from "vitest";
 import {
   createTestSession,
@@ -8,7 +9,6 @@ import {
   userTexts,
 } from "../create/__fixtures__/test-session.ts";
 import { TroubledStore } from "../create/__fixtures__/troubled-store.ts";
-import { SettingsStore } from "../settings/store.ts";
 
 const projectKey = "project";
 const id = "shared";

@@ -1,4 +1,4 @@
-import type { SettingsStore } from "../settings/store.ts";
+import type { SettingsStore } from "@tau-agent/system";
 import type { RecordedTelemetryOptions } from "./recorded-telemetry.ts";
 import type { SessionTelemetry, TelemetryOptions } from "./session-telemetry.ts";
 

@@ -1,5 +1,5 @@
 import type { KnownSessionEntry, SessionEntry, TodoItem } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import { readPhases, readTodos } from "./read-todos.ts";
 
 /** The entry for a list that was not written by the model; pi's name for it. */

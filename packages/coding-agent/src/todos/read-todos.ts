@@ -1,5 +1,5 @@
 import type { TodoItem, TodoPhase, TodoStatus } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 
 /** Other names for a status; case, spaces and dashes are ignored. */
 const statuses: Readonly<Record<TodoStatus, readonly string[]>> = {

@@ -1,8 +1,8 @@
 import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
 import { createTestSession, eventOf, isType } from "../create/__fixtures__/test-session.ts";
-import { SettingsStore } from "../settings/store.ts";
 
 type Status = "pending" | "in_progress" | "completed";
 

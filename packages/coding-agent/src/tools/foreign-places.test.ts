@@ -1,8 +1,12 @@
 import { existsSync } from "node:fs";
+import type { FileAccess, ForeignCommand, ToolEnvironment } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FileAccess, ForeignCommand, ToolEnvironment } from "../processes/environment.ts";
+import {
+  textOf,
+  toolCall,
+  Workspace,
+} from "../../../system/src/processes/__fixtures__/workspace.ts";
 import { runBashTool } from "./bash/bash.ts";
-import { textOf, toolCall, Workspace } from "./common/__fixtures__/workspace.ts";
 import { ReadLedger } from "./common/read-ledger.ts";
 import { runEditTool } from "./edit/edit.ts";
 import { changeOf, previewChange } from "./preview-change.ts";

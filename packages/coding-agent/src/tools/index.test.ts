@@ -1,6 +1,10 @@
 import { validateArguments } from "@tau-agent/agent";
 import { afterEach, beforeEach, expect, expectTypeOf, it } from "vitest";
-import { textOf, toolCall, Workspace } from "./common/__fixtures__/workspace.ts";
+import {
+  textOf,
+  toolCall,
+  Workspace,
+} from "../../../system/src/processes/__fixtures__/workspace.ts";
 import { type BuiltinToolName, createTools } from "./index.ts";
 
 let workspace: Workspace;

@@ -1,5 +1,5 @@
+import type { ToolEnvironment } from "@tau-agent/system";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
 import { bashTool } from "./bash/definition.ts";
 import { ReadLedger } from "./common/read-ledger.ts";
 import { createTool, type NamedTool } from "./common/tool-row.ts";

@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import type { ToolEnvironment } from "../processes/environment.ts";
-import { describeChange } from "./common/diff.ts";
+import { describeChange, type ToolEnvironment } from "@tau-agent/system";
 import { resolvePath } from "./common/paths.ts";
 import type { EditArguments } from "./edit/edit.ts";
 

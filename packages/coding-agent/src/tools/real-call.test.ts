@@ -2,10 +2,10 @@ import type { AgentTool } from "@tau-agent/agent";
 import { toolCall as scriptedCall, text, turn } from "@tau-agent/ai/testing";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Workspace } from "../../../system/src/processes/__fixtures__/workspace.ts";
 import { createTestSession } from "../create/__fixtures__/test-session.ts";
 import { taskTool } from "../subagents/task-tool/definition.ts";
 import { toolAliases } from "./aliases.ts";
-import { Workspace } from "./common/__fixtures__/workspace.ts";
 import { createTools } from "./index.ts";
 import { createCallResolver } from "./real-call.ts";
 

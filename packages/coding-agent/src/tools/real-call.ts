@@ -1,5 +1,5 @@
 import type { AgentTool, ResolveToolCall } from "@tau-agent/agent";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import { type ToolAliases, toolAliases } from "./aliases.ts";
 
 /** Namespaces that models put before a tool's name. */

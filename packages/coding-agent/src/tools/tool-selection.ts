@@ -1,7 +1,6 @@
 import type { AgentTool } from "@tau-agent/agent";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import type { SettingsStore } from "../settings/store.ts";
+import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 
 /** The tools that follow what bash starts in the background. */
 const jobTools: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);

@@ -1,6 +1,5 @@
 import type { AgentTool } from "@tau-agent/agent";
-import type { Diagnostic } from "../base/diagnostic.ts";
-import type { SettingsStore } from "../settings/store.ts";
+import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import {
   isTakenAway,
   selectServerTools,

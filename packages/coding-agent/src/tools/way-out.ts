@@ -1,6 +1,5 @@
 import type { ToolCallContext } from "@tau-agent/agent";
-import type { ToolEnvironment } from "../processes/environment.ts";
-import { SandboxRefusal } from "../processes/sandbox-refusal.ts";
+import { SandboxRefusal, type ToolEnvironment } from "@tau-agent/system";
 import type { NamedTool } from "./common/tool-row.ts";
 
 /**

@@ -1,5 +1,5 @@
+import type { SettingsStore } from "@tau-agent/system";
 import type { PromptResources } from "../resources/resources.ts";
-import type { SettingsStore } from "../settings/store.ts";
 import { UserInput, type UserInputOptions } from "./input.ts";
 
 type ExpandRemote = NonNullable<UserInputOptions["expandRemote"]>;

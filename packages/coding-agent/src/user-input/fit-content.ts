@@ -1,10 +1,9 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ImageContent, TextContent } from "@tau-agent/rpc-protocol/messages";
 import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject, type SettingsStore } from "@tau-agent/system";
 import { no as flag, mendMembers, optional, rulesOf } from "../session-log/entries/mend.ts";
 import { usage } from "../session-log/entries/normalize-message.ts";
-import type { SettingsStore } from "../settings/store.ts";
 
 type Block = TextContent | ImageContent;
 const resultRules = rulesOf({
@@ -38,7 +37,7 @@ export async function fitResult(given: ToolResult, settings: Settings): Promise<
 async function fitBlock(block: unknown, settings: Settings): Promise<Block[]> {
   if (isText(block)) return [block];
   if (!isImage(block)) return [text(textOf(block))];
-  const { normalizeBase64 } = await import("./images/normalize-base64.ts");
+  const { normalizeBase64 } = await import("@tau-agent/system/normalize-base64");
   const resizes = settings.get("images.autoResize");
   const image = await normalizeBase64(block.data, { resizes });
   if (image.kind === "unusable") return [text(`[An image is left out: ${image.reason}.]`)];

@@ -1,6 +1,6 @@
 import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { normalizeBase64 } from "./images/normalize-base64.ts";
+import { normalizeBase64 } from "@tau-agent/system";
 
 /**
  * Checks an image from a client and prepares it for a model. Its bytes, not the client, determine

@@ -1,6 +1,6 @@
 /** Prints the key of a provider, as a host finds it: `node renew-once.ts <agent directory> <provider>`. */
+import { ProcessRegistry } from "@tau-agent/system";
 import { createModelRegistry } from "../../src/models/create-model-registry.ts";
-import { ProcessRegistry } from "../../src/processes/process-registry.ts";
 
 const [, , agentDirectory = "", provider = ""] = process.argv;
 const { keys } = createModelRegistry({

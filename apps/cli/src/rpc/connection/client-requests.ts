@@ -1,9 +1,4 @@
-import {
-  type HostRequests,
-  RequestError,
-  type RequestSink,
-  readToolResult,
-} from "@tau-agent/coding-agent";
+import { type HostRequests, type RequestSink, readToolResult } from "@tau-agent/coding-agent";
 import type {
   ExtensionUiResponse,
   HostAnswer,
@@ -11,6 +6,7 @@ import type {
   HostRequestResolved,
   PendingRequest,
 } from "@tau-agent/rpc-protocol";
+import { RequestError } from "@tau-agent/system";
 import type { Connection } from "./connection.ts";
 
 /** What a client says it answers: everything, or these methods. */

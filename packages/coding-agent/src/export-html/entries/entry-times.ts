@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import { fieldText } from "./facts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";
 

@@ -1,5 +1,4 @@
-import { isJsonObject } from "../../base/files/read-json.ts";
-import { OutputSanitizer } from "../../processes/sanitize-output.ts";
+import { isJsonObject, OutputSanitizer } from "@tau-agent/system";
 import { type Html, html } from "../text/html.ts";
 
 /** `1234` as `1.2k`. */

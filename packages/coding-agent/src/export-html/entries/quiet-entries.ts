@@ -1,5 +1,5 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import { ENVIRONMENT_ENTRY } from "../../session-log/environment-note.ts";
 import { fieldText, numberOf } from "./facts.ts";
 

@@ -1,5 +1,4 @@
-import { isJsonObject } from "../../base/files/read-json.ts";
-import { diffLines } from "../../tools/common/diff.ts";
+import { diffLines, isJsonObject } from "@tau-agent/system";
 import { escapeText, type Html, html, trusted } from "../text/html.ts";
 import { codeBlock } from "../text/markdown.ts";
 

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "../../base/without-trailing.ts";
+import { withoutTrailing } from "@tau-agent/system";
 import { splitColours } from "../text/colours.ts";
 import { escapeText, type Html, html, trusted } from "../text/html.ts";
 import { codeBlock } from "../text/markdown.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import { formatDuration } from "../text/duration.ts";
 import { type Html, html } from "../text/html.ts";
 import { plainBlock } from "../text/markdown.ts";

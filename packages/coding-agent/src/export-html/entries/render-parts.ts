@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import type { Highlight } from "../text/highlight.ts";
 import { type Html, html } from "../text/html.ts";
 import { codeBlock, type RenderMarkdown } from "../text/markdown.ts";

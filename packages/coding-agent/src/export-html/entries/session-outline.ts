@@ -1,5 +1,5 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import { fieldText } from "./facts.ts";
 import { quietEntries } from "./quiet-entries.ts";
 

@@ -1,5 +1,5 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import { callSubject } from "./call-subject.ts";
 import { fieldText, snippet } from "./facts.ts";
 import type { EntryKind } from "./render-message.ts";

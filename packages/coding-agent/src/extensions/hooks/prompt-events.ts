@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { encodeLine, toPlainValue } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import type { RequestContext } from "../../run/session-hooks.ts";
 import { normalizeMessage } from "../../session-log/entries/normalize-message.ts";
 import type { SystemPromptOptions } from "../api/context.ts";

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import type { ExtensionCommand, SlashCommandInfo } from "../api/api.ts";
 import type { CommandContext, ExtensionContext } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";

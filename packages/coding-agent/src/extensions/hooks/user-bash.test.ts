@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
+import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import type { BashOperations } from "../api/events.ts";
 import { runDecidedShell } from "./user-bash.ts";
 

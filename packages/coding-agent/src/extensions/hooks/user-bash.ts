@@ -1,5 +1,5 @@
 import type { BashResult } from "@tau-agent/rpc-protocol";
-import { OutputBuffer } from "../../processes/output-buffer.ts";
+import { OutputBuffer } from "@tau-agent/system";
 import type { ShellRequest } from "../../run/session-hooks.ts";
 import type { UserBashDecision } from "./prompt-events.ts";
 

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import type { ResourceEntry } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ResourceEntry } from "../../settings/store.ts";
 import { type DiscoverOptions, discoverExtensions } from "./discover.ts";
 
 let dir: string;

@@ -1,11 +1,14 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import { createGlob } from "../../base/files/glob.ts";
-import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
+import {
+  createGlob,
+  type Diagnostic,
+  isJsonObject,
+  type ResourceEntry,
+  readJsonFile,
+} from "@tau-agent/system";
 import { absolutePath } from "../../resources/files/places.ts";
 import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
-import type { ResourceEntry } from "../../settings/store.ts";
 
 /** Who put an extension where it is. */
 type ExtensionScope = "user" | "project" | "temporary";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import type { ExtensionFactory } from "../api/api.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 import type { ExtensionFile } from "./discover.ts";

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolderNow } from "../../base/files/make-folder.ts";
+import { makeFolderNow } from "@tau-agent/system";
 
 /**
  * Makes the folder of compiled extensions one that only the user can open, whatever the umask says:

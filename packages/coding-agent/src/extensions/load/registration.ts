@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import type {
   ExtensionCommand,
   ExtensionFlag,

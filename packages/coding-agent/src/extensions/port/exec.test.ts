@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
+import { ProcessRegistry } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
 import { execCommand } from "./exec.ts";
 
 const environment = {

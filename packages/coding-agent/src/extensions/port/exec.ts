@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
-import { isTimed } from "../../base/timer-limit.ts";
-import type { OutputStream } from "../../processes/output-pump.ts";
-import { runProcess } from "../../processes/process.ts";
-import type { ProcessRegistry } from "../../processes/process-registry.ts";
-import type { Sandbox } from "../../processes/sandbox.ts";
+import {
+  isTimed,
+  type OutputStream,
+  type ProcessRegistry,
+  runProcess,
+  type Sandbox,
+} from "@tau-agent/system";
 import type { ExecOptions, ExecResult } from "../api/api.ts";
 import { reasonOf } from "../api/errors.ts";
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ProcessRegistry } from "@tau-agent/system";
 import { expect, it, onTestFinished } from "vitest";
 import { createModelRegistry } from "../../models/create-model-registry.ts";
 import { createHostModules } from "../../pi-modules/host-modules.ts";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
 import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
 
 /** An extension that hands over a provider made of `body`, loaded, with the registry it is in. */

@@ -1,8 +1,7 @@
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
+import { dialogSink, HostRequests } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
 import { recordFrames } from "../../../../../apps/cli/test/recording/record-host.ts";
-import { dialogSink } from "../../host-requests/dialogs.ts";
-import { HostRequests } from "../../host-requests/host-requests.ts";
 import { createHeadlessUiPort, createUiPort } from "./ui-port.ts";
 
 function port() {

@@ -4,10 +4,15 @@ import type {
   ExtensionUiRequest,
   ExtensionUiResponse,
 } from "@tau-agent/rpc-protocol";
-import { randomUuid } from "../../base/random.ts";
-import { isTimed } from "../../base/timer-limit.ts";
-import { answerDialog, type DialogResult, readDialogResult } from "../../host-requests/dialogs.ts";
-import { type HostRequests, Withdrawal } from "../../host-requests/host-requests.ts";
+import {
+  answerDialog,
+  type DialogResult,
+  type HostRequests,
+  isTimed,
+  randomUuid,
+  readDialogResult,
+  Withdrawal,
+} from "@tau-agent/system";
 import type { ClientUi, DialogOptions, ExtensionUi } from "../api/ui.ts";
 import { shownText } from "./shown-text.ts";
 import { terminalUi } from "./terminal-ui.ts";

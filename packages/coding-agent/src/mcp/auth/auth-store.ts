@@ -6,9 +6,7 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { withFileLock } from "../../base/files/file-lock.ts";
-import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
-import { writeFileAtomic } from "../../base/files/write-file.ts";
+import { isJsonObject, readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 
 /** What is kept for a server, in the form of other pi-compatible hosts. */
 export interface McpAuthState {

@@ -7,8 +7,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { type CallbackServer, listenForCallback } from "../../base/callback-server.ts";
-import { randomHex } from "../../base/random.ts";
+import { type CallbackServer, listenForCallback, randomHex } from "@tau-agent/system";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import { clientErrorKind } from "../connection/failures.ts";
 import type { LoginTarget } from "../connection/open-server.ts";

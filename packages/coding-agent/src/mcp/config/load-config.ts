@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, readJsonFile } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject, readJsonFile } from "@tau-agent/system";
 import { variablesIn } from "./expand.ts";
 import { type McpPlaces, projectFiles, userFile } from "./places.ts";
 import { isOverride, readEntry } from "./read-entry.ts";

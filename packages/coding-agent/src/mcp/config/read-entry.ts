@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
+import { isJsonObject, type JsonObject, MAX_TIMER_MS } from "@tau-agent/system";
 import {
   EntryProblem,
   flagOf,

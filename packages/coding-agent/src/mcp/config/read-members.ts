@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 
 /** An entry that cannot be used; the message names the member. */
 export class EntryProblem extends Error {

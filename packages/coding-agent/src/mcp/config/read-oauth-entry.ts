@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/files/read-json.ts";
+import type { JsonObject } from "@tau-agent/system";
 import { EntryProblem, textOf, wordOf } from "./read-members.ts";
 import type { OAuthEntry } from "./server-entry.ts";
 

@@ -5,8 +5,7 @@ import type {
   StandardSchemaV1,
   Transport,
 } from "@modelcontextprotocol/client";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
+import { isJsonObject, type JsonObject, MAX_TIMER_MS } from "@tau-agent/system";
 import { CallClocks } from "./call-clocks.ts";
 
 /** What a server may want of the host. */

@@ -1,5 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { ProcessError } from "../../processes/process-error.ts";
+import { ProcessError } from "@tau-agent/system";
 import { cleanLine } from "../names/clean-text.ts";
 import { RequestTimeout } from "./call-clocks.ts";
 import { ConfigurationError } from "./resolve-entry.ts";

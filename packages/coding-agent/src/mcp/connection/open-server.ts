@@ -1,7 +1,5 @@
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
-import type { ProcessRegistry } from "../../processes/process-registry.ts";
-import { ServerProcess } from "../../processes/server-process.ts";
-import { setUpAgain } from "../../processes/set-up-again.ts";
+import { type ProcessRegistry, ServerProcess, setUpAgain } from "@tau-agent/system";
 import type { HttpEntry, McpServerConfig, OAuthEntry, StdioEntry } from "../config/server-entry.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { type ClientIdentity, McpConnection } from "./connection.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 
 /** A tool as its server describes it; nothing of it is trusted. */
 export interface RemoteTool {

@@ -1,7 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { plainHeaders } from "../../models/auth/known-keys.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import { processEnvironment } from "../../processes/process-environment.ts";
+import { plainHeaders, processEnvironment, type ToolEnvironment } from "@tau-agent/system";
 import { expandHome, expandText } from "../config/expand.ts";
 import { isWebAddress } from "../config/read-entry.ts";
 import type { HttpEntry, McpServerConfig, StdioEntry } from "../config/server-entry.ts";

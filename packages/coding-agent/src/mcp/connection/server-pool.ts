@@ -1,4 +1,4 @@
-import { ProcessRegistry } from "../../processes/process-registry.ts";
+import { ProcessRegistry } from "@tau-agent/system";
 import type {
   McpConnection,
   RequestLimits,

@@ -1,5 +1,4 @@
-import type { JsonObject } from "../../base/files/read-json.ts";
-import type { KeyMask } from "../../models/auth/mask-keys.ts";
+import type { JsonObject, KeyMask } from "@tau-agent/system";
 import type { McpServerConfig, McpTransportKind } from "../config/server-entry.ts";
 import type { RequestLimits, ServerDemands, ServerList } from "./connection.ts";
 import { failureOf, reasonAt, reasonOf } from "./failures.ts";

@@ -1,8 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { DEFAULT_MAX_LINE_BYTES, LineDecoder } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../../base/files/read-json.ts";
-import type { SandboxStartError } from "../../processes/process-error.ts";
-import type { ServerProcess } from "../../processes/server-process.ts";
+import { isJsonObject, type SandboxStartError, type ServerProcess } from "@tau-agent/system";
 
 /** What {@link StdioTransport} works with. */
 export interface StdioTransportOptions {

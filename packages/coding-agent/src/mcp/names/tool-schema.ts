@@ -1,6 +1,6 @@
 import { checkSchema } from "@tau-agent/agent";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 
 /** A tool's arguments as every vendor takes them, or why there are none. */
 export type ToolSchema = { readonly schema: JsonObject } | { readonly reason: string };

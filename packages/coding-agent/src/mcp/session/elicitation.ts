@@ -1,6 +1,5 @@
 import { schemaExcess } from "@tau-agent/agent";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import type { Answer, HostRequests } from "../../host-requests/host-requests.ts";
+import { type Answer, type HostRequests, isJsonObject, type JsonObject } from "@tau-agent/system";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import { cleanText } from "../names/clean-text.ts";
 

@@ -1,9 +1,6 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import type { JsonObject } from "../../base/files/read-json.ts";
-import type { HostRequests } from "../../host-requests/host-requests.ts";
-import type { KeyMask } from "../../models/auth/mask-keys.ts";
+import type { Diagnostic, HostRequests, JsonObject, KeyMask } from "@tau-agent/system";
 import type { McpExposure, McpSource, McpTransportKind } from "../config/server-entry.ts";
 import type { McpStatus } from "../connection/server.ts";
 

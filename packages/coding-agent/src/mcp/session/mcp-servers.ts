@@ -7,7 +7,7 @@ import {
   ProtocolError,
   SessionError,
 } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 import type { McpLogins } from "../auth/logins.ts";
 import { loadMcpConfig } from "../config/load-config.ts";
 import type { McpPlaces } from "../config/places.ts";

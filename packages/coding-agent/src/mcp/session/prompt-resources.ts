@@ -1,5 +1,5 @@
 import type { Attachment } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import { fitsPattern } from "../config/exposure.ts";
 import type { McpServer } from "../connection/server.ts";
 import { boundContent } from "../tools/bounded-content.ts";

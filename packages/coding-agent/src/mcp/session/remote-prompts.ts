@@ -1,6 +1,5 @@
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import { parseTemplateArguments } from "../../resources/templates/template-arguments.ts";
+import { isJsonObject, type JsonObject, parseTemplateArguments } from "@tau-agent/system";
 import type { RemotePrompt } from "../connection/remote.ts";
 import type { McpServer } from "../connection/server.ts";
 import { localNames } from "../names/tool-names.ts";

@@ -1,7 +1,6 @@
 import type { ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import type { HostRequests } from "../../host-requests/host-requests.ts";
+import { type HostRequests, isJsonObject, type JsonObject } from "@tau-agent/system";
 import { cleanText } from "../names/clean-text.ts";
 import type { SamplingRequest } from "./environment.ts";
 

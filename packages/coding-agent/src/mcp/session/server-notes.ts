@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import { cleanLine } from "../names/clean-text.ts";
 
 /** A server that talks without end must not fill the host. */

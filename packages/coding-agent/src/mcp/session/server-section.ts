@@ -1,4 +1,4 @@
-import { escapeXml } from "../../base/xml.ts";
+import { escapeXml } from "@tau-agent/system";
 import type { McpServer } from "../connection/server.ts";
 import { cleanLine, cleanText } from "../names/clean-text.ts";
 import type { Catalogue } from "../tools/catalogue.ts";

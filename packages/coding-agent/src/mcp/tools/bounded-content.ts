@@ -1,5 +1,5 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { firstBytes, formatSize, lastBytes, maxOutputBytes } from "../../processes/truncate.ts";
+import { firstBytes, formatSize, lastBytes, maxOutputBytes } from "@tau-agent/system";
 import type { KeepData } from "./result-content.ts";
 
 type Content = ToolResult["content"][number];

@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileError } from "../../base/files/file-error.ts";
-import { randomHex } from "../../base/random.ts";
+import { fileError, randomHex } from "@tau-agent/system";
 import type { KeepData } from "./result-content.ts";
 
 /** Keeps data in files that only the user can read, with names that nobody can guess. */

@@ -1,7 +1,7 @@
 import { type AgentTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 import type { McpServer } from "../connection/server.ts";
 import { boundContent } from "./bounded-content.ts";
 import { noting } from "./keep-privately.ts";

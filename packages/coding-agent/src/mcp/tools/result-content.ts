@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import { OutputSanitizer } from "../../processes/sanitize-output.ts";
-import { formatSize } from "../../processes/truncate.ts";
-import { normalizeBase64 } from "../../user-input/images/normalize-base64.ts";
+import {
+  formatSize,
+  isJsonObject,
+  type JsonObject,
+  normalizeBase64,
+  OutputSanitizer,
+} from "@tau-agent/system";
 import { cleanLine } from "../names/clean-text.ts";
 
 type Content = ToolResult["content"][number];

@@ -2,7 +2,7 @@ import type { Progress } from "@modelcontextprotocol/client";
 import { type AgentTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 import { RequestTimeout } from "../connection/call-clocks.ts";
 import { statusOf } from "../connection/failures.ts";
 import type { RemoteTool } from "../connection/remote.ts";

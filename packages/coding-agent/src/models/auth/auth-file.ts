@@ -1,8 +1,6 @@
 import { chmod } from "node:fs/promises";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, parseJsonText } from "../../base/files/read-json.ts";
-import { readTextFileNow } from "../../base/files/read-text.ts";
-import { writeFileAtomic } from "../../base/files/write-file.ts";
+import { isJsonObject, parseJsonText, readTextFileNow, writeFileAtomic } from "@tau-agent/system";
 
 /** The content of auth.json while its lock is held. */
 export interface AuthFile {

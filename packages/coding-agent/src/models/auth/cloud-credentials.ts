@@ -1,4 +1,4 @@
-import type { Environment } from "./environment-keys.ts";
+import type { Environment } from "@tau-agent/system";
 
 /** How a cloud's own credentials are found, beside keys. */
 interface CloudCredentials {

@@ -1,5 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import type { Environment } from "./environment-keys.ts";
+import type { Environment } from "@tau-agent/system";
 
 /** A configured value, or the reason why it cannot be read. */
 export type ResolvedValue = { readonly value: string } | { readonly reason: string };

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 
 /** A key as auth.json holds it; `key` may be a template or a command. */
 interface ApiKeyCredential {

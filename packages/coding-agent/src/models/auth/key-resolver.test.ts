@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ProcessRegistry } from "@tau-agent/system";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
 import { resolveConfigValue } from "./config-value.ts";
 import { KeyResolver, type KeyResolverOptions, type ProviderKeyEntry } from "./key-resolver.ts";
 import { redactSecrets } from "./redact.ts";

@@ -1,4 +1,5 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { type Environment, environmentKeys } from "@tau-agent/system";
 import {
   cloudHint,
   isCloud,
@@ -6,7 +7,6 @@ import {
   namesCloudCredentials,
 } from "./cloud-credentials.ts";
 import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
-import { type Environment, environmentKeys } from "./environment-keys.ts";
 import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
 /** Where a key came from. */

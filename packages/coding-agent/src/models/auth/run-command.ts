@@ -1,8 +1,6 @@
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { ProcessOutcome } from "../../processes/process.ts";
-import type { ProcessRegistry } from "../../processes/process-registry.ts";
+import type { Environment, ProcessOutcome, ProcessRegistry } from "@tau-agent/system";
 import type { CommandRunner } from "./config-value.ts";
-import type { Environment } from "./environment-keys.ts";
 
 const outputLimitBytes = 64 * 1024;
 
@@ -24,7 +22,7 @@ async function run(
   { processes, timeoutMs = 10_000 }: CommandRunnerOptions,
 ): Promise<string> {
   // Loaded with the first command: most hosts have none.
-  const { runProcess } = await import("../../processes/process.ts");
+  const { runProcess } = await import("@tau-agent/system/process");
   const chunks: Buffer[] = [];
   let size = 0;
   const outcome = await runProcess({

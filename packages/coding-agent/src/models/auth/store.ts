@@ -1,8 +1,12 @@
 import { join } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import { withFileLock } from "../../base/files/file-lock.ts";
-import { isRecent, stampOf, statOf } from "../../base/files/file-stamp.ts";
-import { readJsonFile } from "../../base/files/read-json.ts";
+import {
+  type Diagnostic,
+  isRecent,
+  readJsonFile,
+  stampOf,
+  statOf,
+  withFileLock,
+} from "@tau-agent/system";
 import { readAuthFile, writeAuthEntry } from "./auth-file.ts";
 import { type Credential, isCredential, type OAuthCredential, withKey } from "./credential.ts";
 import { canonicalProvider } from "./provider-aliases.ts";

@@ -1,4 +1,4 @@
-import type { Environment } from "../auth/environment-keys.ts";
+import type { Environment } from "@tau-agent/system";
 
 const ollamaPort = "11434";
 

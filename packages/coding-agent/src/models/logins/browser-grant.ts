@@ -1,6 +1,4 @@
-import { listenForCallback } from "../../base/callback-server.ts";
-import type { JsonObject } from "../../base/files/read-json.ts";
-import { randomHex } from "../../base/random.ts";
+import { type JsonObject, listenForCallback, randomHex } from "@tau-agent/system";
 import { whileOpen } from "./device-grant.ts";
 import type { LoginAttempt } from "./login-definition.ts";
 import { LoginRefused, safeAddress, sendTokenRequest, tokensOf } from "./token-request.ts";

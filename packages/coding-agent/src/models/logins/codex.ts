@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 import type { OAuthCredential } from "../auth/store.ts";
 import { exchangeCode, grantInBrowser } from "./browser-grant.ts";
 import { loginTokens, newTokens, secondsOf, textOf, whileOpen } from "./device-grant.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 import type { NewTokens, OAuthCredential } from "../auth/store.ts";
 import { type DeviceGrant, grantDevice, textOf, withOverrides } from "./device-grant.ts";
 import type { LoginContext, LoginDefinition } from "./login-definition.ts";

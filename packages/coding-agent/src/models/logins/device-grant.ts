@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/files/read-json.ts";
+import type { JsonObject } from "@tau-agent/system";
 import type { NewTokens } from "../auth/store.ts";
 import type {
   LoginAttempt,

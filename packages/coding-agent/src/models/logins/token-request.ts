@@ -1,6 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import { isLoopback } from "../../base/is-loopback.ts";
+import { isJsonObject, isLoopback, type JsonObject } from "@tau-agent/system";
 import type { LoginContext } from "./login-definition.ts";
 
 const maxBytes = 1024 * 1024;

@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readJsonFile } from "../../base/files/read-json.ts";
-import { writeFileAtomic } from "../../base/files/write-file.ts";
+import { readJsonFile, writeFileAtomic } from "@tau-agent/system";
 import { factsFolder } from "./facts-folder.ts";
 import { believable, type ModelFacts } from "./model-facts.ts";
 

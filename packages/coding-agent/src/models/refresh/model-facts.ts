@@ -1,5 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { commonStart } from "../../base/common-start.ts";
+import { commonStart } from "@tau-agent/system";
 
 /** What a source says of one model; nothing of it decides where a request goes. */
 export interface ModelFacts {

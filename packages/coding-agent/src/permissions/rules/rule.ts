@@ -1,6 +1,6 @@
 import type { PermissionRule, SourcedRule } from "@tau-agent/rpc-protocol";
 import { ruleActions } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 
 /** A member of a rule that has no meaning. */
 export interface RuleProblem {

@@ -1,4 +1,4 @@
-import { randomUuid } from "../../base/random.ts";
+import { randomUuid } from "@tau-agent/system";
 import type { ProviderStream } from "../../extensions/api/native-provider.ts";
 import { unsupported, unsupportedClass } from "../base/unsupported.ts";
 

@@ -11,16 +11,14 @@ import {
 } from "@tau-agent/ai";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { PartialJson } from "@tau-agent/rpc-protocol/plain";
-import { randomUuid } from "../../base/random.ts";
+import { keyVariableNames, ProcessRegistry, randomUuid } from "@tau-agent/system";
 import {
   AssistantMessageEventStream,
   EventStream,
 } from "../../extensions/providers/event-stream.ts";
 import { replyStream } from "../../extensions/providers/reply-stream.ts";
-import { keyVariableNames } from "../../models/auth/environment-keys.ts";
 import { builtInCatalog } from "../../models/catalog.ts";
 import { createModelRegistry } from "../../models/create-model-registry.ts";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 import { loadOldTypebox } from "../base/typebox.ts";
 import { unsupported } from "../base/unsupported.ts";

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findHomeDirectory } from "../../base/home-directory.ts";
+import { findHomeDirectory } from "@tau-agent/system";
 import type { HostModules } from "../../extensions/load/host-imports.ts";
 
 /** What host modules know of the process they run in. */

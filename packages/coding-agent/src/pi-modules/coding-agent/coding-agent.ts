@@ -1,6 +1,14 @@
 import { join } from "node:path";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+import {
+  formatSize,
+  maxOutputBytes,
+  maxOutputLines,
+  truncateHead,
+  truncateLine,
+  truncateTail,
+} from "@tau-agent/system";
 import { estimateTokens } from "../../compaction/estimate.ts";
 import { serializeConversation } from "../../compaction/serialize-conversation.ts";
 import type { ProviderStream } from "../../extensions/api/native-provider.ts";
@@ -9,14 +17,6 @@ import type { HostModules } from "../../extensions/load/host-imports.ts";
 import { virtualStateEntry } from "../../extensions/providers/virtual-models.ts";
 import { plainTheme } from "../../extensions/ui/terminal-ui.ts";
 import { ModelRegistry } from "../../models/registry.ts";
-import {
-  formatSize,
-  maxOutputBytes,
-  maxOutputLines,
-  truncateHead,
-  truncateLine,
-  truncateTail,
-} from "../../processes/truncate.ts";
 import { toLlmMessages } from "../../user-input/llm-messages.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 import { unsupported, unsupportedClass } from "../base/unsupported.ts";

@@ -1,11 +1,10 @@
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { describeChangeNow, detectImageType } from "@tau-agent/system";
 import { findGated } from "../../create/trust.ts";
 import { contextFileNames } from "../../resources/files/context-files.ts";
 import { ancestorsOf, type ResourceDirs } from "../../resources/files/places.ts";
 import { readBoundTextNow, textBoundsOf } from "../../resources/files/text-bounds.ts";
-import { describeChangeNow } from "../../tools/common/diff.ts";
-import { detectImageType } from "../../user-input/images/image-type.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 import type { AgentsFile } from "./resource-loader.ts";
 

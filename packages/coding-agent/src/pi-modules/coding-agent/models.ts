@@ -1,7 +1,7 @@
 import { createStream } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel } from "@tau-agent/rpc-protocol/plain";
-import { createGlob } from "../../base/files/glob.ts";
+import { createGlob, ProcessRegistry } from "@tau-agent/system";
 import type { ExtensionModels } from "../../extensions/api/models.ts";
 import { ModelsView } from "../../extensions/providers/extension-models.ts";
 import {
@@ -11,7 +11,6 @@ import {
 } from "../../extensions/providers/provider-config.ts";
 import { builtInCatalog } from "../../models/catalog.ts";
 import { createModelRegistry } from "../../models/create-model-registry.ts";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
 /** Whatever lists models: a context's registry, or a runtime made here. */

@@ -1,9 +1,9 @@
+import { SettingsStore } from "@tau-agent/system";
 import type { ExtensionFactory } from "../../extensions/api/api.ts";
 import type { InlineFactory } from "../../extensions/load/load.ts";
 import { PromptResources } from "../../resources/resources.ts";
 import type { Skill } from "../../resources/skills/skills.ts";
 import type { PromptTemplate } from "../../resources/templates/templates.ts";
-import { SettingsStore } from "../../settings/store.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
 /** What extensions ask of a loader, their own ones included. */

@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import { encodeLine } from "@tau-agent/rpc-protocol/plain";
-import { makeFolderNow } from "../../base/files/make-folder.ts";
+import { makeFolderNow } from "@tau-agent/system";
 import { sessionWriter } from "../../extensions/context/session-view.ts";
 import { migrateEntries } from "../../session-log/entries/migrate.ts";
 import { sessionFileName } from "../../session-log/file/session-path.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { readTextFileNow } from "../../base/files/read-text.ts";
+import { readTextFileNow } from "@tau-agent/system";
 import { splitFrontmatter } from "../../resources/files/frontmatter.ts";
 
 /** A skill as pi describes it. */

@@ -2,16 +2,20 @@ import { readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { FileQueue } from "../../base/files/file-queue.ts";
-import { makeFolder } from "../../base/files/make-folder.ts";
+import {
+  type CommandOutcome,
+  FileQueue,
+  formatSize,
+  makeFolder,
+  type OutputSink,
+  ProcessRegistry,
+  runShellCommand,
+  type ToolEnvironment,
+  truncateHead,
+} from "@tau-agent/system";
 import { ExtensionError } from "../../extensions/api/errors.ts";
 import type { BashOperations } from "../../extensions/api/events.ts";
 import type { ExtensionTool, ExtensionToolResult } from "../../extensions/api/tool.ts";
-import type { CommandOutcome, ToolEnvironment } from "../../processes/environment.ts";
-import type { OutputSink } from "../../processes/output-pump.ts";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
-import { runShellCommand } from "../../processes/shell-command.ts";
-import { formatSize, truncateHead } from "../../processes/truncate.ts";
 import { followCommand } from "../../tools/bash/bash.ts";
 import { createTools } from "../../tools/index.ts";
 import type { HostPlaces } from "../base/host-places.ts";

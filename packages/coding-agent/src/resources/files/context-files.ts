@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import { ancestorsOf, findGitRoot, kindOf, type ResourceDirs, realPathOf } from "./places.ts";
 import { readBoundText, textBoundsOf } from "./text-bounds.ts";
 

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import { leftOut } from "./text-bounds.ts";
 
 /** More templates, rules or agents than anybody writes. */

@@ -1,5 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/system";
 
 /** A Markdown file taken apart. */
 export interface Frontmatter {

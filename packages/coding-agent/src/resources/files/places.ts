@@ -1,7 +1,6 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import { createGlob } from "../../base/files/glob.ts";
-import type { ResourceEntry } from "../../settings/store.ts";
+import { createGlob, type ResourceEntry } from "@tau-agent/system";
 
 /** Who put a resource where it is. */
 export type ResourceScope = "user" | "project" | "temporary" | "package";

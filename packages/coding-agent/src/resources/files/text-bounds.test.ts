@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { SettingsStore } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { SettingsStore } from "../../settings/store.ts";
 import { PromptResources } from "../resources.ts";
 import { readBoundText, readBoundTextNow, type TextBounds, textBoundsOf } from "./text-bounds.ts";
 

@@ -1,9 +1,13 @@
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import { errorCode } from "../../base/files/error-code.ts";
-import { keyFileNames } from "../../base/files/key-files.ts";
-import { readTextFile, readTextFileNow, type TextFile } from "../../base/files/read-text.ts";
+import {
+  type Diagnostic,
+  errorCode,
+  keyFileNames,
+  readTextFile,
+  readTextFileNow,
+  type TextFile,
+} from "@tau-agent/system";
 import { ancestorsOf, type ResourceDirs, type ResourcePlace } from "./places.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { SettingsStore } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { discoverExtensions } from "../../extensions/load/discover.ts";
-import { SettingsStore } from "../../settings/store.ts";
 import { PromptResources } from "../resources.ts";
 import { findNamedPackage, findPackages, type PackageDirs } from "./find-packages.ts";
 

@@ -1,8 +1,12 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
-import type { SettingsScope, SettingsStore } from "../../settings/store.ts";
+import {
+  type Diagnostic,
+  isJsonObject,
+  readJsonFile,
+  type SettingsScope,
+  type SettingsStore,
+} from "@tau-agent/system";
 import { type PackageOrigin, parsePackageSource } from "./package-source.ts";
 import { createOptInFilter, createResourceFilter, type FileTest } from "./resource-filter.ts";
 

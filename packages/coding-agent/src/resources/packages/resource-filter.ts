@@ -1,5 +1,5 @@
 import { basename, dirname, relative, sep } from "node:path";
-import { globMatcher } from "../../base/files/glob-matcher.ts";
+import { globMatcher } from "@tau-agent/system";
 
 /** Whether a file counts. */
 export type FileTest = (path: string) => boolean;

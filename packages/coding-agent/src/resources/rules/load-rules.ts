@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import { collectResources } from "../files/collect-resources.ts";
 import { namesIn } from "../files/folder-names.ts";
 import {

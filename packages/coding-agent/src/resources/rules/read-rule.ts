@@ -1,7 +1,5 @@
 import { basename } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import type { TextFile } from "../../base/files/read-text.ts";
+import { type Diagnostic, isJsonObject, type JsonObject, type TextFile } from "@tau-agent/system";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
 import { clipped, parsePattern, type RulePattern } from "./rule-pattern.ts";
 import { parseScope, splitList } from "./rule-scope.ts";

@@ -1,5 +1,5 @@
 import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
-import { globFilter } from "../../base/files/glob-filter.ts";
+import { globFilter } from "@tau-agent/system";
 
 /** What of a reply a rule watches. */
 export interface RuleScope {

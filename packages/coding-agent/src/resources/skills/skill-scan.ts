@@ -1,8 +1,7 @@
 import type { Dirent } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules.ts";
+import { type Diagnostic, type IgnoreRules, readIgnoreRules } from "@tau-agent/system";
 import { kindOf, realPathOf } from "../files/places.ts";
 import {
   folderProblem,

@@ -1,3 +1,4 @@
+import { FileQueue, ProcessRegistry, type ToolEnvironment } from "@tau-agent/system";
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -15,9 +16,6 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { FileQueue } from "../../base/files/file-queue.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
 import { RewindEngine, type RewindEngineOptions } from "../rewind-engine.ts";
 
 /** A folder with a project in it, and a place for what rewind keeps. */

@@ -1,7 +1,6 @@
+import { FileQueue, ProcessRegistry } from "@tau-agent/system";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { FileQueue } from "../../base/files/file-queue.ts";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
 
 // A host that is killed before its so-manieth change of a file, wherever that is.
 const [folder = "", directory = "", count = "0", kind = ""] = process.argv.slice(2);

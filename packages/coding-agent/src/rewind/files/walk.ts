@@ -1,6 +1,5 @@
 import type { Stats } from "node:fs";
-import type { FolderDoor } from "../../base/files/folder-door.ts";
-import { isHostPlace } from "../../base/files/host-places.ts";
+import { type FolderDoor, isHostPlace } from "@tau-agent/system";
 
 /** A file or link of the folder, or a folder without any. */
 export interface WalkedFile {

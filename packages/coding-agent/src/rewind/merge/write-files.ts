@@ -1,6 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../../base/files/error-code.ts";
-import { DoorError, FolderDoor } from "../../base/files/folder-door.ts";
+import { DoorError, errorCode, FolderDoor } from "@tau-agent/system";
 import { type FileState, type FoundFile, hasSameStamp } from "../files/file-state.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import type { FileState } from "../files/file-state.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { treeContent } from "./tree-objects.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { writeFileAtomic } from "../../base/files/write-file.ts";
+import { writeFileAtomic } from "@tau-agent/system";
 import { type FileStamp, type FoundFile, hasSameStamp } from "../files/file-state.ts";
 import type { WalkedFile } from "../files/walk.ts";
 

@@ -10,8 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
-import { errorCode } from "../../base/files/error-code.ts";
-import { randomHex } from "../../base/random.ts";
+import { errorCode, randomHex } from "@tau-agent/system";
 import type { Git, GitLocation } from "../../subagents/isolation/index.ts";
 
 /** What kind of object the store holds. */

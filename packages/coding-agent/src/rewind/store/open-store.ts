@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { makeFolder } from "../../base/files/make-folder.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import { makeFolder, type ToolEnvironment } from "@tau-agent/system";
 import { Git } from "../../subagents/isolation/index.ts";
 import { ObjectStore } from "./object-store.ts";
 

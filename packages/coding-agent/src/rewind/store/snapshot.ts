@@ -1,4 +1,4 @@
-import { FolderDoor } from "../../base/files/folder-door.ts";
+import { FolderDoor } from "@tau-agent/system";
 import { type CoverageLimits, coverageOf } from "../files/coverage.ts";
 import type { FoundFile } from "../files/file-state.ts";
 import { type WalkedFile, walk } from "../files/walk.ts";

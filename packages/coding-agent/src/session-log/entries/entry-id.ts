@@ -1,4 +1,4 @@
-import { randomUuid } from "../../base/random.ts";
+import { randomUuid } from "@tau-agent/system";
 
 /** Attempts to find a free short id before a long one is used. */
 const MAX_DRAWS = 100;

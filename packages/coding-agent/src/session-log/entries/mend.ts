@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 
 /** What a member of a record must be, and what replaces one that is something else. */
 export interface Rule {

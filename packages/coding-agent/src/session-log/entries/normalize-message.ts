@@ -1,5 +1,5 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/system";
 import {
   either,
   list,

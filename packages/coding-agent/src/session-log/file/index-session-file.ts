@@ -1,7 +1,7 @@
 import { read } from "node:fs";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import type { ScannedLine } from "../scan/entry-columns.ts";
 import { EntryScan } from "../scan/entry-scan.ts";
 import { unsure } from "../scan/json-bytes.ts";

@@ -1,6 +1,5 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../../base/files/error-code.ts";
-import { systemReason } from "../../base/files/system-reason.ts";
+import { errorCode, systemReason } from "@tau-agent/system";
 
 /** The error for a session file that could not be read; only of a folder it is clear that it is not one. */
 export function readFailed(path: string, cause: unknown): SessionError {

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import { LineDecoder } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic } from "@tau-agent/system";
 import { readFailed } from "./read-failed.ts";
 import { MAX_LINE_BYTES, type RawEntry, RecordReader } from "./record-reader.ts";
 

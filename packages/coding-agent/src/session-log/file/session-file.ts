@@ -12,10 +12,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import { makeFolderNow } from "../../base/files/make-folder.ts";
-import { systemReason } from "../../base/files/system-reason.ts";
-import { randomHex } from "../../base/random.ts";
+import { type Diagnostic, makeFolderNow, randomHex, systemReason } from "@tau-agent/system";
 import { readFailed } from "./read-failed.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";

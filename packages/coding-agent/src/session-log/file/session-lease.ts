@@ -10,8 +10,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { processStart } from "../../base/process-start.ts";
-import { randomUuid } from "../../base/random.ts";
+import { processStart, randomUuid } from "@tau-agent/system";
 
 /** How often the owner refreshes it. */
 const HEARTBEAT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { constants, lstatSync, mkdirSync, type Stats } from "node:fs";
 import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import { randomHex } from "../../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 
 /** How names begin that hosts give to files and folders of theirs in the temporary folder. */
 const ownNames = /^(pi-bash|tau-mcp|tau-tasks|tau-output)-/;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { randomHex } from "../../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 import type {
   LeaseToken,
   SessionKey,

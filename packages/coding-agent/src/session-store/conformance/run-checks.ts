@@ -1,5 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { randomHex } from "../../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 import type { SessionStore } from "../../session-log/store/session-store.ts";
 import { Bench, type Check } from "./bench.ts";
 import { blobChecks } from "./blob-checks.ts";

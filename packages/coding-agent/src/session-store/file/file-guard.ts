@@ -1,7 +1,6 @@
 import { linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { errorCode } from "../../base/files/error-code.ts";
-import { randomHex } from "../../base/random.ts";
+import { errorCode, randomHex } from "@tau-agent/system";
 import { SessionStoreError } from "../../session-log/store/session-store.ts";
 import { isLivingOwner, processOwner } from "./process-owner.ts";
 

@@ -9,9 +9,7 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { errorCode } from "../../base/files/error-code.ts";
-import { makeFolderNow } from "../../base/files/make-folder.ts";
-import { randomHex } from "../../base/random.ts";
+import { errorCode, makeFolderNow, randomHex } from "@tau-agent/system";
 import { SessionLease } from "../../session-log/file/session-lease.ts";
 import { sessionFileName } from "../../session-log/file/session-path.ts";
 import {

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { randomHex } from "../../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 import type { LeaseRecord } from "../common/lease-record.ts";
 import { isInTime, type LeaseTime } from "./lease-time.ts";
 import { isLivingOwner } from "./process-owner.ts";

@@ -8,8 +8,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { errorCode } from "../../base/files/error-code.ts";
-import { randomHex } from "../../base/random.ts";
+import { errorCode, randomHex } from "@tau-agent/system";
 import type { StoreEntry } from "../../session-log/store/session-store.ts";
 import { type EntryLine, parseEntry } from "../common/entry-lines.ts";
 

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { processStart } from "../../base/process-start.ts";
+import { processStart } from "@tau-agent/system";
 
 const form = /^process (\d+) on (.+?)(?: since (.+))?$/s;
 

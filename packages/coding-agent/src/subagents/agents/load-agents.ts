@@ -1,9 +1,7 @@
 import { basename, join } from "node:path";
 import type { PermissionMode } from "@tau-agent/rpc-protocol";
 import { isThinkingLevel, permissionModes } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "../../base/diagnostic.ts";
-import type { JsonObject } from "../../base/files/read-json.ts";
-import type { TextFile } from "../../base/files/read-text.ts";
+import type { Diagnostic, JsonObject, TextFile } from "@tau-agent/system";
 import { namesInNow } from "../../resources/files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../../resources/files/frontmatter.ts";
 import {

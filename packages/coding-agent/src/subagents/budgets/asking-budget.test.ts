@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
 import type { BudgetRequest, BudgetResult, RaiseBudget } from "@tau-agent/rpc-protocol";
+import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
+import type { SettingValues } from "../../../../system/src/settings/schema.ts";
 import {
   createTestSession,
   placesIn,
@@ -10,8 +12,6 @@ import {
   unpaired,
 } from "../../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
-import type { SettingValues } from "../../settings/schema.ts";
-import { SettingsStore } from "../../settings/store.ts";
 
 type Answer = BudgetResult | RaiseBudget | undefined;
 

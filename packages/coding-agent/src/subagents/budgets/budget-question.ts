@@ -1,5 +1,5 @@
 import type { BudgetParams, BudgetResult } from "@tau-agent/rpc-protocol";
-import type { Answer } from "../../host-requests/host-requests.ts";
+import type { Answer } from "@tau-agent/system";
 import type { Dimension } from "./dimensions.ts";
 
 /** What needs more than the budget has. */

@@ -1,10 +1,5 @@
 import type { BudgetResult, BudgetViolationReason } from "@tau-agent/rpc-protocol";
-import { randomUuid } from "../../base/random.ts";
-import {
-  type HostRequests,
-  type RequestOutcome,
-  Withdrawal,
-} from "../../host-requests/host-requests.ts";
+import { type HostRequests, type RequestOutcome, randomUuid, Withdrawal } from "@tau-agent/system";
 import type { BudgetQuestion, BudgetStep } from "./budget-question.ts";
 
 /** Who is asked about a budget, and in whose name. */

@@ -7,8 +7,7 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import type { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
-import { Withdrawal } from "../../host-requests/host-requests.ts";
+import { MAX_TIMER_MS, type SettingsStore, Withdrawal } from "@tau-agent/system";
 import {
   type Consumption,
   consumptionOf,
@@ -16,7 +15,6 @@ import {
   plus,
   usedBy,
 } from "../../session-log/consumption.ts";
-import type { SettingsStore } from "../../settings/store.ts";
 import type { BudgetStep } from "./budget-question.ts";
 import type { BudgetDecision, BudgetQuestions } from "./budget-questions.ts";
 import { type BudgetedSession, nothingSpent } from "./budgeted-session.ts";

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
+import type { SettingValues } from "../../../../system/src/settings/schema.ts";
 import {
   createTestSession,
   placesIn,
   temporaryFolder,
 } from "../../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
-import type { SettingValues } from "../../settings/schema.ts";
-import { SettingsStore } from "../../settings/store.ts";
 
 const long = "word ".repeat(120);
 const usage = { input: 100, output: 10 };

@@ -1,5 +1,5 @@
 import type { BudgetLimits, OnExceeded } from "@tau-agent/rpc-protocol";
-import type { SettingsStore } from "../../settings/store.ts";
+import type { SettingsStore } from "@tau-agent/system";
 import { type Dimension, dimensions, type LimitName } from "./dimensions.ts";
 
 /** Limits to set, and names of limits to remove; others stay. */

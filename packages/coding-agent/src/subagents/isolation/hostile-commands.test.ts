@@ -9,17 +9,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { ProtectedFiles } from "@tau-agent/system";
 import { expect, it } from "vitest";
 import { describeWith } from "../../../../../scripts/testing/describe-with.ts";
-import { ProtectedFiles } from "../../base/files/protected-files.ts";
 import {
   exchangeInLoop,
   exchangeIsMissing,
   fillFolders,
   loopFiles,
-} from "../../sandbox/__fixtures__/exchange-loop.ts";
-import { bubblewrapIsMissing } from "../../sandbox/__fixtures__/has-bubblewrap.ts";
-import { SandboxedPlace } from "../../sandbox/__fixtures__/sandboxed-place.ts";
+} from "../../../../system/src/sandbox/__fixtures__/exchange-loop.ts";
+import { bubblewrapIsMissing } from "../../../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
+import { SandboxedPlace } from "../../../../system/src/sandbox/__fixtures__/sandboxed-place.ts";
 import { changeOf } from "./__fixtures__/isolated.ts";
 import { Isolation } from "./isolation.ts";
 import { mergeChanges } from "./merge-back.ts";

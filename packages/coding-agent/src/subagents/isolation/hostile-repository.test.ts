@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import { describe, expect, it } from "vitest";
 import { slice } from "../../../../../scripts/testing/slice.ts";
-import type { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
+import type { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository } from "./__fixtures__/isolated.ts";
 import { makeBranch, mergeChanges } from "./merge-back.ts";
 

@@ -17,7 +17,7 @@ import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sliceSize } from "../../../../../scripts/testing/slice.ts";
-import { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
+import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository, stateOf } from "./__fixtures__/isolated.ts";
 import { Isolation } from "./isolation.ts";
 import { makeBranch, mergeChanges } from "./merge-back.ts";

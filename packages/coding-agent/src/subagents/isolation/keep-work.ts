@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { randomHex } from "../../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 import type { Isolation } from "./isolation.ts";
 import type { PatchPart } from "./merge-back.ts";
 import {

@@ -1,8 +1,8 @@
 import { ToolError } from "@tau-agent/agent";
 import type { Approve, RaiseBudget, SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { ToolEnvironment } from "@tau-agent/system";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
 import {
   excludedFor,
   type Subagent,

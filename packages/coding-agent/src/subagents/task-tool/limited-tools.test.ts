@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { SettingValues } from "../../settings/schema.ts";
+import type { SettingValues } from "../../../../system/src/settings/schema.ts";
 import type { ToolSelection } from "../../tools/tool-selection.ts";
 import { project, run } from "./__fixtures__/task-call.ts";
 

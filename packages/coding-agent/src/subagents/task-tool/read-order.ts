@@ -1,5 +1,5 @@
 import { ToolError } from "@tau-agent/agent";
-import { readAnswerSchema } from "../../structured-output/answer-schema.ts";
+import { readAnswerSchema } from "@tau-agent/system";
 import { type AgentDefinition, maySpawn } from "../agents/agent-definition.ts";
 import { type LoadedAgents, loadAgents } from "../agents/load-agents.ts";
 import type { Task, TaskOrder } from "../tasks/task-order.ts";

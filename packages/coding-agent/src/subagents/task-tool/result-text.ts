@@ -1,5 +1,5 @@
 import type { VerificationResult } from "@tau-agent/rpc-protocol";
-import { truncateTail } from "../../processes/truncate.ts";
+import { truncateTail } from "@tau-agent/system";
 import type { KeptCommits, KeptFile } from "../isolation/index.ts";
 import type { TaskPatch, TaskResult } from "../tasks/task-result.ts";
 

@@ -9,10 +9,10 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
+import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTestSession } from "../../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
-import { SettingsStore } from "../../settings/store.ts";
 import {
   git,
   lifecycle,

@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { BudgetRequest, BudgetResult } from "@tau-agent/rpc-protocol";
+import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
+import type { SettingValues } from "../../../../system/src/settings/schema.ts";
 import {
   createTestSession,
   placesIn,
   temporaryFolder,
 } from "../../create/__fixtures__/test-session.ts";
-import type { SettingValues } from "../../settings/schema.ts";
-import { SettingsStore } from "../../settings/store.ts";
 import { scenario } from "../task-tool/__fixtures__/task-call.ts";
 
 type Children = Parameters<typeof scenario>[1];

@@ -2,9 +2,7 @@ import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { makeFolder } from "../../base/files/make-folder.ts";
-import { randomHex } from "../../base/random.ts";
-import { isTimed } from "../../base/timer-limit.ts";
+import { isTimed, makeFolder, randomHex } from "@tau-agent/system";
 import { type Consumption, nothingUsed } from "../../session-log/consumption.ts";
 import {
   type Change,

@@ -1,4 +1,4 @@
-import type { AnswerSchema } from "../../structured-output/answer-schema.ts";
+import type { AnswerSchema } from "@tau-agent/system";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { VerifyRequest } from "../verification/verify-config.ts";
 

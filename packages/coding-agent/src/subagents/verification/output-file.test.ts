@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
+import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { OutputFile } from "./output-file.ts";
 
 it("keeps large output in a file and its end in memory, without a warning", async () => {

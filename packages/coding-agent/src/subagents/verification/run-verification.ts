@@ -6,11 +6,13 @@ import type {
   VerificationCommandResult,
 } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import type { ProcessOutcome } from "../../processes/process.ts";
-import { ProcessRegistry } from "../../processes/process-registry.ts";
-import { runShellCommand } from "../../processes/shell-command.ts";
-import { truncateTail } from "../../processes/truncate.ts";
+import {
+  type ProcessOutcome,
+  ProcessRegistry,
+  runShellCommand,
+  type ToolEnvironment,
+  truncateTail,
+} from "@tau-agent/system";
 import { OutputFile } from "./output-file.ts";
 import type { VerifyCommand, VerifyPlan } from "./verify-config.ts";
 

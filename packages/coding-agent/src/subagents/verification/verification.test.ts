@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { SettingValues } from "../../settings/schema.ts";
-import { SettingsStore } from "../../settings/store.ts";
-import { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
+import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
+import type { SettingValues } from "../../../../system/src/settings/schema.ts";
 import { runVerification } from "./run-verification.ts";
 import { readVerifyRequest } from "./verify-config.ts";
 

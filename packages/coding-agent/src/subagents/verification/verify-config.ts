@@ -1,6 +1,5 @@
 import { ToolError } from "@tau-agent/agent";
-import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import type { SettingsStore } from "../../settings/store.ts";
+import { isJsonObject, type JsonObject, type SettingsStore } from "@tau-agent/system";
 
 /** One command of a verification. */
 export interface VerifyCommand {

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import type { VerificationAttemptResult, VerificationResult } from "@tau-agent/rpc-protocol";
-import { truncateTail } from "../../processes/truncate.ts";
+import { truncateTail } from "@tau-agent/system";
 import type { CapturedWork } from "../isolation/index.ts";
 import type { SubagentReply } from "../runners/subagent-runner.ts";
 import { runVerification, type VerificationRun } from "./run-verification.ts";

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { ToolError } from "@tau-agent/agent";
+import type { Sandbox, ToolEnvironment } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import type { Sandbox } from "../../processes/sandbox.ts";
 import {
   eventually,
   ownSeconds,
@@ -10,7 +9,7 @@ import {
   textOf,
   toolCall,
   Workspace,
-} from "../common/__fixtures__/workspace.ts";
+} from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { createTool } from "../common/tool-row.ts";
 import { runBashTool } from "./bash.ts";
 import { bashTool } from "./definition.ts";

@@ -1,13 +1,17 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { isTimed } from "../../base/timer-limit.ts";
-import type { CommandOutcome, ToolEnvironment } from "../../processes/environment.ts";
-import { OutputBuffer, type OutputSnapshot } from "../../processes/output-buffer.ts";
-import type { OutputMask } from "../../processes/output-mask.ts";
-import type { OutputSink } from "../../processes/output-pump.ts";
-import { ProcessError } from "../../processes/process-error.ts";
-import { SandboxRefusal } from "../../processes/sandbox-refusal.ts";
-import { commandVariables } from "../../processes/shell-command.ts";
+import {
+  type CommandOutcome,
+  commandVariables,
+  isTimed,
+  OutputBuffer,
+  type OutputMask,
+  type OutputSink,
+  type OutputSnapshot,
+  ProcessError,
+  SandboxRefusal,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
 import { bashDetails, outputText } from "./output-text.ts";
 import { runToolCommand } from "./tool-command.ts";

@@ -1,5 +1,4 @@
-import { isTimed } from "../../base/timer-limit.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import { isTimed, type ToolEnvironment } from "@tau-agent/system";
 import { toolRow } from "../common/tool-row.ts";
 
 /** The `bash` tool. */
@@ -57,7 +56,7 @@ async function onlyReads(
   { shellPath = "", shellCommandPrefix = "" }: ToolEnvironment,
 ): Promise<boolean> {
   if (typeof command !== "string" || !/^$|(?:^|\/)(?:ba|da|z)?sh$/.test(shellPath)) return false;
-  const { isReadOnlyLine } = await import("../../shell-lines/is-read-only-line.ts");
+  const { isReadOnlyLine } = await import("@tau-agent/system/is-read-only-line");
   return isReadOnlyLine(shellCommandPrefix ? `${shellCommandPrefix}\n${command}` : command);
 }
 

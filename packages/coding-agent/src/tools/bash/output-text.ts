@@ -1,5 +1,4 @@
-import type { OutputSnapshot } from "../../processes/output-buffer.ts";
-import { formatSize } from "../../processes/truncate.ts";
+import { formatSize, type OutputSnapshot } from "@tau-agent/system";
 
 /** What a result's `details` say about output that was cut. */
 export interface BashDetails {

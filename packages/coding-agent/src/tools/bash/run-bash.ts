@@ -1,11 +1,13 @@
 import { constants } from "node:os";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import { OutputBuffer } from "../../processes/output-buffer.ts";
-import type { OutputMask } from "../../processes/output-mask.ts";
-import type { OutputStream } from "../../processes/output-pump.ts";
-import type { ProcessOutcome } from "../../processes/process.ts";
-import { OutputSanitizer } from "../../processes/sanitize-output.ts";
-import { runShellCommand } from "../../processes/shell-command.ts";
+import {
+  OutputBuffer,
+  type OutputMask,
+  OutputSanitizer,
+  type OutputStream,
+  type ProcessOutcome,
+  runShellCommand,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 
 /** Result of a command that a client, not the model, asked for. */
 export interface BashResult {

@@ -1,5 +1,10 @@
-import type { CommandOutcome, ToolEnvironment } from "../../processes/environment.ts";
-import { runShellCommand, type ShellCommand, shellProcess } from "../../processes/shell-command.ts";
+import {
+  type CommandOutcome,
+  runShellCommand,
+  type ShellCommand,
+  shellProcess,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 
 /** A command line of the `bash` tool. */
 export interface ToolCommand extends Omit<ShellCommand, "onStarted"> {

@@ -1,5 +1,5 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { formatSize, type TruncationResult, truncateHead } from "../../processes/truncate.ts";
+import { formatSize, type TruncationResult, truncateHead } from "@tau-agent/system";
 
 /** Lines of a search or a listing, with notes about them. */
 export interface ListOutput {

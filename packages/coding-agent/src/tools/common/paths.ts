@@ -2,9 +2,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ToolError } from "@tau-agent/agent";
-import { statOf } from "../../base/files/file-stamp.ts";
-import type { ProtectedFiles } from "../../base/files/protected-files.ts";
-import type { Sandbox } from "../../processes/sandbox.ts";
+import { type ProtectedFiles, type Sandbox, statOf } from "@tau-agent/system";
 
 /** Where relative paths and `~` lead. */
 export interface PathBase {

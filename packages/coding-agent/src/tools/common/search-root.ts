@@ -1,8 +1,6 @@
 import { stat } from "node:fs/promises";
 import { ToolError } from "@tau-agent/agent";
-import { errorCode } from "../../base/files/error-code.ts";
-import { fileError } from "../../base/files/file-error.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import { errorCode, fileError, type ToolEnvironment } from "@tau-agent/system";
 import { resolveExistingPath } from "./paths.ts";
 
 /** Where a search starts. */

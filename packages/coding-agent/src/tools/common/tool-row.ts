@@ -1,7 +1,7 @@
 import type { AgentTool, ToolCallContext } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolEnvironment } from "@tau-agent/system";
 import type { SessionJobs } from "../../jobs/session-jobs.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { ReadLedger } from "./read-ledger.ts";
 import type { ArgumentsOf, ObjectSchema } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Workspace } from "./__fixtures__/workspace.ts";
+import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { walk } from "./walk.ts";
 
 let workspace: Workspace;

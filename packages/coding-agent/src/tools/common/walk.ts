@@ -1,8 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { unlessLimited } from "../../base/files/file-error.ts";
-import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules.ts";
+import { type IgnoreRules, readIgnoreRules, unlessLimited } from "@tau-agent/system";
 import { toPosix } from "./paths.ts";
 
 const maxRulesBytes = 1024 * 1024;

@@ -11,11 +11,14 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { errorCode } from "../../base/files/error-code.ts";
-import { heldPath, openedPath } from "../../base/files/opened-path.ts";
-import { randomHex } from "../../base/random.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import type { Sandbox } from "../../processes/sandbox.ts";
+import {
+  errorCode,
+  heldPath,
+  openedPath,
+  randomHex,
+  type Sandbox,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 
 // Creating a temporary file next to the target, or renaming it over the target, is not possible:
 // read-only directory, bind-mounted file, foreign owner.

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { toolCall, Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { runEditTool } from "../edit/edit.ts";
 import { runWriteTool } from "../write/write.ts";
-import { toolCall, Workspace } from "./__fixtures__/workspace.ts";
 import { ReadLedger } from "./read-ledger.ts";
 
 /** A tree in which a subagent works, beside a folder it must not change. */

@@ -1,9 +1,7 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { errorCode } from "../../base/files/error-code.ts";
-import { isInside } from "../../base/files/isolated-tree.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import { errorCode, isInside, type ToolEnvironment } from "@tau-agent/system";
 
 /** As many links as systems follow. */
 const MAX_LINKS = 40;

@@ -1,5 +1,5 @@
+import { describeChange } from "@tau-agent/system";
 import { expect, it } from "vitest";
-import { describeChange } from "../common/diff.ts";
 import { boundedDetails } from "./bounded-details.ts";
 
 const lines = (count: number, text: string) => `${text}\n`.repeat(count);

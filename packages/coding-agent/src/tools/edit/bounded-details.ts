@@ -1,5 +1,4 @@
-import { splitLines, truncateHead } from "../../processes/truncate.ts";
-import type { ChangeDetails } from "../common/diff.ts";
+import { type ChangeDetails, splitLines, truncateHead } from "@tau-agent/system";
 
 /** What an event and the session file keep of a change. */
 export interface BoundedDetails {

@@ -2,7 +2,11 @@ import { chmodSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { ToolError } from "@tau-agent/agent";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
+import {
+  textOf,
+  toolCall,
+  Workspace,
+} from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { editTool } from "./definition.ts";
 import { type EditArguments, runEditTool } from "./edit.ts";
 

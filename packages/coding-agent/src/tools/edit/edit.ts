@@ -1,11 +1,13 @@
 import { readFile, stat } from "node:fs/promises";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { fileError } from "../../base/files/file-error.ts";
-import { openRegularFile } from "../../base/files/open-regular-file.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import { formatSize } from "../../processes/truncate.ts";
-import { describeChange } from "../common/diff.ts";
+import {
+  describeChange,
+  fileError,
+  formatSize,
+  openRegularFile,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 import { resolveExistingPath } from "../common/paths.ts";
 import { writeText } from "../common/write-file.ts";
 import { refuseOutside } from "../common/write-root.ts";

@@ -1,4 +1,4 @@
-import { diffLines } from "../common/diff.ts";
+import { diffLines } from "@tau-agent/system";
 import { type IndentMap, indentOf } from "./indentation.ts";
 import { type Looseness, loosen } from "./loose-text.ts";
 

@@ -1,9 +1,7 @@
 import { join } from "node:path";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { globFilter } from "../../base/files/glob-filter.ts";
-import { withoutTrailing } from "../../base/without-trailing.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import { globFilter, type ToolEnvironment, withoutTrailing } from "@tau-agent/system";
 import { listResult } from "../common/list-text.ts";
 import { toPosix } from "../common/paths.ts";
 import { countArgument } from "../common/schema.ts";

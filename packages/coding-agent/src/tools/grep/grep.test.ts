@@ -1,6 +1,10 @@
 import { chmodSync, symlinkSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
+import {
+  textOf,
+  toolCall,
+  Workspace,
+} from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { type GrepArguments, runGrepTool } from "./grep.ts";
 
 let workspace: Workspace;

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { type GlobFilter, globFilter } from "../../base/files/glob-filter.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import { type GlobFilter, globFilter, type ToolEnvironment } from "@tau-agent/system";
 import { listResult } from "../common/list-text.ts";
 import { isProtected } from "../common/paths.ts";
 import { countArgument } from "../common/schema.ts";

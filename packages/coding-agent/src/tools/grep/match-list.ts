@@ -1,4 +1,4 @@
-import { maxOutputBytes, truncateLine } from "../../processes/truncate.ts";
+import { maxOutputBytes, truncateLine } from "@tau-agent/system";
 
 const maxLineCharacters = 500;
 

@@ -2,8 +2,7 @@ import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { unlessLimited } from "../../base/files/file-error.ts";
-import { openRegularFile } from "../../base/files/open-regular-file.ts";
+import { openRegularFile, unlessLimited } from "@tau-agent/system";
 import { walk } from "../common/walk.ts";
 import type { Search } from "./search.ts";
 

@@ -1,9 +1,12 @@
 import { basename, dirname } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { withoutPrefix } from "../../base/files/glob-filter.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import { type ProcessOutcome, runProcess } from "../../processes/process.ts";
-import { ProcessError } from "../../processes/process-error.ts";
+import {
+  ProcessError,
+  type ProcessOutcome,
+  runProcess,
+  type ToolEnvironment,
+  withoutPrefix,
+} from "@tau-agent/system";
 import type { FoundLine } from "./match-list.ts";
 import type { Search } from "./search.ts";
 import { UnorderedLines } from "./unordered-lines.ts";

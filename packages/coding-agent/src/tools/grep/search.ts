@@ -1,4 +1,4 @@
-import type { GlobFilter } from "../../base/files/glob-filter.ts";
+import type { GlobFilter } from "@tau-agent/system";
 import type { SearchRoot } from "../common/search-root.ts";
 import type { FoundLine } from "./match-list.ts";
 

@@ -1,6 +1,10 @@
 import { symlinkSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
+import {
+  textOf,
+  toolCall,
+  Workspace,
+} from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { runLsTool } from "./ls.ts";
 
 let workspace: Workspace;

@@ -1,10 +1,12 @@
 import type { FileHandle } from "node:fs/promises";
 import { ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import { formatSize } from "../../processes/truncate.ts";
-import { detectImageType } from "../../user-input/images/image-type.ts";
-import { normalizeImage } from "../../user-input/images/normalize-image.ts";
+import {
+  detectImageType,
+  formatSize,
+  normalizeImage,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 
 const maxFileBytes = 64 * 1024 * 1024;
 

@@ -1,8 +1,12 @@
 import { mkdirSync } from "node:fs";
+import type { ToolEnvironment } from "@tau-agent/system";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ToolEnvironment } from "../../processes/environment.ts";
-import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
+import {
+  textOf,
+  toolCall,
+  Workspace,
+} from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { ReadLedger } from "../common/read-ledger.ts";
 import { runReadTool } from "./read.ts";
 

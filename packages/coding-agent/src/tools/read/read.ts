@@ -1,12 +1,16 @@
 import { type FileHandle, stat } from "node:fs/promises";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { fileError } from "../../base/files/file-error.ts";
-import { openRegularFile } from "../../base/files/open-regular-file.ts";
-import { readSmallFile } from "../../base/files/read-small-file.ts";
-import type { FileAccess, ToolEnvironment } from "../../processes/environment.ts";
-import { formatSize, maxOutputBytes } from "../../processes/truncate.ts";
-import { detectImageType } from "../../user-input/images/image-type.ts";
+import {
+  detectImageType,
+  type FileAccess,
+  fileError,
+  formatSize,
+  maxOutputBytes,
+  openRegularFile,
+  readSmallFile,
+  type ToolEnvironment,
+} from "@tau-agent/system";
 import { resolveExistingPath } from "../common/paths.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { countArgument } from "../common/schema.ts";

@@ -1,7 +1,11 @@
 import type { FileHandle } from "node:fs/promises";
 import { TextDecoder } from "node:util";
-import { incompleteCharacterBytes } from "../../processes/output-buffer.ts";
-import { maxOutputBytes, type TruncationResult, truncateHead } from "../../processes/truncate.ts";
+import {
+  incompleteCharacterBytes,
+  maxOutputBytes,
+  type TruncationResult,
+  truncateHead,
+} from "@tau-agent/system";
 
 /** The requested lines of a file, as far as they are shown. */
 export interface TextRange {

@@ -1,6 +1,10 @@
 import { type AgentTool, validateArguments } from "@tau-agent/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
+import {
+  textOf,
+  toolCall,
+  Workspace,
+} from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { createTools } from "../index.ts";
 
 let workspace: Workspace;

@@ -9,7 +9,11 @@ import {
   truncateSync,
 } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
+import {
+  textOf,
+  toolCall,
+  Workspace,
+} from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { ReadLedger } from "../common/read-ledger.ts";
 import { runWriteTool } from "./write.ts";
 

@@ -1,8 +1,7 @@
+import { ProcessRegistry, SettingsStore } from "@tau-agent/system";
 import { createStream } from "@tau-agent/ai";
 import { createModelRegistry } from "../../../models/create-model-registry.ts";
 import { SessionLog } from "../../../session-log/session-log.ts";
-import { SettingsStore } from "../../../settings/store.ts";
-import { ProcessRegistry } from "../../../processes/process-registry.ts";
 import { ExtensionSystem, type ExtensionSystemOptions } from "../../extension-system.ts";
 import type { ExtensionFailure } from "../../hooks/runner.ts";
 import type { SessionPort } from "../session-port.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { Workspace } from "../../../tools/common/__fixtures__/workspace.ts";
+import { Workspace } from "../../../../../system/src/processes/__fixtures__/workspace.ts";
 import type { IsolatedTree } from "../trees/isolated-tree.ts";
 import { Isolation } from "../isolation.ts";
 import { keepWork } from "../keep-work.ts";

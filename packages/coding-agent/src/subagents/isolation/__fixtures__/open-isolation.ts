@@ -1,5 +1,4 @@
-import { FileQueue } from "../../../base/files/file-queue.ts";
-import { ProcessRegistry } from "../../../processes/process-registry.ts";
+import { FileQueue, ProcessRegistry } from "@tau-agent/system";
 import { Isolation } from "../isolation.ts";
 
 /** The isolation of a host that runs as a process of its own. */

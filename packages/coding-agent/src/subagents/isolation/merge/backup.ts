@@ -1,8 +1,7 @@
 import { lstatSync, readFileSync, type Stats, utimesSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { FolderDoor } from "../../../base/files/folder-door.ts";
-import { randomHex } from "../../../base/random.ts";
+import { FolderDoor, randomHex } from "@tau-agent/system";
 
 /** A file before it is replaced. */
 export interface BackedUp {

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { dropLock, withFileLock } from "../../../base/files/file-lock.ts";
-import { randomHex } from "../../../base/random.ts";
+import { dropLock, randomHex, withFileLock } from "@tau-agent/system";
 import type { Repository } from "../repository/repository.ts";
 
 /** Each attempt waits for ten seconds. */

@@ -3,11 +3,13 @@ import { createHash } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { withFileLock } from "../../../base/files/file-lock.ts";
-import { FolderDoor } from "../../../base/files/folder-door.ts";
-import { writeFileAtomic } from "../../../base/files/write-file.ts";
-import { hasProcessGroups } from "../../../processes/process-group.ts";
-import { nobodys } from "../../../processes/process-owners.ts";
+import {
+  FolderDoor,
+  hasProcessGroups,
+  nobodys,
+  withFileLock,
+  writeFileAtomic,
+} from "@tau-agent/system";
 import { type FileMode, restoreFileModes } from "../repository/file-modes.ts";
 import { lookAt, shownName } from "../repository/file-names.ts";
 import type { Git, GitLocation, GitRequest } from "../repository/git.ts";

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { FolderDoor } from "../../../base/files/folder-door.ts";
+import { FolderDoor } from "@tau-agent/system";
 import type { Git } from "./git.ts";
 import { patchOptions } from "./patch.ts";
 import type { Repository } from "./repository.ts";

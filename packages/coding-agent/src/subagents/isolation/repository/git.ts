@@ -1,9 +1,7 @@
 import { open } from "node:fs/promises";
 import { delimiter } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import type { ToolEnvironment } from "../../../processes/environment.ts";
-import { runProcess } from "../../../processes/process.ts";
-import { ProcessError } from "../../../processes/process-error.ts";
+import { ProcessError, runProcess, type ToolEnvironment } from "@tau-agent/system";
 
 /** A repository given by its folders, so that git does not look for one. */
 export interface GitLocation {

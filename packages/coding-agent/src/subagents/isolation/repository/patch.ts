@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { randomHex } from "../../../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 

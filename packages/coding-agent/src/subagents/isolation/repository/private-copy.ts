@@ -11,8 +11,7 @@ import {
 } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { isInside } from "../../../base/files/isolated-tree.ts";
-import { randomHex } from "../../../base/random.ts";
+import { isInside, randomHex } from "@tau-agent/system";
 import { writeNames } from "./file-names.ts";
 import type { Git, GitLocation } from "./git.ts";
 import { ownSettings } from "./own-settings.ts";

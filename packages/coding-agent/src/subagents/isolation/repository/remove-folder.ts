@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorCode } from "../../../base/files/error-code.ts";
-import { nobodys } from "../../../processes/process-owners.ts";
+import { errorCode, nobodys } from "@tau-agent/system";
 
 /** Where systems have their commands; the last one is NixOS's. */
 const systemPath = "/usr/bin:/bin:/run/current-system/sw/bin";

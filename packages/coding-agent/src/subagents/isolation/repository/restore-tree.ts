@@ -1,7 +1,5 @@
 import { join } from "node:path";
-import { errorCode } from "../../../base/files/error-code.ts";
-import { FolderDoor } from "../../../base/files/folder-door.ts";
-import { randomHex } from "../../../base/random.ts";
+import { errorCode, FolderDoor, randomHex } from "@tau-agent/system";
 import { writeNames } from "./file-names.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";

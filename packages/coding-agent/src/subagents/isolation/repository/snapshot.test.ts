@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { slice } from "../../../../../../scripts/testing/slice.ts";
-import { Workspace } from "../../../tools/common/__fixtures__/workspace.ts";
+import { Workspace } from "../../../../../system/src/processes/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository } from "../__fixtures__/isolated.ts";
 import { mergeChanges } from "../merge-back.ts";
 

@@ -1,10 +1,7 @@
 import { copyFile, lstat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { errorCode } from "../../../base/files/error-code.ts";
-import { FolderDoor } from "../../../base/files/folder-door.ts";
-import { randomHex } from "../../../base/random.ts";
-import { closedPaths } from "../../../processes/environment.ts";
+import { closedPaths, errorCode, FolderDoor, randomHex } from "@tau-agent/system";
 import { filterNames, isFolder, lookAt, shownName, writeNames } from "./file-names.ts";
 import type { Git, GitRequest } from "./git.ts";
 import type { Repository } from "./repository.ts";

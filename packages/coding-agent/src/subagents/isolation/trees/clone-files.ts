@@ -1,8 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, readlink, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ToolEnvironment } from "../../../processes/environment.ts";
-import { runProcess } from "../../../processes/process.ts";
+import { runProcess, type ToolEnvironment } from "@tau-agent/system";
 
 /** Concurrent copies; more would only wait for the disk. */
 const COPIES = 16;

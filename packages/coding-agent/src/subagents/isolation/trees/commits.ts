@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { randomHex } from "../../../base/random.ts";
+import { randomHex } from "@tau-agent/system";
 import type { Git, GitRequest } from "../repository/git.ts";
 import { readRefs } from "./own-repository.ts";
 

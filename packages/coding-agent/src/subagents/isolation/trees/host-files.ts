@@ -1,9 +1,7 @@
 import { relative } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { FolderDoor } from "../../../base/files/folder-door.ts";
-import { isInside } from "../../../base/files/isolated-tree.ts";
-import { randomHex } from "../../../base/random.ts";
+import { FolderDoor, isInside, randomHex } from "@tau-agent/system";
 
 /**
  * Makes the files of a tree that the host reads or runs those that are on the caller's disk. Commands in a

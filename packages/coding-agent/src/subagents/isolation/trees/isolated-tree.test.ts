@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Workspace } from "../../../tools/common/__fixtures__/workspace.ts";
+import type { Workspace } from "../../../../../system/src/processes/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository, stateOf } from "../__fixtures__/isolated.ts";
 import { makeBranch, mergeChanges } from "../merge-back.ts";
 

@@ -1,6 +1,6 @@
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { FolderDoor } from "../../../base/files/folder-door.ts";
+import { FolderDoor } from "@tau-agent/system";
 import type { Git } from "../repository/git.ts";
 import { readOnlyCopy } from "../repository/private-copy.ts";
 import type { Repository } from "../repository/repository.ts";

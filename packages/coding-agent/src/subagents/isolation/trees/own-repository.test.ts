@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Workspace } from "../../../tools/common/__fixtures__/workspace.ts";
+import { Workspace } from "../../../../../system/src/processes/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository, stateOf } from "../__fixtures__/isolated.ts";
 
 /** Everything of git's that a task could have changed. */

@@ -1,8 +1,7 @@
 import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
-import { isRunning } from "../../../base/is-running.ts";
-import { randomHex } from "../../../base/random.ts";
+import { isRunning, randomHex } from "@tau-agent/system";
 import { releaseMergeLock } from "../merge/merge-lock.ts";
 import { mendMerge } from "../merge/write-files.ts";
 import type { Git } from "../repository/git.ts";

@@ -1,3 +1,4 @@
+import { SettingsStore } from "@tau-agent/system";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,8 +11,7 @@ import {
   temporaryFolder,
 } from "../../../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../../../create/session-options.ts";
-import type { SettingValues } from "../../../settings/schema.ts";
-import { SettingsStore } from "../../../settings/store.ts";
+import { type SettingValues } from "../../../../../system/src/settings/schema.ts";
 import type { TaskResult } from "../../tasks/task-result.ts";
 
 export const git = (cwd: string, ...args: string[]): string =>

@@ -8,7 +8,7 @@ import {
 } from "@tau-agent/ai/testing";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
-import { createTestSession, keyless } from "../create/__fixtures__/test-session.ts";
+import { createTestSession, keyless } from "../../src/create/__fixtures__/test-session.ts";
 
 const numbers = { type: "array", items: { type: "number" }, $comment: "no object at the root" };
 

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Workspace } from "./__fixtures__/workspace.ts";
+import { Workspace } from "../processes/__fixtures__/workspace.ts";
 import { describeChange } from "./diff.ts";
 
 let workspace: Workspace;

@@ -7,17 +7,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { SessionSandbox, ToolEnvironment } from "@tau-agent/system";
 import { expect, it } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
-import { toolCall } from "../tools/common/__fixtures__/workspace.ts";
-import { ReadLedger } from "../tools/common/read-ledger.ts";
-import { runEditTool } from "../tools/edit/edit.ts";
-import { runReadTool } from "../tools/read/read.ts";
-import { runWriteTool } from "../tools/write/write.ts";
-import { bubblewrapIsMissing } from "./__fixtures__/has-bubblewrap.ts";
-import { SandboxedPlace } from "./__fixtures__/sandboxed-place.ts";
-import type { SessionSandbox } from "./session-sandbox.ts";
+import { toolCall } from "../../../system/src/processes/__fixtures__/workspace.ts";
+import { bubblewrapIsMissing } from "../../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
+import { SandboxedPlace } from "../../../system/src/sandbox/__fixtures__/sandboxed-place.ts";
+import { ReadLedger } from "../../src/tools/common/read-ledger.ts";
+import { runEditTool } from "../../src/tools/edit/edit.ts";
+import { runReadTool } from "../../src/tools/read/read.ts";
+import { runWriteTool } from "../../src/tools/write/write.ts";
 
 /** What a tool works with when a job exchanges a folder for a link right after a path was found to be good. */
 function exchanging(

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readTextFile, readTextFileNow, type TextFile } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../../create/__fixtures__/test-session.ts";
-import { readTextFile, readTextFileNow, type TextFile } from "./read-text.ts";
+import { temporaryFolder } from "../../src/create/__fixtures__/test-session.ts";
 
 describe.each([
   ["readTextFile", readTextFile],

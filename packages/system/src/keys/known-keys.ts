@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { DerivedText } from "../../base/files/derived-text.ts";
-import { FolderFiles } from "../../base/files/folder-files.ts";
-import { keyFileNames } from "../../base/files/key-files.ts";
+import { DerivedText } from "../base/files/derived-text.ts";
+import { FolderFiles } from "../base/files/folder-files.ts";
+import { keyFileNames } from "../base/files/key-files.ts";
 import { keyVariableNames } from "./environment-keys.ts";
 import { type JsonText, textsInJson } from "./json-members.ts";
 

@@ -3,7 +3,11 @@ import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
 import * as mini from "zod/mini";
-import { createTestSession, isType, userTexts } from "../create/__fixtures__/test-session.ts";
+import {
+  createTestSession,
+  isType,
+  userTexts,
+} from "../../src/create/__fixtures__/test-session.ts";
 
 const schema = {
   type: "object",

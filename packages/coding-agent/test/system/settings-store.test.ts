@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { SettingsStore } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
-import { settlePermissions } from "../permissions/permission-settings.ts";
-import { SettingsStore } from "./store.ts";
+import { settlePermissions } from "../../src/permissions/permission-settings.ts";
 
 let root: string;
 let agentDirectory: string;

@@ -1,12 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  eventually,
-  ownSeconds,
-  processesWith,
-  Workspace,
-} from "../tools/common/__fixtures__/workspace.ts";
+import { eventually, ownSeconds, processesWith, Workspace } from "./__fixtures__/workspace.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
 import { ProcessRegistry } from "./process-registry.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Workspace } from "../tools/common/__fixtures__/workspace.ts";
+import { Workspace } from "./__fixtures__/workspace.ts";
 import { OutputBuffer } from "./output-buffer.ts";
 import { splitLines, truncateTail } from "./truncate.ts";
 

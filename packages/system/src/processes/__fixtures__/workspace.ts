@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ToolCallContext } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { ToolEnvironment } from "../../../processes/environment.ts";
-import { FileQueue } from "../../../base/files/file-queue.ts";
-import { ProcessRegistry } from "../../../processes/process-registry.ts";
+import type { ToolEnvironment } from "../environment.ts";
+import { FileQueue } from "../../base/files/file-queue.ts";
+import { ProcessRegistry } from "../process-registry.ts";
 
 /** A temporary directory with an environment whose tools work in it. */
 export class Workspace {

@@ -1,8 +1,8 @@
 import { crc32, deflateSync } from "node:zlib";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../../tools/common/__fixtures__/workspace.ts";
-import { ReadLedger } from "../../tools/common/read-ledger.ts";
-import { runReadTool } from "../../tools/read/read.ts";
+import { ReadLedger } from "../../../coding-agent/src/tools/common/read-ledger.ts";
+import { runReadTool } from "../../../coding-agent/src/tools/read/read.ts";
+import { textOf, toolCall, Workspace } from "../processes/__fixtures__/workspace.ts";
 import { detectImageType, imageDimensions, jpegOrientation } from "./image-type.ts";
 import { normalizeImage } from "./normalize-image.ts";
 

@@ -1,0 +1,135 @@
+export type { CallbackServer } from "./base/callback-server.ts";
+export { listenForCallback } from "./base/callback-server.ts";
+export type { OptionCheck, OptionChecks } from "./base/check-options.ts";
+export {
+  anything,
+  callable,
+  checkNames,
+  checkOptions,
+  list,
+  object,
+  oneOf,
+  required,
+  text,
+  texts,
+} from "./base/check-options.ts";
+export { commonStart } from "./base/common-start.ts";
+export type { Diagnostic } from "./base/diagnostic.ts";
+export type { ChangeDetails } from "./base/diff.ts";
+export { describeChange, describeChangeNow, diffLines } from "./base/diff.ts";
+export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
+export { EventBus } from "./base/event-bus.ts";
+export { errorCode } from "./base/files/error-code.ts";
+export { fileError, unlessLimited } from "./base/files/file-error.ts";
+export { dropLock, withFileLock } from "./base/files/file-lock.ts";
+export { FileQueue } from "./base/files/file-queue.ts";
+export { isRecent, stampOf, statOf } from "./base/files/file-stamp.ts";
+export { DoorError, FolderDoor } from "./base/files/folder-door.ts";
+export { createGlob } from "./base/files/glob.ts";
+export type { GlobFilter } from "./base/files/glob-filter.ts";
+export { globFilter, withoutPrefix } from "./base/files/glob-filter.ts";
+export { globMatcher } from "./base/files/glob-matcher.ts";
+export { hostPlaceReason, isHostPlace } from "./base/files/host-places.ts";
+export type { IgnoreRules } from "./base/files/ignore-rules.ts";
+export { readIgnoreRules } from "./base/files/ignore-rules.ts";
+export { isInside, isolatedTreeOf, isolatedTreePath } from "./base/files/isolated-tree.ts";
+export { keyFileNames } from "./base/files/key-files.ts";
+export { lineOf } from "./base/files/line-of.ts";
+export { makeFolder, makeFolderNow } from "./base/files/make-folder.ts";
+export { openRegularFile } from "./base/files/open-regular-file.ts";
+export { heldPath, openedPath } from "./base/files/opened-path.ts";
+export { ProtectedFiles } from "./base/files/protected-files.ts";
+export type { JsonObject } from "./base/files/read-json.ts";
+export { isJsonObject, parseJsonText, readJsonFile } from "./base/files/read-json.ts";
+export { readSmallFile } from "./base/files/read-small-file.ts";
+export type { TextFile } from "./base/files/read-text.ts";
+export { readTextFile, readTextFileNow } from "./base/files/read-text.ts";
+export { systemReason } from "./base/files/system-reason.ts";
+export { writeFileAtomic } from "./base/files/write-file.ts";
+export { findHomeDirectory } from "./base/home-directory.ts";
+export { isLoopback } from "./base/is-loopback.ts";
+export { isRunning } from "./base/is-running.ts";
+export { processStart } from "./base/process-start.ts";
+export { randomHex, randomUuid } from "./base/random.ts";
+export { parseTemplateArguments, substituteArguments } from "./base/template-arguments.ts";
+export { isTimed, MAX_TIMER_MS } from "./base/timer-limit.ts";
+export { VERSION } from "./base/version.ts";
+export { withoutTrailing } from "./base/without-trailing.ts";
+export { escapeXml } from "./base/xml.ts";
+export type { DialogResult } from "./host-requests/dialogs.ts";
+export { answerDialog, dialogSink, readDialogResult } from "./host-requests/dialogs.ts";
+export { firstSink, functionSink } from "./host-requests/function-sink.ts";
+export type {
+  Answer,
+  ClosedBy,
+  ClosedRequest,
+  RequestOutcome,
+  RequestSink,
+} from "./host-requests/host-requests.ts";
+export { HostRequests, Withdrawal } from "./host-requests/host-requests.ts";
+export type { AnswerProblem } from "./host-requests/request-error.ts";
+export { RequestError } from "./host-requests/request-error.ts";
+export { detectImageType } from "./images/image-type.ts";
+export { normalizeBase64 } from "./images/normalize-base64.ts";
+export { normalizeImage } from "./images/normalize-image.ts";
+export type { Environment } from "./keys/environment-keys.ts";
+export { environmentKeys, keyVariableNames } from "./keys/environment-keys.ts";
+export { KnownKeys, plainHeaders } from "./keys/known-keys.ts";
+export type { KeyMask, KeySources } from "./keys/mask-keys.ts";
+export { createKeyMask, createOutputMask } from "./keys/mask-keys.ts";
+export type {
+  CommandOutcome,
+  CommandRunner,
+  FileAccess,
+  ForeignCommand,
+  LeaveQuestion,
+  ToolEnvironment,
+} from "./processes/environment.ts";
+export { closedPaths } from "./processes/environment.ts";
+export { childLimit, hostLimit, withLimit } from "./processes/limit-mark.ts";
+export type { OutputSnapshot } from "./processes/output-buffer.ts";
+export { incompleteCharacterBytes, OutputBuffer } from "./processes/output-buffer.ts";
+export { keyMark, maskText, OutputMask } from "./processes/output-mask.ts";
+export type { OutputSink, OutputStream } from "./processes/output-pump.ts";
+export type { ProcessOutcome } from "./processes/process.ts";
+export { runProcess } from "./processes/process.ts";
+export { processEnvironment } from "./processes/process-environment.ts";
+export { ProcessError, SandboxStartError } from "./processes/process-error.ts";
+export { hasProcessGroups, isGroupAlive, killProcesses } from "./processes/process-group.ts";
+export { nobodys, ownersVariable } from "./processes/process-owners.ts";
+export { ProcessRegistry } from "./processes/process-registry.ts";
+export type { Sandbox } from "./processes/sandbox.ts";
+export { SandboxRefusal } from "./processes/sandbox-refusal.ts";
+export { OutputSanitizer } from "./processes/sanitize-output.ts";
+export { ServerProcess } from "./processes/server-process.ts";
+export { setUpAgain } from "./processes/set-up-again.ts";
+export type { ShellCommand } from "./processes/shell-command.ts";
+export { commandVariables, runShellCommand, shellProcess } from "./processes/shell-command.ts";
+export type { TruncationResult } from "./processes/truncate.ts";
+export {
+  firstBytes,
+  formatSize,
+  lastBytes,
+  maxOutputBytes,
+  maxOutputLines,
+  splitLines,
+  truncateHead,
+  truncateLine,
+  truncateTail,
+} from "./processes/truncate.ts";
+export type { SandboxParts } from "./sandbox/open-sandbox.ts";
+export type { SandboxChange } from "./sandbox/policy/sandbox-settings.ts";
+export { SessionSandbox } from "./sandbox/session-sandbox.ts";
+export { readWord } from "./settings/read-word.ts";
+export { isSettingKey, settingHelp, settingKeys, settingsTable } from "./settings/schema.ts";
+export { isPeriod, MAX_PERIOD_MS } from "./settings/setting.ts";
+export type { ResourceEntry, SettingsScope } from "./settings/store.ts";
+export { SettingsStore } from "./settings/store.ts";
+export { UnreadGuard } from "./settings/unread-guard.ts";
+export { readShellLine } from "./shell-lines/read-shell-line.ts";
+export type { AnswerSchema } from "./structured-output/answer-schema.ts";
+export { readAnswerSchema } from "./structured-output/answer-schema.ts";
+export type { OutputResult } from "./structured-output/output-answer.ts";
+export { OutputAnswer } from "./structured-output/output-answer.ts";
+export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
+export { OUTPUT_REMINDER, OUTPUT_TOOL } from "./structured-output/output-tool.ts";
