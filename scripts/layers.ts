@@ -18,6 +18,7 @@ export interface Layers {
 
 const codingAgent = "packages/coding-agent/src";
 const system = "packages/system/src";
+const sessions = "packages/sessions/src";
 
 export const layers: readonly Layers[] = [
   {
@@ -54,11 +55,30 @@ export const layers: readonly Layers[] = [
     ],
   },
   {
+    root: sessions,
+    floors: [["log", "todos"], ["stores"]],
+    looseFiles: ["index.ts", "log.ts", "files.ts", "stored.ts"],
+    contents: {
+      log: "a session's tree over its writer (file, store, memory), and `Conversation`, the only one that adds entries",
+      stores: "stores for sessions, and the checks for stores of others",
+      todos: "the todo list that entries set",
+    },
+  },
+  {
+    root: `${sessions}/log`,
+    floors: [["scan"], ["file", "entries"], ["store"], ["writers"]],
+  },
+  {
+    root: `${sessions}/stores`,
+    floors: [["common"], ["file", "memory", "conformance", "open"]],
+    looseFiles: [],
+  },
+  {
     root: codingAgent,
     floors: [
       ["models", "resources", "permissions"],
-      ["session-log", "package-installs"],
-      ["user-input", "todos", "stream-rules", "session-store", "jobs", "telemetry"],
+      ["package-installs"],
+      ["user-input", "todos", "stream-rules", "jobs", "telemetry"],
       ["tools", "compaction"],
       ["host-tools"],
       ["subagents", "export-html", "approvals", "mcp"],
@@ -68,7 +88,7 @@ export const layers: readonly Layers[] = [
       ["create"],
       ["pi-modules"],
     ],
-    looseFiles: ["index.ts"],
+    looseFiles: ["index.ts", "session-store.ts"],
     contents: {
       approvals: "the gate of every tool call: rules, extensions, then a question to a person",
       compaction: "summaries of long conversations",
@@ -87,13 +107,10 @@ export const layers: readonly Layers[] = [
       rewind: "the files before each prompt, and how prompts are taken back",
       run: "from a received prompt to its result: admission, queues, the run driver, continuation",
       session: "`AgentSession`, navigation between branches and files, the export",
-      "session-log":
-        "a session's tree over its writer (file, store, memory), and `Conversation`, the only one that adds entries",
-      "session-store": "stores for sessions, and the checks for stores of others",
       "stream-rules": "rules on streamed text",
       subagents: "the `task` tool: runners, isolation, verification, budgets",
       telemetry: "OpenTelemetry spans",
-      todos: "the todo list",
+      todos: "the todo list of a session",
       tools: "the tools of the model",
       "user-input": "prompts and images as messages",
     },
@@ -103,15 +120,6 @@ export const layers: readonly Layers[] = [
   {
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],
-  },
-  {
-    root: `${codingAgent}/session-log`,
-    floors: [["scan"], ["file", "entries"], ["store"], ["writers"]],
-  },
-  {
-    root: `${codingAgent}/session-store`,
-    floors: [["common"], ["file", "memory", "conformance", "open"]],
-    looseFiles: ["index.ts"],
   },
   {
     root: `${codingAgent}/tools`,

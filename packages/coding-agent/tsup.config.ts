@@ -9,7 +9,7 @@ const parts = ["system"];
 
 /** What stays a package: files of their own, modules that a program shares with the library, and types. */
 const packages =
-  /^(?:node:|@tau-agent\/(?:rpc-protocol|ai|agent)|zod|@modelcontextprotocol\/client|@opentelemetry\/api|jiti|undici|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/;
+  /^(?:node:|@tau-agent\/(?:rpc-protocol|ai|agent|sessions)|zod|@modelcontextprotocol\/client|@opentelemetry\/api|jiti|undici|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/;
 
 // Declarations come from `tsc -b`. All other packages are bundled: what
 // is used of them is a small part, and they would be most of an install.
@@ -17,7 +17,7 @@ export default defineConfig({
   entry: {
     index: "src/index.ts",
     "host-modules": "src/pi-modules/host-modules.ts",
-    "session-store": "src/session-store/index.ts",
+    "session-store": "src/session-store.ts",
   },
   format: "esm",
   target: "node22",

@@ -41,7 +41,7 @@ export const longFiles: readonly string[] = [
   "packages/coding-agent/src/rewind/killed-hosts.test.ts",
   "packages/coding-agent/src/rewind/random-sequences.test.ts",
   "packages/system/src/sandbox/escapes.test.ts",
-  "packages/coding-agent/src/session-store/conformance/run-store-conformance.test.ts",
+  "packages/sessions/src/stores/conformance/run-store-conformance.test.ts",
   "packages/system/src/structured-output/schema-suite.test.ts",
   "packages/coding-agent/src/subagents/isolation/hostile-repository.test.ts",
   "packages/system/src/images/images.test.ts",

@@ -3,7 +3,8 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const packages = fileURLToPath(new URL("../../", import.meta.url));
-const imported = /(?<=(?:from |import\()")[^"]+(?=")/g;
+const imported = /(?<=(?:from |import\()")\.[^"]+(?=")|(?<=import\(")@tau-agent\/[^"]+(?=")/g;
+const statement = /^(import|export)( type)? \{([^}]*)\} from "(@tau-agent\/[^"]+)";$/gm;
 
 /** Where `tsc -b` writes the declarations of a package with private packages in its bundle. */
 const declarations = "dist/.declarations";
@@ -20,13 +21,27 @@ export function inlineDeclarations(name: string, parts: readonly string[]): void
   );
   for (const from of files) {
     const to = placeOf(from, name);
-    const text = readFileSync(from, "utf8").replace(imported, (specifier) => {
-      const found = declarationOf(specifier, from, parts);
-      if (found === undefined) return specifier;
+    const lead = (found: string) => {
       files.add(found);
       const path = relative(dirname(to), placeOf(found, name)).replaceAll("\\", "/");
       return `${path.startsWith(".") ? "" : "./"}${path.replace(/\.d\.ts$/, ".js")}`;
-    });
+    };
+    const text = readFileSync(from, "utf8")
+      .replace(imported, (specifier) => {
+        const found = declarationOf(specifier, from, parts);
+        return found === undefined ? specifier : lead(found);
+      })
+      .replace(statement, (all, kind, type = "", list: string, specifier: string) => {
+        const door = declarationOf(specifier, from, parts);
+        if (door === undefined) return all;
+        const sources = namesOf(door);
+        return namesIn(list)
+          .map((each) => {
+            const source = sources.get(each.replace(/^type | as .*/g, "")) ?? door;
+            return `${kind}${type} { ${each} } from "${lead(source)}";`;
+          })
+          .join("\n");
+      });
     mkdirSync(dirname(to), { recursive: true });
     const isOwn = from.startsWith(join(packages, name, declarations));
     // A part has no map: its sources are not published.
@@ -37,6 +52,24 @@ export function inlineDeclarations(name: string, parts: readonly string[]): void
       writeFileSync(`${to}.map`, map.replace('"sources":["../', '"sources":["'));
     }
   }
+}
+
+/** The names that a door exports, and the declarations they come from. */
+function namesOf(door: string): Map<string, string> {
+  const exported = /^export (?:type )?\{([^}]*)\} from "(\.[^"]+)";$/gm;
+  const names = new Map<string, string>();
+  for (const [, list = "", source = ""] of readFileSync(door, "utf8").matchAll(exported)) {
+    const file = join(dirname(door), source).replace(/\.[jt]s$/, ".d.ts");
+    for (const each of namesIn(list)) names.set(each.replace(/^type /, ""), file);
+  }
+  return names;
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
 }
 
 type Exports = Readonly<Record<string, { readonly types?: string }>>;

@@ -46,6 +46,20 @@ export type {
 } from "@tau-agent/rpc-protocol/messages";
 export { SessionError } from "@tau-agent/rpc-protocol/plain";
 export type {
+  SavedSessionsOptions,
+  SessionInfo,
+  SessionLogView,
+  SessionStart,
+} from "@tau-agent/sessions/log";
+export {
+  deleteSession,
+  findSavedSession,
+  listSessionPage,
+  listSessions,
+  SessionLog,
+  SessionTree,
+} from "@tau-agent/sessions/log";
+export type {
   CommandRunner,
   Diagnostic,
   FileAccess,
@@ -121,18 +135,6 @@ export { AgentSession } from "./session/agent-session.ts";
 export { exportSession, exportSessionFile } from "./session/export-session.ts";
 export { logInBySession, loginProviders } from "./session/session-logins.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
-export type { SessionInfo } from "./session-log/list-sessions.ts";
-export {
-  deleteSession,
-  findSavedSession,
-  listSessionPage,
-  listSessions,
-  type SavedSessionsOptions,
-} from "./session-log/saved-sessions.ts";
-export type { SessionStart } from "./session-log/session-home.ts";
-export { SessionLog } from "./session-log/session-log.ts";
-export type { SessionLogView } from "./session-log/session-log-view.ts";
-export { SessionTree } from "./session-log/session-tree.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";
 export type { BudgetChange } from "./subagents/budgets/session-limits.ts";
 export type {

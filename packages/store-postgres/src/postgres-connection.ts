@@ -1,4 +1,4 @@
-import { SessionStoreError } from "@tau-agent/coding-agent/session-store";
+import { SessionStoreError } from "@tau-agent/sessions";
 import { tableStatements } from "./tables.ts";
 
 /** What a query returns. */

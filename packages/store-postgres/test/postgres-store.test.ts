@@ -1,8 +1,4 @@
-import {
-  runStoreConformance,
-  type SessionKey,
-  type SessionStore,
-} from "@tau-agent/coding-agent/session-store";
+import { runStoreConformance, type SessionKey, type SessionStore } from "@tau-agent/sessions";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ForgetfulProxy } from "../../store-redis/test/forgetful-proxy.ts";

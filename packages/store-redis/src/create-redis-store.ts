@@ -8,7 +8,7 @@ import {
   type StoredSession,
   type StoreEntry,
   type StoreLease,
-} from "@tau-agent/coding-agent/session-store";
+} from "@tau-agent/sessions";
 import {
   type IoredisClient,
   type NodeRedisClient,

@@ -1,4 +1,4 @@
-import { SessionStoreError } from "@tau-agent/coding-agent/session-store";
+import { SessionStoreError } from "@tau-agent/sessions";
 
 /** What a client of the package `ioredis` has. */
 export interface IoredisClient {

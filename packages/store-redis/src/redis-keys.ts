@@ -1,4 +1,4 @@
-import { type SessionKey, SessionStoreError } from "@tau-agent/coding-agent/session-store";
+import { type SessionKey, SessionStoreError } from "@tau-agent/sessions";
 
 /** The names of what Redis holds for one key. All keys of a project are in one slot of a cluster. */
 export interface RedisKeys {

@@ -1,8 +1,4 @@
-import {
-  runStoreConformance,
-  type SessionKey,
-  type SessionStore,
-} from "@tau-agent/coding-agent/session-store";
+import { runStoreConformance, type SessionKey, type SessionStore } from "@tau-agent/sessions";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";

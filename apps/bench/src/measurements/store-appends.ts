@@ -2,11 +2,7 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  FileSessionStore,
-  MemorySessionStore,
-  type SessionStore,
-} from "@tau-agent/coding-agent/session-store";
+import { FileSessionStore, MemorySessionStore, type SessionStore } from "@tau-agent/sessions";
 import { createPostgresStore } from "@tau-agent/store-postgres";
 import { createRedisStore } from "@tau-agent/store-redis";
 import { Redis } from "ioredis";

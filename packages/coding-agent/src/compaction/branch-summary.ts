@@ -1,6 +1,6 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { messageOf } from "../session-log/session-context.ts";
+import { messageOf } from "@tau-agent/sessions/log";
 import { estimateTokens } from "./estimate.ts";
 import { collectFiles, type FileLists, renderFileLists } from "./file-operations.ts";
 import { serializeMessages } from "./serialize-conversation.ts";

@@ -1,8 +1,7 @@
 import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rpc-protocol";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { entriesForContext } from "../session-log/branch-context.ts";
-import type { Conversation } from "../session-log/conversation.ts";
+import { type Conversation, entriesForContext } from "@tau-agent/sessions/log";
 import { todoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
 import {

@@ -1,5 +1,5 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import { messageOf } from "../session-log/session-context.ts";
+import { messageOf } from "@tau-agent/sessions/log";
 import { estimateTokens } from "./estimate.ts";
 
 /** Where to cut a conversation in two. Indices refer to the given entries. */

@@ -1,6 +1,6 @@
 import type { SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { contextEntries, messageOf } from "../session-log/session-context.ts";
+import { contextEntries, messageOf } from "@tau-agent/sessions/log";
 import { type CutPoint, findCutPoint, findFittingCut } from "./cut-point.ts";
 import { estimateTokens } from "./estimate.ts";
 import { collectFiles, type FileLists } from "./file-operations.ts";

@@ -1,6 +1,5 @@
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
-import type { Conversation } from "../session-log/conversation.ts";
-import { USAGE_ENTRY } from "../session-log/session-totals.ts";
+import { type Conversation, USAGE_ENTRY } from "@tau-agent/sessions/log";
 
 type EntryWriter = Pick<Conversation, "append">;
 

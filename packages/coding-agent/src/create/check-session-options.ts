@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { SessionError, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
+import type { SessionStart } from "@tau-agent/sessions/log";
 import {
   anything,
   callable,
@@ -15,7 +16,6 @@ import {
   text,
   texts,
 } from "@tau-agent/system";
-import type { SessionStart } from "../session-log/session-home.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 import { sessionWords } from "./session-start.ts";
 

@@ -1,5 +1,6 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { ResumedModel } from "@tau-agent/sessions/log";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import {
   type InitialModel,
@@ -10,7 +11,6 @@ import type { FindOptions } from "../models/local-servers.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModelScope, type ScopedModel } from "../models/resolver.ts";
 import { chooseThinkingLevel } from "../models/thinking-level.ts";
-import type { ResumedModel } from "../session-log/session-context.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { SessionSetup } from "./session-options.ts";
 

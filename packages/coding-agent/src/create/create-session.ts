@@ -1,6 +1,14 @@
 import { withReadOnly } from "@tau-agent/agent";
 import { builtInProviders, createStream, type StreamFunction } from "@tau-agent/ai";
 import {
+  noteModel,
+  type OpenOptions,
+  openSession,
+  resumedModel,
+  type SessionHome,
+  type SessionLog,
+} from "@tau-agent/sessions/log";
+import {
   createKeyMask,
   type Diagnostic,
   dialogSink,
@@ -26,11 +34,6 @@ import { PromptResources } from "../resources/resources.ts";
 import { AgentSession } from "../session/agent-session.ts";
 import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
-import { resumedModel } from "../session-log/branch-context.ts";
-import { noteModel } from "../session-log/note-model.ts";
-import { openSession } from "../session-log/open-session.ts";
-import type { OpenOptions, SessionHome } from "../session-log/session-home.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";

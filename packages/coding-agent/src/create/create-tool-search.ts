@@ -1,5 +1,4 @@
-import type { Conversation } from "../session-log/conversation.ts";
-import { loadedToolsEntry } from "../session-log/loaded-tools.ts";
+import { type Conversation, loadedToolsEntry } from "@tau-agent/sessions/log";
 import { createTool } from "../tools/common/tool-row.ts";
 import { toolSearchTool } from "../tools/tool-search/definition.ts";
 import type { ToolSet } from "../tools/tool-set.ts";

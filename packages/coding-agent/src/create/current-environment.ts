@@ -1,5 +1,5 @@
 import { arch, platform } from "node:os";
-import type { EnvironmentFacts } from "../session-log/environment-note.ts";
+import type { EnvironmentFacts } from "@tau-agent/sessions/log";
 
 /** Date and platform as they are now. */
 export function currentEnvironment(): EnvironmentFacts {

@@ -1,8 +1,7 @@
 import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { type SessionStart, sessionDirectoryFor } from "@tau-agent/sessions/log";
 import { findHomeDirectory, type SettingsStore } from "@tau-agent/system";
-import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
-import type { SessionStart } from "../session-log/session-home.ts";
 
 /** Folders as given in a session's options. */
 export interface PlaceOptions {

@@ -1,7 +1,7 @@
+import type { OpenOptions, SessionHome } from "@tau-agent/sessions/log";
 import type { SettingsStore } from "@tau-agent/system";
 import type { PromptResources } from "../resources/resources.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
-import type { OpenOptions, SessionHome } from "../session-log/session-home.ts";
 import type { WorkingFolder } from "./working-folder.ts";
 
 /** What {@link sessionFolders} works with. */

@@ -1,9 +1,7 @@
 import { basename, join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { FileHome, type SessionHome, sessionDirectoryFor } from "@tau-agent/sessions/log";
 import { isPeriod, MAX_PERIOD_MS, type SettingsStore } from "@tau-agent/system";
-import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
-import { FileHome } from "../session-log/file-home.ts";
-import type { SessionHome } from "../session-log/session-home.ts";
 import { type Places, sessionDirectory } from "./places.ts";
 import type { SessionSetup } from "./session-options.ts";
 
@@ -32,13 +30,8 @@ export async function sessionPlace(
   const named = storeOf(options, settings);
   options.beforeOpen?.({ isStored: named !== undefined });
   if (named === undefined) return { home: fileHome(options, places, settings) };
-  const [{ openStore }, { StoredSessions }, { SessionFiles }, { processOwner }] = await Promise.all(
-    [
-      import("../session-store/open/open-store.ts"),
-      import("../session-log/stored-sessions.ts"),
-      import("../session-log/store/session-files.ts"),
-      import("../session-store/file/process-owner.ts"),
-    ],
+  const { openStore, StoredSessions, SessionFiles, processOwner } = await import(
+    "@tau-agent/sessions/stored"
   );
   const leaseMs = options.leaseMs ?? settings.get("session.leaseMs");
   if (!isPeriod(leaseMs)) {

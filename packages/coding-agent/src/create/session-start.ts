@@ -1,4 +1,4 @@
-import type { SessionStart } from "../session-log/session-home.ts";
+import type { SessionStart } from "@tau-agent/sessions/log";
 
 /** Which conversation a session begins with, as clients say it, too. */
 export type SessionChoice =

@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
+import type { SessionStart } from "@tau-agent/sessions/log";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
-import type { SessionStart } from "../session-log/session-home.ts";
 import { type PlaceOptions, type Places, sessionDirectory } from "./places.ts";
 
 /** The folder that tools work in: the one the session was in that goes on, where it is there. */
@@ -53,10 +53,7 @@ export async function storedFolder(
 > {
   const start = options.session;
   if (start?.kind !== "file" || start.goesToItsFolder !== true) return undefined;
-  const [{ sessionPathOf }, { readHeader }] = await Promise.all([
-    import("../session-log/file-home.ts"),
-    import("../session-log/list-sessions.ts"),
-  ]);
+  const { readHeader, sessionPathOf } = await import("@tau-agent/sessions/files");
   const directory = sessionDirectory(options, places, settings);
   const path = await sessionPathOf(start.path, places.cwd, directory);
   const header = await readHeader(path).catch(() => undefined);

@@ -8,6 +8,7 @@ import type {
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { NewEntry, SessionLog } from "@tau-agent/sessions/log";
 import type { SettingsStore } from "@tau-agent/system";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
@@ -15,7 +16,6 @@ import type { PromptResources } from "../resources/resources.ts";
 import type { SystemPromptInput } from "../resources/system-prompt.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SessionParts } from "../session/build-session.ts";
-import type { NewEntry, SessionLog } from "../session-log/session-log.ts";
 import { fitContent } from "../user-input/fit-content.ts";
 import type { DeliveryOptions, SlashCommandInfo } from "./api/api.ts";
 import type {

@@ -1,11 +1,9 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { buildSessionContext, type Conversation, type NewEntry } from "@tau-agent/sessions/log";
 import { contextTokens } from "../compaction/estimate.ts";
 import type { AgentQueues } from "../run/agent-queues.ts";
 import type { AgentSession } from "../session/agent-session.ts";
-import type { Conversation } from "../session-log/conversation.ts";
-import { buildSessionContext } from "../session-log/session-context.ts";
-import type { NewEntry } from "../session-log/session-log.ts";
 import type { BoundaryDraft } from "./api/events.ts";
 import { customMessageOf } from "./extension-hooks.ts";
 

@@ -10,6 +10,7 @@ import {
   toolCall,
   turn,
 } from "@tau-agent/ai/testing";
+import { buildSessionContext } from "@tau-agent/sessions/log";
 import { describe, expect, it } from "vitest";
 import {
   createTestSession,
@@ -18,7 +19,6 @@ import {
   placesIn,
   temporaryFolder,
 } from "../create/__fixtures__/test-session.ts";
-import { buildSessionContext } from "../session-log/session-context.ts";
 import type { OAuthRefresh } from "./auth/store.ts";
 
 async function failing(times: number, fault = overloaded()) {

@@ -1,7 +1,6 @@
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { messageOf } from "../session-log/session-context.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
+import { messageOf, type SessionLog } from "@tau-agent/sessions/log";
 
 /** A prompt of the branch and all that came of it. */
 export interface BranchPrompt {

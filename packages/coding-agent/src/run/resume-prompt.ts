@@ -1,5 +1,5 @@
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
-import type { Conversation } from "../session-log/conversation.ts";
+import type { Conversation } from "@tau-agent/sessions/log";
 import { type OpenOutputs, outputReminder } from "./open-outputs.ts";
 import type { PromptOrigins } from "./prompt-origins.ts";
 import type { PromptIdentity, PromptTracker } from "./prompt-tracker.ts";

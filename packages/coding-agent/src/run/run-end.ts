@@ -1,7 +1,7 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { Conversation } from "../session-log/conversation.ts";
+import type { Conversation } from "@tau-agent/sessions/log";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { BashCommands } from "./bash-commands.ts";
 import type { ProblemReport } from "./problem-report.ts";

@@ -1,5 +1,5 @@
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
-import type { SessionLog } from "../session-log/session-log.ts";
+import type { SessionLog } from "@tau-agent/sessions/log";
 import { branchPrompts } from "./branch-prompts.ts";
 import {
   type PromptIdentity,

@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { CONTINUE_TYPE } from "@tau-agent/rpc-protocol/plain";
+import type { SessionLog } from "@tau-agent/sessions/log";
 import { OUTPUT_REMINDER } from "@tau-agent/system";
-import type { SessionLog } from "../session-log/session-log.ts";
 import { branchPrompts } from "./branch-prompts.ts";
 
 /** Custom messages after which a run goes on. */

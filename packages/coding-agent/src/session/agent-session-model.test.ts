@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { text, toolCall, turn } from "@tau-agent/ai/testing";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
+import { buildSessionContext, SessionLog } from "@tau-agent/sessions/log";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -9,8 +10,6 @@ import {
   unpaired,
   userTexts,
 } from "../create/__fixtures__/test-session.ts";
-import { buildSessionContext } from "../session-log/session-context.ts";
-import { SessionLog } from "../session-log/session-log.ts";
 
 const steps = fc.array(
   fc.oneof(

@@ -17,6 +17,7 @@ import type {
   ThinkingLevel,
 } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
+import type { SessionLogView, StoredMessages } from "@tau-agent/sessions/log";
 import type {
   Diagnostic,
   HostRequests,
@@ -39,8 +40,6 @@ import { applyQueueModes, type QueueModes } from "../run/agent-queues.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
-import type { StoredMessages } from "../session-log/branch-context.ts";
-import type { SessionLogView } from "../session-log/session-log-view.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
 import type { FileChange } from "../tools/preview-change.ts";

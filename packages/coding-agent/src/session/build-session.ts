@@ -1,6 +1,13 @@
 import type { Agent } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import {
+  Conversation,
+  loadedTools,
+  noteOf,
+  openQuestions,
+  type SessionLog,
+} from "@tau-agent/sessions/log";
 import { EventBus, Withdrawal } from "@tau-agent/system";
 import { ApprovalLog } from "../approvals/approval-log.ts";
 import { ToolGate } from "../approvals/tool-gate.ts";
@@ -19,11 +26,6 @@ import { PromptOrigins } from "../run/prompt-origins.ts";
 import { isWholeReply, RunContinuation } from "../run/run-continuation.ts";
 import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
-import { Conversation } from "../session-log/conversation.ts";
-import { noteOf } from "../session-log/environment-note.ts";
-import { loadedTools } from "../session-log/loaded-tools.ts";
-import { openQuestions } from "../session-log/open-questions.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
 import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";

@@ -43,9 +43,7 @@ export async function exportSessionFile(
   { cwd, outputPath }: { readonly cwd: string; readonly outputPath?: string | undefined },
 ): Promise<string> {
   const { defaultExportName, exportHtmlToFile } = await import("../export-html/export-html.ts");
-  const { readSessionFile } = await import("../session-log/file/read-session-file.ts");
-  const { migrateEntries } = await import("../session-log/entries/migrate.ts");
-  const { SessionLog } = await import("../session-log/session-log.ts");
+  const { migrateEntries, readSessionFile, SessionLog } = await import("@tau-agent/sessions/files");
   const path = resolve(cwd, sessionPath);
   if (!existsSync(path)) throw new SessionError("session_not_found", { path });
   const { header, entries } = await readSessionFile(path);

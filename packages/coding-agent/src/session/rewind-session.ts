@@ -1,7 +1,7 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { SessionTree } from "@tau-agent/sessions/log";
 import type { RewindSession, UserEntry } from "../rewind/session-rewind.ts";
 import { userText } from "../run/session-hooks.ts";
-import type { SessionTree } from "../session-log/session-tree.ts";
 import type { SessionParts } from "./build-session.ts";
 
 /** What rewind knows of the session it belongs to. */

@@ -2,6 +2,12 @@ import type { AgentOptions, AgentTool, ToolExecutionMode } from "@tau-agent/agen
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type {
+  EnvironmentFacts,
+  NewSession,
+  SessionHome,
+  SessionLog,
+} from "@tau-agent/sessions/log";
+import type {
   Diagnostic,
   HostRequests,
   KeyMask,
@@ -19,9 +25,6 @@ import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionRewind } from "../rewind/session-rewind.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
-import type { EnvironmentFacts } from "../session-log/environment-note.ts";
-import type { NewSession, SessionHome } from "../session-log/session-home.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";

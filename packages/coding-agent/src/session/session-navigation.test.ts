@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import { sessionsIn } from "@tau-agent/sessions/log";
 import { describe, expect, it } from "vitest";
+import { openInFolder } from "../../../sessions/src/log/__fixtures__/open-in-folder.ts";
 import { createTestSession, userTexts } from "../create/__fixtures__/test-session.ts";
-import { openInFolder } from "../session-log/__fixtures__/open-in-folder.ts";
-import { listSessions } from "../session-log/list-sessions.ts";
 
 const lines = (path: string): KnownSessionEntry[] =>
   readFileSync(path, "utf8")
@@ -189,7 +189,7 @@ describe("sessions of a project", () => {
     ];
     await session.dispose();
     appendFileSync(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
-    const [listed] = await listSessions(join(path, ".."));
+    const [listed] = await sessionsIn(join(path, ".."));
     expect(listed).toMatchObject({ path, firstMessage: "first" });
     expect(listed?.name).toBeUndefined();
   });

@@ -1,6 +1,17 @@
 import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import {
+  answerLeftCalls,
+  buildTree,
+  type Conversation,
+  labelsOf,
+  type NewSession,
+  type RoleFilter,
+  type SessionHome,
+  type SessionInfo,
+  type SessionLog,
+} from "@tau-agent/sessions/log";
 import type { SummarizerOptions } from "../compaction/summarize.ts";
 import { accountForSummary } from "../compaction/summary-costs.ts";
 import {
@@ -10,13 +21,6 @@ import {
   type TreeDecision,
   userText,
 } from "../run/session-hooks.ts";
-import { answerLeftCalls } from "../session-log/answer-open-calls.ts";
-import { buildTree, labelsOf } from "../session-log/build-tree.ts";
-import type { Conversation } from "../session-log/conversation.ts";
-import type { SessionInfo } from "../session-log/list-sessions.ts";
-import type { NewSession, SessionHome } from "../session-log/session-home.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
-import type { RoleFilter } from "../session-log/session-tree.ts";
 
 /** What {@link SessionNavigation} needs from its session. */
 export interface NavigationOptions {

@@ -1,3 +1,4 @@
+import type { Conversation, SessionLog } from "@tau-agent/sessions/log";
 import { type HostRequests, Withdrawal } from "@tau-agent/system";
 import type { ToolGate } from "../approvals/tool-gate.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -5,8 +6,6 @@ import type { Admission } from "../run/admission.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptIntake } from "../run/prompt-intake.ts";
 import type { RunDriver } from "../run/run-driver.ts";
-import type { Conversation } from "../session-log/conversation.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 
 /** What {@link SessionWork} coordinates. */

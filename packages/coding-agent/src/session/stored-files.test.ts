@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { expect, test } from "vitest";
+import { MemorySessionStore } from "../../../sessions/src/stores/memory/memory-session-store.ts";
 import {
   createTestSession,
   placesIn,
   temporaryFolder,
 } from "../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../create/session-options.ts";
-import { MemorySessionStore } from "../session-store/memory/memory-session-store.ts";
 import { project, scenario } from "../subagents/task-tool/__fixtures__/task-call.ts";
 
 const key = { projectKey: "project", sessionId: "shared" };

@@ -1,6 +1,6 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import { SessionTree } from "@tau-agent/sessions/log";
 import { describe, expect, it } from "vitest";
-import { SessionTree } from "../session-log/session-tree.ts";
 import { RuleHistory } from "./rule-history.ts";
 
 function sessionTree() {

@@ -1,6 +1,5 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import { reminderDetails } from "../session-log/reminder.ts";
-import type { SessionTree } from "../session-log/session-tree.ts";
+import { reminderDetails, type SessionTree } from "@tau-agent/sessions/log";
 
 /** When a matched rule may match again. */
 export interface RepeatPolicy {

@@ -1,9 +1,14 @@
 import type { KnownSessionEntry, SessionEntry, TodoItem, TodoPhase } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { Conversation } from "../session-log/conversation.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
-import { TODO_EDIT_TYPE, todosOf } from "./branch-todos.ts";
-import { isOpen, phasesOf, readPhases } from "./read-todos.ts";
+import {
+  type Conversation,
+  isOpen,
+  phasesOf,
+  readPhases,
+  type SessionLog,
+  TODO_EDIT_TYPE,
+  todosOf,
+} from "@tau-agent/sessions/log";
 import { todoLines } from "./todo-text.ts";
 
 /** The session a todo list belongs to. */

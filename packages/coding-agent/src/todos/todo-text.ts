@@ -1,5 +1,5 @@
 import type { TodoItem, TodoStatus } from "@tau-agent/rpc-protocol";
-import { isOpen } from "./read-todos.ts";
+import { isOpen } from "@tau-agent/sessions/log";
 
 const marks: Readonly<Record<TodoStatus, string>> = {
   pending: "[ ]",

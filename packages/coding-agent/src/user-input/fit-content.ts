@@ -1,9 +1,8 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ImageContent, TextContent } from "@tau-agent/rpc-protocol/messages";
 import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
+import { no as flag, mendMembers, optional, rulesOf, usage } from "@tau-agent/sessions/log";
 import { isJsonObject, type SettingsStore } from "@tau-agent/system";
-import { no as flag, mendMembers, optional, rulesOf } from "../session-log/entries/mend.ts";
-import { usage } from "../session-log/entries/normalize-message.ts";
 
 type Block = TextContent | ImageContent;
 const resultRules = rulesOf({

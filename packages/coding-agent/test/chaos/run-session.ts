@@ -8,14 +8,13 @@ import {
 } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import { buildSessionContext, SessionLog } from "@tau-agent/sessions/log";
 import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
 import { Random } from "../../../ai/test/chaos/random.ts";
 import { randomTurn } from "../../../ai/test/chaos/valid-reply.ts";
 import { keyless, placesIn, unpaired } from "../../src/create/__fixtures__/test-session.ts";
 import { createSession } from "../../src/create/create-session.ts";
 import type { AgentSession } from "../../src/session/agent-session.ts";
-import { buildSessionContext } from "../../src/session-log/session-context.ts";
-import { SessionLog } from "../../src/session-log/session-log.ts";
 import { createChaosStream } from "./chaos-stream.ts";
 import { chaosTools } from "./chaos-tools.ts";
 

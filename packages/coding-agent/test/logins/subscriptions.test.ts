@@ -10,9 +10,9 @@ import {
   toolCall,
   turn,
 } from "@tau-agent/ai/testing";
+import type { SessionStart } from "@tau-agent/sessions/log";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAgentSession } from "../../src/create/create-agent-session.ts";
-import type { SessionStart } from "../../src/session-log/session-home.ts";
 
 let agentDirectory: string;
 let cwd: string;

@@ -1,5 +1,6 @@
-import type { SessionStore, StoreLease } from "../../session-log/store/session-store.ts";
-import { MemorySessionStore } from "../../session-store/memory/memory-session-store.ts";
+import type { SessionStore } from "@tau-agent/sessions";
+import { type StoreLease } from "../../../../sessions/src/log/store/session-store.ts";
+import { MemorySessionStore } from "../../../../sessions/src/stores/memory/memory-session-store.ts";
 
 /** A store in memory whose writes can be held up, refused, or arrive late. */
 export class TroubledStore extends MemorySessionStore implements SessionStore {

@@ -1,6 +1,6 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import { ENVIRONMENT_ENTRY } from "@tau-agent/sessions/log";
 import { isJsonObject } from "@tau-agent/system";
-import { ENVIRONMENT_ENTRY } from "../../session-log/environment-note.ts";
 import { fieldText, numberOf } from "./facts.ts";
 
 /**

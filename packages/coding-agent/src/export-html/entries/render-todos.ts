@@ -1,6 +1,5 @@
 import type { SessionEntry, TodoItem, TodoStatus } from "@tau-agent/rpc-protocol";
-import { todosOf } from "../../todos/branch-todos.ts";
-import { phasesOf } from "../../todos/read-todos.ts";
+import { phasesOf, todosOf } from "@tau-agent/sessions/log";
 import { type Html, html } from "../text/html.ts";
 import { snippet } from "./facts.ts";
 import { foldable } from "./render-parts.ts";

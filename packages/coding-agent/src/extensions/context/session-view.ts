@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { buildSessionContext, contextEntries } from "../../session-log/session-context.ts";
-import type { SessionLog } from "../../session-log/session-log.ts";
+import { buildSessionContext, contextEntries, type SessionLog } from "@tau-agent/sessions/log";
 import type { ReadonlySession, SessionSetup, SessionTreeNode } from "../api/context.ts";
 
 /** A session as extensions read it; `log` is called each time. */

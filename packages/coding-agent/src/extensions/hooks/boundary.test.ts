@@ -1,6 +1,6 @@
 import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
+import { SessionLog } from "@tau-agent/sessions/log";
 import { describe, expect, it } from "vitest";
-import { SessionLog } from "../../session-log/session-log.ts";
 import type { CommandContext, ExtensionContext } from "../api/context.ts";
 import type { Boundary, BoundaryDraft, BoundaryResult } from "../api/events.ts";
 import { type AnyHandler, Extension } from "../load/registration.ts";

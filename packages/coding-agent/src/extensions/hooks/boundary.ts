@@ -1,5 +1,5 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { SessionLog } from "../../session-log/session-log.ts";
+import type { SessionLog } from "@tau-agent/sessions/log";
 import { toLlmMessages } from "../../user-input/llm-messages.ts";
 import { ExtensionError } from "../api/errors.ts";
 import type { Boundary, BoundaryDraft, BoundaryResult, ExtensionEvent } from "../api/events.ts";

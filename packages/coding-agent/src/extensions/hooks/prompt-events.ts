@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { encodeLine, toPlainValue } from "@tau-agent/rpc-protocol/plain";
+import { normalizeMessage } from "@tau-agent/sessions/log";
 import { isJsonObject } from "@tau-agent/system";
 import type { RequestContext } from "../../run/session-hooks.ts";
-import { normalizeMessage } from "../../session-log/entries/normalize-message.ts";
 import type { SystemPromptOptions } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 import type {

@@ -6,11 +6,11 @@ import type {
   ThinkingLevel,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import type { NewEntry, SessionLog } from "@tau-agent/sessions/log";
 import type { SettingsStore } from "@tau-agent/system";
 import type { ModelRegistry } from "../../models/registry.ts";
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { SystemPromptInput } from "../../resources/system-prompt.ts";
-import type { NewEntry, SessionLog } from "../../session-log/session-log.ts";
 import type { DeliveryOptions, SlashCommandInfo } from "../api/api.ts";
 import type {
   Cancellable,

@@ -4,6 +4,7 @@ import type {
   ThinkingLevel,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import type { Conversation } from "@tau-agent/sessions/log";
 import { customMessageOf } from "../../extensions/extension-hooks.ts";
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { CommandInfo } from "../../resources/list-commands.ts";
@@ -11,7 +12,6 @@ import { type AgentQueues, queuedTexts } from "../../run/agent-queues.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionParts } from "../../session/build-session.ts";
 import { exportSession } from "../../session/export-session.ts";
-import type { Conversation } from "../../session-log/conversation.ts";
 
 /** What a pi session was created with, as it shows it. */
 export interface PiSessionParts {

@@ -7,6 +7,7 @@ import type {
   Usage,
 } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage, isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { contextEntries, messageOf, SessionTree } from "@tau-agent/sessions/log";
 import { newestWithin } from "../../compaction/branch-summary.ts";
 import { findCutPoint } from "../../compaction/cut-point.ts";
 import { collectFiles, type FileLists, renderFileLists } from "../../compaction/file-operations.ts";
@@ -21,8 +22,6 @@ import {
 } from "../../compaction/summary-prompts.ts";
 import type { ReadonlySession } from "../../extensions/api/context.ts";
 import type { ProviderStream } from "../../extensions/api/native-provider.ts";
-import { contextEntries, messageOf } from "../../session-log/session-context.ts";
-import { SessionTree } from "../../session-log/session-tree.ts";
 
 /** What `session_before_compact` handlers are given to summarise. */
 interface Preparation {

@@ -11,12 +11,15 @@ import { dirname, join } from "node:path";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import { encodeLine } from "@tau-agent/rpc-protocol/plain";
+import {
+  migrateEntries,
+  type NewEntry,
+  SessionLog,
+  type SessionStart,
+  sessionFileName,
+} from "@tau-agent/sessions/log";
 import { makeFolderNow } from "@tau-agent/system";
 import { sessionWriter } from "../../extensions/context/session-view.ts";
-import { migrateEntries } from "../../session-log/entries/migrate.ts";
-import { sessionFileName } from "../../session-log/file/session-path.ts";
-import type { SessionStart } from "../../session-log/session-home.ts";
-import { type NewEntry, SessionLog } from "../../session-log/session-log.ts";
 
 /** Where a manager's session is, and what a session made from the manager begins with. */
 const placeOf: unique symbol = Symbol("the manager's session");

@@ -1,6 +1,7 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { sessionDirectoryFor } from "@tau-agent/sessions/log";
 import { createSession } from "../../create/create-session.ts";
 import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
 import type { ExtensionContext } from "../../extensions/api/context.ts";
@@ -10,7 +11,6 @@ import type { HostModules } from "../../extensions/load/host-imports.ts";
 import { Extension } from "../../extensions/load/registration.ts";
 import { createHeadlessUiPort } from "../../extensions/ui/ui-port.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
-import { sessionDirectoryFor } from "../../session-log/file/session-path.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 import { inPiWords, type PiSessionParts } from "./agent-session.ts";
 import { createRuntime, type PiResourceLoader, resourceLoaderClass } from "./resource-loader.ts";

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import { sessionDirectoryFor } from "../../session-log/file/session-path.ts";
 import {
+  buildSessionContext,
   listAllSessions,
-  listSessions,
   type SessionInfo,
-} from "../../session-log/list-sessions.ts";
-import { buildSessionContext } from "../../session-log/session-context.ts";
-import { SessionLog } from "../../session-log/session-log.ts";
+  SessionLog,
+  sessionDirectoryFor,
+  sessionsIn,
+} from "@tau-agent/sessions/log";
 import type { HostPlaces } from "../base/host-places.ts";
 import {
   fileWithId,
@@ -36,7 +36,7 @@ export function piSessions(places: HostPlaces): object {
       findById: (cwd: string, id: string, directory = folder(cwd)) => fileWithId(directory, id),
       inMemory: (cwd = places.cwd, options = {}) => newManager(cwd, undefined, options),
       list: async (cwd?: string, directory?: string) =>
-        (await listSessions(directory ?? folder(cwd))).map(withDates),
+        (await sessionsIn(directory ?? folder(cwd))).map(withDates),
       listAll: async () =>
         (await listAllSessions(join(places.agentDirectory, "sessions"))).map(withDates),
       getDefaultSessionDir: folder,

@@ -1,5 +1,5 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import { type Consumption, nothingUsed } from "../../session-log/consumption.ts";
+import { type Consumption, nothingUsed } from "@tau-agent/sessions/log";
 
 /** The use of a session that has just begun. */
 export const nothingSpent: SpentBefore = { consumption: nothingUsed, runTimeMs: 0 };

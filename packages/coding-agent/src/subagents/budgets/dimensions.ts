@@ -1,6 +1,6 @@
 import type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Consumption } from "../../session-log/consumption.ts";
+import type { Consumption } from "@tau-agent/sessions/log";
 
 /** The name of a limit, as `set_budget` and the settings have it. */
 export type LimitName = keyof BudgetLimits;

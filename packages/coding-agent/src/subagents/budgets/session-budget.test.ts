@@ -1,8 +1,8 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { nothingUsed, SubagentMeter } from "@tau-agent/sessions/log";
 import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
 import type { SettingValues } from "../../../../system/src/settings/schema.ts";
-import { nothingUsed, SubagentMeter } from "../../session-log/consumption.ts";
 import { SessionBudget } from "./session-budget.ts";
 
 const reply = (tokens: number, calls = 0): SessionEvent => ({

@@ -7,14 +7,14 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import type { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { MAX_TIMER_MS, type SettingsStore, Withdrawal } from "@tau-agent/system";
 import {
   type Consumption,
   consumptionOf,
   nothingUsed,
   plus,
   usedBy,
-} from "../../session-log/consumption.ts";
+} from "@tau-agent/sessions/log";
+import { MAX_TIMER_MS, type SettingsStore, Withdrawal } from "@tau-agent/system";
 import type { BudgetStep } from "./budget-question.ts";
 import type { BudgetDecision, BudgetQuestions } from "./budget-questions.ts";
 import { type BudgetedSession, nothingSpent } from "./budgeted-session.ts";

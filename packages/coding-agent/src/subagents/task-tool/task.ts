@@ -1,7 +1,7 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { type Consumption, nothingUsed, plus } from "../../session-log/consumption.ts";
+import { type Consumption, nothingUsed, plus } from "@tau-agent/sessions/log";
 import { runTasks } from "../tasks/run-tasks.ts";
 import type { Task } from "../tasks/task-order.ts";
 import { type TaskResult, withPatchNames } from "../tasks/task-result.ts";

@@ -1,6 +1,6 @@
+import { nothingUsed } from "@tau-agent/sessions/log";
 import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
-import { nothingUsed } from "../../session-log/consumption.ts";
 import { SessionBudget } from "../budgets/session-budget.ts";
 import type { BudgetChange } from "../budgets/session-limits.ts";
 import { BudgetShare } from "./budget-share.ts";

@@ -1,5 +1,5 @@
 import type { BudgetRequest, BudgetResult } from "@tau-agent/rpc-protocol";
-import type { Consumption } from "../../session-log/consumption.ts";
+import type { Consumption } from "@tau-agent/sessions/log";
 import { dimensions, subagentDimension } from "../budgets/dimensions.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { BudgetChange } from "../budgets/session-limits.ts";

@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { type Consumption, SubagentMeter } from "@tau-agent/sessions/log";
 import { truncateTail } from "@tau-agent/system";
 import { asOwnFile } from "../../permissions/isolated-paths.ts";
-import { type Consumption, SubagentMeter } from "../../session-log/consumption.ts";
 import {
   type CapturedWork,
   type IsolatedTree,

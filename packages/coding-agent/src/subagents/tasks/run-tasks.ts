@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { type Consumption, nothingUsed } from "@tau-agent/sessions/log";
 import { isTimed, makeFolder, randomHex } from "@tau-agent/system";
-import { type Consumption, nothingUsed } from "../../session-log/consumption.ts";
 import {
   type Change,
   Isolation,

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import type { SessionPart } from "../../session-log/store/session-part.ts";
+import type { SessionPart } from "@tau-agent/sessions/log";
 import type { Subagent } from "../runners/subagent-runner.ts";
 import type { Task } from "./task-order.ts";
 import type { TaskServices } from "./task-services.ts";

@@ -1,5 +1,5 @@
 import type { VerificationResult } from "@tau-agent/rpc-protocol";
-import type { Consumption } from "../../session-log/consumption.ts";
+import type { Consumption } from "@tau-agent/sessions/log";
 import type { KeptCommits, KeptFile, PatchStatistics } from "../isolation/index.ts";
 
 /** How one task ended. */

@@ -1,4 +1,4 @@
-import { bendTodo } from "../../todos/read-todos.ts";
+import { bendTodo } from "@tau-agent/sessions/log";
 import { toolRow } from "../common/tool-row.ts";
 
 /** The `todo_write` tool. */

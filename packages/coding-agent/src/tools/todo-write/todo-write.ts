@@ -1,7 +1,7 @@
 import { ToolError } from "@tau-agent/agent";
 import type { TodoItem } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { phasesOf, readTodos } from "../../todos/read-todos.ts";
+import { phasesOf, readTodos } from "@tau-agent/sessions/log";
 import { todoLines } from "../../todos/todo-text.ts";
 
 /** Far more than anybody keeps in view. */

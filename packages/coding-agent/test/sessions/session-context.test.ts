@@ -1,0 +1,153 @@
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { buildSessionContext } from "@tau-agent/sessions/log";
+import { describe, expect, it } from "vitest";
+import { assistant, message, user } from "../../../sessions/src/log/__fixtures__/session-files.ts";
+import { createLlmConverter, toLlmMessages } from "../../src/user-input/llm-messages.ts";
+
+let count = 0;
+const entry = (fields: Record<string, unknown>): SessionEntry => {
+  const parentId = count === 0 ? null : String(count - 1);
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  return { id: String(count++), parentId, timestamp, ...fields } as SessionEntry;
+};
+const chain = (...list: Record<string, unknown>[]): SessionEntry[] => {
+  count = 0;
+  return list.map(entry);
+};
+const compaction = (firstKeptEntryId: string, summary = "S") => ({
+  type: "compaction",
+  summary,
+  firstKeptEntryId,
+  tokensBefore: 9,
+});
+const shown = (messages: readonly AgentMessage[]) =>
+  messages.map((each) =>
+    "summary" in each
+      ? `${each.role}:${each.summary}`
+      : "content" in each
+        ? textOf(each)
+        : each.role,
+  );
+const textOf = ({ content }: { content: unknown }): string =>
+  typeof content === "string" ? content : JSON.stringify(content).replace(/.*"text":"|".*/g, "");
+
+describe("buildSessionContext", () => {
+  it("knows the model and the level the branch ended with", () => {
+    const branch = chain(
+      { type: "model_change", provider: "p", modelId: "m" },
+      { type: "thinking_level_change", thinkingLevel: "low" },
+      message(user("hi")),
+      { type: "thinking_level_change", thinkingLevel: "high" },
+      message(assistant("x", { provider: "q", model: "n" })),
+    );
+    expect(buildSessionContext(branch)).toMatchObject({
+      thinkingLevel: "high",
+      model: { provider: "q", modelId: "n" },
+    });
+    expect(buildSessionContext([])).toMatchObject({
+      messages: [],
+      thinkingLevel: undefined,
+      model: undefined,
+    });
+  });
+
+  it("puts the summary first, then what was kept, then what came after", () => {
+    const branch = chain(
+      message(user("0")),
+      message(user("1")),
+      message(user("2")),
+      compaction("1"),
+      message(user("4")),
+    );
+    expect(shown(buildSessionContext(branch).messages)).toEqual([
+      "compactionSummary:S",
+      "1",
+      "2",
+      "4",
+    ]);
+  });
+
+  it("counts only the latest compaction", () => {
+    const branch = chain(
+      message(user("0")),
+      compaction("0", "old"),
+      message(user("2")),
+      compaction("2", "new"),
+    );
+    expect(shown(buildSessionContext(branch).messages)).toEqual(["compactionSummary:new", "2"]);
+  });
+
+  it("keeps nothing when a compaction names itself or an entry that is gone", () => {
+    for (const kept of ["1", "elsewhere"]) {
+      const branch = chain(message(user("0")), compaction(kept), message(user("2")));
+      expect(shown(buildSessionContext(branch).messages)).toEqual(["compactionSummary:S", "2"]);
+    }
+  });
+
+  it("takes in custom messages and branch summaries, and leaves state out", () => {
+    const branch = chain(
+      { type: "custom", customType: "x", data: 1 },
+      { type: "custom_message", customType: "x", content: "note", display: true },
+      { type: "branch_summary", fromId: "0", summary: "went there" },
+      { type: "branch_summary", fromId: "0", summary: "" },
+      { type: "label", targetId: "0", label: "l" },
+      { type: "from_the_future", content: "?" },
+    );
+    const { messages } = buildSessionContext(branch);
+    expect(shown(messages)).toEqual(["note", "branchSummary:went there"]);
+    const [note, summary] = toLlmMessages(messages);
+    expect(note).toMatchObject({ role: "user", content: "note" });
+    expect(summary?.content).toContain("<summary>\nwent there\n</summary>");
+  });
+
+  it("makes what other programs wrote safe to use", () => {
+    const branch = chain(
+      message(user(null as never)),
+      message(assistant("", { content: "plain" as never, usage: undefined as never })),
+      message({ role: "toolResult", content: null } as never),
+    );
+    expect(buildSessionContext(branch).messages).toMatchObject([
+      { content: "" },
+      { content: [{ type: "text", text: "plain" }], usage: { cost: { total: 0 } } },
+      { content: [] },
+    ]);
+  });
+});
+
+describe("toLlmMessages", () => {
+  const bash = {
+    role: "bashExecution" as const,
+    command: "ls",
+    output: "a\nb",
+    exitCode: 0,
+    cancelled: false,
+    truncated: false,
+    timestamp: 1,
+  };
+  const textFor = (overrides: object) => toLlmMessages([{ ...bash, ...overrides }])[0]?.content;
+
+  it("shows a client's command as the document has it", () => {
+    expect(textFor({})).toBe("Ran `ls`\n```\na\nb\n```");
+    expect(textFor({ output: "" })).toBe("Ran `ls`\n(no output)");
+    expect(textFor({ exitCode: 2 })).toMatch(/Command exited with code 2$/);
+    expect(textFor({ cancelled: true, exitCode: undefined })).toMatch(/\(command cancelled\)$/);
+    expect(textFor({ truncated: true, fullOutputPath: "/t/x.log" })).toMatch(
+      /\[Output truncated. Full output: \/t\/x.log\]$/,
+    );
+  });
+
+  it("leaves out what is excluded and roles it does not know", () => {
+    expect(textFor({ excludeFromContext: true })).toBeUndefined();
+    expect(toLlmMessages([{ role: "hologram" } as never])).toEqual([]);
+  });
+
+  it("gives the same object for the same message each time, where a session asks", () => {
+    const convert = createLlmConverter();
+    const [first] = convert([bash]);
+    const [again, other] = convert([bash, { ...bash }]);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    expect([again, other]).toEqual(toLlmMessages([bash, { ...bash }]));
+  });
+});

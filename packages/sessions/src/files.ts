@@ -1,0 +1,10 @@
+/**
+ * What is needed of session files only now and then.
+ *
+ * @packageDocumentation
+ */
+export { migrateEntries } from "./log/entries/migrate.ts";
+export { readSessionFile } from "./log/file/read-session-file.ts";
+export { sessionPathOf } from "./log/file-home.ts";
+export { readHeader } from "./log/list-sessions.ts";
+export { SessionLog } from "./log/session-log.ts";

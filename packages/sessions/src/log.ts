@@ -1,0 +1,46 @@
+/**
+ * A session's log: its entries as a tree, the conversation that adds them, and where they are kept.
+ *
+ * @packageDocumentation
+ */
+export { answerLeftCalls } from "./log/answer-open-calls.ts";
+export { entriesForContext, resumedModel, StoredMessages } from "./log/branch-context.ts";
+export { buildTree, labelsOf } from "./log/build-tree.ts";
+export type { Consumption } from "./log/consumption.ts";
+export { consumptionOf, nothingUsed, plus, SubagentMeter, usedBy } from "./log/consumption.ts";
+export { Conversation } from "./log/conversation.ts";
+export { mendMembers, no, optional, rulesOf } from "./log/entries/mend.ts";
+export { migrateEntries } from "./log/entries/migrate.ts";
+export { normalizeMessage, usage } from "./log/entries/normalize-message.ts";
+export type { EnvironmentFacts } from "./log/environment-note.ts";
+export { ENVIRONMENT_ENTRY, noteOf } from "./log/environment-note.ts";
+export { failedAttempt } from "./log/failed-attempt.ts";
+export { sessionDirectoryFor, sessionFileName } from "./log/file/session-path.ts";
+export { FileHome } from "./log/file-home.ts";
+export type { SessionInfo } from "./log/list-sessions.ts";
+export { listAllSessions, sessionsIn } from "./log/list-sessions.ts";
+export { loadedTools, loadedToolsEntry } from "./log/loaded-tools.ts";
+export { noteModel } from "./log/note-model.ts";
+export { openQuestions } from "./log/open-questions.ts";
+export { openSession } from "./log/open-session.ts";
+export { createReminder, reminderDetails } from "./log/reminder.ts";
+export type { SavedSessionsOptions } from "./log/saved-sessions.ts";
+export {
+  deleteSession,
+  findSavedSession,
+  listSessionPage,
+  listSessions,
+} from "./log/saved-sessions.ts";
+export type { ResumedModel } from "./log/session-context.ts";
+export { buildSessionContext, contextEntries, messageOf } from "./log/session-context.ts";
+export type { NewSession, OpenOptions, SessionHome, SessionStart } from "./log/session-home.ts";
+export type { NewEntry } from "./log/session-log.ts";
+export { SessionLog } from "./log/session-log.ts";
+export type { SessionLogView } from "./log/session-log-view.ts";
+export { SessionTotals, USAGE_ENTRY } from "./log/session-totals.ts";
+export type { RoleFilter } from "./log/session-tree.ts";
+export { SessionTree } from "./log/session-tree.ts";
+export type { SessionPart } from "./log/store/session-part.ts";
+export type { LogParts } from "./log/writers/log-writer.ts";
+export { TODO_EDIT_TYPE, todosOf } from "./todos/branch-todos.ts";
+export { bendTodo, isOpen, phasesOf, readPhases, readTodos } from "./todos/read-todos.ts";

@@ -1,0 +1,229 @@
+import { createReadStream } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
+import { LineDecoder } from "@tau-agent/rpc-protocol/plain";
+import { mendEntry } from "./entries/mend-entry.ts";
+
+/** A session in a list; times are ISO 8601. */
+export interface SessionInfo {
+  /** The path of its file; in a store, its id. */
+  readonly path: string;
+  readonly id: string;
+  readonly cwd: string;
+  readonly name?: string;
+  readonly parentSessionPath?: string;
+  readonly created: string;
+  /** Time of the last message of the user or the model. */
+  readonly modified: string;
+  readonly messageCount: number;
+  readonly firstMessage: string;
+}
+
+/** How many files to read at the same time. */
+const CONCURRENCY = 8;
+const MAX_FIRST_MESSAGE_CHARACTERS = 500;
+
+/** The sessions in a folder, the latest first. Files that are not sessions are skipped. */
+export async function sessionsIn(directory: string): Promise<SessionInfo[]> {
+  const paths = await sessionFiles(directory);
+  const found: SessionInfo[] = [];
+  for (let start = 0; start < paths.length; start += CONCURRENCY) {
+    const infos = await Promise.all(paths.slice(start, start + CONCURRENCY).map(readSessionInfo));
+    found.push(...infos.filter((info) => info !== undefined));
+  }
+  return found.sort((a, b) => b.modified.localeCompare(a.modified));
+}
+
+/** The sessions in every folder below `root`. */
+export async function listAllSessions(root: string): Promise<SessionInfo[]> {
+  const lists: SessionInfo[][] = [];
+  for (const folder of await foldersIn(root)) lists.push(await sessionsIn(folder));
+  return lists.flat().sort((a, b) => b.modified.localeCompare(a.modified));
+}
+
+/** The folders in a folder; none if it is not there. */
+export async function foldersIn(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name));
+}
+
+/** The session file with exactly this id in one of the folders. */
+export async function sessionIn(
+  folders: readonly string[],
+  id: string,
+): Promise<string | undefined> {
+  const paths: string[] = [];
+  for (const folder of folders) paths.push(...(await sessionFiles(folder)).reverse());
+  const isNamed = (path: string): boolean => path.endsWith(`_${id}.jsonl`);
+  for (const path of [...paths.filter(isNamed), ...paths.filter((path) => !isNamed(path))]) {
+    const header = await readHeader(path).catch(() => undefined);
+    if (header?.id === id) return path;
+  }
+  return undefined;
+}
+
+/**
+ * The most recently written session file in a folder that belongs to `cwd`; reads only headers, and
+ * no more of them than needed.
+ */
+export async function latestSession(directory: string, cwd: string): Promise<string | undefined> {
+  const paths = await sessionFiles(directory);
+  const dated = await Promise.all(
+    paths.map(async (path) => ({
+      path,
+      mtimeMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0,
+    })),
+  );
+  for (const { path } of dated.sort((a, b) => b.mtimeMs - a.mtimeMs)) {
+    const header = await readHeader(path);
+    if (header?.cwd === cwd) return path;
+  }
+  return undefined;
+}
+
+/** The latest session file in a folder that belongs to `cwd` and whose id is exactly `id`. */
+export async function sessionWithId(
+  directory: string,
+  cwd: string,
+  id: string,
+): Promise<string | undefined> {
+  const paths = (await sessionFiles(directory)).reverse();
+  // Pi puts the id into the name; a file with another name is looked into.
+  const isNamed = (path: string): boolean => path.endsWith(`_${id}.jsonl`);
+  for (const path of [...paths.filter(isNamed), ...paths.filter((path) => !isNamed(path))]) {
+    const header = await readHeader(path).catch(() => undefined);
+    if (header?.id === id && header.cwd === cwd) return path;
+  }
+  return undefined;
+}
+
+/** The session file in a folder whose id is `id` or begins with it. */
+export async function findSession(directory: string, id: string): Promise<string | undefined> {
+  const candidates = (await sessionFiles(directory)).reverse();
+  const byName = candidates.find((path) => path.endsWith(`_${id}.jsonl`));
+  if (byName !== undefined) return byName;
+  for (const path of candidates) {
+    const header = await readHeader(path);
+    if (header?.id.startsWith(id)) return path;
+  }
+  return undefined;
+}
+
+async function sessionFiles(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(".jsonl"))
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+/** The header of a session file; reads no more than its first lines. */
+export async function readHeader(path: string): Promise<SessionHeader | undefined> {
+  for await (const record of records(path)) return asHeader(record);
+  return undefined;
+}
+
+async function readSessionInfo(path: string): Promise<SessionInfo | undefined> {
+  let header: SessionHeader | undefined;
+  const facts: SessionFacts = { count: 0 };
+  try {
+    for await (const record of records(path)) {
+      if (header === undefined) {
+        header = asHeader(record);
+        if (header === undefined) return undefined;
+      } else noteEntry(mendEntry(record) as unknown as KnownSessionEntry, facts);
+    }
+  } catch {
+    return undefined;
+  }
+  return header && infoWith(facts, path, header);
+}
+
+/** What a list says of a session. */
+export function infoOf(
+  path: string,
+  header: SessionHeader,
+  entries: readonly SessionEntry[],
+): SessionInfo {
+  const facts: SessionFacts = { count: 0 };
+  for (const entry of entries) noteEntry(entry as KnownSessionEntry, facts);
+  return infoWith(facts, path, header);
+}
+
+interface SessionFacts {
+  name?: string | undefined;
+  first?: string;
+  modified?: string;
+  count: number;
+}
+
+function infoWith(facts: SessionFacts, path: string, header: SessionHeader): SessionInfo {
+  return {
+    path,
+    id: header.id,
+    cwd: header.cwd,
+    ...(facts.name ? { name: facts.name } : {}),
+    ...(typeof header.parentSession === "string"
+      ? { parentSessionPath: header.parentSession }
+      : {}),
+    created: header.timestamp,
+    modified: facts.modified ?? header.timestamp,
+    messageCount: facts.count,
+    firstMessage: facts.first ?? "(no messages)",
+  };
+}
+
+function noteEntry(entry: KnownSessionEntry, facts: SessionFacts): void {
+  if (entry.type === "session_info") facts.name = entry.name;
+  if (entry.type !== "message") return;
+  facts.count += 1;
+  const { message } = entry;
+  if (message?.role !== "user" && message?.role !== "assistant") return;
+  facts.modified = entry.timestamp;
+  if (message.role === "user") facts.first ??= textOf(message);
+}
+
+function textOf({ content }: UserMessage): string {
+  const text =
+    typeof content === "string"
+      ? content
+      : content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  return text.slice(0, MAX_FIRST_MESSAGE_CHARACTERS);
+}
+
+/** The header of a session file; undefined if the record is not one. */
+export function asHeader(record: Record<string, unknown>): SessionHeader | undefined {
+  const { type, id, cwd, timestamp } = record;
+  const isHeader = type === "session" && typeof id === "string" && typeof timestamp === "string";
+  return isHeader
+    ? ({ ...record, cwd: typeof cwd === "string" ? cwd : "" } as SessionHeader)
+    : undefined;
+}
+
+async function* records(path: string): AsyncGenerator<Record<string, unknown>> {
+  const decoder = new LineDecoder();
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    for (const line of decoder.push(chunk)) {
+      const record = "text" in line ? parseRecord(line.text) : undefined;
+      if (record !== undefined) yield record;
+    }
+  }
+  for (const line of decoder.end()) {
+    const record = "text" in line ? parseRecord(line.text) : undefined;
+    if (record !== undefined) yield record;
+  }
+}
+
+/** The object on a line; undefined for anything else. */
+export function parseRecord(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

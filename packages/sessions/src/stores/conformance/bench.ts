@@ -1,0 +1,137 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { randomHex } from "@tau-agent/system";
+import type {
+  LeaseToken,
+  SessionKey,
+  SessionStore,
+  StoreEntry,
+  StoreLease,
+} from "../../log/store/session-store.ts";
+import { isSameJson } from "./same-json.ts";
+
+/** One thing that is checked. */
+export interface Check {
+  /** The contract, as a sentence. */
+  readonly name: string;
+  /** Rejects, with the reason, if the store breaks it. */
+  readonly run: (bench: Bench) => Promise<void>;
+}
+
+/** Longer than any check takes. */
+const LONG_MS = 120_000;
+const MIN_SHORT_MS = 300;
+const MAX_SHORT_MS = 2_000;
+
+/** The store under test, with keys that nobody else uses and the words of the checks. */
+export class Bench {
+  readonly store: SessionStore;
+  /** A project that only this check uses. */
+  readonly projectKey: string;
+  /** A lease time that passes within a check, yet is long for a call of this store. */
+  readonly shortMs: number;
+  #entries = 0;
+
+  constructor(store: SessionStore, callMs: number) {
+    this.store = store;
+    this.projectKey = `conformance ${randomHex(8)}`;
+    this.shortMs = Math.min(MAX_SHORT_MS, Math.max(MIN_SHORT_MS, Math.ceil(callMs * 20)));
+  }
+
+  /** A key of this check's project. */
+  key(sessionId = `session ${randomHex(4)}`, subpath?: string): SessionKey {
+    return {
+      projectKey: this.projectKey,
+      sessionId,
+      ...(subpath === undefined ? {} : { subpath }),
+    };
+  }
+
+  /** The first line of a session. */
+  header({ sessionId }: SessionKey): StoreEntry {
+    const timestamp = new Date().toISOString();
+    return { type: "session", version: 3, id: sessionId, timestamp, cwd: "/conformance" };
+  }
+
+  /** An entry that no log has yet. */
+  entry(members: StoreEntry = {}): StoreEntry {
+    this.#entries += 1;
+    const id = `${randomHex(4)}-${this.#entries}`;
+    const timestamp = new Date().toISOString();
+    return { type: "custom", id, parentId: null, timestamp, customType: "conformance", ...members };
+  }
+
+  /** So many entries. */
+  entries(count: number): StoreEntry[] {
+    return Array.from({ length: count }, () => this.entry());
+  }
+
+  /** Takes a lease that outlives the check. */
+  acquire(key: SessionKey): Promise<StoreLease> {
+    return this.store.acquire(key, LONG_MS, "conformance");
+  }
+
+  /** Takes a lease that runs out while the check waits. */
+  acquireBriefly(key: SessionKey): Promise<StoreLease> {
+    return this.store.acquire(key, this.shortMs, "conformance");
+  }
+
+  /** Waits until a brief lease that was just taken or renewed has run out. */
+  async outlast(): Promise<void> {
+    await delay(this.shortMs * 1.5 + 100);
+  }
+
+  /** Takes a lease, writes a header and entries with it, and gives it back. */
+  async write(key: SessionKey, entries: readonly StoreEntry[]): Promise<StoreEntry[]> {
+    const lease = await this.acquire(key);
+    const all = [this.header(key), ...entries];
+    await this.store.append(key, all, lease);
+    await this.store.release(lease);
+    return all;
+  }
+
+  /** Checks that an append with this token is refused, and leaves nothing behind. */
+  async isRefused(key: SessionKey, lease: LeaseToken, what: string): Promise<void> {
+    const before = await this.store.load(key);
+    await rejects("lease_lost", this.store.append(key, this.entries(2), lease), what);
+    same(await this.store.load(key), before, `${what} was refused but stored something`);
+  }
+
+  /** Checks what a log contains. */
+  async holds(key: SessionKey, expected: readonly StoreEntry[] | null): Promise<void> {
+    same(await this.store.load(key), expected, "load() returned something else than was stored");
+  }
+}
+
+/** @throws with `reason` unless the condition holds */
+export function ensure(condition: boolean, reason: string): asserts condition {
+  if (!condition) throw new Error(reason);
+}
+
+/** @throws with `reason` and both values unless they are the same JSON */
+export function same(actual: unknown, expected: unknown, reason: string): void {
+  ensure(isSameJson(actual, expected), `${reason}: ${brief(actual)} instead of ${brief(expected)}`);
+}
+
+/** @throws unless the call rejects with an error of this code */
+export async function rejects(code: string, call: Promise<unknown>, what: string): Promise<void> {
+  let found: unknown;
+  try {
+    await call;
+  } catch (error) {
+    found = (error as { readonly code?: unknown } | null | undefined)?.code;
+    ensure(found === code, `${what} failed with code ${brief(found)} instead of ${code}`);
+    return;
+  }
+  throw new Error(`${what} succeeded instead of failing with ${code}`);
+}
+
+function brief(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    // Nothing that can be shown.
+  }
+  text ??= String(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

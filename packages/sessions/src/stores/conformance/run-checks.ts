@@ -1,0 +1,113 @@
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { randomHex } from "@tau-agent/system";
+import type { SessionStore } from "../../log/store/session-store.ts";
+import { Bench, type Check } from "./bench.ts";
+import { blobChecks } from "./blob-checks.ts";
+import { deleteChecks } from "./delete-checks.ts";
+import { entryChecks } from "./entry-checks.ts";
+import { keyChecks } from "./key-checks.ts";
+import { leaseChecks } from "./lease-checks.ts";
+
+/** What came of one check. */
+export interface ConformanceResult {
+  /** The contract that was checked. */
+  readonly name: string;
+  readonly ok: boolean;
+  /** How the store broke it. */
+  readonly reason?: string;
+}
+
+/** What came of all checks. */
+export interface ConformanceReport {
+  readonly results: ConformanceResult[];
+}
+
+const checks: readonly Check[] = [
+  ...entryChecks,
+  ...leaseChecks,
+  ...keyChecks,
+  ...blobChecks,
+  ...deleteChecks,
+];
+/** A few at a time: the time that one lets pass, others use. */
+const CONCURRENCY = 6;
+
+/** How long checks may take, whatever the store does. */
+export interface Limits {
+  readonly probeMs: number;
+  readonly checkMs: number;
+  readonly totalMs: number;
+}
+
+/** What {@link runChecks} waits for at most. */
+export const defaultLimits: Limits = { probeMs: 5_000, checkMs: 15_000, totalMs: 36_000 };
+
+/** Checks a store; never rejects, and ends in time. */
+export async function runChecks(
+  store: SessionStore,
+  { probeMs, checkMs, totalMs }: Limits = defaultLimits,
+): Promise<ConformanceReport> {
+  const deadline = performance.now() + totalMs;
+  const callMs = await timeOfCall(store, probeMs);
+  const results: ConformanceResult[] = [];
+  const waiting = [...checks.entries()];
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, check] = next;
+      const limitMs = Math.min(checkMs, deadline - performance.now());
+      results[index] = await runCheck(check, new Bench(store, callMs), limitMs);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  return { results };
+}
+
+async function runCheck(check: Check, bench: Bench, limitMs: number): Promise<ConformanceResult> {
+  const { name } = check;
+  try {
+    if (limitMs <= 0) throw new Error("there was no time left for this check");
+    await within(limitMs, async () => check.run(bench));
+    return { name, ok: true };
+  } catch (error) {
+    return { name, ok: false, reason: reasonOf(error) };
+  }
+}
+
+/** How long a call takes, so that leases are not too short for a store that is far away. */
+async function timeOfCall(store: SessionStore, limitMs: number): Promise<number> {
+  const projectKey = `conformance ${randomHex(8)}`;
+  try {
+    return await within(limitMs, async () => {
+      // The first call connects.
+      await store.load({ projectKey, sessionId: "first call" });
+      const begin = performance.now();
+      await store.load({ projectKey, sessionId: "second call" });
+      return performance.now() - begin;
+    });
+  } catch {
+    // The checks will say what is wrong.
+    return 0;
+  }
+}
+
+async function within<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const reason = `it did not end within ${Math.ceil(limitMs / 1000)} seconds`;
+    timer = setTimeout(() => reject(new Error(reason)), limitMs);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A store may throw anything, also what cannot be turned into text. */
+function reasonOf(error: unknown): string {
+  try {
+    return errorMessage(error) || "it failed without a reason";
+  } catch {
+    return "it failed with an error that has no text";
+  }
+}

@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { SessionKey } from "../../log/store/session-store.ts";
+import { checkName, keyText } from "../common/keys.ts";
+
+const MAX_NAME_BYTES = 200;
+/** How names of session files begin that a host has made. */
+const stamp = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z_`;
+const hostName = new RegExp(`^${stamp}(.+)\\.jsonl$`);
+
+/** The files of one key. */
+export interface KeyFiles {
+  /** The folder of the project. */
+  readonly project: string;
+  /** The folder beside the session file, for what a host does not look at. */
+  readonly side: string;
+  /** How files of the key begin in {@link side}. */
+  readonly prefix: string;
+  /** The name that tells the session in the names of files. */
+  readonly session: string;
+  /** For a subpath: its log. A session's own log is looked up in {@link project}. */
+  readonly log: string | undefined;
+}
+
+/** Where a key's files are in a folder of sessions, which a host without a store understands, too. */
+export function filesOf(directory: string, key: SessionKey): KeyFiles {
+  keyText(key);
+  const session = sessionName(key.sessionId);
+  const project = projectFolder(directory, key.projectKey);
+  const side = join(project, ".store", session);
+  if (key.subpath === undefined) {
+    return { project, side, session, prefix: join(side, "session"), log: undefined };
+  }
+  const prefix = join(side, `part-${hash(key.subpath)}`);
+  return { project, side, session, prefix, log: `${prefix}.jsonl` };
+}
+
+/** The folder of a project: the one a host uses, if the key is the name of such a folder. */
+export function projectFolder(directory: string, projectKey: string): string {
+  checkName("projectKey", projectKey);
+  return join(directory, isPlain(projectKey) ? projectKey : `~${hash(projectKey)}`);
+}
+
+/** The session file of a session in its project's folder; undefined if there is none. */
+export function findLog(project: string, session: string): string | undefined {
+  const name = sessionFiles(project).find((name) => sessionNameOf(name) === session);
+  return name === undefined ? undefined : join(project, name);
+}
+
+/** The names of session files in a folder. */
+export function sessionFiles(project: string): string[] {
+  try {
+    return readdirSync(project).filter((name) => name.endsWith(".jsonl"));
+  } catch {
+    return [];
+  }
+}
+
+/** What tells the session in the name of its file; the id itself, or a hash of an unusual one. */
+export function sessionNameOf(fileName: string): string {
+  return hostName.exec(fileName)?.[1] ?? fileName.slice(0, -".jsonl".length);
+}
+
+/** Whether the name tells the id only by its hash. */
+export function isHashed(name: string): boolean {
+  return name.startsWith("~");
+}
+
+function sessionName(sessionId: string): string {
+  return isPlain(sessionId) && !hostName.test(`${sessionId}.jsonl`)
+    ? sessionId
+    : `~${hash(sessionId)}`;
+}
+
+/** Whether a text can be the name of a file that no other text has. */
+function isPlain(text: string): boolean {
+  if (Buffer.byteLength(text) > MAX_NAME_BYTES || /^[.~]|[. ]$/.test(text)) return false;
+  // File systems of other systems take `A` for `a`, and different spellings of `é` for one.
+  if (process.platform !== "linux") return /^[a-z0-9._-]+$/.test(text);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a name must not contain
+  return !/[/\u0000-\u001f]/.test(text) && Buffer.from(text).toString() === text;
+}
+
+function hash(text: string): string {
+  // JSON tells lone surrogates apart, which UTF-8 does not.
+  return createHash("sha256").update(JSON.stringify(text)).digest("hex");
+}
