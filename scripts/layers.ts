@@ -19,6 +19,7 @@ export interface Layers {
 const codingAgent = "packages/coding-agent/src";
 const system = "packages/system/src";
 const sessions = "packages/sessions/src";
+const worktrees = "packages/worktrees/src";
 
 export const layers: readonly Layers[] = [
   {
@@ -73,16 +74,41 @@ export const layers: readonly Layers[] = [
     floors: [["common"], ["file", "memory", "conformance", "open"]],
     looseFiles: [],
   },
+  { root: "packages/models/src", floors: [["auth"], ["local", "refresh", "logins"]] },
+  {
+    root: worktrees,
+    floors: [["isolation"], ["rewind"]],
+    looseFiles: ["index.ts"],
+    contents: {
+      isolation: "working trees of isolated subagents, and how their work comes back",
+      rewind: "the files before each prompt, and how prompts are taken back",
+    },
+  },
+  {
+    root: `${worktrees}/isolation`,
+    floors: [["repository"], ["merge"], ["trees"]],
+  },
+  { root: `${worktrees}/rewind`, floors: [["files"], ["store"], ["merge"]] },
+  {
+    root: "packages/mcp/src",
+    floors: [["names"], ["config"], ["connection"], ["tools", "auth"], ["session"]],
+    looseFiles: ["index.ts", "mcp-access.ts"],
+  },
+  {
+    root: "packages/export-html/src",
+    floors: [["browser", "text"], ["entries"]],
+    looseFiles: ["export-html.ts", "page.ts", "page-target.ts", "session-lines.ts"],
+  },
   {
     root: codingAgent,
     floors: [
-      ["models", "resources", "permissions"],
+      ["resources", "permissions"],
       ["package-installs"],
       ["user-input", "todos", "stream-rules", "jobs", "telemetry"],
       ["tools", "compaction"],
       ["host-tools"],
-      ["subagents", "export-html", "approvals", "mcp"],
-      ["run", "rewind"],
+      ["subagents", "approvals"],
+      ["run"],
       ["session"],
       ["extensions"],
       ["create"],
@@ -93,18 +119,14 @@ export const layers: readonly Layers[] = [
       approvals: "the gate of every tool call: rules, extensions, then a question to a person",
       compaction: "summaries of long conversations",
       create: "`createAgentSession`: builds the parts of a session and joins them",
-      "export-html": "a session as a page",
       extensions: "discovery, loading, hooks, and the objects handed to extensions",
       "host-tools": "tools that the client runs",
       jobs: "commands in the background",
-      mcp: "MCP servers: configuration, connections, logins and tools; loaded where one is configured",
-      models: "models, keys, logins to vendors, local servers",
       "package-installs": "`tau install`: packages from npm, git and folders",
       permissions: "modes and rules, and the verdict of a call",
       "pi-modules":
         "what extensions get when they import a package of pi; `host-modules.ts` is its door",
       resources: "skills, templates, context files, packages, the system prompt",
-      rewind: "the files before each prompt, and how prompts are taken back",
       run: "from a received prompt to its result: admission, queues, the run driver, continuation",
       session: "`AgentSession`, navigation between branches and files, the export",
       "stream-rules": "rules on streamed text",
@@ -115,7 +137,6 @@ export const layers: readonly Layers[] = [
       "user-input": "prompts and images as messages",
     },
   },
-  { root: `${codingAgent}/models`, floors: [["auth"], ["local", "refresh", "logins"]] },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {
     root: `${codingAgent}/resources`,
@@ -130,24 +151,8 @@ export const layers: readonly Layers[] = [
   },
   {
     root: `${codingAgent}/subagents`,
-    floors: [
-      ["agents", "budgets", "isolation"],
-      ["runners"],
-      ["verification"],
-      ["tasks"],
-      ["task-tool"],
-    ],
+    floors: [["agents", "budgets"], ["runners"], ["verification"], ["tasks"], ["task-tool"]],
     looseFiles: ["session-tasks.ts"],
-  },
-  {
-    root: `${codingAgent}/subagents/isolation`,
-    floors: [["repository"], ["merge"], ["trees"]],
-  },
-  { root: `${codingAgent}/rewind`, floors: [["files"], ["store"], ["merge"]] },
-  {
-    root: `${codingAgent}/export-html`,
-    floors: [["browser", "text"], ["entries"]],
-    looseFiles: ["export-html.ts", "page.ts", "page-target.ts", "session-lines.ts"],
   },
   {
     root: `${codingAgent}/extensions`,
@@ -291,6 +296,6 @@ export const layers: readonly Layers[] = [
 
 /** Folders that code outside of them imports through one file only. */
 export const doors: readonly { readonly folder: string; readonly door: string }[] = [
-  { folder: `${codingAgent}/subagents/isolation`, door: "index.ts" },
+  { folder: `${worktrees}/isolation`, door: "index.ts" },
   { folder: `${codingAgent}/pi-modules`, door: "host-modules.ts" },
 ];

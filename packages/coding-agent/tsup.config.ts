@@ -5,7 +5,7 @@ import { namedExports } from "../ai/bundling/named-exports.ts";
 import { straightThroughDoors } from "../ai/bundling/straight-through-doors.ts";
 
 /** Private packages: npm has none of them, so their code and declarations are in the bundle. */
-const parts = ["system"];
+const parts = ["export-html", "mcp", "models", "system", "worktrees"];
 
 /** What stays a package: files of their own, modules that a program shares with the library, and types. */
 const packages =

@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import type { CreateElicitationRequest, McpServer } from "@agentclientprotocol/sdk";
 import { expect, it, onTestFinished } from "vitest";
-import { HttpFixture } from "../../../packages/coding-agent/src/mcp/__fixtures__/http-server.ts";
+import { HttpFixture } from "../../../packages/mcp/src/__fixtures__/http-server.ts";
 import { Editor, type EditorSetup } from "./support/acp-editor.ts";
 
 const program = fileURLToPath(
-  new URL("../../../packages/coding-agent/src/mcp/__fixtures__/stdio-server.ts", import.meta.url),
+  new URL("../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
 );
 const tool = (name: string) => ({
   name,

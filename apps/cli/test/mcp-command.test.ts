@@ -3,12 +3,12 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { HttpFixture } from "../../../packages/coding-agent/src/mcp/__fixtures__/http-server.ts";
+import { HttpFixture } from "../../../packages/mcp/src/__fixtures__/http-server.ts";
 import { makePlace } from "./support/place.ts";
 import { runCommand } from "./support/run-command.ts";
 
 const server = fileURLToPath(
-  new URL("../../../packages/coding-agent/src/mcp/__fixtures__/stdio-server.ts", import.meta.url),
+  new URL("../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
 );
 const behaviour = JSON.stringify({ tools: [{ name: "echo", inputSchema: { type: "object" } }] });
 

@@ -67,6 +67,7 @@ function namesOf(door: string): Map<string, string> {
 
 function namesIn(list: string): string[] {
   return list
+    .replace(/\/\*.*?\*\//gs, "")
     .split(",")
     .map((each) => each.trim())
     .filter((each) => each !== "");

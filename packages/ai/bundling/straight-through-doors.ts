@@ -67,6 +67,9 @@ function openDoor(door: string): Map<string, string> {
 
 /** The values in the braces of an import or export. */
 function namesIn(list: string): string[] {
-  const names = list.split(",").map((name) => name.trim());
+  const names = list
+    .replace(/\/\*.*?\*\//gs, "")
+    .split(",")
+    .map((name) => name.trim());
   return names.filter((name) => name !== "" && !name.startsWith("type "));
 }

@@ -5,6 +5,31 @@ export {
   ToolError,
 } from "@tau-agent/agent";
 export type { StreamFunction } from "@tau-agent/ai";
+export type { McpAccess, McpServerInfo, McpServerList } from "@tau-agent/mcp";
+export { McpPool } from "@tau-agent/mcp";
+export type {
+  CustomProvider,
+  FindOptions,
+  FoundServer,
+  LoginPage,
+  LoginRequest,
+  Logins,
+  ModelEntry,
+  ModelOverride,
+  ModelSelection,
+  ProviderEntry,
+  RefreshedProvider,
+  RefreshOptions,
+  Retry,
+  ServerKind,
+} from "@tau-agent/models";
+export {
+  createCustomProvider,
+  findLocalServers,
+  listLoginProviders,
+  ModelRegistry,
+  refreshModels,
+} from "@tau-agent/models";
 export type {
   ApprovalParams,
   ApprovalRequest,
@@ -71,6 +96,7 @@ export type {
   SubscribeOptions,
 } from "@tau-agent/system";
 export { HostRequests, RequestError, SettingsStore } from "@tau-agent/system";
+export type { RewindOptions, RewindRequest } from "@tau-agent/worktrees";
 export type { Compaction } from "./compaction/compaction.ts";
 export { checkSetting } from "./create/check-setting.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
@@ -98,26 +124,6 @@ export type {
   RunnableHostTool,
 } from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
-export { McpPool } from "./mcp/connection/mcp-pool.ts";
-export type { McpAccess } from "./mcp/mcp-access.ts";
-export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
-export type { ResolvedKey } from "./models/auth/key-resolver.ts";
-export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
-export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
-export type { ServerKind } from "./models/local/server-kinds.ts";
-export { type FindOptions, type FoundServer, findLocalServers } from "./models/local-servers.ts";
-export { listLoginProviders, providerHint } from "./models/login-providers.ts";
-export type { LoginPage } from "./models/logins/login-definition.ts";
-export type { LoginRequest, Logins } from "./models/logins/logins.ts";
-export type { ModelSelection } from "./models/model-selection.ts";
-export { correctedName, nearMatches } from "./models/near-matches.ts";
-export {
-  type RefreshedProvider,
-  type RefreshOptions,
-  refreshModels,
-} from "./models/refresh-models.ts";
-export { ModelRegistry } from "./models/registry.ts";
-export type { Retry } from "./models/retry.ts";
 export {
   type InstallPlace,
   type ListedPackage,
@@ -127,7 +133,6 @@ export { programRunner, type RunProgram } from "./package-installs/run-program.t
 export { type PermissionChange, permissionProblem } from "./permissions/permission-settings.ts";
 export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
-export type { RewindOptions, RewindRequest } from "./rewind/session-rewind.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";

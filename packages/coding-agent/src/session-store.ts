@@ -1,22 +1,24 @@
+export type {
+  ConformanceReport,
+  ConformanceResult,
+  FileSessionStoreOptions,
+  LeaseToken,
+  SessionKey,
+  SessionStore,
+  SessionStoreErrorCode,
+  StoredBlob,
+  StoredSession,
+  StoreEntry,
+  StoreLease,
+} from "@tau-agent/sessions";
+export {
+  FileSessionStore,
+  MemorySessionStore,
+  runStoreConformance,
+  SessionStoreError,
+} from "@tau-agent/sessions";
 /**
  * Stores for conversations, and the checks that a store of your own has to pass.
  *
  * @packageDocumentation
  */
-export {
-  type ConformanceReport,
-  type ConformanceResult,
-  FileSessionStore,
-  type FileSessionStoreOptions,
-  type LeaseToken,
-  MemorySessionStore,
-  runStoreConformance,
-  type SessionKey,
-  type SessionStore,
-  SessionStoreError,
-  type SessionStoreErrorCode,
-  type StoredBlob,
-  type StoredSession,
-  type StoreEntry,
-  type StoreLease,
-} from "@tau-agent/sessions";

@@ -1,8 +1,3 @@
-/**
- * A session's log: its entries as a tree, the conversation that adds them, and where they are kept.
- *
- * @packageDocumentation
- */
 export { answerLeftCalls } from "./log/answer-open-calls.ts";
 export { entriesForContext, resumedModel, StoredMessages } from "./log/branch-context.ts";
 export { buildTree, labelsOf } from "./log/build-tree.ts";

@@ -12,10 +12,7 @@ import { hostsOf, testFleet } from "./test-fleet.ts";
 const adapter = createRequire(new URL("../../../apps/cli/package.json", import.meta.url)).resolve(
   "pi-mcp-adapter",
 );
-const mcpServer = new URL(
-  "../../coding-agent/src/mcp/__fixtures__/stdio-server.ts",
-  import.meta.url,
-).href;
+const mcpServer = new URL("../../mcp/src/__fixtures__/stdio-server.ts", import.meta.url).href;
 
 /** A tool call first; once it has any result, the end. */
 const calling = (command: string) => [

@@ -1,9 +1,5 @@
-import {
-  listLoginProviders,
-  type ModelRegistry,
-  providerHint,
-  SessionError,
-} from "@tau-agent/coding-agent";
+import { type ModelRegistry, SessionError } from "@tau-agent/coding-agent";
+import { listLoginProviders, providerHint } from "@tau-agent/models";
 import type { LoginMethod, LoginProvider } from "@tau-agent/rpc-protocol";
 import type { OptionTable } from "../command-line/option-row.ts";
 import type { CommandContext, CommandLine } from "../command-line/subcommand.ts";

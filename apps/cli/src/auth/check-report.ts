@@ -1,9 +1,5 @@
-import {
-  listLoginProviders,
-  type ModelRegistry,
-  type ResolvedKey,
-  SessionError,
-} from "@tau-agent/coding-agent";
+import { type ModelRegistry, SessionError } from "@tau-agent/coding-agent";
+import { listLoginProviders, type ResolvedKey } from "@tau-agent/models";
 
 /**
  * Where the keys and logins come from, a line each and never a secret; of one provider, or of all that

@@ -1,10 +1,10 @@
+import { createAgentSession } from "@tau-agent/coding-agent";
 import {
-  createAgentSession,
   listLoginProviders,
   providerHint,
   type RefreshedProvider,
   refreshModels,
-} from "@tau-agent/coding-agent";
+} from "@tau-agent/models";
 import { readHostLine } from "../command-line/read-host-line.ts";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";

@@ -1,12 +1,11 @@
 import {
   type AgentSession,
   addMcpServer,
-  type McpServerInfo,
-  type McpServerList,
   mcpServerNames,
   removeMcpServer,
   SessionError,
 } from "@tau-agent/coding-agent";
+import type { McpServerInfo, McpServerList } from "@tau-agent/mcp";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { OptionTable } from "../command-line/option-row.ts";
 import type { CommandContext, CommandLine } from "../command-line/subcommand.ts";

@@ -1,4 +1,4 @@
-import type { McpServerInfo, McpServerList } from "@tau-agent/coding-agent";
+import type { McpServerInfo, McpServerList } from "@tau-agent/mcp";
 
 const NONE =
   "No MCP servers are configured. Add one: tau mcp add <name> -- <program>, or --url <address>";

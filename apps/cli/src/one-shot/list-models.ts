@@ -1,4 +1,4 @@
-import { correctedName, nearMatches } from "@tau-agent/coding-agent";
+import { correctedName, nearMatches } from "@tau-agent/models";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
 const columns: readonly [title: string, value: (model: Model) => string][] = [

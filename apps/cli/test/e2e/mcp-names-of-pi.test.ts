@@ -9,10 +9,7 @@ import { makeEditorPlace } from "../support/acp-editor.ts";
 import { binPath } from "../support/start-host.ts";
 
 const server = fileURLToPath(
-  new URL(
-    "../../../../packages/coding-agent/src/mcp/__fixtures__/stdio-server.ts",
-    import.meta.url,
-  ),
+  new URL("../../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
 );
 
 /** The newest pi, as it is installed. */

@@ -10,10 +10,7 @@ import { startHost } from "../support/start-host.ts";
 
 const program = fileURLToPath(new URL("../../bin/tau.js", import.meta.url));
 const server = fileURLToPath(
-  new URL(
-    "../../../../packages/coding-agent/src/mcp/__fixtures__/stdio-server.ts",
-    import.meta.url,
-  ),
+  new URL("../../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
 );
 const behaviour = JSON.stringify({ tools: [{ name: "echo", inputSchema: { type: "object" } }] });
 

@@ -9,10 +9,7 @@ import { makePlace } from "../support/place.ts";
 import { areGone, binPath } from "../support/start-host.ts";
 
 const server = fileURLToPath(
-  new URL(
-    "../../../../packages/coding-agent/src/mcp/__fixtures__/stdio-server.ts",
-    import.meta.url,
-  ),
+  new URL("../../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
 );
 const adapter = fileURLToPath(import.meta.resolve("pi-mcp-adapter"));
 

@@ -9,10 +9,7 @@ import { call, repositoryPlace, worker } from "../support/repository-place.ts";
 import { binPath } from "../support/start-host.ts";
 
 const program = fileURLToPath(
-  new URL(
-    "../../../../packages/coding-agent/src/mcp/__fixtures__/stdio-server.ts",
-    import.meta.url,
-  ),
+  new URL("../../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
 );
 const behaviour = JSON.stringify({ tools: [{ name: "echo", inputSchema: { type: "object" } }] });
 const entry = { command: execPath, args: [program, behaviour], exposure: "direct" };

@@ -1,9 +1,9 @@
 import type { ModelRequest } from "@tau-agent/agent";
 import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
+import type { Retry } from "@tau-agent/models";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "@tau-agent/system";
-import type { Retry } from "../models/retry.ts";
 import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";
 

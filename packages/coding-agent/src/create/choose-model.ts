@@ -1,16 +1,17 @@
+import {
+  chooseThinkingLevel,
+  type FindOptions,
+  type InitialModel,
+  type InitialModelInput,
+  type ModelRegistry,
+  resolveModelScope,
+  type ScopedModel,
+  selectInitialModel,
+} from "@tau-agent/models";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ResumedModel } from "@tau-agent/sessions/log";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
-import {
-  type InitialModel,
-  type InitialModelInput,
-  selectInitialModel,
-} from "../models/initial-model.ts";
-import type { FindOptions } from "../models/local-servers.ts";
-import type { ModelRegistry } from "../models/registry.ts";
-import { resolveModelScope, type ScopedModel } from "../models/resolver.ts";
-import { chooseThinkingLevel } from "../models/thinking-level.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { SessionSetup } from "./session-options.ts";
 
@@ -145,7 +146,7 @@ class LocalServers {
 
   /** Loaded where servers are asked only: most starts ask none. */
   async ask(): Promise<readonly Diagnostic[]> {
-    const { addLocalServers, describeSilent } = await import("../models/add-local-servers.ts");
+    const { addLocalServers, describeSilent } = await import("@tau-agent/models/add-local-servers");
     const found = await addLocalServers(this.#registry, this.#places);
     const known = new Set((await this.#registry.providers()).map((id) => id.toLowerCase()));
     this.#describe = (name) =>

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
-import { SessionRewind } from "../rewind/session-rewind.ts";
+import { SessionRewind } from "@tau-agent/worktrees";
 import type { SessionParts } from "../session/build-session.ts";
 import { rewindSession } from "../session/rewind-session.ts";
 import type { Places } from "./places.ts";

@@ -1,5 +1,13 @@
 import { withReadOnly } from "@tau-agent/agent";
 import { builtInProviders, createStream, type StreamFunction } from "@tau-agent/ai";
+import { McpPool } from "@tau-agent/mcp";
+import {
+  builtInCatalog,
+  createModelRegistry,
+  type ModelRegistry,
+  proxiedFetch,
+  type ScopedModel,
+} from "@tau-agent/models";
 import {
   noteModel,
   type OpenOptions,
@@ -15,19 +23,11 @@ import {
   firstSink,
   functionSink,
   HostRequests,
-  type KeySources,
-  KnownKeys,
   ProcessRegistry,
   type RequestSink,
   SettingsStore,
 } from "@tau-agent/system";
 import { HostTools } from "../host-tools/host-tools.ts";
-import { McpPool } from "../mcp/connection/mcp-pool.ts";
-import { builtInCatalog } from "../models/catalog.ts";
-import { createModelRegistry } from "../models/create-model-registry.ts";
-import { proxiedFetch } from "../models/proxied-fetch.ts";
-import type { ModelRegistry } from "../models/registry.ts";
-import type { ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import { listTextCommands } from "../resources/list-commands.ts";
 import { PromptResources } from "../resources/resources.ts";
@@ -47,6 +47,7 @@ import { createTelemetry } from "./create-telemetry.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
+import { keySourcesOf } from "./key-sources.ts";
 import { likeSession } from "./like-session.ts";
 import { packageDiagnostics } from "./package-diagnostics.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
@@ -176,7 +177,7 @@ async function assemble(
     packageDiagnostics(settings, places),
   ]);
   diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
-  const keySources = keySourcesOf(options, surroundings);
+  const keySources = keySourcesOf(options, places, registry);
   const maskKeys = createKeyMask(keySources);
   const telemetry = await createTelemetry(options, { settings, maskKeys, parts: () => parts });
   const toolEnvironment = createToolEnvironment({
@@ -257,17 +258,6 @@ function nameSession(log: SessionLog, name: string | undefined): void {
 
 function streamOf(stream: StreamFunction, telemetry: SessionTelemetry | undefined): StreamFunction {
   return telemetry?.traceRequests(stream) ?? stream;
-}
-
-/** Where the keys are known from that no tool and no span may show. */
-function keySourcesOf(
-  { environment = {} }: SessionSetup,
-  { places, registry }: Surroundings,
-): KeySources & { readonly noteSecret: (value: string) => void } {
-  const known = new KnownKeys(places.agentDirectory);
-  const seen = new Set<string>();
-  const used = () => [...registry.keys.secrets, ...seen];
-  return { environment, known, used, noteSecret: (value) => void seen.add(value) };
 }
 
 function savesRules(

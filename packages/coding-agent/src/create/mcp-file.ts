@@ -1,7 +1,6 @@
+import { projectFiles, readEntry, userFile } from "@tau-agent/mcp";
 import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, readJsonFile } from "@tau-agent/system";
-import { projectFiles, userFile } from "../mcp/config/places.ts";
-import { readEntry } from "../mcp/config/read-entry.ts";
 import { keepTrustAcross } from "./trust.ts";
 
 /** The user's own file, or the project's. */

@@ -1,6 +1,6 @@
+import type { ModelRegistry } from "@tau-agent/models";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type Diagnostic, lineOf, type SettingsStore } from "@tau-agent/system";
-import type { ModelRegistry } from "../models/registry.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import type { CustomProvider } from "@tau-agent/models";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import type { CustomProvider } from "../models/custom-models.ts";
 import type { SessionSetup } from "./session-options.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { StreamFunction } from "@tau-agent/ai";
+import type { ModelRegistry } from "@tau-agent/models";
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type {
@@ -13,7 +14,6 @@ import { discoverExtensions, type PackageFinder } from "../extensions/load/disco
 import type { HostModules } from "../extensions/load/host-imports.ts";
 import type { InlineFactory } from "../extensions/load/load.ts";
 import type { OpenExtensions } from "../extensions/open-extensions.ts";
-import type { ModelRegistry } from "../models/registry.ts";
 
 /** A switch takes no value. */
 type FlagType = "boolean" | "string";

@@ -1,9 +1,6 @@
+import { McpAccess, McpPool, type McpServers, type SampledContext } from "@tau-agent/mcp";
+import { createCommandRunner } from "@tau-agent/models";
 import { type KeyMask, type ToolEnvironment, VERSION } from "@tau-agent/system";
-import { McpPool } from "../mcp/connection/mcp-pool.ts";
-import { McpAccess } from "../mcp/mcp-access.ts";
-import type { McpServers } from "../mcp/session/mcp-servers.ts";
-import type { SampledContext } from "../mcp/session/sampling.ts";
-import { createCommandRunner } from "../models/auth/run-command.ts";
 import type { SessionParts } from "../session/build-session.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { SessionExtensions } from "./session-extensions.ts";
@@ -57,10 +54,10 @@ async function createServers(
   surroundings: McpSurroundings,
 ): Promise<McpServers> {
   const [{ McpServers }, { McpLogins }, { answerSampling }, { keepPrivately }] = await Promise.all([
-    import("../mcp/session/mcp-servers.ts"),
-    import("../mcp/auth/logins.ts"),
-    import("../mcp/session/sampling.ts"),
-    import("../mcp/tools/keep-privately.ts"),
+    import("@tau-agent/mcp/mcp-servers"),
+    import("@tau-agent/mcp/logins"),
+    import("@tau-agent/mcp/sampling"),
+    import("@tau-agent/mcp/keep-privately"),
   ]);
   const { environment, fetch, tools, parts, maskKeys, noteSecret } = surroundings;
   const { agentDirectory } = surroundings.places;

@@ -1,15 +1,15 @@
 import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
+import type { McpPool } from "@tau-agent/mcp";
+import type { CustomProvider } from "@tau-agent/models";
 import type { Approve, RaiseBudget } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { SessionStore } from "@tau-agent/sessions";
 import type { SessionStart } from "@tau-agent/sessions/log";
 import type { CommandRunner, FileAccess, SandboxChange, SettingsStore } from "@tau-agent/system";
-import type { McpPool } from "../mcp/connection/mcp-pool.ts";
-import type { CustomProvider } from "../models/custom-models.ts";
+import type { RewindOptions } from "@tau-agent/worktrees";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
-import type { RewindOptions } from "../rewind/session-rewind.ts";
 import type { TaskOptions } from "../subagents/session-tasks.ts";
 import type { TelemetryOptions } from "../telemetry/session-telemetry.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";

@@ -1,5 +1,5 @@
+import type { McpAccess } from "@tau-agent/mcp";
 import type { OpenExtensions } from "../extensions/open-extensions.ts";
-import type { McpAccess } from "../mcp/mcp-access.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { PromptResources } from "../resources/resources.ts";
 import type { SessionParts } from "../session/build-session.ts";

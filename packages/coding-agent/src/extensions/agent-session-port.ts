@@ -1,4 +1,5 @@
 import type { StreamFunction } from "@tau-agent/ai";
+import type { ModelRegistry, ScopedModel } from "@tau-agent/models";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type {
   AgentMessage,
@@ -10,8 +11,6 @@ import type {
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { NewEntry, SessionLog } from "@tau-agent/sessions/log";
 import type { SettingsStore } from "@tau-agent/system";
-import type { ModelRegistry } from "../models/registry.ts";
-import type { ScopedModel } from "../models/resolver.ts";
 import type { PromptResources } from "../resources/resources.ts";
 import type { SystemPromptInput } from "../resources/system-prompt.ts";
 import type { AgentSession } from "../session/agent-session.ts";

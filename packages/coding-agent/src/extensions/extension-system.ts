@@ -1,7 +1,7 @@
 import type { StreamFunction } from "@tau-agent/ai";
+import type { ModelRegistry } from "@tau-agent/models";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, ResourceEntry } from "@tau-agent/system";
-import type { ModelRegistry } from "../models/registry.ts";
 import type { ExtensionFactory } from "./api/api.ts";
 import type { ExtensionMode } from "./api/context.ts";
 import type { ProviderStream } from "./api/native-provider.ts";

@@ -1,10 +1,9 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import { type CacheRetention, hasOutputForm, type StreamOptions } from "@tau-agent/ai";
+import { isLocalUrl, type ModelSelection } from "@tau-agent/models";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, OutputAnswer, SettingsStore } from "@tau-agent/system";
-import { isLocalUrl } from "../models/custom-models.ts";
-import type { ModelSelection } from "../models/model-selection.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { OpenOutputs } from "./open-outputs.ts";

@@ -1,9 +1,9 @@
 import type { RunOutcome } from "@tau-agent/agent";
+import type { Retry } from "@tau-agent/models";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { type Conversation, failedAttempt } from "@tau-agent/sessions/log";
 import type { Compaction } from "../compaction/compaction.ts";
-import type { Retry } from "../models/retry.ts";
 import { LengthContinuation } from "./length-continuation.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";

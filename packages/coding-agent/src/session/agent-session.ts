@@ -1,7 +1,8 @@
 import type { ToolExecutionMode } from "@tau-agent/agent";
+import type { McpAccess } from "@tau-agent/mcp";
+import type { ModelSelection, Retry } from "@tau-agent/models";
 import type {
   ApprovalRequest,
-  ApprovalResult,
   CompactionResult,
   EventOrder,
   SessionEvent,
@@ -27,15 +28,12 @@ import type {
   SettingsStore,
   SubscribeOptions,
 } from "@tau-agent/system";
+import type { SessionRewind } from "@tau-agent/worktrees";
 import type { Compaction } from "../compaction/compaction.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
-import type { McpAccess } from "../mcp/mcp-access.ts";
-import type { ModelSelection } from "../models/model-selection.ts";
-import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
-import type { SessionRewind } from "../rewind/session-rewind.ts";
 import { applyQueueModes, type QueueModes } from "../run/agent-queues.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
@@ -270,11 +268,7 @@ export class AgentSession implements AsyncDisposable {
   readonly rewind: SessionRewind["rewind"] = (request) => this.checkpoints.rewind(request);
 
   /** Asks, for a subagent, whether its tool may run. */
-  async approve(
-    agentId: string,
-    request: ApprovalRequest,
-    signal: AbortSignal,
-  ): Promise<ApprovalResult> {
+  async approve(agentId: string, request: ApprovalRequest, signal: AbortSignal) {
     const questions = await this.#parts.gate.questions();
     return questions.askForSubagent(agentId, request, signal);
   }

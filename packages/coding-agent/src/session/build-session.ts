@@ -1,4 +1,5 @@
 import type { Agent } from "@tau-agent/agent";
+import { ModelSelection, Retry } from "@tau-agent/models";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import {
@@ -12,8 +13,6 @@ import { EventBus, Withdrawal } from "@tau-agent/system";
 import { ApprovalLog } from "../approvals/approval-log.ts";
 import { ToolGate } from "../approvals/tool-gate.ts";
 import { Compaction } from "../compaction/compaction.ts";
-import { ModelSelection } from "../models/model-selection.ts";
-import { Retry } from "../models/retry.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
 import { createSessionAgent } from "../run/create-session-agent.ts";

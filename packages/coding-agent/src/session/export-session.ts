@@ -11,7 +11,7 @@ import type { AgentSession } from "./agent-session.ts";
  * @throws {SessionError} `nothing_to_export`, `export_failed`
  */
 export async function exportSession(session: AgentSession, outputPath?: string): Promise<string> {
-  const { defaultExportName, exportHtmlToFile } = await import("../export-html/export-html.ts");
+  const { defaultExportName, exportHtmlToFile } = await import("@tau-agent/export-html");
   const { header, tree, name, path } = session.log;
   const target = resolve(header.cwd, outputPath ?? defaultExportName(path ?? header.id));
   await exportHtmlToFile(
@@ -42,7 +42,7 @@ export async function exportSessionFile(
   sessionPath: string,
   { cwd, outputPath }: { readonly cwd: string; readonly outputPath?: string | undefined },
 ): Promise<string> {
-  const { defaultExportName, exportHtmlToFile } = await import("../export-html/export-html.ts");
+  const { defaultExportName, exportHtmlToFile } = await import("@tau-agent/export-html");
   const { migrateEntries, readSessionFile, SessionLog } = await import("@tau-agent/sessions/files");
   const path = resolve(cwd, sessionPath);
   if (!existsSync(path)) throw new SessionError("session_not_found", { path });

@@ -1,6 +1,6 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { SessionTree } from "@tau-agent/sessions/log";
-import type { RewindSession, UserEntry } from "../rewind/session-rewind.ts";
+import type { RewindSession, UserEntry } from "@tau-agent/worktrees";
 import { userText } from "../run/session-hooks.ts";
 import type { SessionParts } from "./build-session.ts";
 

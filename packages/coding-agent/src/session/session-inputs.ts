@@ -1,5 +1,7 @@
 import type { AgentOptions, AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
+import type { McpAccess } from "@tau-agent/mcp";
+import type { ModelRegistry, ScopedModel } from "@tau-agent/models";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type {
   EnvironmentFacts,
@@ -15,15 +17,12 @@ import type {
   SettingsStore,
   ToolEnvironment,
 } from "@tau-agent/system";
+import type { SessionRewind } from "@tau-agent/worktrees";
 import type { QuestionsOptions } from "../approvals/questions.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
-import type { McpAccess } from "../mcp/mcp-access.ts";
-import type { ModelRegistry } from "../models/registry.ts";
-import type { ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
-import type { SessionRewind } from "../rewind/session-rewind.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";

@@ -1,9 +1,13 @@
+import {
+  type LoginMethod,
+  type LoginPage,
+  listLoginProviders,
+  type ModelRegistry,
+  providerHint,
+} from "@tau-agent/models";
 import type { LoginProvider } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { HostRequests } from "@tau-agent/system";
-import { listLoginProviders, providerHint } from "../models/login-providers.ts";
-import type { LoginMethod, LoginPage } from "../models/logins/login-definition.ts";
-import type { ModelRegistry } from "../models/registry.ts";
 
 /** How often a login looks whether its session has ended, in ms. */
 const watchMs = 1_000;

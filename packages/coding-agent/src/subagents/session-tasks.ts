@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
+import { type ModelRegistry, resolveModel, type ScopedModel } from "@tau-agent/models";
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { LogParts, SessionPart } from "@tau-agent/sessions/log";
 import type { HostRequests, SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import type { HostTools, RunnableHostTool } from "../host-tools/host-tools.ts";
-import type { ModelRegistry } from "../models/registry.ts";
-import { resolveModel, type ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import { createTool } from "../tools/common/tool-row.ts";
 import { isSelected, type ToolSelection } from "../tools/tool-selection.ts";
@@ -215,7 +214,7 @@ function cleanUpAtFirstRun(session: BudgetedSession, places: Places): void {
 async function cleanUp({ agentDirectory, environment }: Places): Promise<void> {
   const worktreesRoot = join(agentDirectory, "worktrees");
   if (!existsSync(worktreesRoot)) return;
-  const { removeLeftoverTrees } = await import("./isolation/index.ts");
+  const { removeLeftoverTrees } = await import("@tau-agent/worktrees/isolation");
   // The next isolated task tries again.
   await removeLeftoverTrees(worktreesRoot, environment).catch(() => undefined);
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { browserLaunch } from "../../../../scripts/testing/chromium.ts";
-import { type ExportSource, exportHtmlToFile } from "../../src/export-html/export-html.ts";
+import { type ExportSource, exportHtmlToFile } from "../../../export-html/src/export-html.ts";
 
 type PageOptions = NonNullable<Parameters<typeof chromium.launchPersistentContext>[1]>;
 

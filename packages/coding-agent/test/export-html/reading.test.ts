@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { demoSession } from "../../src/export-html/__fixtures__/demo-session.ts";
-import { longSession } from "../../src/export-html/__fixtures__/long-session.ts";
-import { SessionBuilder } from "../../src/export-html/__fixtures__/session-builder.ts";
-import { failedLog, workSession } from "../../src/export-html/__fixtures__/work-session.ts";
+import { demoSession } from "../../../export-html/src/__fixtures__/demo-session.ts";
+import { longSession } from "../../../export-html/src/__fixtures__/long-session.ts";
+import { SessionBuilder } from "../../../export-html/src/__fixtures__/session-builder.ts";
+import { failedLog, workSession } from "../../../export-html/src/__fixtures__/work-session.ts";
 import { TestBrowser } from "./browser.ts";
 
 let browser: TestBrowser;

@@ -1,10 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createModelRegistry, type LoginPage } from "@tau-agent/models";
 import { ProcessRegistry } from "@tau-agent/system";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createModelRegistry } from "../../src/models/create-model-registry.ts";
-import type { LoginPage } from "../../src/models/logins/login-definition.ts";
 import { browse, LoginServer } from "./login-server.ts";
 
 let agentDirectory: string;

@@ -1,6 +1,7 @@
-/** Prints the key of a provider, as a host finds it: `node renew-once.ts <agent directory> <provider>`. */
+import { createModelRegistry } from "@tau-agent/models";
 import { ProcessRegistry } from "@tau-agent/system";
-import { createModelRegistry } from "../../src/models/create-model-registry.ts";
+
+/** Prints the key of a provider, as a host finds it: `node renew-once.ts <agent directory> <provider>`. */
 
 const [, , agentDirectory = "", provider = ""] = process.argv;
 const { keys } = createModelRegistry({

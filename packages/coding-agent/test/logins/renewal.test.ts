@@ -11,10 +11,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { createModelRegistry } from "@tau-agent/models";
 import { ProcessRegistry } from "@tau-agent/system";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createAgentSession } from "../../src/create/create-agent-session.ts";
-import { createModelRegistry } from "../../src/models/create-model-registry.ts";
 import { browse, LoginServer } from "./login-server.ts";
 
 const provider = "openai-codex";

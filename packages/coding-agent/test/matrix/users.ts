@@ -8,10 +8,8 @@ import {
   type Vendor,
   type VendorSetUp,
 } from "@tau-agent/ai/testing";
+import { builtInCatalog, createModelRegistry, type ModelRegistry } from "@tau-agent/models";
 import { ProcessRegistry } from "@tau-agent/system";
-import { builtInCatalog } from "../../src/models/catalog.ts";
-import { createModelRegistry } from "../../src/models/create-model-registry.ts";
-import type { ModelRegistry } from "../../src/models/registry.ts";
 
 /** Somebody with an account at a vendor, and with the files and variables for it. */
 export interface User {

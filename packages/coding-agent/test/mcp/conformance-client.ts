@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "../../src/create/create-agent-session.ts";
-import { callTool } from "../../src/mcp/__fixtures__/mcp-session.ts";
+import { callTool } from "./mcp-session.ts";
 
 interface Context {
   readonly client_id?: string;

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, McpWorkspace, textOf } from "../../src/mcp/__fixtures__/mcp-session.ts";
 import type { AgentSession } from "../../src/session/agent-session.ts";
+import { callTool, McpWorkspace, textOf } from "./mcp-session.ts";
 import { ListeningServer, programOf } from "./published-server.ts";
 
 let workspace: McpWorkspace;

@@ -1,3 +1,4 @@
+import type { CustomProvider } from "@tau-agent/models";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,6 @@ import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionParts } from "../../session/build-session.ts";
 import { createSession } from "../create-session.ts";
 import type { CreateAgentSessionOptions } from "../session-options.ts";
-import type { CustomProvider } from "../../models/custom-models.ts";
 
 /** A session over a scripted model in folders of its own, and everything it says. */
 export interface TestSession {

@@ -1,5 +1,5 @@
+import { readEntry } from "@tau-agent/mcp";
 import { isSettingKey, settingsTable } from "@tau-agent/system";
-import { readEntry } from "../../mcp/config/read-entry.ts";
 import type { ExtensionApi, ExtensionEvents } from "../api/api.ts";
 import type { ExtensionEventName, RegisteredMcpServer } from "../api/events.ts";
 import type { ProviderConfig } from "../api/models.ts";

@@ -1,4 +1,5 @@
 import type { StreamFunction } from "@tau-agent/ai";
+import type { ModelRegistry, ScopedModel } from "@tau-agent/models";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type {
   AgentMessage,
@@ -8,8 +9,6 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import type { NewEntry, SessionLog } from "@tau-agent/sessions/log";
 import type { SettingsStore } from "@tau-agent/system";
-import type { ModelRegistry } from "../../models/registry.ts";
-import type { ScopedModel } from "../../models/resolver.ts";
 import type { SystemPromptInput } from "../../resources/system-prompt.ts";
 import type { DeliveryOptions, SlashCommandInfo } from "../api/api.ts";
 import type {

@@ -1,12 +1,17 @@
 import type { AssistantStream, Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
+import type { Credential, KeySource, ModelRegistry } from "@tau-agent/models";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Credential } from "../../models/auth/store.ts";
-import type { ModelRegistry } from "../../models/registry.ts";
 import { reasonOf } from "../api/errors.ts";
 import type { ExtensionModels, ModelAuth, ProviderView } from "../api/models.ts";
 import { isNativeProvider, type RegisteredProvider, registrationOf } from "./provider-config.ts";
 import { replyStream } from "./reply-stream.ts";
 import { storedLogins } from "./stored-logins.ts";
+
+/** What requests to a provider are signed with, as pi's extensions read it. */
+interface ProviderAuth {
+  readonly auth: { readonly apiKey?: string; readonly headers?: Readonly<Record<string, string>> };
+  readonly source: KeySource;
+}
 
 /** What {@link ModelsView} works with. */
 export interface ModelsViewOptions {
@@ -140,7 +145,7 @@ export class ModelsView implements ExtensionModels {
     };
   }
 
-  async getProviderAuth(provider: string) {
+  async getProviderAuth(provider: string): Promise<ProviderAuth | undefined> {
     const found = await this.#options.registry.keys.resolve(provider);
     if (found === undefined) return undefined;
     const { key, headers, source } = found;

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createModelRegistry } from "@tau-agent/models";
 import { ProcessRegistry } from "@tau-agent/system";
 import { expect, it, onTestFinished } from "vitest";
-import { createModelRegistry } from "../../models/create-model-registry.ts";
 import { createHostModules } from "../../pi-modules/host-modules.ts";
 import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
 

@@ -1,8 +1,6 @@
 import { access } from "node:fs/promises";
+import type { Credential, CustomProvider, FoundAuth, OAuthCredential } from "@tau-agent/models";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import type { FoundAuth } from "../../models/auth/key-resolver.ts";
-import type { Credential, OAuthCredential } from "../../models/auth/store.ts";
-import type { CustomProvider } from "../../models/custom-models.ts";
 import { ExtensionError } from "../api/errors.ts";
 import type { NativeProvider, NativeProviderAuth } from "../api/native-provider.ts";
 

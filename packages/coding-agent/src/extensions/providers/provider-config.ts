@@ -6,10 +6,9 @@ import {
   type StreamOptions,
   type StreamResult,
 } from "@tau-agent/ai";
+import { type CustomProvider, createCustomProvider, parseModelsFile } from "@tau-agent/models";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
-import { type CustomProvider, createCustomProvider } from "../../models/custom-models.ts";
-import { parseModelsFile } from "../../models/custom-schema.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 import type { ProviderConfig, ProviderOAuth } from "../api/models.ts";
 import type { NativeProvider, ProviderStream } from "../api/native-provider.ts";

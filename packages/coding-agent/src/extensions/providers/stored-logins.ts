@@ -1,4 +1,4 @@
-import type { Credential } from "../../models/auth/store.ts";
+import type { Credential } from "@tau-agent/models";
 
 /** What a {@link storedLogins} asks. */
 export interface LoginSources {

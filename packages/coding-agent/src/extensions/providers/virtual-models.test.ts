@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createModelRegistry } from "@tau-agent/models";
 import type { AgentMessage, AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { ProcessRegistry } from "@tau-agent/system";
 import { expect, it, onTestFinished } from "vitest";
-import { createModelRegistry } from "../../models/create-model-registry.ts";
 import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
 
 /** A host with one real provider and a router in front of it, whose `route` has this body. */

@@ -5,9 +5,9 @@ import {
   type StreamFunction,
   type StreamOptions,
 } from "@tau-agent/ai";
+import type { ModelRegistry } from "@tau-agent/models";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { ModelRegistry } from "../../models/registry.ts";
 import type { ExtensionContext } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 import type { Route, RouteRequest, VirtualModel } from "../api/virtual-model.ts";

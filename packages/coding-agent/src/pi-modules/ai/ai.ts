@@ -9,6 +9,7 @@ import {
   type StreamOptions,
   supportedThinkingLevels,
 } from "@tau-agent/ai";
+import { builtInCatalog, createModelRegistry } from "@tau-agent/models";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { PartialJson } from "@tau-agent/rpc-protocol/plain";
 import { keyVariableNames, ProcessRegistry, randomUuid } from "@tau-agent/system";
@@ -17,8 +18,6 @@ import {
   EventStream,
 } from "../../extensions/providers/event-stream.ts";
 import { replyStream } from "../../extensions/providers/reply-stream.ts";
-import { builtInCatalog } from "../../models/catalog.ts";
-import { createModelRegistry } from "../../models/create-model-registry.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 import { loadOldTypebox } from "../base/typebox.ts";
 import { unsupported } from "../base/unsupported.ts";

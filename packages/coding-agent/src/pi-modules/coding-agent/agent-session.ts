@@ -1,3 +1,4 @@
+import type { ScopedModel } from "@tau-agent/models";
 import type {
   ImageContent,
   Model,
@@ -6,7 +7,6 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import type { Conversation } from "@tau-agent/sessions/log";
 import { customMessageOf } from "../../extensions/extension-hooks.ts";
-import type { ScopedModel } from "../../models/resolver.ts";
 import type { CommandInfo } from "../../resources/list-commands.ts";
 import { type AgentQueues, queuedTexts } from "../../run/agent-queues.ts";
 import type { AgentSession } from "../../session/agent-session.ts";

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ModelRegistry } from "@tau-agent/models";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 import {
@@ -16,7 +17,6 @@ import { EventChannels } from "../../extensions/context/event-channels.ts";
 import type { HostModules } from "../../extensions/load/host-imports.ts";
 import { virtualStateEntry } from "../../extensions/providers/virtual-models.ts";
 import { plainTheme } from "../../extensions/ui/terminal-ui.ts";
-import { ModelRegistry } from "../../models/registry.ts";
 import { toLlmMessages } from "../../user-input/llm-messages.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 import { unsupported, unsupportedClass } from "../base/unsupported.ts";

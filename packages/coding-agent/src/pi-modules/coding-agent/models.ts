@@ -1,4 +1,5 @@
 import { createStream } from "@tau-agent/ai";
+import { builtInCatalog, createModelRegistry } from "@tau-agent/models";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel } from "@tau-agent/rpc-protocol/plain";
 import { createGlob, ProcessRegistry } from "@tau-agent/system";
@@ -9,8 +10,6 @@ import {
   registeredProviderOf,
   withProviderStreams,
 } from "../../extensions/providers/provider-config.ts";
-import { builtInCatalog } from "../../models/catalog.ts";
-import { createModelRegistry } from "../../models/create-model-registry.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
 /** Whatever lists models: a context's registry, or a runtime made here. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { AuthStore, type Credential } from "../../models/auth/store.ts";
+import { AuthStore, type Credential } from "@tau-agent/models";
 import type { HostPlaces } from "../base/host-places.ts";
 import { unsupported } from "../base/unsupported.ts";
 

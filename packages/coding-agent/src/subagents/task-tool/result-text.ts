@@ -1,6 +1,6 @@
 import type { VerificationResult } from "@tau-agent/rpc-protocol";
 import { truncateTail } from "@tau-agent/system";
-import type { KeptCommits, KeptFile } from "../isolation/index.ts";
+import type { KeptCommits, KeptFile } from "@tau-agent/worktrees";
 import type { TaskPatch, TaskResult } from "../tasks/task-result.ts";
 
 /** The text about one task for the model. */

@@ -4,14 +4,14 @@ import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { type Consumption, SubagentMeter } from "@tau-agent/sessions/log";
 import { truncateTail } from "@tau-agent/system";
-import { asOwnFile } from "../../permissions/isolated-paths.ts";
 import {
   type CapturedWork,
   type IsolatedTree,
   type Isolation,
   keepWork,
   type PatchPart,
-} from "../isolation/index.ts";
+} from "@tau-agent/worktrees";
+import { asOwnFile } from "../../permissions/isolated-paths.ts";
 import type { Subagent, SubagentReply, SubagentRequest } from "../runners/subagent-runner.ts";
 import { verifyWork } from "../verification/verify-work.ts";
 import { BudgetShare } from "./budget-share.ts";

@@ -11,7 +11,7 @@ import {
   makeBranch,
   mergeChanges,
   taskFileNames,
-} from "../isolation/index.ts";
+} from "@tau-agent/worktrees";
 import { runSubagent, type TaskOutcome, type TaskRun } from "./run-subagent.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { type TaskResult, type TaskStatus, unstartedResult } from "./task-result.ts";

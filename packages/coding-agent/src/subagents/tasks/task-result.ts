@@ -1,6 +1,6 @@
 import type { VerificationResult } from "@tau-agent/rpc-protocol";
 import type { Consumption } from "@tau-agent/sessions/log";
-import type { KeptCommits, KeptFile, PatchStatistics } from "../isolation/index.ts";
+import type { KeptCommits, KeptFile, PatchStatistics } from "@tau-agent/worktrees";
 
 /** How one task ended. */
 export type TaskStatus = "completed" | "failed" | "aborted" | "timed_out" | "budget_exceeded";

@@ -1,9 +1,9 @@
+import type { ScopedModel } from "@tau-agent/models";
 import type { ApprovalRequest, ApprovalResult, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { SessionPart } from "@tau-agent/sessions/log";
 import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import type { HostTools, RunnableHostTool } from "../../host-tools/host-tools.ts";
-import type { ScopedModel } from "../../models/resolver.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";

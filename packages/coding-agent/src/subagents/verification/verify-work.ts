@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import type { VerificationAttemptResult, VerificationResult } from "@tau-agent/rpc-protocol";
 import { truncateTail } from "@tau-agent/system";
-import type { CapturedWork } from "../isolation/index.ts";
+import type { CapturedWork } from "@tau-agent/worktrees";
 import type { SubagentReply } from "../runners/subagent-runner.ts";
 import { runVerification, type VerificationRun } from "./run-verification.ts";
 

@@ -1,7 +1,7 @@
+import { createModelRegistry } from "@tau-agent/models";
 import { SessionLog } from "@tau-agent/sessions/log";
 import { ProcessRegistry, SettingsStore } from "@tau-agent/system";
 import { createStream } from "@tau-agent/ai";
-import { createModelRegistry } from "../../../models/create-model-registry.ts";
 import { ExtensionSystem, type ExtensionSystemOptions } from "../../extension-system.ts";
 import type { ExtensionFailure } from "../../hooks/runner.ts";
 import type { SessionPort } from "../session-port.ts";

@@ -1,0 +1,80 @@
+import { describe, expect, it, vi } from "vitest";
+import type { ExtensionApi } from "../../src/extensions/api/api.ts";
+import type { AgentSession } from "../../src/session/agent-session.ts";
+import { callTool, fixtureEntry, fixtureTool, textOf, workspaceForEach } from "./mcp-session.ts";
+
+const workspace = workspaceForEach();
+
+const limit = { timeout: 15_000 };
+const entry = (name = "echo") => fixtureEntry({ tools: [fixtureTool(name)] });
+const open = (...factories: ((pi: ExtensionApi) => void)[]) =>
+  workspace().openReady({
+    extensions: { factories, onlyNamed: true, hostModules: async () => ({}) },
+  });
+const serversOf = async (session: AgentSession) =>
+  (await session.mcp.list()).servers.map(({ name, source, status }) => [name, source, status]);
+
+describe("a server that an extension registers", () => {
+  it("is connected with the session, and its tools can be called", async () => {
+    const session = await open((pi) => pi.registerMcpServer("docs", entry()));
+    expect(await serversOf(session)).toEqual([["docs", "extension", "connected"]]);
+    const result = await callTool(session, "mcp__docs__echo", { message: "hi" });
+    expect(textOf(result)).toBe("echo: hi");
+  });
+
+  it("may come and go later, also where there was none before", async () => {
+    const session = await open((pi) => {
+      pi.registerCommand("add", { handler: () => pi.registerMcpServer("late", entry()) });
+      pi.registerCommand("drop", { handler: () => pi.unregisterMcpServer("late") });
+    });
+    expect(await serversOf(session)).toEqual([]);
+    await session.prompt("/add");
+    const connected = [["late", "extension", "connected"]];
+    await vi.waitFor(async () => expect(await serversOf(session)).toEqual(connected), limit);
+    await session.prompt("/drop");
+    await vi.waitFor(async () => expect(await serversOf(session)).toEqual([]), limit);
+  });
+
+  it("yields to one of the user's, and is stopped with the others", async () => {
+    await workspace().configure({ docs: entry("mine") });
+    const session = await open((pi) => {
+      pi.registerMcpServer("docs", entry());
+      pi.registerMcpServer("more", entry());
+    });
+    expect(await serversOf(session)).toEqual([
+      ["docs", "user", "connected"],
+      ["more", "extension", "connected"],
+    ]);
+    await session.mcp.set({});
+    expect(await serversOf(session)).toEqual([]);
+  });
+
+  it("is left to an extension that connects to them itself", async () => {
+    const session = await open(
+      (pi) => pi.registerMcpServer("docs", entry()),
+      (pi) => pi.on("mcp_servers_change", () => {}),
+    );
+    expect(await serversOf(session)).toEqual([]);
+  });
+
+  it("is refused with a reason when it could not be used, or when it is another's", async () => {
+    const errors: unknown[] = [];
+    const attempt = (work: () => void) => {
+      try {
+        work();
+      } catch (error) {
+        errors.push((error as Error).message);
+      }
+    };
+    const apis: ExtensionApi[] = [];
+    const keep = (pi: ExtensionApi) => void apis.push(pi);
+    await open(keep, keep);
+    attempt(() => apis[0]?.registerMcpServer("bad", { command: 1 }));
+    apis[0]?.registerMcpServer("docs", entry());
+    attempt(() => apis[1]?.registerMcpServer("docs", entry()));
+    expect(errors).toEqual([
+      expect.stringContaining('pi.registerMcpServer("bad"): command'),
+      expect.stringContaining("has registered it"),
+    ]);
+  });
+});

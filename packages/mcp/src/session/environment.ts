@@ -1,0 +1,63 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { Diagnostic, HostRequests, JsonObject, KeyMask } from "@tau-agent/system";
+import type { McpExposure, McpSource, McpTransportKind } from "../config/server-entry.ts";
+import type { McpStatus } from "../connection/server.ts";
+
+/** A request of a server for a reply of the model. */
+export interface SamplingRequest {
+  readonly server: string;
+  readonly params: JsonObject;
+  readonly toolCallId: string | undefined;
+  readonly promptId: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What the servers of a session need of it. */
+export interface McpEnvironment {
+  /** The folders that the session works in, its own first. */
+  readonly folders: () => readonly string[];
+  readonly requests: HostRequests;
+  readonly tools: {
+    offer(source: "mcp", tools: readonly AgentTool[]): void;
+    /** Whether a request to the model has declared a tool of this name. */
+    wasRequested(name: string): boolean;
+  };
+  /** Of the current model. */
+  readonly contextWindow: () => number | undefined;
+  readonly promptId: () => string | undefined;
+  readonly emit: (event: SessionEvent) => void;
+  readonly note: (diagnostic: Diagnostic) => void;
+  /** Takes known keys and tokens out of what servers say. */
+  readonly maskKeys: KeyMask;
+  readonly sample: (request: SamplingRequest) => Promise<JsonObject>;
+  /** The configured servers to use; all by default. */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** A tool of a server, as clients see it. */
+interface McpToolInfo {
+  readonly name: string;
+  /** The name the server uses. */
+  readonly serverName: string;
+  readonly exposure: McpExposure;
+  readonly annotations?: JsonObject;
+}
+
+/** A server, as clients see it. */
+export interface McpServerInfo {
+  readonly name: string;
+  readonly source: McpSource;
+  readonly transport: McpTransportKind;
+  readonly status: McpStatus;
+  readonly error?: string;
+  readonly exposure: McpExposure;
+  readonly restarts: number;
+  readonly tools: McpToolInfo[];
+}
+
+/** All servers, and what is wrong with the files. */
+export interface McpServerList {
+  readonly servers: McpServerInfo[];
+  readonly errors: string[];
+}

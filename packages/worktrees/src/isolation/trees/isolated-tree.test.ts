@@ -1,0 +1,206 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
+import { changeOf, gitIn, isolate, repository, stateOf } from "../__fixtures__/isolated.ts";
+import { makeBranch, mergeChanges } from "../merge-back.ts";
+
+/** A repository with a submodule `lib`, as somebody has cloned it. */
+function withSubmodule(): Workspace {
+  const library = repository({ "lib.txt": "1\n2\n3\n4\n5\n" });
+  gitIn(library.directory, "commit", "-q", "--allow-empty", "-m", "later");
+  const workspace = repository();
+  const { directory } = workspace;
+  const allow = ["-c", "protocol.file.allow=always"];
+  gitIn(directory, ...allow, "submodule", "--quiet", "add", library.directory, "lib");
+  gitIn(directory, "commit", "-qm", "with a submodule");
+  return workspace;
+}
+
+describe("changes in a submodule", () => {
+  it("come back with the others, whether committed there or not", async () => {
+    const workspace = withSubmodule();
+    const { directory } = workspace;
+    workspace.write({ "lib/lib.txt": "mine\n2\n3\n4\n5\n" });
+    const lib = workspace.path("lib");
+    const states = () => [directory, lib].map((path) => ({ ...stateOf(path), status: "" }));
+    const before = states();
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    expect(readdirSync(join(tree.cwd, "lib"))).toEqual([]);
+    // Nothing has to be fetched for it.
+    gitIn(tree.cwd, "submodule", "--quiet", "update", "--init");
+    writeFileSync(join(tree.cwd, "lib/new.txt"), "committed\n");
+    gitIn(join(tree.cwd, "lib"), "add", ".");
+    gitIn(join(tree.cwd, "lib"), "commit", "-qm", "inside");
+    gitIn(tree.cwd, "commit", "-qam", "moved");
+    writeFileSync(join(tree.cwd, "lib/lib.txt"), "1\n2\n3\n4\ntask\n");
+    writeFileSync(join(tree.cwd, "a.txt"), "task\n");
+    const change = await changeOf(isolation, "t", tree);
+    expect(change.statistics).toMatchObject({
+      filesChanged: 3,
+      files: ["a.txt", "lib/lib.txt", "lib/new.txt"],
+    });
+    expect((await mergeChanges(isolation, [change])).get("t")).toEqual({ status: "applied" });
+    expect(workspace.read("lib/lib.txt")).toBe("mine\n2\n3\n4\ntask\n");
+    expect(workspace.read("lib/new.txt")).toBe("committed\n");
+    expect(workspace.read("a.txt")).toBe("task\n");
+    await isolation.dispose();
+    expect(states()).toEqual(before);
+  }, 30_000);
+
+  it("leave everything as it was when one of them conflicts, and are all in the patch", async () => {
+    const workspace = withSubmodule();
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    gitIn(tree.cwd, "submodule", "--quiet", "update", "--init");
+    writeFileSync(join(tree.cwd, "lib/lib.txt"), "task\n2\n3\n4\n5\n");
+    writeFileSync(join(tree.cwd, "a.txt"), "task\n");
+    const change = await changeOf(isolation, "t", tree);
+    workspace.write({ "lib/lib.txt": "user\n2\n3\n4\n5\n" });
+    const outcome = (await mergeChanges(isolation, [change])).get("t");
+    expect(outcome).toMatchObject({
+      status: "conflict",
+      reason: expect.stringContaining("lib.txt"),
+    });
+    expect(workspace.read("lib/lib.txt")).toBe("user\n2\n3\n4\n5\n");
+    expect(workspace.read("a.txt")).toBe("one\ntwo\nthree\n");
+    workspace.write({ "lib/lib.txt": "1\n2\n3\n4\n5\n" });
+    gitIn(workspace.directory, "apply", change.patchPath);
+    expect(workspace.read("lib/lib.txt")).toBe("task\n2\n3\n4\n5\n");
+  }, 30_000);
+
+  it("are reported when they are only in the patch: not checked out here, or on a branch", async () => {
+    const workspace = withSubmodule();
+    gitIn(workspace.directory, "submodule", "--quiet", "deinit", "--all", "--force");
+    rmSync(workspace.path(".git/modules"), { recursive: true });
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    writeFileSync(join(tree.cwd, "lib/put-there.txt"), "not lost\n");
+    writeFileSync(join(tree.cwd, "a.txt"), "task\n");
+    const change = await changeOf(isolation, "t", tree);
+    expect(change).toMatchObject({
+      statistics: { filesChanged: 2 },
+      unmerged: ["lib"],
+    });
+    expect(readFileSync(change.patchPath, "utf8")).toContain("+not lost");
+    expect((await mergeChanges(isolation, [change])).get("t")).toEqual({ status: "applied" });
+    expect(workspace.read("a.txt")).toBe("task\n");
+  }, 30_000);
+
+  it("are a commit of the submodule's where others have it", async () => {
+    const workspace = withSubmodule();
+    const lib = workspace.path("lib");
+    gitIn(lib, "checkout", "-q", "HEAD~1");
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    gitIn(tree.cwd, "submodule", "--quiet", "update", "--init");
+    gitIn(join(tree.cwd, "lib"), "checkout", "-q", "origin/HEAD");
+    const change = await changeOf(isolation, "t", tree);
+    expect(change.statistics.files).toEqual(["lib"]);
+    const outcome = await makeBranch(isolation, change);
+    const branch = outcome.status === "branch" ? outcome.branch : "";
+    expect(gitIn(workspace.directory, "rev-parse", `${branch}:lib`)).toBe(
+      gitIn(lib, "rev-parse", "origin/HEAD"),
+    );
+  }, 30_000);
+});
+
+describe("what no patch holds", () => {
+  it("is kept: files that are too large", async () => {
+    const workspace = repository();
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    mkdirSync(join(tree.cwd, "data"));
+    writeFileSync(join(tree.cwd, "data/huge.bin"), "begins so");
+    truncateSync(join(tree.cwd, "data/huge.bin"), 51 * 1024 * 1024);
+    const { captured, statistics } = await changeOf(isolation, "t", tree);
+    expect(statistics.filesChanged).toBe(0);
+    const folder = join(workspace.spillDirectory, "artifacts");
+    const kept = [{ path: "data/huge.bin", keptAt: join(folder, "data/huge.bin") }];
+    expect(await tree.keepFiles(captured, folder)).toEqual(kept);
+    await isolation.dispose();
+    expect(readFileSync(join(folder, "data/huge.bin")).subarray(0, 9).toString()).toBe("begins so");
+  });
+
+  it("is kept: branches, tags and commits, as a bundle", async () => {
+    const workspace = repository();
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    const bundle = join(workspace.spillDirectory, "t.bundle");
+    expect(await tree.keepCommits(bundle)).toBeUndefined();
+    gitIn(tree.cwd, "branch", "here", "HEAD~1");
+    expect(await tree.keepCommits(bundle)).toEqual({ refs: ["refs/heads/here"] });
+    writeFileSync(join(tree.cwd, "a.txt"), "task\n");
+    gitIn(tree.cwd, "checkout", "-q", "-b", "feature");
+    gitIn(tree.cwd, "commit", "-qam", "the feature");
+    gitIn(tree.cwd, "tag", "done");
+    const refs = ["HEAD", "refs/heads/feature", "refs/heads/here", "refs/tags/done"];
+    const nowhere = join(workspace.spillDirectory, "none/t.bundle");
+    expect(await tree.keepCommits(nowhere)).toEqual({
+      refs,
+      error: expect.stringContaining("t.bundle"),
+    });
+    expect(await tree.keepCommits(bundle)).toEqual({ refs, path: bundle });
+    await isolation.dispose();
+    expect(gitIn(workspace.directory, "branch", "--list", "feature")).toBe("");
+    gitIn(workspace.directory, "fetch", "-q", bundle, "feature:feature");
+    expect(gitIn(workspace.directory, "show", "feature:a.txt")).toBe("task\n");
+  });
+});
+
+describe("a task's work", () => {
+  it("includes repositories it makes and ignored files it adds on purpose", async () => {
+    const workspace = repository();
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    const at = (name: string) => join(tree.cwd, name);
+    for (const name of ["app", "app/inner", "bare"]) {
+      mkdirSync(at(name), { recursive: true });
+      gitIn(at(name), "init", "-q");
+    }
+    writeFileSync(at("app/.gitignore"), "skipped\n");
+    writeFileSync(at("app/skipped"), "x");
+    writeFileSync(at("app/main.txt"), "main\n");
+    writeFileSync(at("app/inner/deep.txt"), "deep\n");
+    gitIn(at("app"), "add", "main.txt");
+    gitIn(at("app"), "commit", "-qm", "its first");
+    writeFileSync(at("wanted.log"), "wanted\n");
+    writeFileSync(at("other.log"), "noise\n");
+    gitIn(tree.cwd, "add", "-f", "wanted.log");
+    const change = await changeOf(isolation, "t", tree);
+    expect([...change.statistics.files].sort()).toEqual([
+      "app/.gitignore",
+      "app/inner/deep.txt",
+      "app/main.txt",
+      "wanted.log",
+    ]);
+    expect((await mergeChanges(isolation, [change])).get("t")).toEqual({ status: "applied" });
+    expect(workspace.read("app/inner/deep.txt")).toBe("deep\n");
+    expect(existsSync(workspace.path("app/.git"))).toBe(false);
+  });
+
+  it("that cannot be written takes nothing from that of others", async () => {
+    const workspace = repository();
+    const isolation = await isolate(workspace);
+    const [one, two] = [await isolation.createTree(), await isolation.createTree()];
+    writeFileSync(join(one.cwd, "x.log"), "task\n");
+    gitIn(one.cwd, "add", "-f", "x.log");
+    writeFileSync(join(two.cwd, "fine.txt"), "fine\n");
+    const changes = [await changeOf(isolation, "one", one), await changeOf(isolation, "two", two)];
+    workspace.write({ "x.log": "the user's, ignored\n" });
+    const outcomes = await mergeChanges(isolation, changes);
+    expect(outcomes.get("one")).toMatchObject({ status: "conflict" });
+    expect(outcomes.get("two")).toEqual({ status: "applied" });
+    expect(workspace.read("x.log")).toBe("the user's, ignored\n");
+    expect(workspace.read("fine.txt")).toBe("fine\n");
+  });
+});

@@ -1,0 +1,376 @@
+import { join } from "node:path";
+import type { Checkpoint as CheckpointInfo, RewindFiles } from "@tau-agent/rpc-protocol";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { randomHex, type ToolEnvironment } from "@tau-agent/system";
+import { shownName } from "../isolation/index.ts";
+import { type CheckpointPlace, CheckpointStore, type KeptSnapshot } from "./checkpoint-store.ts";
+import { type FileState, isSame } from "./files/file-state.ts";
+import { type Effect, Journal } from "./journal.ts";
+import { createMergeContents } from "./merge/merge-contents.ts";
+import { type Plan, planTakeBack } from "./merge/plan.ts";
+import { writeFiles } from "./merge/write-files.ts";
+import { changesBetween, type SnapshotChanges } from "./store/changes.ts";
+import type { SnapshotNotes } from "./store/commits.ts";
+import { hashOf } from "./store/open-store.ts";
+import {
+  type Checkpoint,
+  effectsBefore,
+  type Force,
+  forcesAfter,
+  type PastRewind,
+  type Timeline,
+  timelineOf,
+  wholly,
+} from "./timeline.ts";
+
+/** What {@link RewindEngine} works with. */
+export interface RewindEngineOptions extends CheckpointPlace {
+  readonly environment: ToolEnvironment;
+  readonly sessionId: string;
+  /** The most checkpoints to keep. */
+  readonly keep: number;
+}
+
+/** What to take back. */
+export interface TakeBackRequest {
+  readonly entryId: string;
+  /** Whether a checkpoint is one of the message or of a later one. */
+  readonly isSince: (entryId: string) => boolean;
+  /** The place of the message in the session's file. */
+  readonly position: number;
+  /** How many entries the session has. */
+  readonly length: number;
+  /** The rewind to take back instead. */
+  readonly undoes?: string | undefined;
+  readonly leafId: string | null;
+  readonly dryRun: boolean;
+}
+
+/** What was, or would be, taken back. */
+export interface TakenBack {
+  readonly files: RewindFiles;
+  /** Undefined if nothing was done. */
+  readonly undoCheckpointId: string | undefined;
+}
+
+/** Changes to take back, of a checkpoint or a rewind. Those to be done again are the other way round. */
+interface Step {
+  readonly found: SnapshotChanges;
+  /** What is in force then. */
+  readonly effects: readonly Effect[];
+}
+
+const nothing: Force = { isInForce: false, except: new Set() };
+
+/** The checkpoints of a session in one folder. One thing happens at a time. */
+export class RewindEngine {
+  readonly #options: RewindEngineOptions;
+  readonly #store: CheckpointStore;
+  readonly #journal: Journal;
+  readonly #refFolder: string;
+  /** The checkpoint of the prompt that runs. */
+  #open:
+    | { readonly id: string; readonly entryId: string; readonly before: KeptSnapshot }
+    | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #isRecovered = false;
+
+  private constructor(options: RewindEngineOptions, store: CheckpointStore) {
+    this.#options = options;
+    this.#store = store;
+    this.#refFolder = hashOf(options.sessionId);
+    // What one store holds says nothing of the other.
+    const name = `${this.#refFolder}${store.opened.isApart ? "-apart" : ""}.jsonl`;
+    this.#journal = new Journal(join(options.directory, "journals", name));
+  }
+
+  /** @throws {ToolError} there is no git */
+  static async open(options: RewindEngineOptions): Promise<RewindEngine> {
+    return new RewindEngine(options, await CheckpointStore.open(options.environment, options));
+  }
+
+  /** A prompt is about to change files: they are recorded, unless they were for this prompt. */
+  begin(entryId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#open?.entryId === entryId) return;
+      await this.#recover();
+      const id = `cp-${randomHex(6)}`;
+      const before = await this.#store.take(`Before ${entryId}`);
+      await this.#finish(before);
+      await this.#store.keep(this.#refOf(id), before);
+      const { folder } = this.#store;
+      const { notCovered } = before.notes;
+      this.#journal.append({
+        ...{ type: "begin", id, entryId, folder, commit: before.commit },
+        ...{ timestamp: Date.now(), notCovered },
+      });
+      this.#open = { id, entryId, before };
+    });
+  }
+
+  /** The prompt's run is over: what it changed is known now. */
+  end(): Promise<void> {
+    return this.#inTurn(async () => {
+      const open = this.#open;
+      if (open === undefined) return;
+      const after = await this.#store.take(`After ${open.entryId}`, [open.before.commit]);
+      await this.#finish(after);
+      await this.#store.keepLast(after);
+      await this.#prune();
+    });
+  }
+
+  /** Brings what a killed host left to an end. */
+  recover(): Promise<void> {
+    return this.#inTurn(() => this.#recover());
+  }
+
+  /** One checkpoint per message whose prompt changed files, oldest first. */
+  list(textOf: (entryId: string) => string | undefined): Promise<CheckpointInfo[]> {
+    return this.#inTurn(async () => {
+      await this.#recover();
+      const infos = new Map<string, CheckpointInfo>();
+      for (const { id, entryId, timestamp, notCovered, after } of this.#timeline().checkpoints) {
+        const text = textOf(entryId);
+        if (after === undefined || text === undefined || infos.has(entryId)) continue;
+        const paths = notCovered.map(shownName);
+        const missing = paths.length === 0 ? {} : { notCovered: paths };
+        infos.set(entryId, { id, entryId, text, timestamp, ...missing });
+      }
+      return [...infos.values()];
+    });
+  }
+
+  /** The checkpoint or rewind of an id. */
+  find(id: string): Checkpoint | PastRewind | undefined {
+    const { checkpoints, rewinds } = this.#timeline();
+    return checkpoints.find((checkpoint) => checkpoint.id === id) ?? rewinds.get(id);
+  }
+
+  /**
+   * Takes prompts back, or a rewind.
+   *
+   * @throws {SessionError} `checkpoint_dropped`
+   */
+  takeBack(request: TakeBackRequest): Promise<TakenBack> {
+    return this.#inTurn(async () => {
+      await this.#recover();
+      return this.#takeBack(request);
+    });
+  }
+
+  async #takeBack(request: TakeBackRequest): Promise<TakenBack> {
+    const { entryId, dryRun } = request;
+    const steps = await this.#stepsOf(request);
+    const id = `rw-${randomHex(6)}`;
+    const before = await this.#store.take(`Before a rewind to ${entryId}`);
+    const { git, store } = this.#store.opened;
+    const plan = await planTakeBack({
+      current: before.files,
+      notCovered: before.notes.notCovered,
+      steps: steps.map(({ found }) => found),
+      refusalOf: (path) => this.#store.refusalOf(path),
+      mergeContents: createMergeContents(git, store),
+    });
+    const notCovered = new Set(before.notes.notCovered);
+    for (const { found } of steps) for (const path of found.notCovered) notCovered.add(path);
+    if (dryRun) {
+      return { files: describe(plan, before, notCovered), undoCheckpointId: undefined };
+    }
+    await this.#store.keep(this.#refOf(id), before);
+    const states = [...plan.targets].map(([path, state]) => {
+      const { kind, mode, id: content } = before.files.get(path) ?? {};
+      const now = kind === undefined ? null : { kind, mode: mode ?? 0, id: content ?? "" };
+      return [path, now, state ?? null] as const;
+    });
+    this.#journal.append({
+      ...{ type: "rewind", id, entryId, folder: this.#store.folder, commit: before.commit },
+      ...(request.undoes === undefined ? {} : { undoes: request.undoes }),
+      ...{ targets: states, leafId: request.leafId, position: request.length },
+      effects: effectsOf(steps, plan.conflicts.keys()),
+    });
+    const failures = await writeFiles({
+      ...{ folder: this.#store.folder, store, current: before.files, targets: plan.targets },
+      refusalOf: (path) => this.#store.refusalOf(path),
+      temporaryName: `.tau-${id}`,
+    });
+    const done = withFailures(plan, failures);
+    await this.#finishRewind(id, before.commit, effectsOf(steps, done.conflicts.keys()));
+    return { files: describe(done, before, notCovered), undoCheckpointId: id };
+  }
+
+  /** What has to be done: the newest prompts are taken back first, older ones are done again last. */
+  async #stepsOf({ isSince, position, undoes }: TakeBackRequest): Promise<Step[]> {
+    const timeline = this.#timeline();
+    const { store } = this.#store.opened;
+    const past = undoes === undefined ? undefined : timeline.rewinds.get(undoes);
+    if (past !== undefined) {
+      const found = await changesBetween(store, past.commit, past.end?.commit ?? past.commit);
+      return [{ found, effects: effectsBefore(timeline, past) }];
+    }
+    const dropped = [...timeline.pruned].find(isSince);
+    if (dropped !== undefined) throw new SessionError("checkpoint_dropped", { entryId: dropped });
+    const now = forcesAfter(timeline);
+    const then = forcesAfter(timeline, (rewind) => rewind.position <= position);
+    const ended = timeline.checkpoints.filter(({ after }) => after !== undefined);
+    const wanted = ({ id, entryId }: Checkpoint) =>
+      isSince(entryId) ? nothing : (then.get(id) ?? wholly);
+    const steps = ended.toReversed().map((checkpoint) => {
+      return this.#stepTo(checkpoint, now.get(checkpoint.id) ?? wholly, wanted(checkpoint));
+    });
+    const found = (await Promise.all(steps)).filter((step) => step !== undefined);
+    const isBack = ({ effects }: Step) => effects[0]?.[1] === false;
+    return [...found.filter(isBack), ...found.filter((step) => !isBack(step)).reverse()];
+  }
+
+  /** What leads from one state of a checkpoint to another; undefined for the same. */
+  async #stepTo(
+    { id, commit, after = commit }: Checkpoint,
+    now: Force,
+    wanted: Force,
+  ): Promise<Step | undefined> {
+    const isWithout = (force: Force) => !force.isInForce && force.except.size === 0;
+    if (isWithout(now) && isWithout(wanted)) return undefined;
+    const inForce = ({ isInForce, except }: Force, path: string) => except.has(path) !== isInForce;
+    const found = await changesBetween(this.#store.opened.store, commit, after);
+    const changes = found.changes.flatMap((change) => {
+      const { path, before: was, after: is } = change;
+      if (inForce(now, path) === inForce(wanted, path)) return [];
+      return [wanted.isInForce ? { path, before: is, after: was } : change];
+    });
+    if (changes.length === 0) return undefined;
+    const effects: Effect[] = [[id, wanted.isInForce, [...wanted.except]]];
+    return { found: { ...found, changes }, effects };
+  }
+
+  async #finishRewind(id: string, before: string, effects: readonly Effect[]): Promise<void> {
+    const after = await this.#store.take("After a rewind", [before]);
+    await this.#store.keep(this.#refOf(id), after);
+    this.#journal.append({ type: "done", id, commit: after.commit, effects });
+    await this.#store.keepLast(after);
+  }
+
+  /** Ends the open checkpoint with a snapshot; it is dropped if nothing has changed. */
+  async #finish(after: KeptSnapshot): Promise<void> {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const { tree, notes } = open.before;
+    const isChanged = after.tree !== tree || modesIn(after.notes) !== modesIn(notes);
+    if (isChanged) await this.#store.keep(this.#refOf(open.id), after);
+    this.#journal.append({ type: "end", id: open.id, commit: after.commit, isChanged });
+    if (!isChanged) await this.#store.drop([this.#refOf(open.id)]);
+  }
+
+  async #prune(): Promise<void> {
+    const { checkpoints, rewinds } = this.#timeline();
+    const { keep } = this.#options;
+    const old = (all: readonly { readonly id: string }[]) =>
+      all.slice(0, Math.max(0, all.length - keep)).map(({ id }) => id);
+    const ids = [...old(checkpoints), ...old([...rewinds.values()])];
+    if (ids.length === 0) return;
+    this.#journal.append({ type: "prune", ids });
+    await this.#store.drop(ids.map((id) => this.#refOf(id)));
+  }
+
+  /** What a killed host left open ends with the files as they are now. */
+  async #recover(): Promise<void> {
+    if (this.#isRecovered) return;
+    const { rewinds } = this.#timeline();
+    for (const rewind of rewinds.values()) {
+      if (rewind.end === undefined) await this.#resume(rewind);
+    }
+    const left = this.#timeline().checkpoints.filter(({ after }) => after === undefined);
+    if (left.length > 0) {
+      const { commit, files, ...rest } = await this.#store.take("After a killed host");
+      for (const { id, commit: before } of left) {
+        const { changes } = await changesBetween(this.#store.opened.store, before, commit);
+        const isChanged = changes.length > 0;
+        if (isChanged) await this.#store.keep(this.#refOf(id), { commit, files, ...rest });
+        this.#journal.append({ type: "end", id, commit, isChanged });
+      }
+    }
+    this.#isRecovered = true;
+  }
+
+  /** Goes on with a rewind whose host was killed: files that nobody has changed get their target. */
+  async #resume(rewind: PastRewind): Promise<void> {
+    const now = await this.#store.take("During a rewind");
+    const targets = new Map<string, FileState | undefined>();
+    const conflicts = new Set<string>();
+    for (const [path, from, to] of rewind.targets) {
+      const found = now.files.get(path);
+      if (isSame(found, to ?? undefined)) continue;
+      if (isSame(found, from ?? undefined)) targets.set(path, to ?? undefined);
+      else conflicts.add(path);
+    }
+    const failures = await writeFiles({
+      ...{ folder: this.#store.folder, store: this.#store.opened.store },
+      ...{ current: now.files, targets, temporaryName: `.tau-${rewind.id}` },
+      refusalOf: (path) => this.#store.refusalOf(path),
+      gone: rewind.targets.flatMap(([path, , to]) => (to === null ? [path] : [])),
+    });
+    for (const path of failures.keys()) conflicts.add(path);
+    const effects = rewind.effects.map(
+      ([id, isInForce, except]) => [id, isInForce, [...except, ...conflicts]] as const,
+    );
+    await this.#finishRewind(rewind.id, rewind.commit, effects);
+  }
+
+  #timeline(): Timeline {
+    return timelineOf(this.#journal.events, this.#store.folder);
+  }
+
+  #refOf(id: string): string {
+    return `${this.#refFolder}/${id}`;
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(work, work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function modesIn({ usual, modes }: SnapshotNotes): string {
+  return JSON.stringify([usual, modes]);
+}
+
+/** The plan as it was carried out. */
+function withFailures(plan: Plan, failures: ReadonlyMap<string, string>): Plan {
+  const targets = new Map([...plan.targets].filter(([path]) => !failures.has(path)));
+  return { targets, conflicts: new Map([...plan.conflicts, ...failures]) };
+}
+
+/** What is in force once the steps are done but for the paths in conflict. */
+function effectsOf(steps: readonly Step[], conflicts: Iterable<string>): Effect[] {
+  const left = new Set(conflicts);
+  return steps.flatMap(({ found, effects }) => {
+    const paths = found.changes.map(({ path }) => path).filter((path) => left.has(path));
+    return effects.map(
+      ([id, isInForce, except]): Effect => [id, isInForce, [...new Set([...except, ...paths])]],
+    );
+  });
+}
+
+function describe(
+  { targets, conflicts }: Plan,
+  { files }: KeptSnapshot,
+  leftOut: ReadonlySet<string>,
+): RewindFiles {
+  const changed = [...targets].flatMap(([path, state]) => {
+    // Empty folders come and go with the files.
+    const isNow = files.has(path) && files.get(path)?.kind !== "folder";
+    const willBe = state !== undefined && state.kind !== "folder";
+    if (!isNow && !willBe) return [];
+    const change = willBe ? (isNow ? "restored" : "created") : "deleted";
+    return [{ path: shownName(path), change } as const];
+  });
+  return {
+    changed: changed.sort((one, other) => (one.path < other.path ? -1 : 1)),
+    conflicts: [...conflicts]
+      .map(([path, reason]) => ({ path: shownName(path), reason }))
+      .sort((one, other) => (one.path < other.path ? -1 : 1)),
+    notCovered: [...leftOut].sort().map(shownName),
+  };
+}

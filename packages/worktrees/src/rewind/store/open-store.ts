@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeFolder, type ToolEnvironment } from "@tau-agent/system";
+import { Git } from "../../isolation/index.ts";
+import { ObjectStore } from "./object-store.ts";
+
+/** A store, and what it knows of the folder. */
+export interface OpenedStore {
+  readonly git: Git;
+  readonly store: ObjectStore;
+  /** Whether the folder is in a repository, which ignores files. */
+  readonly isInRepository: boolean;
+  /** Whether the folder is in a repository and its snapshots are not. */
+  readonly isApart: boolean;
+}
+
+/**
+ * Opens the repository that a folder is in, or one of ours in the agent directory: where there is none, and
+ * where a sandbox keeps commands from the agent directory, but not from the repository.
+ *
+ * @throws {ToolError} there is no git
+ */
+export async function openStore(
+  environment: ToolEnvironment,
+  { folder, directory }: { folder: string; directory: string },
+): Promise<OpenedStore> {
+  const git = new Git(environment);
+  const temporaryDirectory = join(directory, "tmp");
+  await makeFolder(directory, 0o700);
+  const found = await git.try(
+    ["rev-parse", "--git-common-dir", "--show-object-format", "--is-inside-work-tree"],
+    { cwd: folder },
+  );
+  const [common = "", format, isInside] = found.stdout.split("\n");
+  const isInRepository = found.exitCode === 0 && isInside === "true";
+  const isApart = isInRepository && environment.sandbox !== undefined;
+  if (isInRepository && !isApart) {
+    const gitDir = resolve(folder, common);
+    const algorithm = format === "sha256" ? "sha256" : "sha1";
+    const place = { gitDir, algorithm, temporaryDirectory } as const;
+    return { git, store: new ObjectStore(git, place), isInRepository, isApart };
+  }
+  const gitDir = join(directory, "stores", hashOf(folder));
+  if (!existsSync(join(gitDir, "HEAD"))) {
+    await makeFolder(join(directory, "stores"), 0o700);
+    const args = ["init", "--quiet", "--bare", "--shared=0600", "--template=", gitDir];
+    await git.run(args, { cwd: directory });
+  }
+  const place = { gitDir, algorithm: "sha1", temporaryDirectory } as const;
+  return { git, store: new ObjectStore(git, place), isInRepository, isApart };
+}
+
+/** A name for a folder or session that file systems and refs take. */
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
