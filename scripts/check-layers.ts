@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { cruise, type ICruiseResult, type IForbiddenRuleType } from "dependency-cruiser";
-import { doors, type Layers, layers } from "./layers.ts";
+import { checkPackageFloors, referencesOf } from "./check-package-floors.ts";
+import { doors, type Layers, layers, packageFloors } from "./layers.ts";
 
 /** Source files that ship; tests may import from any floor. */
 const notShipped = String.raw`\.test\.ts$|/__fixtures__/|\.d\.ts$`;
@@ -101,8 +102,12 @@ function escaped(text: string): string {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { root: { type: "string", default: "." } } });
-  const violations = await checkLayers({ layers, doors, baseFolder: values.root });
+  const packages = referencesOf(values.root, ".");
+  const violations = [
+    ...(await checkLayers({ layers, doors, baseFolder: values.root })),
+    ...checkPackageFloors(packages, packageFloors, values.root),
+  ];
   for (const violation of violations) console.error(violation);
   if (violations.length > 0) process.exitCode = 1;
-  else console.log(`Layers: ${layers.length} tables hold.`);
+  else console.log(`Layers: ${layers.length} tables and ${packages.length} packages hold.`);
 }

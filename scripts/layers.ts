@@ -294,6 +294,22 @@ export const layers: readonly Layers[] = [
   },
 ];
 
+/**
+ * The packages, lowest first. What a package's `tsconfig.json` refers to is on a floor below its own; tests may
+ * depend on any package.
+ */
+export const packageFloors: readonly (readonly string[])[] = [
+  ["packages/rpc-protocol"],
+  ["packages/ai", "packages/rpc-client"],
+  ["packages/agent", "packages/conformance"],
+  ["packages/system"],
+  ["packages/sessions", "packages/models", "packages/worktrees", "packages/mcp"],
+  ["packages/export-html", "packages/store-redis", "packages/store-postgres"],
+  ["packages/coding-agent"],
+  ["packages/acp", "packages/worker"],
+  ["apps/cli"],
+];
+
 /** Folders that code outside of them imports through one file only. */
 export const doors: readonly { readonly folder: string; readonly door: string }[] = [
   { folder: `${worktrees}/isolation`, door: "index.ts" },
