@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { CommandContext, ExtensionContext } from "../api/context.ts";
+import type { ExtensionEventName } from "../api/events.ts";
 import { type AnyHandler, Extension } from "../load/registration.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
 
@@ -13,7 +14,7 @@ afterEach(() => {
 const never = () => new Promise<never>(() => {});
 
 /** A runner over two extensions: the first never ends, the second notes that it was called. */
-function waiting(name: "session_start" | "input") {
+function waiting(name: ExtensionEventName) {
   const failures: ExtensionFailure[] = [];
   const called: string[] = [];
   let isAsking = false;
@@ -65,10 +66,29 @@ it("the time in which a person is asked does not count", async () => {
   expect(called).toEqual(["second"]);
 });
 
-it("a prompt that an extension holds is named, and waits", async () => {
-  const { runner, failures, called } = waiting("input");
-  void runner.each("input", () => ({ type: "input", text: "hi", source: "rpc" }) as never);
-  await vi.advanceTimersByTimeAsync(300_000);
-  expect(failures).toEqual([{ ...slow, event: "input" }]);
+it.each(["input", "before_agent_start", "context", "agent_end"] as const)(
+  "what a handler of %s holds says so, and continues without it after ten minutes",
+  async (name) => {
+    const { runner, failures, called, ask } = waiting(name);
+    const held = runner.each(name, () => ({ type: name }) as never);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(failures).toEqual([{ ...slow, event: name }]);
+    ask(true);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    ask(false);
+    await vi.advanceTimersByTimeAsync(589_000);
+    expect(called).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await held;
+    expect(called).toEqual(["second"]);
+    expect(failures[1]?.error).toBe("did not end within 600 s; the session goes on without it");
+  },
+);
+
+it("a call waits for its handler as long as it takes, but says so", async () => {
+  const { runner, failures, called } = waiting("tool_call");
+  void runner.each("tool_call", () => ({ type: "tool_call" }) as never);
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect(failures).toEqual([{ ...slow, event: "tool_call" }]);
   expect(called).toEqual([]);
 });

@@ -3,6 +3,8 @@ const TICK_MS = 1_000;
 const NOTICE_MS = 10_000;
 /** The session does not wait longer for what an extension does when the session begins. */
 export const BEGIN_LIMIT_MS = 60_000;
+/** Nor for a handler of another event: it may ask a model or run the project's tests. */
+export const HANDLER_LIMIT_MS = 600_000;
 
 /** How long the session waits for an extension. */
 export interface Patience {
@@ -10,17 +12,17 @@ export interface Patience {
   readonly isAsking: () => boolean;
   /** Called once the session has waited for a while, with the seconds. */
   readonly onSlow: (seconds: number) => void;
-  readonly limitMs?: number | undefined;
+  readonly limitMs: number;
 }
 
 /**
- * Waits for work of an extension, but not in silence and, with a limit, not forever.
+ * Waits for work of an extension, but not in silence and not forever.
  *
- * @throws once the limit has passed; the work goes on by itself then
+ * @throws once the limit has passed; the work itself continues
  */
 export async function inTime<Value>(
   work: Value | Promise<Value>,
-  { isAsking, onSlow, limitMs = Number.POSITIVE_INFINITY }: Patience,
+  { isAsking, onSlow, limitMs }: Patience,
 ): Promise<Value> {
   if (!(work instanceof Promise)) return work;
   const late = Promise.withResolvers<never>();

@@ -11,7 +11,7 @@ import type {
 import type { ExtensionTool } from "../api/tool.ts";
 import { type Extension, findConflicts } from "../load/registration.ts";
 import { sourceInfoOf } from "../load/source-info.ts";
-import { BEGIN_LIMIT_MS, inTime } from "./in-time.ts";
+import { BEGIN_LIMIT_MS, HANDLER_LIMIT_MS, inTime } from "./in-time.ts";
 
 /** An extension's failure, as clients receive it. */
 export interface ExtensionFailure {
@@ -33,13 +33,15 @@ export interface OwnedTool {
   readonly extension: Extension;
 }
 
-/** Events that hold the session, or a prompt, until they are handled; the first ones only for a time. */
-const holdingEvents: ReadonlyMap<string, number | undefined> = new Map([
-  ["session_start", BEGIN_LIMIT_MS],
-  ["resources_discover", BEGIN_LIMIT_MS],
-  ["input", undefined],
-  ["before_agent_start", undefined],
-]);
+/** How long handlers of some events may hold the session, other than {@link HANDLER_LIMIT_MS}. */
+const limits: Partial<Record<ExtensionEventName, number>> = {
+  session_start: BEGIN_LIMIT_MS,
+  resources_discover: BEGIN_LIMIT_MS,
+  session_shutdown: BEGIN_LIMIT_MS,
+  // These may ask a person in ways that the host does not see.
+  tool_call: Number.POSITIVE_INFINITY,
+  user_bash: Number.POSITIVE_INFINITY,
+};
 
 /** What a {@link ExtensionRunner} works with. */
 export interface RunnerOptions {
@@ -99,10 +101,7 @@ export class ExtensionRunner {
     for (const extension of this.extensions) {
       for (const handler of extension.handlers.get(name) ?? []) {
         try {
-          const handled: unknown = handler(event(), this.context);
-          const result = await (holdingEvents.has(name)
-            ? this.#inTime(extension, name, handled)
-            : handled);
+          const result = await this.#inTime(extension, name, handler(event(), this.context));
           if (result === undefined || result === null) continue;
           if (take?.(result as ExtensionEventResult<Name>) === STOP) return;
         } catch (error) {
@@ -113,10 +112,10 @@ export class ExtensionRunner {
     }
   }
 
-  #inTime(extension: Extension, name: string, handled: unknown): Promise<unknown> {
+  #inTime(extension: Extension, name: ExtensionEventName, handled: unknown): Promise<unknown> {
     return inTime(handled, {
       isAsking: this.#isAsking,
-      limitMs: holdingEvents.get(name),
+      limitMs: limits[name] ?? HANDLER_LIMIT_MS,
       onSlow: (seconds) => {
         const text = `The session has been waiting for this handler for ${seconds} s`;
         this.reportFailure(extension, name, new Error(text));
