@@ -3973,7 +3973,7 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     error: str
     """The error message, when `status` is `error`."""
     code: Literal["budget_exceeded"]
-    """`budget_exceeded` if a used-up budget stopped the run."""
+    """`budget_exceeded` if a used-up budget stopped the run, or refused the queued prompt."""
     output: Any
     """The answer, if it fits the schema."""
     outputStatus: OutputStatus

@@ -66,6 +66,10 @@ def act(request: dict[str, Any]) -> None:
         answer(request, data={"text": json.dumps(reply)})
     elif behaviour == "legacy":
         legacy(request)
+    elif behaviour == "spent":
+        answer(request, data={"disposition": "queued"})
+        result = {"status": "error", "error": "used up", "code": "budget_exceeded"}
+        say({"type": "prompt_result", "id": request["id"], **result})
     elif behaviour not in ("silent", "mute", "deaf"):
         answer(request)
 

@@ -42,6 +42,12 @@ class Faults(HostTest):
                 self.assertEqual(answer.exit_code, 3)
                 self.assertIn("out of luck", str(answer))
 
+    async def test_a_queued_prompt_that_a_budget_refuses_has_its_code(self) -> None:
+        async with self.fake("spent") as client:
+            with self.assertRaisesRegex(RpcError, "used up") as caught:
+                await client.prompt_and_wait("hi")
+            self.assertEqual(caught.exception.code, "budget_exceeded")
+
     async def test_a_host_that_is_killed_leaves_the_signal(self) -> None:
         async with self.fake("killed") as client:
             with self.assertRaisesRegex(ConnectionClosedError, "signal 9"):

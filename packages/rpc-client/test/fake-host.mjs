@@ -96,7 +96,8 @@ function prompt(command) {
     send({ type: "agent_settled", aborted: false });
     return send({ type: "prompt_result", id: command.id, status: "completed" });
   }
-  const failed = command.message === "fail";
+  const spent = command.message === "spend" ? "budget_exceeded" : undefined;
+  const failed = command.message === "fail" || spent !== undefined;
   if (failed) {
     const message = { ...reply([], "error"), errorMessage: "the model is on fire" };
     send({ type: "message_end", message });
@@ -106,7 +107,8 @@ function prompt(command) {
   send({ type: "prompt_result", id: "somebody else's", status: "completed" });
   send({ type: "agent_settled", aborted: false });
   const status = failed ? "error" : "completed";
-  send({ type: "prompt_result", id: command.id, status, error: failed ? "on fire" : undefined });
+  const error = failed ? "on fire" : undefined;
+  send({ type: "prompt_result", id: command.id, status, error, code: spent });
 }
 
 const handlers = {

@@ -248,6 +248,10 @@ describe("prompts", () => {
       code: "prompt_failed",
       message: "on fire",
     });
+    expect(await rejection(host.promptAndWait("spend"))).toMatchObject({
+      code: "budget_exceeded",
+      message: "on fire",
+    });
   });
 
   it("reject with exit code and last stderr when the host dies during their run", async () => {

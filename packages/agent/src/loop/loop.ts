@@ -1,16 +1,15 @@
-import type { StreamResult } from "@tau-agent/ai";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import { addMessage, emit, type Run } from "./run.ts";
-import { type ResumedReply, runTurn, type TurnOutcome } from "./turn.ts";
+import { type ResumedReply, runTurn, type TurnOutcome, type TurnReply } from "./turn.ts";
 
 /** How a run ended. */
 export interface RunOutcome {
   /** Everything the run added to the conversation. */
   readonly messages: readonly AgentMessage[];
   /** The last reply, if there was one. */
-  readonly reply: StreamResult | undefined;
+  readonly reply: TurnReply | undefined;
   readonly aborted: boolean;
   /** Why a message could not be recorded or an event not be sent, if so. */
   readonly failure?: unknown;
@@ -26,7 +25,7 @@ export async function runLoop(
   input: readonly AgentMessage[],
   resumed?: ResumedReply,
 ): Promise<RunOutcome> {
-  let reply: StreamResult | undefined;
+  let reply: TurnReply | undefined;
   try {
     await emit(run, { type: "agent_start" });
     reply = await runTurns(run, input, resumed);
@@ -43,7 +42,7 @@ async function runTurns(
   run: Run,
   input: readonly AgentMessage[],
   resumed: ResumedReply | undefined,
-): Promise<StreamResult> {
+): Promise<TurnReply> {
   let left = resumed;
   let pending: readonly AgentMessage[] = input;
   let source: MessageQueue | undefined;
@@ -95,7 +94,7 @@ async function insertsAfter(
 }
 
 /** Aborted while tools ran: clients read the outcome of a run from its last reply, so add one. */
-async function endAborted(run: Run, { message: last }: StreamResult): Promise<StreamResult> {
+async function endAborted(run: Run, { message: last }: TurnReply): Promise<TurnReply> {
   const message = failedReply(last, { stopReason: "aborted", errorMessage: ABORTED_TEXT });
   await emit(run, { type: "turn_start" });
   await addMessage(run, message);

@@ -27,9 +27,15 @@ export interface TurnOutcome {
   readonly isSuspended?: boolean;
 }
 
+/** A reply, or the error message in place of one. */
+export interface TurnReply extends StreamResult {
+  /** What kept the model from being asked, if something did. */
+  readonly refusal?: unknown;
+}
+
 /** A reply, the tools it could call, and what stopped it, if anything. */
 interface WatchedReply {
-  readonly reply: StreamResult;
+  readonly reply: TurnReply;
   readonly tools: ModelRequest["tools"];
   readonly stoppedBy?: ReplyWatch | undefined;
 }
@@ -131,7 +137,7 @@ async function callModel(run: Run): Promise<WatchedReply> {
   } catch (error) {
     const message = replyInstead(run, request, error);
     await addMessage(run, message);
-    return { reply: { message }, tools: request?.tools ?? [] };
+    return { reply: { message, refusal: error }, tools: request?.tools ?? [] };
   }
 }
 

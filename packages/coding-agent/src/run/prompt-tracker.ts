@@ -202,17 +202,22 @@ function outcomeOf(
   if (outcome.aborted && isOverBudget) {
     return { ...prompt, status: "aborted", code: "budget_exceeded" };
   }
-  if (outcome.failure !== undefined) {
-    const { failure } = outcome;
+  const { failure, reply } = outcome;
+  if (failure !== undefined) {
     const error = failure instanceof Error ? failure.message : String(failure);
-    const errorCode = failure instanceof CodedError ? failure.code : undefined;
-    return { ...prompt, status: "error", error, errorCode };
+    return { ...prompt, status: "error", error, errorCode: codeOf(failure) };
   }
   if (outcome.aborted) return { ...prompt, status: "aborted" };
-  const message = outcome.reply?.message;
-  if (message?.stopReason === "error") {
-    const error = message.errorMessage ?? "The request failed";
-    return { ...prompt, status: "error", error, errorCode: outcome.reply?.error?.code };
+  if (reply?.message.stopReason === "error") {
+    const error = reply.message.errorMessage ?? "The request failed";
+    const errorCode = reply.error?.code ?? codeOf(reply.refusal);
+    // The prompt was queued behind the one that the budget stopped.
+    const code = errorCode === "budget_exceeded" ? errorCode : undefined;
+    return { ...prompt, status: "error", error, code, errorCode };
   }
   return { ...prompt, status: "completed" };
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof CodedError ? error.code : undefined;
 }

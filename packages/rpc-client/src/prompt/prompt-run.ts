@@ -54,7 +54,8 @@ export class PromptRun {
 
   #end({ status, error, code, promptId, ...end }: PromptEnd): void {
     if (status === "error") {
-      const details = { code: "prompt_failed", command: "prompt", requestId: this.requestId };
+      const named = { code: code ?? "prompt_failed", command: "prompt" };
+      const details = { ...named, requestId: this.requestId };
       this.#settle.reject(new RpcError(error ?? "The prompt failed", details));
       return;
     }

@@ -10,7 +10,7 @@ export interface PromptResult<Output = unknown> {
   readonly status: PromptStatus;
   /** The error message, when `status` is `error`; the client rejects with it instead. */
   readonly error?: string | undefined;
-  /** `budget_exceeded` if a used-up budget stopped the run. */
+  /** `budget_exceeded` if a used-up budget stopped the run, or refused the queued prompt. */
   readonly code?: "budget_exceeded" | undefined;
   /**
    * What kind of error the model's vendor reported, such as `auth`, or the code of an error of the host;

@@ -85,7 +85,7 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     status: PromptStatus,
     /** The error message, when `status` is `error`. */
     error: z.optional(z.string()),
-    /** `budget_exceeded` if a used-up budget stopped the run. */
+    /** `budget_exceeded` if a used-up budget stopped the run, or refused the queued prompt. */
     code: z.optional(z.literal("budget_exceeded")),
     ...outputResult,
   }),

@@ -17,14 +17,23 @@ it("prompts queued when a budget runs out stay in the conversation and end with 
   session.budget.setLimits({ maxInputTokens: 100 });
   const first = await session.submit("first");
   await eventOf(test, isType("agent_start"));
-  const queued = [await session.steer("second"), await session.followUp("third")];
+  const queued = [
+    await session.steer("second"),
+    await session.submit("third", { id: "3", streamingBehavior: "followUp" }),
+  ];
   expect(await first.result).toMatchObject({ status: "aborted", code: "budget_exceeded" });
   for (const { result } of queued) {
     expect(await result).toMatchObject({
       status: "error",
+      code: "budget_exceeded",
       error: expect.stringMatching(/500 of 100/),
     });
   }
+  expect(test.events.findLast(isType("prompt_result"))).toMatchObject({
+    id: "3",
+    status: "error",
+    code: "budget_exceeded",
+  });
   expect(session.state.pendingMessageCount).toBe(0);
   session.budget.setLimits({ maxInputTokens: 10_000 });
   await session.prompt("go on");
