@@ -39,18 +39,26 @@ export function readVendorError(value: unknown): VendorError | undefined {
   if (typeof value === "string") return { message: value, vendorCode: [], status: undefined };
   if (!isRecord(value)) return undefined;
   if (isRecord(value.error)) return readVendorError(value.error);
-  const own = textOf(value.message) ?? textOf(value.detail) ?? JSON.stringify(value);
+  const own = [value.message, value.Message, value.detail].map(textOf).find((text) => text);
   const raw = isRecord(value.metadata) ? textOf(value.metadata.raw) : undefined;
   const numeric = Number(value.code ?? value.status_code ?? value.status);
   const status = numeric >= 400 && numeric < 600 ? numeric : undefined;
-  const codes = [value.code, value.type, value.status].flatMap((code) => textOf(code) ?? []);
+  const codes = [value.code, value.type, awsName(value.__type), value.status].flatMap(
+    (code) => textOf(code) ?? [],
+  );
+  const words = own ?? JSON.stringify(value);
   return {
     // OpenRouter hides the upstream's own words in its metadata.
-    message: raw === undefined ? own : `${own}: ${raw}`,
+    message: raw === undefined ? words : `${words}: ${raw}`,
     // OpenAI gives this type to wrong keys and missing models alike: the status says more.
     vendorCode: codes.filter((code) => code !== "invalid_request_error" && code !== String(status)),
     status,
   };
+}
+
+/** AWS's names of exceptions come with a namespace, an address, or neither. */
+export function awsName(value: unknown): string | undefined {
+  return textOf(value)?.replace(/:.*$/s, "").replace(/^.*#/, "");
 }
 
 function textOf(value: unknown): string | undefined {

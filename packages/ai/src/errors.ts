@@ -96,6 +96,9 @@ const overflowText = [
 const overloadText =
   /overloaded|server busy|high demand|at capacity|peak load|temporarily unavailable|service unavailable|server[ _]error|internal[ _]error|upstream (?:connect|request failed|provider error)|provider returned error|unable to forward upstream|you can retry your request/i;
 
+/** Google answers a wrong key with 400. */
+const keyText = /api key not valid|API_KEY_INVALID/i;
+
 const networkText =
   /connection (?:error|refused|reset|lost|ended)|other side closed|fetch failed|socket (?:hang up|closed)|reset before headers|terminated|network error|network connection lost|unable to connect|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONNRE(?:FUSED|SET)|http\/?2|stream (?:disconnected|interrupted|ended)|premature close|ended (?:without|before)/i;
 
@@ -193,6 +196,7 @@ function decide(
   // broken server is left alone.
   const isOpen = byCode === undefined || byCode === "invalid_request";
   if (isOpen && !hasHint && (status ?? 400) < 500 && saysMoneyIsGone(message)) return "quota";
+  if (isOpen && keyText.test(message)) return "auth";
   return byCode ?? classifyStatus(status) ?? classifyText(message, hasHint);
 }
 

@@ -29,6 +29,7 @@ it.each([
   "openai-responses",
   "google-generative-ai",
   "mistral-conversations",
+  "bedrock-converse-stream",
 ])("%s says that the server answered with a web page, and does not ask again", async (api) => {
   const { error, message, requests } = await errorOf(api, page);
   expect(message.errorMessage).toBe(

@@ -3,8 +3,10 @@ import type { AddressInfo } from "node:net";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createStream } from "../src/stream.ts";
+import { toEventStream } from "../src/testing/wire/event-stream.ts";
+import { wires } from "./contract-wires.ts";
 
-async function serve(body: string, type: string): Promise<string> {
+async function serve(body: string | Uint8Array, type: string): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(200, { "content-type": type }).end(body);
@@ -14,9 +16,9 @@ async function serve(body: string, type: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function resultOf(api: string, body: string, type = "application/json") {
+async function resultOf(api: string, body: string | Uint8Array, type = "application/json") {
   const model = {
-    ...{ id: "m", name: "m", provider: "p", api, baseUrl: await serve(body, type) },
+    ...{ id: "m", name: "m", provider: "p", api, baseUrl: `${await serve(body, type)}/v1` },
     ...{ input: ["text"], reasoning: false, contextWindow: 1000, maxTokens: 100 },
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
   } as unknown as Model;
@@ -25,56 +27,64 @@ async function resultOf(api: string, body: string, type = "application/json") {
     tools: [],
     messages: [{ role: "user", content: "hi", timestamp: 0 }],
   };
-  const stream = createStream()(model, input as never, { apiKey: "key" } as never);
+  const { environment } = wires.find((wire) => wire.api === api) ?? {};
+  const options = { apiKey: environment === undefined ? tokenOf(api) : undefined, environment };
+  const stream = createStream()(model, input as never, options as never);
   for (;;) {
     const step = await stream.next();
     if (step.done) return step.value;
   }
 }
 
+/** Codex reads the account from its token. */
+function tokenOf(api: string): string {
+  const account = { "https://api.openai.com/auth": { chatgpt_account_id: "a" } };
+  const claims = Buffer.from(JSON.stringify(account)).toString("base64url");
+  return api === "openai-codex-responses" ? `e30.${claims}.s` : "key";
+}
+
+/** AWS's events are not text; what comes instead of them is. */
+function bytesOf(api: string, body: string): string | Uint8Array {
+  const end = body.lastIndexOf("\n\n") + 2;
+  if (api !== "bedrock-converse-stream" || !body.startsWith("event: ")) return body;
+  return Buffer.concat([toEventStream(body.slice(0, end)), Buffer.from(body.slice(end))]);
+}
+
 const money = { message: "Your credit balance is too low", type: "billing_error" };
 
-describe.each(["anthropic-messages", "openai-completions", "openai-responses"])(
-  "an error with status 200 of %s",
-  (api) => {
-    it.each([
-      ["as JSON", JSON.stringify({ error: money }), "application/json", "quota"],
-      [
-        "as JSON over lines",
-        JSON.stringify({ error: money }, null, 2),
-        "application/json",
-        "quota",
-      ],
-      [
-        "as its own object",
-        JSON.stringify({ type: "error", error: money }),
-        "text/event-stream",
-        "quota",
-      ],
-      ["in a list", JSON.stringify([{ error: money }]), "application/json", "quota"],
-      ["by its words", '{"message":"Insufficient credits. Add more."}', "text/plain", "quota"],
-      ["as text", "Insufficient credits", "text/plain", "quota"],
-      ["by a status in it", '{"error":{"code":401,"message":"No"}}', "application/json", "auth"],
-      ["that is busy", '{"error":{"message":"Overloaded"}}', "application/json", "overloaded"],
-      [
-        "after the beginning of a stream",
-        `event: ping\ndata: {"type":"ping"}\n\n${JSON.stringify({ error: money })}`,
-        "text/event-stream",
-        "quota",
-      ],
-      [
-        "about the window",
-        '{"detail":"Prompt has 300,000 tokens, but the configured context size is 262,144 tokens"}',
-        "application/json",
-        "context_overflow",
-      ],
-    ])("%s is what it says", async (_, body, type, code) => {
-      const { error, message } = await resultOf(api, body, type);
-      expect(error?.code).toBe(code);
-      expect(message.errorMessage).not.toContain("connection ended");
-    });
-  },
-);
+describe.each(wires)("an error with status 200 of $api", ({ api, events }) => {
+  it.each([
+    ["as JSON", JSON.stringify({ error: money }), "application/json", "quota"],
+    ["as JSON over lines", JSON.stringify({ error: money }, null, 2), "application/json", "quota"],
+    [
+      "as its own object",
+      JSON.stringify({ type: "error", error: money }),
+      "text/event-stream",
+      "quota",
+    ],
+    ["in a list", JSON.stringify([{ error: money }]), "application/json", "quota"],
+    ["by its words", '{"message":"Insufficient credits. Add more."}', "text/plain", "quota"],
+    ["as text", "Insufficient credits", "text/plain", "quota"],
+    ["by a status in it", '{"error":{"code":401,"message":"No"}}', "application/json", "auth"],
+    ["that is busy", '{"error":{"message":"Overloaded"}}', "application/json", "overloaded"],
+    [
+      "after the beginning of a stream",
+      `${events[0]}${JSON.stringify({ error: money })}`,
+      "text/event-stream",
+      "quota",
+    ],
+    [
+      "about the window",
+      '{"detail":"Prompt has 300,000 tokens, but the configured context size is 262,144 tokens"}',
+      "application/json",
+      "context_overflow",
+    ],
+  ])("%s is what it says", async (_, body, type, code) => {
+    const { error, message } = await resultOf(api, bytesOf(api, body), type);
+    expect(error?.code).toBe(code);
+    expect(message.errorMessage).not.toContain("connection ended");
+  });
+});
 
 it("an invalid prompt of a stream is final whatever its words are", async () => {
   const error = { code: "invalid_prompt", message: "The check of your prompt timed out" };

@@ -1,7 +1,9 @@
-import { classifyFailure, type ProviderErrorInit, type VendorFailure } from "../errors.ts";
+import { awsName, readVendorError } from "../error-body.ts";
+import { classifyFailure, isProviderError, type ProviderErrorInit } from "../errors.ts";
 
 /** What an error of the vendor's SDK means; exceptions within a stream are thrown alike. */
 export function classify(error: unknown): ProviderErrorInit {
+  if (isProviderError(error)) return error;
   if (!(error instanceof Error)) return classifyFailure({ message: String(error), cause: error });
   const name = textOf(error.name);
   const message = textOf(error.message);
@@ -22,7 +24,7 @@ export function classify(error: unknown): ProviderErrorInit {
   }
   if (!/Exception$/.test(name)) return classifyFailure({ message, cause: error });
   // One that the SDK does not know has its JSON as message, and its name as it is on the wire.
-  const { message: inner } = parse(message);
+  const { message: inner } = parse(message) ?? {};
   const words = typeof inner === "string" ? inner : message;
   const code = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return classifyFailure({ message: named(code, words), vendorCode: code, cause: error });
@@ -35,24 +37,22 @@ function textOf(member: unknown): string {
 
 /** What a response with an error status means. */
 export async function classifyResponse(response: Response): Promise<ProviderErrorInit> {
+  const { status, statusText, headers } = response;
   const text = await response.text();
   const body = parse(text);
-  const { __type, message, Message, error } = body;
-  const given = response.headers.get("x-amzn-errortype") ?? __type;
-  const name = typeof given === "string" ? given.replace(/:.*$/s, "").replace(/^.*#/, "") : "";
-  const inner = typeof error === "object" && error !== null ? Reflect.get(error, "message") : error;
-  const words = [message, Message, inner].find(
-    (value) => typeof value === "string" && value !== "",
-  );
-  const said = typeof words === "string" ? words : text || response.statusText;
-  const failure: VendorFailure = {
-    message: named(name, said),
-    status: response.status,
-    headers: response.headers,
+  const { message, vendorCode } = readVendorError(body ?? text) ?? { message: "", vendorCode: [] };
+  const name = awsName(headers.get("x-amzn-errortype")) ?? vendorCode.find(isException) ?? "";
+  return classifyFailure({
+    message: named(name, message || statusText),
+    status,
+    headers,
     body,
-    ...(name !== "" && { vendorCode: name }),
-  };
-  return classifyFailure(failure);
+    vendorCode: [name, ...vendorCode].filter((code) => code !== ""),
+  });
+}
+
+function isException(code: string): boolean {
+  return /Exception$/.test(code);
 }
 
 /** Clients look for the name of the exception. */
@@ -60,11 +60,11 @@ function named(name: string, message: string): string {
   return name === "" || message.includes(name) ? message : `${name}: ${message}`;
 }
 
-function parse(text: string): Record<string, unknown> {
+function parse(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }

@@ -12,6 +12,8 @@ import type { Environment, StreamOptions } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { HeaderList } from "../transport/header-list.ts";
 import { defaultFetch } from "../transport/http-transport.ts";
+import { bytesOf, makeResponse } from "../transport/reply.ts";
+import { refuseWebPage } from "../web-page.ts";
 import { identityOf } from "./credentials.ts";
 import { classifyResponse } from "./errors.ts";
 import { createFetchHandler } from "./fetch-handler.ts";
@@ -108,11 +110,21 @@ function withHeaders(fetch: Fetch, own: Headers): Fetch {
   };
 }
 
-/** Throws for a response that is an error, with all that it says; the SDK would look for AWS's form only. */
+/**
+ * Throws for a response that is an error, with all that it says, or a web page; the SDK would look for AWS's
+ * form only.
+ */
 function refusing(fetch: Fetch): Fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    if (response.ok) return response;
+    const { ok, status, statusText, body } = response;
+    const headers = new HeaderList(response.headers);
+    if (ok && body !== null) {
+      return makeResponse({
+        ...{ status, statusText, headers },
+        body: await refuseWebPage(bytesOf(body), headers),
+      });
+    }
     const bounded = await boundReplies(async () => response)(input, init);
     throw new ProviderError(await classifyResponse(bounded));
   };

@@ -9,10 +9,6 @@ export function classify(error: unknown): ProviderErrorInit {
 /** The same with the headers of the response, which the SDK's errors leave out. */
 export function classifyResponse(error: unknown, headers: Headers | undefined): ProviderErrorInit {
   const failure = readSdkError(error);
-  // The vendor answers a wrong key with 400.
-  if (/api key not valid|API_KEY_INVALID/i.test(failure.message)) {
-    return classifyFailure({ ...failure, vendorCode: "UNAUTHENTICATED" });
-  }
   // The SDK's message for a body that breaks off or is not JSON.
   const isBroken = /^(?:Incomplete JSON segment|exception parsing stream chunk)/.test(
     failure.message,

@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { streamedError } from "../error-body.ts";
 import { ProviderError } from "../errors.ts";
 import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
@@ -6,7 +7,8 @@ import { quietly } from "../quietly.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { HeaderList } from "../transport/header-list.ts";
 import { defaultFetch } from "../transport/http-transport.ts";
-import { makeResponse, only } from "../transport/reply.ts";
+import { bytesOf, makeResponse, only } from "../transport/reply.ts";
+import { type ServerEvent, ServerEvents } from "../transport/server-events.ts";
 import { classifyResponse } from "./errors.ts";
 import type { GoogleRequest } from "./request.ts";
 import type { GoogleChunk } from "./response.ts";
@@ -56,7 +58,7 @@ export async function sendRequest(
       baseUrl,
       apiVersion,
       // Without this the SDK makes a new connection pool, and so a new connection, per request.
-      fetch: keepRejected(vendorFetch(fetch, headers), rejected),
+      fetch: keepRejected(readErrors(vendorFetch(fetch, headers)), rejected),
     },
   };
   const client = quietly(() => new GoogleGenAI(settings));
@@ -67,6 +69,29 @@ export async function sendRequest(
     // The SDK's error leaves out the headers, and with them how long to wait.
     throw new ProviderError(classifyResponse(error, rejected.response?.headers));
   }
+}
+
+/**
+ * Hands the SDK only the events of a reply. An error among them, or a body that is no stream of events, is
+ * thrown as what it says; the SDK would take most of them for a broken connection.
+ */
+function readErrors(fetch: Fetch): Fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    const { ok, status, statusText, headers, body } = response;
+    if (!ok || body === null) return response;
+    const events = new ServerEvents(bytesOf(body), readEvent);
+    return makeResponse({ status, statusText, headers: new HeaderList(headers), body: events });
+  };
+}
+
+const encoder = new TextEncoder();
+
+function readEvent({ data }: ServerEvent): Uint8Array | undefined {
+  if (data === "") return undefined;
+  const value: unknown = data.includes('"error"') && isJson(data) ? JSON.parse(data) : undefined;
+  if (Object.hasOwn(Object(value), "error")) throw streamedError(value);
+  return encoder.encode(`data: ${data.replaceAll("\n", " ")}\n\n`);
 }
 
 /**
