@@ -67,8 +67,8 @@ async function understoodLines(start: number, count: number): Promise<Understood
 }
 
 /**
- * Not what ends the sandbox itself, searches all of the machine, takes a program of the tests for a script, or
- * empties the environment, so that the programs of the machine are found.
+ * Not what ends the sandbox itself, searches all of the machine, takes a program of the tests for a script, runs a
+ * program of the machine by its path, or empties the environment, so that the programs of the machine are found.
  */
 function canRun({ line, parts }: UnderstoodLine): boolean {
   const runsFile = parts.some(
@@ -77,7 +77,10 @@ function canRun({ line, parts }: UnderstoodLine): boolean {
   const isEmptied = parts.some(
     (part) => part.kind === "command" && /^(?:\S*\/)?(?:env|exec) -/.test(part.text),
   );
-  if (runsFile || isEmptied) return false;
+  const isOfMachine = parts.some(
+    (part) => part.kind === "command" && !part.isWrapper && /^(?:\/|~|.*\.\.\/)/.test(part.name),
+  );
+  if (runsFile || isEmptied || isOfMachine) return false;
   return !/find\s+["'\\]*\/|\0/.test(line) && !parts.map(programOf).includes("kill");
 }
 
