@@ -6,7 +6,7 @@ import { type ScannedWord, WordScanner } from "./word-scanner.ts";
 const blank = /(?:[ \t]|(?<=^|[ \t\n])\\\n)+/y;
 const comment = /#[^\n]*/y;
 const separator = /&&|\|\||\|(?!&)|;(?![;&])|&(?!>)|\n/y;
-const redirection = /\d*(<>|<&|<<(?![<-])|<|>>|>\||>&|>)/y;
+const redirection = /\d?(<>|<&|<<(?![<-])|<|>>|>\||>&|>)/y;
 const delimiter = /^(?:(\w+)|'(\w+)'|"(\w+)")$/;
 
 /** A command has to follow. */
@@ -129,6 +129,10 @@ class LineScanner {
         continue;
       }
       const word = this.#word();
+      // To bash a descriptor, and an argument to dash.
+      if (/^\d+$/.test(word.raw) && /[<>]/.test(this.#source.charAt(this.#at))) {
+        throw new NotUnderstood(`sh may read ${word.raw} before a redirection in another way`);
+      }
       const isFirst = words.length === 0;
       if (isFirst && /^[A-Za-z_]\w*(?:\+?=|\[)/.test(word.raw)) {
         if (!isHarmlessAssignment(word)) throw new NotUnderstood("it assigns to a variable");
