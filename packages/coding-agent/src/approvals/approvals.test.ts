@@ -11,6 +11,7 @@ import {
   unpaired,
 } from "../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../create/session-options.ts";
+import { SettingsStore } from "@tau-agent/system";
 import { asking, bash, writeCall } from "./__fixtures__/asking.ts";
 
 const allow: ApprovalResult = { decision: "allow" };
@@ -40,6 +41,15 @@ describe("a call that needs an approval", () => {
       { phase: "asked", requestId: request?.id, toolName: "bash" },
       { phase: "answered", requestId: request?.id, decision: "allow", by: "client" },
     ]);
+  });
+
+  it("is one for another shell than bash, whatever rules allow", async () => {
+    const test = await asking([turn(bash("echo hi")), "done"], [allow], {
+      settings: SettingsStore.inMemory({ shellPath: "/usr/bin/fish" }),
+      permissions: { mode: "ask", rules: [{ tool: "bash", match: "echo *", action: "allow" }] },
+    });
+    await test.session.prompt("go");
+    expect(test.asked[0]?.reason).toMatch(/only lines of bash are understood, and fish runs it/);
   });
 
   it("shows what an edit and a write change", async () => {

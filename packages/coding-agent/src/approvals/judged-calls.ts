@@ -211,7 +211,7 @@ export class JudgedCalls {
 
   async #judge(call: ToolCall, tool: AgentTool): Promise<Judged> {
     const { environment, isBuiltIn } = this.#options;
-    const { cwd, homeDirectory } = environment;
+    const { cwd, homeDirectory, shellPath } = environment;
     const base = { cwd, homeDirectory };
     const copy = environment.copy?.();
     const isOwn = isBuiltIn(tool);
@@ -219,6 +219,7 @@ export class JudgedCalls {
     const subjects = await subjectsOf(judged, {
       ...base,
       copy,
+      shellPath,
       resolveOwn: (path) => [
         ...new Set([resolvePath(path, base), resolveExistingPath(path, base)]),
       ],

@@ -45,6 +45,7 @@ it.each([
   ["a line that may write", [bash("a", "true > f"), bash("b", "ls")], {}],
   ["a prefix that may write", [bash("a", "pwd"), bash("b", "ls")], { shellCommandPrefix: "x=1" }],
   ["another kind of shell", [bash("a", "pwd"), bash("b", "ls")], { shellPath: "/usr/bin/env" }],
+  ["the shell of macOS", [bash("a", "pwd"), bash("b", "ls")], { shellPath: "/bin/zsh" }],
 ])("runs calls in turn because of %s", async (_, calls, settings) => {
   expect((await play(calls, settings)).order).toEqual(inTurn);
 });

@@ -20,6 +20,8 @@ export interface PathContext {
   readonly resolveOwn: (path: string) => readonly string[];
   /** The tree of an isolated subagent, whose files are judged as the user's own. */
   readonly copy?: IsolatedCopy | undefined;
+  /** The shell that runs lines of `bash`, if one is configured. */
+  readonly shellPath?: string | undefined;
 }
 
 /** Everything a call does that is judged by itself. */
@@ -55,7 +57,7 @@ async function subjectsOfLine(
   tool: ToolTraits,
   context: PathContext,
 ): Promise<readonly Subject[]> {
-  const read = await readShellLine(line);
+  const read = await readShellLine(line, context.shellPath);
   if (!read.understood) {
     return [{ kind: "opaque", tool, reason: read.reason, commands: read.commands }];
   }

@@ -28,6 +28,7 @@ interface Given {
   readonly mode?: PermissionMode;
   /** Folders beside the session's own. */
   readonly roots?: readonly string[];
+  readonly shellPath?: string;
   readonly rules?: readonly (PermissionRule & { source?: RuleSource })[];
 }
 
@@ -47,7 +48,7 @@ async function verdict(name: string, input: Record<string, unknown>, given: Give
     isNeverAsked: name === "task" || name === "todo_write",
   };
   const resolveOwn = (path: string) => [resolve(cwd, path)];
-  const context = { cwd, homeDirectory: home, resolveOwn };
+  const context = { cwd, homeDirectory: home, resolveOwn, shellPath: given.shellPath };
   const subjects = await subjectsOf({ tool, input, isBuiltIn: name !== "deploy" }, context);
   const compiled = rules.map((rule) => compileRule({ source: "user", ...rule }, folders));
   return judge(subjects, { mode, rules: compiled, folders });
@@ -216,6 +217,29 @@ describe("a line of bash", () => {
     expect(found.parts).toEqual([{ text: "rm $f", action: "ask" }]);
     expect(found.suggestions).toEqual([]);
   });
+
+  it.each(["/usr/bin/fish", "zsh", "C:\\tools\\nu.exe"])(
+    "that %s runs is not understood",
+    async (shellPath) => {
+      expect(
+        await bash("ls src", { mode: "ask", rules: [allow("bash", "ls *")], shellPath }),
+      ).toMatchObject({
+        action: "ask",
+        opaque: expect.stringMatching(/^only lines of bash are understood, and \S+ runs it$/),
+        parts: [{ text: "ls src" }],
+        suggestions: [],
+      });
+      expect((await bash("ls", { rules: [deny("bash", "rm *")], shellPath })).action).toBe("ask");
+    },
+  );
+
+  it.each(["", "/bin/bash", "/bin/sh", "dash", "C:\\Git\\bin\\bash.exe"])(
+    "that %j runs is understood",
+    async (shellPath) => {
+      const given = { mode: "ask", rules: [allow("bash", "ls *")], shellPath } as const;
+      expect((await bash("ls src", given)).action).toBe("allow");
+    },
+  );
 
   it("suggests rules that allow exactly it", async () => {
     const line = "grep 'a*' src/x.ts | sort > out.txt";

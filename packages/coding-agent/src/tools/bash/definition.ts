@@ -50,14 +50,15 @@ function limitText({ bashTimeoutMs }: ToolEnvironment): string {
     : "By default it may take any time.";
 }
 
-/** What is known of lines holds for shells of one family, and for all that they are given to run. */
+/** What is known of lines holds for all that the shell is given to run. */
 async function onlyReads(
   command: unknown,
-  { shellPath = "", shellCommandPrefix = "" }: ToolEnvironment,
+  { shellPath, shellCommandPrefix }: ToolEnvironment,
 ): Promise<boolean> {
-  if (typeof command !== "string" || !/^$|(?:^|\/)(?:ba|da|z)?sh$/.test(shellPath)) return false;
+  if (typeof command !== "string") return false;
   const { isReadOnlyLine } = await import("@tau-agent/system/is-read-only-line");
-  return isReadOnlyLine(shellCommandPrefix ? `${shellCommandPrefix}\n${command}` : command);
+  const line = shellCommandPrefix ? `${shellCommandPrefix}\n${command}` : command;
+  return isReadOnlyLine(line, shellPath);
 }
 
 /** Accepts a command as a list of words, as models send it that were trained with such a tool. */
