@@ -89,6 +89,7 @@ export const hiddenCommands: readonly string[] = [
   // Names that only the shell knows.
   ...["$x C", "${x} C", "t?uch C", "/bin/t*h C", "{touch,C}", "~+/x", "'to uch' C", "to$x C", "%1", "=touch C"],
   ...["ls &>f touch C", "sh -c 'ls &>f touch C'", "dash -c 'ls &>> f touch C'", "bash -c \"sh -c 'ls &>f touch C'\""],
+  ...["sh -c 'time DEBUG=./x ls'", "time -p CI=./x ls", "time ! ls", "time > C", "time -p 2>&1 | ls"],
   ...["touch 10>f", "sh -c 'touch 10>&1'", "dash -c 'ls | touch 10<f'"],
   // Constructs that other programs read differently.
   ...["zsh -c '=touch C'", "fish -c '(touch C)'", "csh -c 'touch C'", "ls\u00a0;touch C", "ls\rtouch C"],

@@ -43,8 +43,12 @@ class LineScanner {
     let hasBackground = false;
     let operator = "";
     for (this.#newlines(); !this.#isDone; this.#newlines()) {
-      if (operator !== "|") this.#prefix();
-      commands.push(this.#command());
+      const isTimed = operator !== "|" && this.#prefix();
+      const command = this.#command();
+      if (isTimed && (command.hasAssignments || command.words.length === 0)) {
+        throw new NotUnderstood(timeReason);
+      }
+      commands.push(command);
       operator = this.#separator();
       if (operator === "&") hasBackground = true;
     }
@@ -112,10 +116,18 @@ class LineScanner {
     return operator;
   }
 
-  /** `!` and `time` before a pipeline. */
-  #prefix(): void {
-    while (this.#take(/!(?=[ \t])|time(?=[ \t]+[^-\s])|time[ \t]+-p(?=[ \t]+[^-\s])/y))
+  /** `!` and `time` before a pipeline; whether there is a `time`. */
+  #prefix(): boolean {
+    let isTimed = false;
+    for (;;) {
+      const found = this.#take(
+        /!(?=[ \t])|time(?=[ \t]+[^-\s])|time[ \t]+-p(?=[ \t]+[^-\s])/y,
+      )?.[0];
+      if (found === undefined) return isTimed;
+      if (found === "!" && isTimed) throw new NotUnderstood(timeReason);
+      isTimed ||= found !== "!";
       this.#blanks();
+    }
   }
 
   #command(): ScannedCommand {
@@ -192,4 +204,6 @@ class LineScanner {
   }
 }
 
+/** To dash a program, which runs its first argument, also one that bash takes for an assignment. */
+const timeReason = "sh may read time in another way";
 const betweenReason = "a line break comes between a here-document and its text";
