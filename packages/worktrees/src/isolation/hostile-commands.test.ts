@@ -70,6 +70,29 @@ describeWith(bubblewrapIsMissing)("isolated tasks with a sandbox", () => {
     await isolation.dispose();
   });
 
+  it.each([
+    ["a folder of git's that is a link", "rm -r .git/info; ln -s $OUTSIDE .git/info"],
+    ["a file of git's that is a link", "ln -sf $OUTSIDE/exclude .git/info/exclude"],
+    ["a file of git's that is a closed one", "ln -f .env .git/info/exclude"],
+    ["a log that is a closed file", "mkdir -p .git/logs/refs; ln -f .env .git/logs/refs/stash"],
+  ])("get nothing through %s", async (_, command) => {
+    await using place = new SandboxedPlace();
+    writeFileSync(join(place.project, ".env"), "the-closed-one");
+    writeFileSync(join(place.outside, "exclude"), "the-closed-one");
+    execFileSync("bash", ["-c", command], {
+      cwd: place.project,
+      env: { ...process.env, OUTSIDE: place.outside },
+    });
+    await place.enter({ denyRead: [join(place.project, ".env"), place.outside] });
+    const isolation = await open(place);
+    const { cwd } = await isolation.createTree();
+    const own = readFileSync(join(cwd, ".git"), "utf8").replace(/^gitdir: (.*)\n$/, "$1");
+    const found = execFileSync("grep", ["-rl", "", own], { encoding: "utf8" }).split("\n");
+    const leaks = found.filter((path) => path && readFileSync(path, "utf8").includes("the-closed"));
+    expect(leaks).toEqual([]);
+    await isolation.dispose();
+  });
+
   it("close in the copy what an absolute path closes in the folder", async () => {
     await using place = new SandboxedPlace();
     await place.enter({ denyRead: [join(place.project, ".env"), "~/project/keys", place.outside] });

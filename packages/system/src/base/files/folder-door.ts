@@ -65,6 +65,7 @@ export class FolderDoor implements Disposable {
   /**
    * @param root a real path
    * @param closed real paths that are not read
+   * @throws {DoorError} there is a link in the path of the root
    */
   constructor(root: string, closed: readonly string[] = []) {
     this.closed = new ClosedFiles(root, closed);
@@ -73,6 +74,9 @@ export class FolderDoor implements Disposable {
     const descriptor = openSync(root, O_PATH | O_DIRECTORY);
     this.#held.push({ name: "", descriptor });
     this.#root = readlinkSync(heldPath(descriptor), { encoding: "buffer" });
+    if (this.#root.equals(Buffer.from(root))) return;
+    this[Symbol.dispose]();
+    throw new DoorError("the folder is elsewhere");
   }
 
   /** The names in a folder. */
@@ -97,13 +101,14 @@ export class FolderDoor implements Disposable {
   /**
    * Reads a plain file.
    *
-   * @throws {DoorError} it is another kind of file, or closed
+   * @throws {DoorError} it is another kind of file, too large, or closed
    */
-  read(path: string): OpenedFile {
+  read(path: string, maxBytes = Number.POSITIVE_INFINITY): OpenedFile {
     const file = openSync(this.#place(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       const stats = fstatSync(file);
       if (!stats.isFile()) throw new DoorError("it is not a plain file");
+      if (stats.size > maxBytes) throw new DoorError("it is too large");
       const isClosed = this.closed.hasPath(path) || this.closed.hasFile(fstatSync(file, bigint));
       if (isClosed) throw new DoorError("it may not be read");
       return { content: readFileSync(file), stats };

@@ -1,24 +1,14 @@
-import {
-  copyFile,
-  cp,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  realpath,
-  stat,
-  writeFile,
-} from "node:fs/promises";
+import { mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import { isInside, randomHex } from "@tau-agent/system";
 import { writeNames } from "./file-names.ts";
 import type { Git, GitLocation } from "./git.ts";
+import { copyPlainFile, copyRefs, namesIn, openGitFolder, readLinkFile } from "./git-files.ts";
 import { ownSettings } from "./own-settings.ts";
 
-/** Larger lists of patterns and grafts are nothing that people write. */
-const MAX_FILE_BYTES = 16 * 1024 * 1024;
-const MAX_LINK_BYTES = 64 * 1024;
+/** An index of a million files has some hundred megabytes. */
+const MAX_INDEX_BYTES = 1024 * 1024 * 1024;
 
 /** Where git keeps a repository. */
 interface GitFolders {
@@ -45,8 +35,8 @@ export async function makePrivateCopy(
   const where = { gitDir: copy, commonDir, isTrusted };
   const { text, untrustedFilters } = await ownSettings(git, raw, where);
   await writeFile(join(copy, "config"), text, { mode: 0o600 });
-  await copyPatterns(found, copy);
-  await copySharedIndexes(gitDir, copy);
+  await copyPatterns(git, found, copy);
+  await copySharedIndexes(git, gitDir, copy);
   const objects = join(commonDir, "objects");
   const location = { gitDir: copy, workTree: root, objects, mayFetch: isTrusted };
   if (untrustedFilters.length > 0) {
@@ -58,37 +48,28 @@ export async function makePrivateCopy(
 }
 
 /** A split index lies in two files, of which git looks for the second beside the settings. */
-async function copySharedIndexes(gitDir: string, target: string): Promise<void> {
-  for (const name of await readdir(gitDir)) {
+async function copySharedIndexes(git: Git, gitDir: string, target: string): Promise<void> {
+  using door = openGitFolder(git, gitDir);
+  for (const name of namesIn(door, "")) {
     if (name.startsWith("sharedindex.")) {
-      await copyPlainFile(join(gitDir, name), join(target, name), Number.POSITIVE_INFINITY);
+      await copyPlainFile(door, name, { to: join(target, name), maxBytes: MAX_INDEX_BYTES });
     }
   }
 }
 
 /** What decides about the content of files beside the settings. */
 export async function copyPatterns(
+  git: Git,
   { gitDir, commonDir }: Pick<GitFolders, "gitDir" | "commonDir">,
   target: string,
 ): Promise<void> {
+  using shared = openGitFolder(git, commonDir);
   for (const name of ["info/exclude", "info/attributes", "info/grafts", "shallow"]) {
-    await copyPlainFile(join(commonDir, name), join(target, name));
+    await copyPlainFile(shared, name, { to: join(target, name) });
   }
-  await copyPlainFile(join(gitDir, "info/sparse-checkout"), join(target, "info/sparse-checkout"));
-}
-
-/** Copies a file, if it is one; what a link or a device gives could have no end. */
-export async function copyPlainFile(
-  from: string,
-  to: string,
-  maxBytes = MAX_FILE_BYTES,
-): Promise<boolean> {
-  const found = await lstat(from).catch(() => undefined);
-  if (!found?.isFile() || found.size > maxBytes) return false;
-  return copyFile(from, to).then(
-    () => true,
-    () => false,
-  );
+  using own = openGitFolder(git, gitDir);
+  const sparse = "info/sparse-checkout";
+  await copyPlainFile(own, sparse, { to: join(target, sparse) });
 }
 
 /**
@@ -96,16 +77,19 @@ export async function copyPlainFile(
  * nothing that it is configured to do. What is added goes elsewhere.
  */
 export async function readOnlyCopy(
+  git: Git,
   folders: Pick<GitFolders, "gitDir" | "commonDir">,
   options: { folder: string; workTree: string; settings: string },
 ): Promise<GitLocation> {
   const { gitDir, commonDir } = folders;
   const copy = await makeBareFolder(options.folder);
   await writeFile(join(copy, "config"), options.settings, { mode: 0o600 });
-  await copyPatterns(folders, copy);
-  await copyPlainFile(join(gitDir, "HEAD"), join(copy, "HEAD"));
-  await copyPlainFile(join(commonDir, "packed-refs"), join(copy, "packed-refs"));
-  await copyRefs(join(commonDir, "refs"), join(copy, "refs"));
+  await copyPatterns(git, folders, copy);
+  using own = openGitFolder(git, gitDir);
+  await copyPlainFile(own, "HEAD", { to: join(copy, "HEAD") });
+  using shared = openGitFolder(git, commonDir);
+  await copyPlainFile(shared, "packed-refs", { to: join(copy, "packed-refs") });
+  await copyRefs(shared, "refs", join(copy, "refs"));
   const objects = join(copy, "objects");
   const alternates = [join(commonDir, "objects")];
   return { gitDir: copy, workTree: options.workTree, objects, alternates };
@@ -113,23 +97,13 @@ export async function readOnlyCopy(
 
 /** A repository of ours with no more of another than what it ignores. */
 export async function emptyCopy(
+  git: Git,
   folders: Pick<GitFolders, "gitDir" | "commonDir">,
   { folder, workTree }: { folder: string; workTree: string },
 ): Promise<GitLocation> {
   const gitDir = await makeBareFolder(folder);
-  await copyPatterns(folders, gitDir);
+  await copyPatterns(git, folders, gitDir);
   return { gitDir, workTree };
-}
-
-/** Refs that are links or larger than a ref are left out. */
-async function copyRefs(from: string, to: string): Promise<void> {
-  await cp(from, to, {
-    recursive: true,
-    filter: async (source) => {
-      const found = await lstat(source).catch(() => undefined);
-      return found?.isDirectory() === true || (found?.isFile() === true && found.size < 4096);
-    },
-  }).catch(() => undefined);
 }
 
 /**
@@ -139,8 +113,7 @@ async function copyRefs(from: string, to: string): Promise<void> {
 export async function foldersOf(root: string, within: string): Promise<GitFolders | undefined> {
   try {
     const gitDir = await realpath(await followGitFile(join(root, ".git")));
-    const shared = await readShort(join(gitDir, "commondir")).catch(() => ".");
-    const commonDir = await realpath(resolve(gitDir, shared));
+    const commonDir = await realpath(resolve(gitDir, sharedFolder(gitDir)));
     if (!isInside(within, gitDir) || !isInside(within, commonDir)) return undefined;
     return (await stat(join(commonDir, "objects"))).isDirectory()
       ? { root, gitDir, commonDir }
@@ -150,18 +123,19 @@ export async function foldersOf(root: string, within: string): Promise<GitFolder
   }
 }
 
+function sharedFolder(gitDir: string): string {
+  try {
+    return readLinkFile(join(gitDir, "commondir"));
+  } catch {
+    return ".";
+  }
+}
+
 /** The folder that a `.git` is or points to. */
 export async function followGitFile(path: string): Promise<string> {
   if ((await stat(path)).isDirectory()) return path;
-  const [, target = ""] = /^gitdir: (.*)$/s.exec(await readShort(path)) ?? [];
+  const [, target = ""] = /^gitdir: (.*)$/s.exec(readLinkFile(path)) ?? [];
   return resolve(dirname(path), target);
-}
-
-async function readShort(path: string): Promise<string> {
-  const found = await lstat(path);
-  if (!found.isFile() || found.size > MAX_LINK_BYTES)
-    throw new Error(`not a file for git: ${path}`);
-  return (await readFile(path, "utf8")).trimEnd();
 }
 
 /** A folder that git takes for a repository with nothing in it. */

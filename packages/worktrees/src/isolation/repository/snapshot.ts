@@ -1,5 +1,7 @@
-import { copyFile, lstat, utimes } from "node:fs/promises";
+import { constants, createWriteStream } from "node:fs";
+import { open, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { ToolError } from "@tau-agent/agent";
 import { closedPaths, errorCode, FolderDoor, randomHex } from "@tau-agent/system";
 import { filterNames, isFolder, lookAt, shownName, writeNames } from "./file-names.ts";
@@ -129,11 +131,19 @@ async function copyIndex(gitDir: string, indexFile: string): Promise<void> {
  * may have changed within the same second.
  */
 export async function copyIndexFile(from: string, to: string): Promise<void> {
-  const found = await lstat(from);
-  if (!found.isFile()) throw new ToolError(`${from} is not a file`);
-  const { atime, mtime } = found;
-  await copyFile(from, to);
-  await utimes(to, atime, mtime);
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const file = await open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    throw errorCode(error) === "ELOOP" ? new ToolError(`${from} is not a file`) : error;
+  });
+  try {
+    // Looked at once it is open: a command may exchange it at any time.
+    const found = await file.stat();
+    if (!found.isFile()) throw new ToolError(`${from} is not a file`);
+    await pipeline(file.createReadStream({ autoClose: false }), createWriteStream(to));
+    await utimes(to, found.atime, found.mtime);
+  } finally {
+    await file.close();
+  }
 }
 
 type IndexRequest = GitRequest & {

@@ -46,7 +46,7 @@ async function listFiles(
 ): Promise<string[]> {
   const root = await realpath(top);
   const gitDir = await followGitFile(join(root, ".git"));
-  const location = await emptyCopy({ gitDir, commonDir: gitDir }, { folder, workTree: root });
+  const location = await emptyCopy(git, { gitDir, commonDir: gitDir }, { folder, workTree: root });
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   return git.names(args, { cwd: root, location, indexFile: join(gitDir, "index"), signal });
 }

@@ -87,7 +87,7 @@ export function createIsolatedTree(parts: TreeParts): IsolatedTree {
     },
     keepCommits: async (path) => {
       const options = { folder, workTree: worktree.path, settings };
-      const location = await readOnlyCopy({ gitDir, commonDir: gitDir }, options);
+      const location = await readOnlyCopy(git, { gitDir, commonDir: gitDir }, options);
       return keepCommits(git, {
         request: { cwd, location },
         known: template.refs,

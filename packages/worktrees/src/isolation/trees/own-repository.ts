@@ -2,7 +2,8 @@ import { constants } from "node:fs";
 import { copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Git } from "../repository/git.ts";
-import { copyPatterns, copyPlainFile } from "../repository/private-copy.ts";
+import { copyPlainFile, openGitFolder } from "../repository/git-files.ts";
+import { copyPatterns } from "../repository/private-copy.ts";
 import { type Repository, withRefs } from "../repository/repository.ts";
 import type { Worktree } from "./worktree.ts";
 
@@ -29,11 +30,10 @@ export async function makeTemplate(
   await writeFile(join(path, "HEAD"), "ref: refs/heads/main\n");
   const objects = join(commonDir, "objects").replaceAll("\\", "/");
   await writeFile(join(path, "objects/info/alternates"), `${quoted(objects)}\n`);
-  await copyPatterns({ gitDir, commonDir }, path);
-  const hasStash = await copyPlainFile(
-    join(commonDir, "logs/refs/stash"),
-    join(path, "logs/refs/stash"),
-  );
+  await copyPatterns(git, { gitDir, commonDir }, path);
+  using shared = openGitFolder(git, commonDir);
+  const stash = "logs/refs/stash";
+  const hasStash = await copyPlainFile(shared, stash, { to: join(path, stash) });
   // It may contain addresses with passwords.
   await writeFile(join(path, "config"), repository.settings, { mode: 0o600 });
   return { path, refs: await writeRefs(git, repository, { path, hasStash }) };

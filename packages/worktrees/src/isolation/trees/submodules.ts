@@ -105,7 +105,7 @@ async function captureOne(
 ): Promise<SubmoduleWork> {
   const { folder, signal } = place;
   const workTree = join(place.tree, path);
-  const own = await openOwn(workTree, place);
+  const own = await openOwn(git, workTree, place);
   const head = own && (await idOf(git, own, "HEAD^{commit}"));
   const isKnown = head === commit || (await isPublished(git, { own, callers }, head));
   // Commits of a task come back as file changes, like its other work.
@@ -151,6 +151,7 @@ async function repositoryAt(
  * refs count, and only if it is in the task's tree or beside it.
  */
 async function openOwn(
+  git: Git,
   workTree: string,
   { callers, folder }: Place,
 ): Promise<Repository | undefined> {
@@ -158,7 +159,7 @@ async function openOwn(
   const found = root === undefined ? undefined : await foldersOf(root, folder);
   if (root === undefined || found === undefined) return undefined;
   const { settings } = callers;
-  const location = await readOnlyCopy(found, { folder, workTree: root, settings });
+  const location = await readOnlyCopy(git, found, { folder, workTree: root, settings });
   return { ...found, prefix: "", location, settings, isPrivate: true };
 }
 
