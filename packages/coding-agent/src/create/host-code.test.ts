@@ -69,4 +69,36 @@ describeWith(bubblewrapIsMissing)("code of a trusted project that runs outside",
     expect(readFileSync(join(cwd, "tools/other.ts"), "utf8")).toBe("fine\n");
     expect(existsSync(join(cwd, "new.ts")) && existsSync(join(cwd, "tools/new"))).toBe(true);
   });
+
+  it.each([
+    [{ extensions: ["../*.ts"] }, {}],
+    [{ extensions: ["../**/ext.ts"] }, {}],
+    [{ extensions: [".."] }, {}],
+    [{ extensions: ["../../*/ext.ts"] }, {}],
+    [{ extensions: ["../link"] }, {}],
+    [{ packages: [".."] }, {}],
+    [{}, { paths: ["."] }],
+  ])("is refused where it could be any new file: %j %j", async (settings, options) => {
+    const folder = temporaryFolder();
+    const places = placesIn(folder);
+    mkdirSync(join(places.cwd, ".pi"));
+    symlinkSync(".", join(places.cwd, "link"));
+    writeFileSync(join(places.cwd, "ext.ts"), extension());
+    writeFileSync(join(places.cwd, "package.json"), '{"pi": {"extensions": ["*.ts"]}}');
+    writeFileSync(join(places.cwd, ".pi/settings.json"), JSON.stringify(settings));
+    const start = () =>
+      createTestSession(["done"], {
+        ...places,
+        sandbox: { mode: "workspace" },
+        trustProject: true,
+        extensions: { hostModules: async () => ({}), ...options },
+      });
+    await expect(start()).rejects.toMatchObject({
+      code: "extension_unusable",
+      message: expect.stringContaining("commands in the sandbox write into"),
+    });
+    // A package that names its files is one at the top, too.
+    writeFileSync(join(places.cwd, "package.json"), '{"pi": {"extensions": ["ext.ts"]}}');
+    if ("packages" in settings) await (await start()).session.prompt("go");
+  });
 });

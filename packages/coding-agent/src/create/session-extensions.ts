@@ -151,9 +151,10 @@ export class SessionExtensions {
 
   /** Where extensions are looked for. */
   #discovery() {
-    const { options, places } = this.#context;
+    const { options, places, sandbox } = this.#context;
     const { paths = [], onlyNamed = false } = options;
-    return { ...places, paths, onlyNamed, packages: this.#packages() };
+    const changeable = sandbox === undefined ? undefined : places.cwd;
+    return { ...places, paths, onlyNamed, packages: this.#packages(), changeable };
   }
 
   /** Loaded once there is something to find. */

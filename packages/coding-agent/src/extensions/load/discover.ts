@@ -59,6 +59,8 @@ export interface DiscoverOptions {
   readonly packages?: PackageFinder | undefined;
   /** Which part: the user's own, or a trusted project's. */
   readonly part: "own" | "project";
+  /** A folder in which sandboxed commands make new files: none of those may become an extension. */
+  readonly changeable?: string | undefined;
 }
 
 /** Finds packages. */
@@ -77,6 +79,7 @@ interface Search {
   readonly package?: PackageName | undefined;
   /** Whether the user named what is found. */
   readonly isNamed?: boolean;
+  readonly changeable?: string | undefined;
 }
 
 /**
@@ -88,7 +91,9 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   const found = new Map<string, ExtensionFile>();
   const diagnostics: Diagnostic[] = [];
   const places: string[] = [];
-  const named: Search = { found, places, diagnostics, excludes: () => false, isNamed: true };
+  const { changeable } = options;
+  const all: Search = { found, places, diagnostics, excludes: () => false, changeable };
+  const named: Search = { ...all, isNamed: true };
   const untrusted: Diagnostic[] = [];
   for (const path of options.paths) {
     const { packages } = options;
@@ -111,7 +116,7 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   const entries = options.entries.filter((entry) => entry.scope === scope);
   const rules = readRules(entries, homeDirectory);
   for (const path of rules.forced) await addNamed(named, path, scope);
-  const search: Search = { found, places, diagnostics, excludes: rules.excludes };
+  const search: Search = { ...all, excludes: rules.excludes };
   for (const path of rules.places) {
     if (/[*?[]/.test(path)) await addMatching(search, path, scope);
     else await addNamed({ ...search, isNamed: true }, path, scope);
@@ -205,12 +210,24 @@ async function addNamed(search: Search, path: string, scope: ExtensionScope): Pr
   search.places.push(path);
   if (kind === "file") add(search, path, scope);
   else if (kind === "directory") {
+    if (isChangeable(search, path, path)) return;
     if (!(await addPackage(search, path, scope))) await addFolder(search, path, scope);
   } else {
     const message = `There is no extension at ${path}`;
     const mark = search.isNamed ? { isFatal: true as const } : {};
     search.diagnostics.push({ severity: "error", message, path, ...mark });
   }
+}
+
+/** Whether commands in the sandbox could add extensions to a folder, which cannot be read-only as a whole. */
+function isChangeable({ changeable, diagnostics }: Search, folder: string, entry: string): boolean {
+  if (changeable === undefined || kindOf(folder) !== "directory") return false;
+  const real = realpathSync(folder);
+  const inside = realpathSync(changeable);
+  if (real !== inside && !isInside(inside, real)) return false;
+  const message = `${entry} would make extensions of files that commands in the sandbox write into ${changeable}. Name the files, or move them into a folder of their own`;
+  diagnostics.push({ severity: "error", message, path: folder, isFatal: true });
+  return true;
 }
 
 /** Files of a folder and packages one level below it. */
@@ -260,6 +277,7 @@ async function addMatching(search: Search, glob: string, scope: ExtensionScope):
   let folder = glob;
   while (/[*?[]/.test(folder)) folder = dirname(folder);
   search.places.push(folder);
+  if (isChangeable(search, folder, glob)) return;
   const levels = glob.slice(folder.length).split(/[/\\]/).length + (glob.includes("**") ? 8 : 0);
   const visit = async (current: string, level: number): Promise<void> => {
     for (const entry of list(current)) {
