@@ -1,9 +1,8 @@
 import { awsName, readVendorError } from "../error-body.ts";
-import { classifyFailure, isProviderError, type ProviderErrorInit } from "../errors.ts";
+import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
 
 /** What an error of the vendor's SDK means; exceptions within a stream are thrown alike. */
 export function classify(error: unknown): ProviderErrorInit {
-  if (isProviderError(error)) return error;
   if (!(error instanceof Error)) return classifyFailure({ message: String(error), cause: error });
   const name = textOf(error.name);
   const message = textOf(error.message);

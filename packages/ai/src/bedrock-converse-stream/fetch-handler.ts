@@ -1,5 +1,5 @@
 import type { HttpHandler, HttpHandlerOptions, HttpRequest } from "@smithy/core/protocols";
-import { bytesOf } from "../transport/reply.ts";
+import { type ByteSource, bytesOf } from "../transport/reply.ts";
 import { cutFrames } from "./frames.ts";
 
 type Fetch = typeof globalThis.fetch;
@@ -28,7 +28,7 @@ export function createFetchHandler(fetch: Fetch, body: "events" | "whole"): Http
           reason: response.statusText,
           headers: Object.fromEntries(response.headers),
           body: streamed
-            ? cutFrames(bytesOf(response.body))
+            ? framesOf(bytesOf(response.body))
             : new TextEncoder().encode(await response.text()),
         },
       };
@@ -36,6 +36,15 @@ export function createFetchHandler(fetch: Fetch, body: "events" | "whole"): Http
     updateHttpClientConfig: () => undefined,
     httpHandlerConfigs: () => ({}),
   };
+}
+
+/** Errors as causes: the SDK adds a hint for its own users to what is thrown while it reads the first event. */
+async function* framesOf(source: ByteSource): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* cutFrames(source);
+  } catch (error) {
+    throw new Error("The events cannot be read", { cause: error });
+  }
 }
 
 function textOf(body: unknown): string {
