@@ -3,14 +3,9 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { defaultModels } from "./default-models.ts";
+import { providerHint } from "./login-providers.ts";
 import type { ModelRegistry } from "./registry.ts";
-import {
-  modelName,
-  nearProviders,
-  preferredModel,
-  resolveModel,
-  type ScopedModel,
-} from "./resolver.ts";
+import { modelName, preferredModel, resolveModel, type ScopedModel } from "./resolver.ts";
 
 /** The inputs for choosing a session's first model. */
 export interface InitialModelInput {
@@ -153,8 +148,8 @@ async function firstOf(
   }
   const model = bestOf(provider, await registry.models(provider));
   if (model !== undefined) return model;
-  const near = nearProviders(provider, await registry.providers()).join(", ");
-  const reason = `there is no provider ${provider} with models; did you mean ${near}?`;
+  const hint = providerHint(provider, await registry.providers());
+  const reason = `there is no provider ${provider} with models${hint}`;
   throw new SessionError("invalid_option", { option: "provider", reason });
 }
 

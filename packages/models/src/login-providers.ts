@@ -41,8 +41,9 @@ export async function listLoginProviders(registry: ModelRegistry): Promise<Login
 /** What to add to a sentence about an unknown provider: the one that the word means, or some. */
 export function providerHint(
   word: string,
-  providers: readonly Pick<LoginProvider, "id" | "name">[],
+  known: readonly (string | Pick<LoginProvider, "id" | "name">)[],
 ): string {
+  const providers = known.map((one) => (typeof one === "string" ? { id: one, name: one } : one));
   const near = meantProvider(word, providers);
   if (near !== undefined) return `; the nearest is ${near}`;
   const some = providers.slice(0, 4).map(({ id }) => id);

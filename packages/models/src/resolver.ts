@@ -3,6 +3,7 @@ import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { createGlob, type Diagnostic } from "@tau-agent/system";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import { defaultModels } from "./default-models.ts";
+import { providerHint } from "./login-providers.ts";
 import { correctedName, nearMatches } from "./near-matches.ts";
 import type { ModelRegistry } from "./registry.ts";
 
@@ -220,12 +221,6 @@ async function notFound(registry: Registry, wanted: ModelPattern): Promise<Sessi
   return new SessionError("model_not_found", { model: text });
 }
 
-/** The providers that may be meant by a name, or some of those there are. */
-export function nearProviders(wanted: string, providers: readonly string[]): readonly string[] {
-  const near = nearMatches(wanted, providers);
-  return near.length > 0 ? near : providers.slice(0, 8);
-}
-
 async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<string> {
   const { model, provider } = wanted;
   const providers = await registry.providers();
@@ -234,9 +229,7 @@ async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<s
   const reason = await registry.whyNotOffered(named, rest.join("/"));
   if (reason !== undefined) return `${shown}. It is known, but cannot be used: ${reason}.`;
   if (provider !== undefined && !providers.includes(provider)) {
-    const known = nearProviders(provider, providers);
-    const text = `${shown}. There is no provider ${provider}; did you mean ${known.join(", ")}?`;
-    return text;
+    return `${shown}. There is no provider ${provider}${providerHint(provider, providers)}`;
   }
   const searched = provider === undefined ? providers : [provider];
   const lists = await Promise.all(searched.map((id) => registry.models(id)));

@@ -140,7 +140,7 @@ describe("a command line that cannot work", () => {
         [["--mode", "rpc", "a prompt"], "prompts from stdin"],
         [["-q"], "-q"],
         [["-p", "--modle", "x", "hi"], "--modle: there is no such option; the nearest is --model"],
-        [["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
+        [["-p", "--provider", "antropic", "hi"], "the nearest is anthropic"],
         [["-p", "--model", "claude-sonet-4-5", "hi"], "Did you mean claude-sonnet-4-5?"],
         [["-p", "--tools", "raed", "hi"], "--tools: there is no tool raed; the nearest is read"],
         [

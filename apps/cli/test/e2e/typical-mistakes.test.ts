@@ -82,7 +82,13 @@ const mistakes: readonly Mistake[] = [
     "Model not found: claude-sonet-4-5:hihg",
   ],
   ["a typo in an option", ["-p", "--modle", "x", "hi"], "the nearest is --model"],
-  ["a typo in a provider", ["-p", "--provider", "antropic", "hi"], "did you mean anthropic?"],
+  ["a typo in a provider", ["-p", "--provider", "antropic", "hi"], "the nearest is anthropic"],
+  ["a product as provider", ["-p", "--provider", "claude", "hi"], "the nearest is anthropic"],
+  [
+    "a product and a model",
+    ["-p", "--provider", "gemini", "--model", "x", "hi"],
+    "the nearest is google",
+  ],
   ["a typo in a subcommand", ["instal", "npm:x"], "the nearest is install"],
   [
     "a bad setting",
