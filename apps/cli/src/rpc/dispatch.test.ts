@@ -12,7 +12,10 @@ import type { Host } from "./handlers/host.ts";
 import { handlers } from "./handlers/index.ts";
 
 /** Adds a command as an author would: its definition to the table, its handler beside the others. */
-function addCommand(traits: { awaitsSessionChange?: true }, run: () => unknown): void {
+function addCommand(
+  traits: Partial<Record<"awaitsSessionChange" | "beginsWork" | "answersAtOnce", true>>,
+  run: () => unknown,
+): void {
   const definition = command({
     summary: "Does what the test says.",
     params: () => z.object({}),
@@ -29,11 +32,14 @@ afterEach(() => {
 });
 
 /** A host whose session may be about to change. */
-function hostWith(session: { underWay?: Promise<void>; isClosed?: boolean }) {
+function hostWith(
+  session: { underWay?: Promise<void>; isClosed?: boolean; stored?: Promise<void> },
+  isDraining = false,
+) {
   const answers: ResponseFrame[] = [];
-  const { underWay, isClosed = false } = session;
+  const { underWay, isClosed = false, stored } = session;
   const host = {
-    session: { navigation: { underWay }, isClosed },
+    session: { navigation: { underWay }, isClosed, stored },
     connection: { respond: (response: ResponseFrame) => answers.push(response) },
   };
   const options: DispatchOptions = {
@@ -43,7 +49,7 @@ function hostWith(session: { underWay?: Promise<void>; isClosed?: boolean }) {
     onHostAnswer: () => expect.fail("is not an answer"),
     onAnswered: () => {},
     onInternalError: (error) => expect.fail(String(error)),
-    isDraining: () => false,
+    isDraining: () => isDraining,
   };
   const send = (type: CommandName | "invented") =>
     dispatch(decodeClientFrame(JSON.stringify({ id: "1", type })), options);
@@ -85,5 +91,32 @@ describe("a command added to the table", () => {
     const { answers, send } = hostWith({ isClosed: true });
     void send("invented");
     expect(answers).toMatchObject([{ success: false, code: "disposed" }]);
+  });
+
+  it("is refused by a host that drains when its definition says that it begins work", () => {
+    addCommand({ beginsWork: true }, () => expect.fail("begins work"));
+    const { answers, send } = hostWith({}, true);
+    void send("invented");
+    expect(answers).toMatchObject([{ success: false, code: "draining" }]);
+  });
+
+  it("is answered by a host that drains otherwise", () => {
+    addCommand({}, () => ({ done: true }));
+    const { answers, send } = hostWith({}, true);
+    void send("invented");
+    expect(answers).toMatchObject([{ success: true }]);
+  });
+
+  it("is answered before the store has everything only when its definition says so", async () => {
+    const store = Promise.withResolvers<void>();
+    addCommand({ answersAtOnce: true }, () => ({ done: "at once" }));
+    const { answers, send } = hostWith({ stored: store.promise });
+    await send("invented");
+    addCommand({}, () => ({ done: "later" }));
+    const sent = send("invented");
+    expect(answers).toMatchObject([{ data: { done: "at once" } }]);
+    store.resolve();
+    await sent;
+    expect(answers).toMatchObject([{}, { data: { done: "later" } }]);
   });
 });

@@ -66,13 +66,13 @@ export function dispatch(
     options.onAnswered(frame);
   };
   const reply = (data: unknown): void | Promise<void> => {
-    // A command that wrote something, or shows what was written, waits for the session's store.
-    const stored = answersAtOnce.has(frame.name) ? undefined : options.host.session.stored;
+    // What the command wrote, or shows, has to be in the session's store.
+    const stored = frame.answersAtOnce ? undefined : options.host.session.stored;
     if (stored === undefined) return answer(options, frame, data);
     return stored.then(() => answer(options, frame, data));
   };
   try {
-    refuseWhileDraining(options.isDraining(), frame.name);
+    refuseWhileDraining(options.isDraining(), frame);
     // What waited for another session finds none any more.
     if (isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
     const data = run(frame, options.host);
@@ -83,17 +83,6 @@ export function dispatch(
     fail(error);
   }
 }
-
-/** Commands that tell how the host is, or stop something: they wait for no store. */
-const answersAtOnce: ReadonlySet<string> = new Set([
-  "initialize",
-  "get_state",
-  "get_pending_requests",
-  "abort",
-  "abort_bash",
-  "abort_retry",
-  "drain",
-]);
 
 /** The table's types guarantee that params and handler fit; the union hides it. */
 function run({ name, params, id }: CommandFrame, host: Host): unknown {

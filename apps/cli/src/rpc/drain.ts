@@ -1,21 +1,14 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
-import { type ErrorCode, ProtocolError, type Result } from "@tau-agent/rpc-protocol";
-
-/** What a draining host accepts no more. */
-const refused: ReadonlySet<string> = new Set([
-  "open_session",
-  "prompt",
-  "steer",
-  "follow_up",
-  "queue_message",
-  "abort_and_prompt",
-  "bash",
-  "compact",
-]);
+import {
+  type CommandFrame,
+  type ErrorCode,
+  ProtocolError,
+  type Result,
+} from "@tau-agent/rpc-protocol";
 
 /** Refuses what begins work once the host is about to end. */
-export function refuseWhileDraining(isDraining: boolean, command: string): void {
-  if (isDraining && refused.has(command)) throw new ProtocolError("draining");
+export function refuseWhileDraining(isDraining: boolean, { beginsWork }: CommandFrame): void {
+  if (isDraining && beginsWork) throw new ProtocolError("draining");
 }
 
 /** Refusals that say what has become of a session. */

@@ -219,7 +219,7 @@ export class SessionClient extends CommandClient {
       await this.#link.hub.wait<void>({ what: "the end of all work", timeoutMs }, (settle) => {
         const watch = new SettleWatch(this.#settleSource(), settle);
         // A host is idle, too, while it still looks at a prompt.
-        void connection.answered((name) => commands[name].beginsWork).then(() => watch.check());
+        void connection.answered((name) => commands[name].startsRun).then(() => watch.check());
         return (event) => watch.onEvent(event);
       });
     });

@@ -35,11 +35,13 @@ export const bashCommands = {
     positional: ["command"],
     awaitsSessionChange: true,
     takesLong: true,
+    beginsWork: true,
   }),
   abort_bash: command({
     summary: "Kills every running `bash` command.",
     params: noParams,
     result: nothing,
     data: "none",
+    answersAtOnce: true,
   }),
 };

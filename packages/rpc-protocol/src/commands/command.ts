@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import { noParams } from "./shared.ts";
+import { type CommandScope, type CommandTraits, traitsOf } from "./traits.ts";
 
 /** The fields of a command besides `id` and `type`. */
 export type ParamsShape = z.ZodMiniObject;
@@ -12,7 +13,8 @@ export interface Command<
   P extends ParamsShape = ParamsShape,
   R extends z.ZodMiniType = z.ZodMiniType,
   K extends readonly string[] = readonly string[],
-> {
+  S extends CommandScope = CommandScope,
+> extends CommandTraits {
   /** One sentence for the reference. */
   readonly summary: string;
   readonly params: () => P;
@@ -20,52 +22,51 @@ export interface Command<
   readonly hasFields: boolean;
   /** The response's `data`. */
   readonly result: () => R;
-  /** `initialized`: `data` is only sent after `initialize`, since the document shows none. */
-  readonly data: "always" | "none" | "initialized";
+  readonly scope: S;
   /** Which fields a client method takes as positional arguments, in this order. */
   readonly positional: K;
-  /**
-   * Acts on the session. Sent after a command that changes the session, it means the new one, and
-   * waits for it.
-   */
-  readonly awaitsSessionChange: boolean;
   /**
    * May take as long as a model, a shell, the end of a run or a person takes. Clients do not time it
    * out unless they are asked to.
    */
   readonly takesLong: boolean;
-  /** Its answer may come before work that the session is not yet seen doing. */
-  readonly beginsWork: boolean;
+  /** Its answer may come before the state shows the run that it starts. */
+  readonly startsRun: boolean;
   /** Refuses fields that it does not know; other commands leave them out. */
   readonly refusesUnknown: boolean;
 }
 
-/** Defines a command; see {@link Command}. */
+/** Defines a command; see {@link Command}. Without a `scope`, it acts on a session. */
 export function command<
   P extends ParamsShape,
   R extends z.ZodMiniType,
   const K extends readonly (keyof z.infer<P> & string)[],
+  S extends CommandScope = "session",
 >(definition: {
   summary: string;
   params: () => P;
   result: () => R;
-  data?: "always" | "none" | "initialized";
   positional?: K;
+  scope?: S;
+  data?: CommandTraits["data"];
   awaitsSessionChange?: true;
-  takesLong?: true;
   beginsWork?: true;
+  answersAtOnce?: true;
+  startsRun?: true;
+  takesLong?: true;
   refusesUnknown?: true;
-}): Command<P, R, K> {
+}): Command<P, R, K, S> {
+  const { params, positional, startsRun = false } = definition;
   return {
+    ...traitsOf({ beginsWork: startsRun, ...definition }),
+    scope: definition.scope ?? ("session" as S),
     summary: definition.summary,
-    params: once(definition.params),
-    hasFields: definition.params !== noParams,
+    params: once(params),
+    hasFields: params !== noParams,
     result: definition.result,
-    data: definition.data ?? "always",
-    positional: definition.positional ?? ([] as unknown as K),
-    awaitsSessionChange: definition.awaitsSessionChange ?? false,
+    positional: positional ?? ([] as unknown as K),
+    startsRun,
     takesLong: definition.takesLong ?? false,
-    beginsWork: definition.beginsWork ?? false,
     refusesUnknown: definition.refusesUnknown ?? false,
   };
 }

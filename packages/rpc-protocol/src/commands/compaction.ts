@@ -22,6 +22,7 @@ export const compactionCommands = {
     positional: ["customInstructions"],
     awaitsSessionChange: true,
     takesLong: true,
+    beginsWork: true,
   }),
   set_auto_compaction: command({
     summary: "Switches automatic compaction on or off for this session.",
@@ -42,5 +43,6 @@ export const compactionCommands = {
     params: noParams,
     result: nothing,
     data: "none",
+    answersAtOnce: true,
   }),
 };

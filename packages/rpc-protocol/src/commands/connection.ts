@@ -72,12 +72,15 @@ export const connectionCommands = {
         capabilities: z.optional(ClientCapabilities()),
       }),
     result: HostInfo,
+    scope: "host",
+    answersAtOnce: true,
   }),
   get_capabilities: command({
     summary:
       "Returns what `initialize` returns about the host and the connection, without changing anything.",
     params: noParams,
     result: HostInfo,
+    scope: "connection",
   }),
   set_subagent_subscription: command({
     summary:
@@ -109,5 +112,6 @@ export const connectionCommands = {
       }),
     data: "initialized",
     positional: ["events"],
+    scope: "connection",
   }),
 };

@@ -114,6 +114,8 @@ export const hostingCommands = {
         ...position,
       }),
     takesLong: true,
+    scope: "host",
+    beginsWork: true,
   }),
   close_session: command({
     summary:
@@ -123,6 +125,7 @@ export const hostingCommands = {
     data: "none",
     positional: ["sessionId"],
     takesLong: true,
+    answersAtOnce: true,
   }),
   attach: command({
     summary:
@@ -138,6 +141,7 @@ export const hostingCommands = {
       }),
     result: () => z.object(snapshot),
     positional: ["sessionId"],
+    answersAtOnce: true,
   }),
   detach: command({
     summary: "Sends the connection no more frames of a session; the session goes on.",
@@ -149,6 +153,7 @@ export const hostingCommands = {
     result: nothing,
     data: "none",
     positional: ["sessionId"],
+    answersAtOnce: true,
   }),
   drain: command({
     summary:
@@ -168,5 +173,7 @@ export const hostingCommands = {
         ),
       }),
     takesLong: true,
+    scope: "host",
+    answersAtOnce: true,
   }),
 };

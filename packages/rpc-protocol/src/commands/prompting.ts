@@ -64,7 +64,7 @@ export const promptingCommands = {
     data: "initialized",
     positional: ["message"],
     awaitsSessionChange: true,
-    beginsWork: true,
+    startsRun: true,
   }),
   steer: command({
     summary:
@@ -74,7 +74,7 @@ export const promptingCommands = {
     data: "initialized",
     positional: ["message"],
     awaitsSessionChange: true,
-    beginsWork: true,
+    startsRun: true,
   }),
   follow_up: command({
     summary: "Queues a message for when the agent has nothing left to do.",
@@ -83,7 +83,7 @@ export const promptingCommands = {
     data: "initialized",
     positional: ["message"],
     awaitsSessionChange: true,
-    beginsWork: true,
+    startsRun: true,
   }),
   queue_message: command({
     summary:
@@ -93,6 +93,7 @@ export const promptingCommands = {
     data: "initialized",
     positional: ["message"],
     awaitsSessionChange: true,
+    beginsWork: true,
   }),
   abort_and_prompt: command({
     summary: "Stops what the agent is doing and sends a prompt, ahead of all queued messages.",
@@ -102,7 +103,7 @@ export const promptingCommands = {
     positional: ["message"],
     awaitsSessionChange: true,
     takesLong: true,
-    beginsWork: true,
+    startsRun: true,
   }),
   abort: command({
     summary: "Stops what the agent is doing; answered once it is idle.",
@@ -110,6 +111,7 @@ export const promptingCommands = {
     result: nothing,
     data: "none",
     takesLong: true,
+    answersAtOnce: true,
   }),
   new_session: command({
     summary: "Starts a fresh session; `parentSession` is recorded in it.",

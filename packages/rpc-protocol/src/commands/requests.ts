@@ -13,5 +13,6 @@ export const requestCommands = {
         /** The requests, each as in its `host_request`. */
         requests: z.array(PendingRequest),
       }),
+    answersAtOnce: true,
   }),
 };

@@ -184,6 +184,7 @@ export const sessionCommands = {
         /** The sessions. */
         sessions: z.array(SessionInfo()),
       }),
+    scope: "connection",
   }),
   delete_session: command({
     summary: "Deletes a session file that is not in use.",

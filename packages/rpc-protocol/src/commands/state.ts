@@ -154,6 +154,7 @@ export const stateCommands = {
     summary: "Returns the state of the session.",
     params: noParams,
     result: () => SessionState,
+    answersAtOnce: true,
   }),
   get_messages: command({
     summary: "Returns all messages of the conversation, without one that is still streaming.",

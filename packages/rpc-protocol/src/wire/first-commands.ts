@@ -1,4 +1,5 @@
 import type { CommandName, Params } from "../commands/index.ts";
+import { type CommandTraits, traitsOf } from "../commands/traits.ts";
 import { protocolNames } from "../dialects/index.ts";
 import type { CommandFrame } from "./frame.ts";
 
@@ -7,8 +8,7 @@ type IsRight = (value: unknown) => boolean;
 
 /** What a command's definition says, as far as it matters here. */
 interface FirstCommand<N extends CommandName> {
-  readonly data: CommandFrame["data"];
-  readonly awaitsSessionChange: boolean;
+  readonly traits: CommandTraits;
   /** Undefined where there are none, and whatever is said is left out. */
   readonly members: { readonly [M in keyof Params<N>]?: IsRight } | undefined;
   readonly required?: keyof Params<N> & string;
@@ -21,7 +21,7 @@ const isOneOf =
   (value) =>
     values.some((known) => known === value);
 
-const question = { data: "always", awaitsSessionChange: false, members: undefined } as const;
+const question = { traits: traitsOf({}), members: undefined };
 
 /**
  * What clients say to a host that has just started, in its usual forms. Understanding these without
@@ -29,13 +29,12 @@ const question = { data: "always", awaitsSessionChange: false, members: undefine
  * `first-prompt`). Every other form, and what is wrong, is left to the schemas, which load with it.
  */
 const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
-  get_state: question,
+  get_state: { traits: traitsOf({ answersAtOnce: true }), members: undefined },
   get_messages: question,
   get_session_stats: question,
   get_available_models: question,
   initialize: {
-    data: "always",
-    awaitsSessionChange: false,
+    traits: traitsOf({ scope: "host", answersAtOnce: true }),
     members: {
       protocol: isOneOf(protocolNames),
       stream: isOneOf(["full", "delta"]),
@@ -46,8 +45,7 @@ const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
     },
   },
   prompt: {
-    data: "initialized",
-    awaitsSessionChange: true,
+    traits: traitsOf({ data: "initialized", awaitsSessionChange: true, beginsWork: true }),
     required: "message",
     members: {
       message: isText,
@@ -65,11 +63,11 @@ export function decodeFirst(line: Readonly<Record<string, unknown>>): CommandFra
   // What is left out here is read exactly by the full decoder.
   if (typeof (id ?? "") !== "string" && !Number.isSafeInteger(id)) return undefined;
   const command = Reflect.get(firstCommands, type) as FirstCommand<CommandName>;
-  const { data, awaitsSessionChange, members } = command;
+  const { traits, members } = command;
   const params = members === undefined ? {} : paramsOf(line);
   if (members !== undefined && !isUsual(params, command)) return undefined;
   const known = { id: id ?? undefined, name: type, params };
-  return { kind: "command", ...known, data, awaitsSessionChange } as CommandFrame;
+  return { kind: "command", ...known, ...traits } as CommandFrame;
 }
 
 function paramsOf(line: Readonly<Record<string, unknown>>): Record<string, unknown> {

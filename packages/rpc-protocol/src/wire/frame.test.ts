@@ -9,6 +9,7 @@ import {
   type Params,
   type Result,
 } from "../commands/index.ts";
+import { traitsOf } from "../commands/traits.ts";
 import type { RequestId } from "../vocabulary/host-frame.ts";
 import type { Model } from "../vocabulary/model.ts";
 import { decodeClientFrame } from "./frame.ts";
@@ -83,8 +84,7 @@ describe("decodeClientFrame", () => {
         kind: "command",
         id: "1",
         name,
-        data: commands[name].data,
-        awaitsSessionChange: commands[name].awaitsSessionChange,
+        ...traitsOf(commands[name]),
         params: fields,
         // What routes a frame to its session is beside its parameters, too.
         ...("sessionId" in fields ? { sessionId: fields.sessionId } : {}),
@@ -144,8 +144,11 @@ describe("decodeClientFrame", () => {
       kind: "command",
       id: undefined,
       name: "prompt",
+      scope: "session",
       data: "initialized",
       awaitsSessionChange: true,
+      beginsWork: true,
+      answersAtOnce: false,
       params: { message: "hi" },
     });
     expect(decode({ id: null, type: "get_state" })).toMatchObject({ kind: "command" });

@@ -1,6 +1,7 @@
 import type { $ZodIssue } from "zod/v4/core";
 import type { Command } from "../commands/command.ts";
 import { type CommandName, commands, isCommandName, type Params } from "../commands/index.ts";
+import { type CommandTraits, traitsOf } from "../commands/traits.ts";
 import { type ErrorCode, errorText } from "../vocabulary/error.ts";
 import type { ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
 import type { RequestId } from "../vocabulary/host-frame.ts";
@@ -9,18 +10,17 @@ import { exactId } from "./exact-id.ts";
 import { decodeHostAnswer, isHostAnswer } from "./host-answer.ts";
 import { typeName } from "./type-name.ts";
 
-/** A decoded command, with what its handling needs of its definition. */
-export type CommandFrame = {
-  [N in CommandName]: {
-    kind: "command";
-    id: RequestId | undefined;
-    name: N;
-    params: Params<N>;
-    data: Command["data"];
-    awaitsSessionChange: Command["awaitsSessionChange"];
-    sessionId?: unknown;
-  };
-}[CommandName];
+/** A decoded command, with what a host needs of its definition. */
+export type CommandFrame = CommandTraits &
+  {
+    [N in CommandName]: {
+      kind: "command";
+      id: RequestId | undefined;
+      name: N;
+      params: Params<N>;
+      sessionId?: unknown;
+    };
+  }[CommandName];
 
 /** What a client may send, decoded. */
 export type ClientFrame =
@@ -84,11 +84,11 @@ function decodeParams(
   id: RequestId | undefined,
   fields: Record<string, unknown>,
 ): ClientFrame | FrameError {
-  const { params, hasFields, data, awaitsSessionChange, refusesUnknown } = commands[name];
+  const definition: Command = commands[name];
+  const { params, hasFields, refusesUnknown } = definition;
+  const head = { kind: "command", id, name, ...traitsOf(definition) } as const;
   // Whatever else is sent is left out (row "`get_state` idle").
-  if (!hasFields) {
-    return { kind: "command", id, name, params: {}, data, awaitsSessionChange } as CommandFrame;
-  }
+  if (!hasFields) return { ...head, params: {} } as CommandFrame;
   const schema = params();
   const known = Object.keys(schema.shape);
   const given = withoutNulls(fields, schema);
@@ -100,10 +100,7 @@ function decodeParams(
     return refuse(id, name, "invalid_params", { command: name, field: unknown, reason });
   }
   const parsed = schema.safeParse(given);
-  if (parsed.success) {
-    const frame = { kind: "command", id, name, params: parsed.data, data, awaitsSessionChange };
-    return frame as CommandFrame;
-  }
+  if (parsed.success) return { ...head, params: parsed.data } as CommandFrame;
   return refuse(id, name, "invalid_params", {
     command: name,
     ...explain(parsed.error.issues, fields),

@@ -303,7 +303,7 @@ export class Client {
   /** Answers itself: nothing comes between the answer and what has happened since. */
   async #open(frame: Extract<CommandFrame, { name: "open_session" }>): Promise<typeof answered> {
     const { pool, isOneShot = false } = this.#options;
-    refuseWhileDraining(pool.isDraining, frame.name);
+    refuseWhileDraining(pool.isDraining, frame);
     if (pool.isIsolating) {
       await this.#isolated.open(frame.params, (opened) => answerWith(this.#control, frame, opened));
       return answered;

@@ -1,10 +1,7 @@
-import type { Params, Result } from "@tau-agent/rpc-protocol";
+import { type CommandName, commands, type Params, type Result } from "@tau-agent/rpc-protocol";
 import type { IsolatedSession } from "../sessions/isolated-session.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { IsolatedLine } from "./isolated-line.ts";
-
-/** Commands that are about the host, whatever session they name. */
-const hostCommands: ReadonlySet<string> = new Set(["initialize", "open_session", "drain"]);
 
 /** A client's ways to the sessions that have processes of their own. */
 export class IsolatedLines {
@@ -30,7 +27,7 @@ export class IsolatedLines {
     const { pool } = this.#options;
     if (!pool.isIsolating) return false;
     const head = headOf(line);
-    if (typeof head.sessionId !== "string" || hostCommands.has(String(head.type))) return false;
+    if (typeof head.sessionId !== "string" || isOfHost(head.type)) return false;
     const session = pool.isolated(head.sessionId);
     if (session === undefined || session.isClosing) return false;
     this.#lineTo(session).send(line, head);
@@ -70,6 +67,10 @@ export class IsolatedLines {
     this.#lines.set(sessionId, line);
     return line;
   }
+}
+
+function isOfHost(type: unknown): boolean {
+  return Object.hasOwn(commands, String(type)) && commands[type as CommandName].scope === "host";
 }
 
 function headOf(line: string): { sessionId?: unknown; type?: unknown; id?: unknown } {
