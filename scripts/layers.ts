@@ -264,7 +264,7 @@ export const layers: readonly Layers[] = [
   {
     root: "apps/cli/src/hosting",
     floors: [["sessions"], ["clients"], ["listen"]],
-    looseFiles: ["serve-hosted.ts", "serve-stdio.ts"],
+    looseFiles: ["many-sessions.ts", "serve-host.ts", "serve-stdio.ts"],
   },
   {
     root: "apps/bench/src",

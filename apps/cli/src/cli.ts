@@ -1,11 +1,11 @@
 // First of all: from here on nothing but frames reaches stdout.
 import "./process/output.ts";
-import { exportSessionFile, McpPool } from "@tau-agent/coding-agent";
+import { exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "./command-line/cli-options.ts";
-import { clientTimeoutOf, milliseconds } from "./command-line/hosting-options.ts";
 import { readHostLine } from "./command-line/read-host-line.ts";
 import { settleUnknown } from "./command-line/settle-unknown.ts";
+import { serveHost } from "./hosting/serve-host.ts";
 import type { Notice } from "./one-shot/one-shot.ts";
 import { readEnvironment } from "./process/environment.ts";
 import { exit, fail, preparation, prepareProcess } from "./process/host-process.ts";
@@ -14,10 +14,7 @@ import type { FrameOutput } from "./process/output.ts";
 import { isLibrary, output } from "./process/output.ts";
 import { shownVersion } from "./process/shown-version.ts";
 import { Shutdown } from "./process/shutdown.ts";
-import { chooseDialect } from "./rpc/choose-dialect.ts";
-import { serve } from "./rpc/serve.ts";
-import { UiNotices } from "./rpc/ui-notices.ts";
-import { openSession, settleBeforeSessions } from "./session/open-session.ts";
+import { openSession } from "./session/open-session.ts";
 
 if (!isLibrary) void main(output);
 
@@ -138,54 +135,16 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   }
   const shutdown = new Shutdown(exit);
   shutdown.listen();
-  if (isHosting(options)) {
-    return startHosting(options, output, { logger, shutdown });
-  }
-  const drainTimeoutMs = milliseconds("--drain-timeout-ms", options.drainTimeoutMs);
-  const clientTimeoutMs = clientTimeoutOf(options);
-  const notices = new UiNotices();
-  const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
-  const [dialect, session] = await Promise.all([
-    chooseDialect(options.protocol, process.env),
-    openSession(options, logger, {
-      sendUiRequest: (request) => notices.send(request),
-      onShutdown: () => void shutdown.begin(0),
-      clientReady,
-      beforeExtensions: preparation(shutdown, process.stdin),
-    }),
-  ]);
   const input = process.stdin;
-  const surroundings = { input, output, shutdown, logger, clientTimeoutMs };
-  const isDialectChosen = Boolean(options.protocol || process.env.PI_RPC_PROTOCOL);
-  const own = { session, dialect, isDialectChosen, notices, onFirstAnswer, drainTimeoutMs };
-  serve({ ...own, ...surroundings });
-}
-
-/** A host with several sessions or connections. */
-async function startHosting(
-  options: CliOptions,
-  output: FrameOutput,
-  { logger, shutdown }: { readonly logger: Logger; readonly shutdown: Shutdown },
-): Promise<void> {
-  const { serveHosted } = await import("./hosting/serve-hosted.ts");
-  const input = process.stdin;
-  const beforeExtensions = preparation(shutdown, options.listen.length > 0 ? undefined : input);
-  const environment = readEnvironment();
-  if (options.sessions) {
-    await settleBeforeSessions(options, { logger, environment, beforeExtensions });
-  }
-  await serveHosted({
+  await serveHost({
     options,
-    environment,
-    dialect: await chooseDialect(options.protocol, process.env),
+    environment: readEnvironment(),
+    logger,
     output,
     input,
     shutdown,
-    logger,
     words: process.argv.slice(2),
-    beforeExtensions,
-    mcpPool: new McpPool(),
-    openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }, environment),
+    beforeExtensions: preparation(shutdown, options.listen.length > 0 ? undefined : input),
   });
 }
 

@@ -8,7 +8,7 @@ import {
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 import { type DispatchOptions, dispatch } from "./dispatch.ts";
-import type { Host } from "./handlers/host.ts";
+import type { SessionContext } from "./handlers/contexts.ts";
 import { handlers } from "./handlers/index.ts";
 
 /** Adds a command as an author would: its definition to the table, its handler beside the others. */
@@ -38,22 +38,21 @@ function hostWith(
 ) {
   const answers: ResponseFrame[] = [];
   const { underWay, isClosed = false, stored } = session;
-  const host = {
+  const context = {
     session: { navigation: { underWay }, isClosed, stored },
     connection: { respond: (response: ResponseFrame) => answers.push(response) },
   };
   const options: DispatchOptions = {
-    host: host as unknown as Host,
+    context: context as unknown as SessionContext,
     waiting: new Set(),
     onUiResponse: () => expect.fail("is not a dialog's answer"),
     onHostAnswer: () => expect.fail("is not an answer"),
-    onAnswered: () => {},
     onInternalError: (error) => expect.fail(String(error)),
     isDraining: () => isDraining,
   };
   const send = (type: CommandName | "invented") =>
     dispatch(decodeClientFrame(JSON.stringify({ id: "1", type })), options);
-  return { host, answers, send };
+  return { context, answers, send };
 }
 
 describe("a command added to the table", () => {
@@ -69,10 +68,10 @@ describe("a command added to the table", () => {
     const change = Promise.withResolvers<void>();
     const seen: string[] = [];
     addCommand({ awaitsSessionChange: true }, () => void seen.push("invented"));
-    const { host, send } = hostWith({ underWay: change.promise });
+    const { context, send } = hostWith({ underWay: change.promise });
     const done = send("invented");
     expect(seen).toEqual([]);
-    host.session.navigation.underWay = undefined;
+    context.session.navigation.underWay = undefined;
     seen.push("changed");
     change.resolve();
     await done;

@@ -8,28 +8,31 @@ import {
   errorMessage,
   errorText,
   type FrameError,
-  type Handlers,
-  type RequestId,
+  ProtocolError,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { Connection } from "./connection/connection.ts";
-import { refuseWhileDraining } from "./drain.ts";
-import type { Host } from "./handlers/host.ts";
+import type { CommandRequest, HostContext, SessionContext } from "./handlers/contexts.ts";
 import { handlers } from "./handlers/index.ts";
 
-/** The host a frame is for, and where everything goes that is not a response. */
-export interface DispatchOptions {
-  readonly host: Host;
+/** How commands are run. */
+export interface RunOptions {
+  readonly context: HostContext;
+  readonly onInternalError: (error: unknown) => void;
+  /** Whether the host is about to end and accepts no new work. */
+  readonly isDraining: () => boolean;
+  /** Called once a command has been answered. */
+  readonly onAnswered?: () => void;
+}
+
+/** The session a frame is for, and where everything goes that is not a response. */
+export interface DispatchOptions extends RunOptions {
+  readonly context: SessionContext;
   /** Commands that wait for another session. */
   readonly waiting: Set<CommandFrame>;
   readonly onUiResponse: (response: ExtensionUiResponse) => void;
   /** Takes an answer to a host request; throws if it is refused. */
   readonly onHostAnswer: (answer: HostAnswer) => void;
-  /** Called once a command has been answered. */
-  readonly onAnswered: (frame: CommandFrame) => void;
-  readonly onInternalError: (error: unknown) => void;
-  /** Whether the host is about to end and accepts no new work. */
-  readonly isDraining: () => boolean;
 }
 
 /**
@@ -41,10 +44,11 @@ export function dispatch(
   frame: ClientFrame | FrameError,
   options: DispatchOptions,
 ): void | Promise<void> {
-  if (frame.kind === "error") return answerError(options.host.connection, frame);
+  const { connection, session } = options.context;
+  if (frame.kind === "error") return answerError(connection, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
   if (frame.kind === "host_answer") return takeAnswer(frame.answer, options);
-  const { navigation, isClosed } = options.host.session;
+  const { navigation, isClosed } = session;
   const change = isClosed ? undefined : navigation.underWay;
   if (change !== undefined) {
     const isWaiting = frame.awaitsSessionChange;
@@ -52,7 +56,7 @@ export function dispatch(
     // What was sent before an abort is to be stopped by it, also when it has yet to begin; dialogs of
     // the change end at once.
     const isAbort = frame.name === "abort" && options.waiting.size > 0;
-    if (isAbort) void options.host.session.abort();
+    if (isAbort) void session.abort();
     if (isWaiting || isAbort) {
       return change.then(() => {
         options.waiting.delete(frame);
@@ -60,22 +64,41 @@ export function dispatch(
       });
     }
   }
+  return runCommand(frame, options);
+}
+
+/** Runs a command and answers exactly once; never rejects. */
+export function runCommand(frame: CommandFrame, options: RunOptions): void | Promise<void> {
+  const { connection, session } = options.context;
+  const afterwards: (() => void)[] = [];
   const fail = (error: unknown): void => {
     const { code, text } = describeError(error, options.onInternalError);
-    answerError(options.host.connection, { id: frame.id, command: frame.name, code, error: text });
-    options.onAnswered(frame);
+    answerError(connection, { id: frame.id, command: frame.name, code, error: text });
+    options.onAnswered?.();
+  };
+  const answer = (data: unknown): void => {
+    answerWith(connection, frame, data);
+    try {
+      for (const run of afterwards) run();
+      options.onAnswered?.();
+    } catch (error) {
+      // The command has its answer.
+      options.onInternalError(error);
+    }
   };
   const reply = (data: unknown): void | Promise<void> => {
     // What the command wrote, or shows, has to be in the session's store.
-    const stored = frame.answersAtOnce ? undefined : options.host.session.stored;
-    if (stored === undefined) return answer(options, frame, data);
-    return stored.then(() => answer(options, frame, data));
+    const stored = frame.answersAtOnce ? undefined : session?.stored;
+    if (stored === undefined) return answer(data);
+    return stored.then(() => answer(data));
   };
   try {
-    refuseWhileDraining(options.isDraining(), frame);
+    if (frame.beginsWork && options.isDraining()) throw new ProtocolError("draining");
     // What waited for another session finds none any more.
-    if (isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
-    const data = run(frame, options.host);
+    if (session?.isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
+    const { id } = frame;
+    const afterAnswer = (run: () => void): void => void afterwards.push(run);
+    const data = handle(frame, options.context, { id, afterAnswer });
     if (data instanceof Promise) return data.then(reply).catch(fail);
     const replied = reply(data);
     return replied instanceof Promise ? replied.catch(fail) : replied;
@@ -84,14 +107,18 @@ export function dispatch(
   }
 }
 
-/** The table's types guarantee that params and handler fit; the union hides it. */
-function run({ name, params, id }: CommandFrame, host: Host): unknown {
-  const handler = handlers[name] as Handlers<Host>[typeof name] as (
-    host: Host,
+/** The table's types guarantee that context, params and handler fit; the union hides it. */
+function handle(
+  { name, params }: CommandFrame,
+  context: HostContext,
+  request: CommandRequest,
+): unknown {
+  const handler = handlers[name] as (
+    context: HostContext,
     params: unknown,
-    request: { id: RequestId | undefined },
+    request: CommandRequest,
   ) => unknown;
-  return handler(host, params, { id });
+  return handler(context, params, request);
 }
 
 /** An accepted answer has no response; what came of it is reported when the request ends. */
@@ -100,17 +127,13 @@ function takeAnswer(given: HostAnswer, options: DispatchOptions): void {
     options.onHostAnswer(given);
   } catch (error) {
     const { code, text } = describeError(error, options.onInternalError);
-    answerError(options.host.connection, { id: given.id, command: given.type, code, error: text });
+    const { connection } = options.context;
+    answerError(connection, { id: given.id, command: given.type, code, error: text });
   }
 }
 
-function answer({ host, onAnswered }: DispatchOptions, frame: CommandFrame, data: unknown): void {
-  answerWith(host.connection, frame, data);
-  onAnswered(frame);
-}
-
 /** Answers a command that has succeeded. */
-export function answerWith(
+function answerWith(
   connection: Pick<Connection, "respond">,
   { id, name, data: policy }: CommandFrame,
   data: unknown,
@@ -141,7 +164,7 @@ export function answerError(
 }
 
 /** Code and text of anything thrown. */
-export function describeError(
+function describeError(
   error: unknown,
   onInternalError: (error: unknown) => void,
 ): { code: ErrorCode; text: string } {

@@ -184,6 +184,17 @@ describe("several connections", () => {
     expect(opened).toMatchObject({ success: false });
   });
 
+  it("get the diagnostics of the one session once each", async () => {
+    const files = { "agent/settings.json": '{"noSuchSetting": 1}' };
+    const { unixUrl } = await listeningHost({ scenario, files }, { isMany: false });
+    for (const client of [await FrameClient.connect(unixUrl), await FrameClient.connect(unixUrl)]) {
+      await client.ask({ type: "initialize" });
+      await client.ask({ type: "initialize" });
+      await client.ask({ type: "get_state" });
+      expect(client.frames.filter(({ type }) => type === "diagnostic")).toHaveLength(1);
+    }
+  });
+
   it("go on with a stock EventSource where it was cut", async () => {
     const { http, token, unixUrl } = await listeningHost({ scenario });
     const client = await FrameClient.connect(unixUrl);

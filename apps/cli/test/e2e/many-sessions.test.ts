@@ -210,6 +210,16 @@ describe("a host with many sessions", () => {
     expect((await host.finish()).code).toBe(0);
   });
 
+  it("drains when a session's client asks, and answers with the session's handle", async () => {
+    const { ask, open } = start();
+    const sessionId = await open();
+    expect(await ask({ type: "drain", sessionId })).toMatchObject({
+      success: true,
+      sessionId,
+      data: { sessions: [{ sessionId }] },
+    });
+  });
+
   it("refuses as draining whatever the session", async () => {
     const { host, open } = start();
     const [busy, idle] = [await open(), await open()];

@@ -1,15 +1,11 @@
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { createAgentSession } from "@tau-agent/coding-agent";
 import { FrameQueue, mismatch, type Pattern } from "@tau-agent/conformance";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 import { onTestFinished } from "vitest";
 import { readHostLine } from "../../src/command-line/read-host-line.ts";
+import { serveHost } from "../../src/hosting/serve-host.ts";
 import { Shutdown } from "../../src/process/shutdown.ts";
-import { chooseDialect } from "../../src/rpc/choose-dialect.ts";
-import { serve } from "../../src/rpc/serve.ts";
-import { UiNotices } from "../../src/rpc/ui-notices.ts";
-import { sessionOptions } from "../../src/session/session-options.ts";
 import { recordHost } from "../recording/record-host.ts";
 import { makePlace, type Place, type PlaceSetup } from "./place.ts";
 import { SchemaCheck } from "./schema-check.ts";
@@ -73,19 +69,10 @@ export class MemoryHost {
       sessionDirectory: undefined,
       variables: place.variables,
     };
-    const line = readHostLine(place.arguments);
-    const notices = new UiNotices();
-    const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
     const shutdown = new Shutdown((code) => {
       this.frames.end();
       this.#exit.resolve(code);
     });
-    const options = await sessionOptions(line, environment, {
-      sendUiRequest: (request) => notices.send(request),
-      onShutdown: () => void shutdown.begin(0),
-      clientReady,
-    });
-    const session = await createAgentSession(options);
     const output = {
       write: (piece: string | Uint8Array, onWritten?: () => void) => {
         this.#take(typeof piece === "string" ? Buffer.from(piece) : piece);
@@ -96,9 +83,16 @@ export class MemoryHost {
       onClosed: () => {},
     };
     const logger = { warn() {}, error() {}, debug() {}, diagnostics() {} };
-    const dialect = await chooseDialect(line.protocol, place.variables);
-    const surroundings = { input: this.#input, output, shutdown, logger };
-    serve({ session, dialect, notices, onFirstAnswer, ...surroundings });
+    await serveHost({
+      options: readHostLine(place.arguments),
+      environment,
+      logger,
+      output,
+      input: this.#input,
+      shutdown,
+      words: place.arguments,
+      beforeExtensions: async () => {},
+    });
   }
 
   #take(piece: Uint8Array): void {

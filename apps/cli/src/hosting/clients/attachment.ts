@@ -1,17 +1,19 @@
-import type {
-  CommandFrame,
-  Dialect,
-  EventOrder,
-  ExtensionUiRequest,
-  Params,
-  Result,
-  SessionEvent,
+import {
+  type Dialect,
+  type EventOrder,
+  type ExtensionUiRequest,
+  type ExtensionUiResponse,
+  type HostAnswer,
+  type Params,
+  ProtocolError,
+  type Result,
+  type SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import { ClientRequests } from "../../rpc/connection/client-requests.ts";
 import { Connection, type SessionTag } from "../../rpc/connection/connection.ts";
-import { eventOf } from "../../rpc/connection/diagnostic-events.ts";
+import { diagnosticEvent } from "../../rpc/connection/diagnostic-event.ts";
 import type { LineWriter } from "../../rpc/connection/line-writer.ts";
-import type { DispatchOptions } from "../../rpc/dispatch.ts";
+import type { AfterAnswer, AttachedSession } from "../../rpc/handlers/contexts.ts";
 import type {
   HostedSession,
   SessionClosedReason,
@@ -26,25 +28,25 @@ export interface AttachmentOptions {
   readonly dialect: Dialect;
   /** Whether frames name their session, as in a host with many. */
   readonly namesSession: boolean;
-  readonly drain: () => Promise<Result<"drain">>;
-  readonly isDraining: () => boolean;
-  readonly onAnswered: (frame: CommandFrame) => void;
-  readonly onInternalError: (error: unknown) => void;
+  /** The client sends one command and gets nothing but its answer. */
+  readonly isOneShot?: boolean | undefined;
   /** The session is closed. */
   readonly onClosed: () => void;
 }
 
 /** One client's way to one session: its commands, and while it listens, the frames of the session. */
-export class Attachment implements SessionListener {
+export class Attachment implements SessionListener, AttachedSession {
   readonly hosted: HostedSession;
   readonly connection: Connection;
   readonly requests: ClientRequests;
-  /** How commands of the client are dispatched. */
-  readonly dispatching: DispatchOptions;
+  /** Requests were open before the client came, and it has not got them. */
+  missesRequests = false;
   readonly #options: AttachmentOptions;
   readonly #tag: SessionTag;
   #stop: (() => void) | undefined;
   #isReplaying = false;
+  /** How many of the session's diagnostics the client has. */
+  #diagnosed = 0;
 
   constructor(options: AttachmentOptions) {
     const { hosted, writer, namesSession } = options;
@@ -59,20 +61,6 @@ export class Attachment implements SessionListener {
     );
     this.connection.isSettled = !hosted.session.isBusy;
     this.requests = new ClientRequests(this.connection, hosted.session.requests);
-    this.dispatching = {
-      host: {
-        session: hosted.session,
-        connection: this.connection,
-        requests: this.requests,
-        drain: options.drain,
-      },
-      waiting: hosted.waiting,
-      onUiResponse: (response) => this.#answer(() => this.requests.answerDialog(response)),
-      onHostAnswer: (answer) => this.#answer(() => this.requests.answer(answer)),
-      onAnswered: (frame) => this.#answered(frame),
-      onInternalError: options.onInternalError,
-      isDraining: options.isDraining,
-    };
   }
 
   get isListening(): boolean {
@@ -94,28 +82,46 @@ export class Attachment implements SessionListener {
     this.hosted.requests.remove(this.requests);
   }
 
-  /** Where the session is. */
-  snapshot(): Result<"attach"> {
-    const { session, message, streamId, seq } = this.hosted;
-    return {
-      state: session.state,
-      pendingRequests: [...session.requests.pending],
-      ...(message === undefined ? {} : { message }),
-      streamId,
-      seq,
-    };
+  attach(params: Params<"attach">, afterAnswer: AfterAnswer): Result<"attach"> {
+    this.#refuseOther("attach", params.sessionId);
+    this.connection.flush();
+    this.connection.showsOrder = true;
+    if (!this.#options.isOneShot) afterAnswer(() => this.follow(params));
+    return this.#snapshot();
+  }
+
+  detach({ sessionId }: Params<"detach">): void {
+    this.#refuseOther("detach", sessionId);
+    this.leave();
+  }
+
+  takeTools(): void {
+    this.hosted.requests.run(this.requests);
+  }
+
+  callTools(): void {
+    this.hosted.requests.callTools();
+  }
+
+  answerDialog(response: ExtensionUiResponse): void {
+    this.hosted.requests.answeredBy(this.requests, () => this.requests.answerDialog(response));
+  }
+
+  answerRequest(answer: HostAnswer): void {
+    this.hosted.requests.answeredBy(this.requests, () => this.requests.answer(answer));
   }
 
   /** Sends what the client has missed, then `live`; then frames as they come. */
   follow({ streamId, after }: Pick<Params<"attach">, "streamId" | "after">): void {
     const { connection, hosted } = this;
     this.listen();
+    this.missesRequests = false;
     this.#isReplaying = true;
     if (after !== undefined) {
       const missed = hosted.resume(streamId, after);
       if ("reason" in missed) {
         const { reason } = missed;
-        connection.sendHosting({ type: "resync", ...this.#tag, reason, ...this.snapshot() });
+        connection.sendHosting({ type: "resync", ...this.#tag, reason, ...this.#snapshot() });
       } else {
         for (const frame of missed.frames) this.#replay(frame);
       }
@@ -124,15 +130,26 @@ export class Attachment implements SessionListener {
     this.#isReplaying = false;
   }
 
-  /** Sends the diagnostics that the session had before the client came. */
+  /** Sends the open requests that the client answers. */
+  repeatRequests(): void {
+    this.missesRequests = false;
+    this.hosted.requests.repeatTo(this.requests);
+  }
+
+  /** Sends the session's diagnostics that the client does not have. */
   diagnose(): void {
-    for (const diagnostic of this.hosted.session.diagnostics) {
-      void this.connection.send(eventOf(diagnostic), this.hosted.nextOrder());
+    const news = this.hosted.session.diagnostics.slice(this.#diagnosed);
+    this.#diagnosed += news.length;
+    for (const diagnostic of news) {
+      void this.connection.send(diagnosticEvent(diagnostic), this.hosted.nextOrder());
     }
   }
 
   hear(event: SessionEvent, order: EventOrder): void | Promise<void> {
-    if (event.type === "diagnostic" && !this.connection.isInitialized) return;
+    if (event.type === "diagnostic") {
+      if (!this.connection.isInitialized) return;
+      this.#diagnosed += 1;
+    }
     return this.connection.send(event, order);
   }
 
@@ -150,21 +167,30 @@ export class Attachment implements SessionListener {
     this.#options.onClosed();
   }
 
+  /** Where the session is. */
+  #snapshot(): Result<"attach"> {
+    const { session, message, streamId, seq } = this.hosted;
+    return {
+      state: session.state,
+      pendingRequests: [...session.requests.pending],
+      ...(message === undefined ? {} : { message }),
+      streamId,
+      seq,
+    };
+  }
+
+  /** In a host with one session, a client may leave the session's id out. */
+  #refuseOther(command: string, sessionId: string | undefined): void {
+    if (this.#options.namesSession) return;
+    if (!this.hosted.keepsFrames) throw new ProtocolError("multi_session_disabled", { command });
+    if (sessionId === undefined || sessionId === this.hosted.session.state.sessionId) return;
+    throw new ProtocolError("unknown_session", { sessionId });
+  }
+
   #replay({ kind, frame, order }: ReplayedFrame): void {
     if (kind === "event") void this.hear(frame, order);
     else if (kind === "notice") this.connection.ask(frame, order);
     else if (this.requests.hearsEnds) this.connection.sendRequest(frame, order);
-  }
-
-  #answer(take: () => void): void {
-    this.hosted.requests.answeredBy(this.requests, take);
-  }
-
-  #answered(frame: CommandFrame): void {
-    if (frame.name === "set_host_tools" && this.requests.runsTools) {
-      this.hosted.requests.run(this.requests);
-    }
-    this.#options.onAnswered(frame);
   }
 
   /** What a client has asked for again does not count as unread events. */

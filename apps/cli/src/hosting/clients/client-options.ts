@@ -1,22 +1,25 @@
-import type { Dialect, SandboxInfo } from "@tau-agent/rpc-protocol";
+import type { CommandFrame, Dialect } from "@tau-agent/rpc-protocol";
 import type { LineWriter } from "../../rpc/connection/line-writer.ts";
 import type { SessionPool } from "../sessions/session-pool.ts";
+import type { IsolatedLines, IsolatedLinesOptions } from "./isolated-lines.ts";
 
-/** What a client is made from. */
-export interface ClientOptions {
+/** What all clients of a host share. */
+export interface ClientSetup {
   readonly pool: SessionPool;
-  /** What it speaks until it asks for another. */
+  /** What a client speaks until it asks for another. */
   readonly dialect: Dialect;
-  readonly writer: LineWriter;
-  /** The sandbox that a session in the host's folder would have. */
-  readonly describeSandbox: () => Promise<SandboxInfo>;
-  /** A single command: it is answered, and nothing else is sent. */
-  readonly isOneShot?: boolean;
+  /** The way to sessions in processes of their own, where there are such. */
+  readonly isolatedLines?: ((options: IsolatedLinesOptions) => IsolatedLines) | undefined;
   readonly onInternalError: (error: unknown) => void;
 }
 
-/** What all clients of a host share. */
-export type ClientSetup = Pick<
-  ClientOptions,
-  "pool" | "dialect" | "describeSandbox" | "onInternalError"
->;
+/** What a client is made from. */
+export interface ClientOptions extends ClientSetup {
+  readonly writer: LineWriter;
+  /** A single command: it is answered, and nothing else is sent. */
+  readonly isOneShot?: boolean;
+  /** What a command has to wait for. */
+  readonly before?: (frame: CommandFrame) => Promise<void> | undefined;
+  /** Whether the host ends, and begins nothing any more. */
+  readonly isEnding?: () => boolean;
+}

@@ -1,57 +1,70 @@
 import {
   type ClientFrame,
-  type CommandFrame,
   type ErrorCode,
   errorText,
   FrameDecoder,
   type FrameError,
   type Params,
   ProtocolError,
+  type Result,
 } from "@tau-agent/rpc-protocol";
 import type { AnsweredMethods } from "../../rpc/connection/client-requests.ts";
-import { Connection } from "../../rpc/connection/connection.ts";
+import { Connection, type SessionTag } from "../../rpc/connection/connection.ts";
 import { RunningCommands } from "../../rpc/connection/running-commands.ts";
-import { answerError, answerWith, describeError, dispatch } from "../../rpc/dispatch.ts";
-import { codeWhileDraining, refuseWhileDraining } from "../../rpc/drain.ts";
-import { hostInfo, initialize } from "../../rpc/handlers/connection.ts";
+import {
+  answerError,
+  type DispatchOptions,
+  dispatch,
+  type RunOptions,
+  runCommand,
+} from "../../rpc/dispatch.ts";
+import type { AfterAnswer, CommandClient } from "../../rpc/handlers/contexts.ts";
 import type { HostedSession } from "../sessions/hosted-session.ts";
 import { Attachment } from "./attachment.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { IsolatedLines } from "./isolated-lines.ts";
+import type { IsolatedLines } from "./isolated-lines.ts";
 
 type Done = void | Promise<void>;
 
+/** A session that the client uses, and how commands of the session are run. */
+interface Attached {
+  readonly attachment: Attachment;
+  readonly dispatching: DispatchOptions;
+}
+
 /** One connection of a client: takes its lines, and routes commands to the sessions they name. */
-export class Client {
-  readonly #options: ClientOptions;
+export class Client implements CommandClient {
   /** Answers about the host, and what the client asked for. */
-  readonly #control: Connection;
-  readonly #attachments = new Map<string, Attachment>();
-  readonly #isolated: IsolatedLines;
+  readonly connection: Connection;
+  readonly #options: ClientOptions;
+  readonly #attached = new Map<string, Attached>();
+  readonly #isolated: IsolatedLines | undefined;
   readonly #running = new RunningCommands();
   readonly #frames: FrameDecoder;
   #answered: AnsweredMethods | undefined;
   /** Whether files are recorded for `rewind`, if the client has said so. */
   #recordsFiles: boolean | undefined;
   #isClosed = false;
-  #hasAnswered = false;
 
   constructor(options: ClientOptions) {
-    const { pool, writer, dialect } = options;
+    const { pool, isOneShot = false } = options;
     this.#options = options;
-    this.#isolated = new IsolatedLines(options);
-    const noOrder = () => ({ seq: 0 });
-    this.#control = new Connection(writer, dialect, noOrder, pool.solo ? undefined : {});
-    this.#control.isInitialized = options.isOneShot ?? false;
+    this.#isolated = options.isolatedLines?.(options);
     this.#frames = new FrameDecoder((frame) => this.#take(frame));
-    if (options.isOneShot) return;
-    this.#control.greet();
-    if (pool.solo !== undefined) this.#attachmentTo(pool.solo).listen();
+    const { solo } = pool;
+    const only = solo && this.#attachTo(solo).attachment;
+    this.connection = only?.connection ?? answersOnly(options, {});
+    this.connection.isInitialized = isOneShot;
+    if (isOneShot) return;
+    this.connection.greet();
+    if (only === undefined) return;
+    only.listen();
+    only.missesRequests = only.hosted.session.requests.size > 0;
   }
 
   /** Takes a line. */
   push(line: string): void {
-    if (this.#isClosed || this.#isolated.push(line)) return;
+    if (this.#isClosed || this.#isolated?.push(line)) return;
     this.#frames.push(line);
   }
 
@@ -59,7 +72,7 @@ export class Client {
   refuseOversized(bytes: number): void {
     const reason = `the line has ${bytes} bytes, more than the limit`;
     const error = errorText("parse", { reason });
-    answerError(this.#control, { id: undefined, command: "parse", code: "parse", error });
+    answerError(this.connection, { id: undefined, command: "parse", code: "parse", error });
   }
 
   /** Whether a command still has to be answered. */
@@ -76,7 +89,7 @@ export class Client {
   async settled(): Promise<void> {
     await this.#frames.idle();
     await this.#running.settled();
-    await this.#isolated.settled();
+    await this.#isolated?.settled();
   }
 
   /** Fulfilled once every command is answered, or a second has gone by. */
@@ -88,301 +101,205 @@ export class Client {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const attachment of this.#attachments.values()) attachment.leave();
-    this.#attachments.clear();
-    this.#isolated.close();
+    for (const { attachment } of this.#attached.values()) attachment.leave();
+    this.#attached.clear();
+    this.#isolated?.close();
+  }
+
+  initialize(asked: Params<"initialize">): void {
+    const { capabilities, rewind } = asked;
+    if (capabilities !== undefined) this.#answered = capabilities.hostRequests || undefined;
+    this.#recordsFiles = rewind ?? this.#recordsFiles;
+    this.#isolated?.initialize(asked);
+    for (const { attachment } of this.#attached.values()) {
+      this.#adapt(attachment);
+      this.#recordFiles(attachment.hosted);
+    }
+  }
+
+  catchUp(): void {
+    for (const { attachment } of this.#attached.values()) {
+      if (!attachment.isListening) continue;
+      if (this.#options.pool.solo !== undefined) attachment.diagnose();
+      attachment.repeatRequests();
+    }
+  }
+
+  setEventFilter(connection: Connection, events: readonly string[] | undefined): void {
+    connection.setEventFilter(events);
+    if (connection !== this.connection) return;
+    for (const { attachment } of this.#attached.values()) this.#adapt(attachment);
+  }
+
+  async openSession(
+    params: Params<"open_session">,
+    afterAnswer: AfterAnswer,
+  ): Promise<Result<"open_session">> {
+    const { pool, isOneShot = false } = this.#options;
+    this.#refuseIfSolo("open_session");
+    if (this.#isolated !== undefined) return this.#isolated.open(params, afterAnswer);
+    const hosted = await pool.open(params);
+    this.#recordFiles(hosted);
+    const { attachment } = this.#attachedTo(hosted);
+    afterAnswer(() => {
+      if (!isOneShot && !this.#isClosed) attachment.listen();
+      hosted.diagnose();
+      hosted.begin();
+      hosted.ready();
+    });
+    const { sessionId, streamId, seq, session } = hosted;
+    return { sessionId, state: session.state, streamId, seq };
+  }
+
+  async closeSession(attachment: Attachment): Promise<void> {
+    this.#refuseIfSolo("close_session");
+    const { hosted } = attachment;
+    await this.#options.pool.close(hosted, "closed", attachment);
+    attachment.connection.flush();
+    this.#attached.delete(hosted.sessionId);
   }
 
   #take(frame: ClientFrame | FrameError): void {
-    const done = this.#route(frame);
+    const { before, isEnding } = this.#options;
+    if (isEnding?.()) return;
+    const wait = frame.kind === "command" ? before?.(frame) : undefined;
+    if (wait !== undefined) this.#frames.hold(wait);
+    const done = wait === undefined ? this.#route(frame) : wait.then(() => this.#route(frame));
     if (done === undefined) return;
+    // A change of dialect comes before whatever follows it.
     if (frame.kind === "command" && frame.name === "initialize") this.#frames.hold(done);
     this.#running.add(done);
   }
 
   #route(frame: ClientFrame | FrameError): Done {
-    const { solo } = this.#options.pool;
-    if (solo !== undefined) return this.#routeToSolo(frame, solo);
+    const { pool } = this.#options;
+    if (pool.solo !== undefined) return this.#dispatch(frame, pool.solo);
     const { sessionId } = frame;
-    if (sessionId !== undefined && typeof sessionId !== "string") {
+    if (sessionId === undefined) return this.#routeToHost(frame, this.connection);
+    if (typeof sessionId !== "string") {
       const reason = `expected string, got ${typeof sessionId}`;
       const command = nameOf(frame);
       return this.#refuse(frame, "invalid_params", { command, field: "sessionId", reason });
     }
-    if (frame.kind === "error") return answerError(this.#speakingOf(sessionId), frame);
-    if (frame.kind === "command" && (sessionId === undefined || frame.name === "initialize")) {
-      const handled = this.#routeToHost(frame);
-      if (handled !== false) return handled;
-    }
-    if (sessionId === undefined) {
+    if (frame.kind === "error") return answerError(this.#untied({ sessionId }), frame);
+    const hosted = pool.get(sessionId);
+    const session = hosted ?? pool.isolated(sessionId);
+    if (session === undefined) return this.#refuse(frame, "unknown_session", { sessionId });
+    if (session.isClosing) return this.#refuse(frame, "session_closing", { sessionId });
+    if (hosted === undefined) return this.#routeToHost(frame, this.#untied({ sessionId }));
+    hosted.touch();
+    return this.#dispatch(frame, hosted);
+  }
+
+  /** Runs commands that need no session of this process. */
+  #routeToHost(frame: ClientFrame | FrameError, connection: Connection): Done {
+    if (frame.kind === "error") return answerError(connection, frame);
+    if (frame.kind !== "command" || frame.scope === "session") {
       return this.#refuse(frame, "missing_session_id", { command: nameOf(frame) });
     }
-    const hosted = this.#options.pool.get(sessionId);
-    if (this.#options.pool.isolated(sessionId)?.isClosing) {
-      return this.#refuse(frame, "session_closing", { sessionId });
-    }
-    if (hosted === undefined) return this.#refuse(frame, "unknown_session", { sessionId });
-    if (hosted.isClosing) return this.#refuse(frame, "session_closing", { sessionId });
-    return this.#routeToSession(frame, hosted);
+    return runCommand(frame, this.#runOptions(connection));
   }
 
-  #routeToSolo(frame: ClientFrame | FrameError, solo: HostedSession): Done {
-    const attachment = this.#attachmentTo(solo);
-    if (frame.kind === "command") {
-      const { name } = frame;
-      if (name === "attach" || name === "detach") {
-        return this.#reply(frame, attachment.connection, () => {
-          this.#refuseOther(solo, frame.params.sessionId);
-          if (name === "attach") return this.#attach(frame, attachment);
-          attachment.leave();
-        });
-      }
-    }
-    return this.#dispatch(frame, attachment);
-  }
-
-  /** Commands about the host itself; false for those of a session. */
-  #routeToHost(frame: CommandFrame): Done | false {
-    const { pool } = this.#options;
-    const control = this.#control;
-    switch (frame.name) {
-      case "initialize":
-        return this.#reply(
-          frame,
-          control,
-          () => this.#initialize(frame.params),
-          () => {
-            for (const { hosted, requests, isListening } of this.#attachments.values()) {
-              if (isListening) hosted.requests.repeatTo(requests);
-            }
-          },
-        );
-      case "get_capabilities":
-        return this.#reply(frame, control, async () => ({
-          ...hostInfo(control),
-          sandbox: await this.#options.describeSandbox(),
-        }));
-      case "set_event_filter":
-        return this.#reply(frame, control, () => {
-          const { events = null } = frame.params;
-          control.setEventFilter(events ?? undefined);
-          for (const attachment of this.#attachments.values())
-            attachment.connection.speakAs(control);
-          return { events };
-        });
-      case "list_sessions":
-        return this.#reply(frame, control, async () => ({
-          sessions: await pool.current(),
-        }));
-      case "open_session":
-        return this.#reply(frame, control, () => this.#open(frame));
-      case "drain":
-        return this.#reply(frame, control, () => pool.drain());
-      default:
-        return false;
-    }
-  }
-
-  #routeToSession(
-    frame: Exclude<ClientFrame | FrameError, FrameError>,
-    hosted: HostedSession,
-  ): Done {
-    const attachment = this.#attachmentTo(hosted);
-    hosted.touch();
-    if (frame.kind === "command") {
-      const { connection } = attachment;
-      switch (frame.name) {
-        case "attach":
-          return this.#reply(frame, connection, () => this.#attach(frame, attachment));
-        case "detach":
-          return this.#reply(frame, connection, () => attachment.leave());
-        case "close_session":
-          return this.#reply(frame, connection, () => this.#close(hosted, attachment));
-        case "open_session":
-          return this.#reply(frame, this.#control, () => this.#open(frame));
-        case "switch_session": {
-          const { sessionPath } = frame.params;
-          return this.#dispatch(frame, attachment, () =>
-            this.#options.pool.refusePathInUse(sessionPath, hosted),
-          );
-        }
-        default:
-      }
-    }
-    return this.#dispatch(frame, attachment);
-  }
-
-  /** `check` throws for a command that must not be run. */
-  #dispatch(frame: ClientFrame | FrameError, attachment: Attachment, check?: () => void): Done {
-    if (check !== undefined && frame.kind === "command") {
-      try {
-        check();
-      } catch (error) {
-        return this.#fail(frame, attachment.connection, error);
-      }
-    }
-    const { hosted, dispatching } = attachment;
-    const done = dispatch(frame, dispatching);
+  #dispatch(frame: ClientFrame | FrameError, hosted: HostedSession): Done {
+    const done = dispatch(frame, this.#attachedTo(hosted).dispatching);
     if (done === undefined) return;
-    hosted.running.add(done);
+    // The end of a session waits for its commands, but not for the one that ends it.
+    const isAwaited = frame.kind === "command" && frame.scope === "session" && !hosted.isClosing;
+    if (isAwaited) hosted.running.add(done);
     return done.finally(() => {
       hosted.running.delete(done);
       hosted.touch();
     });
   }
 
-  /** Answers a command with what `run` returns; `answered` if it has answered itself. */
-  #reply(
-    frame: CommandFrame,
-    connection: Connection,
-    run: () => unknown,
-    onAnswered?: () => void,
-  ): Done {
-    const succeed = (data: unknown): void => {
-      if (data !== answered) answerWith(connection, frame, data);
-      onAnswered?.();
-    };
-    const fail = (error: unknown) => this.#fail(frame, connection, error);
-    try {
-      const data = run();
-      if (!(data instanceof Promise)) return succeed(data);
-      return data.then(succeed).catch(fail);
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  #fail({ id, name }: CommandFrame, connection: Connection, error: unknown): void {
-    const { code, text } = describeError(error, this.#options.onInternalError);
-    answerError(connection, { id, command: name, code, error: text });
-  }
-
   #refuse(frame: ClientFrame | FrameError, found: ErrorCode, values: Record<string, string>): void {
-    const code = codeWhileDraining(this.#options.pool.isDraining, found);
+    // During a drain it is chance which sessions are still open.
+    const code = this.#options.pool.isDraining && isOfSession.test(found) ? "draining" : found;
     const id =
       frame.kind === "host_answer"
         ? frame.answer.id
         : frame.kind === "extension_ui_response"
           ? frame.response.id
           : frame.id;
-    const error = errorText(code, values);
-    answerError(this.#speakingOf(frame.sessionId), { id, command: nameOf(frame), code, error });
+    const { sessionId } = frame;
+    const connection =
+      typeof sessionId === "string" ? this.#untied({ sessionId }) : this.connection;
+    answerError(connection, { id, command: nameOf(frame), code, error: errorText(code, values) });
   }
 
-  #refuseOther(solo: HostedSession, sessionId: string | undefined): void {
-    if (sessionId === undefined || this.#options.pool.get(sessionId) === solo) return;
-    throw new ProtocolError("unknown_session", { sessionId });
+  #refuseIfSolo(command: string): void {
+    if (this.#options.pool.solo === undefined) return;
+    throw new ProtocolError("multi_session_disabled", { command });
   }
 
-  #initialize(asked: Params<"initialize">): unknown {
-    this.#isolated.initialize(asked);
-    const client = this;
-    const requests = {
-      get answered() {
-        return client.#answered;
-      },
-      set answered(answered: AnsweredMethods | undefined) {
-        client.#answered = answered;
-      },
-    };
-    this.#recordsFiles = asked.rewind ?? this.#recordsFiles;
-    const info = initialize({ connection: this.#control, requests }, asked);
-    return info instanceof Promise ? info.then((data) => this.#adopt(data)) : this.#adopt(info);
+  #recordFiles({ session }: HostedSession): void {
+    if (this.#recordsFiles !== undefined) session.checkpoints.isEnabled = this.#recordsFiles;
   }
 
-  #adopt<Info>(info: Info): Info {
-    for (const { connection, requests, hosted } of this.#attachments.values()) {
-      connection.speakAs(this.#control);
-      requests.answered = this.#answered;
-      if (this.#recordsFiles !== undefined)
-        hosted.session.checkpoints.isEnabled = this.#recordsFiles;
-    }
-    return info;
-  }
-
-  /** Answers itself: nothing comes between the answer and what has happened since. */
-  async #open(frame: Extract<CommandFrame, { name: "open_session" }>): Promise<typeof answered> {
-    const { pool, isOneShot = false } = this.#options;
-    refuseWhileDraining(pool.isDraining, frame);
-    if (pool.isIsolating) {
-      await this.#isolated.open(frame.params, (opened) => answerWith(this.#control, frame, opened));
-      return answered;
-    }
-    const hosted = await pool.open(frame.params);
-    if (this.#recordsFiles !== undefined) hosted.session.checkpoints.isEnabled = this.#recordsFiles;
-    const attachment = this.#attachmentTo(hosted);
-    const { sessionId, streamId, seq } = hosted;
-    const { state } = hosted.session;
-    answerWith(this.#control, frame, { sessionId, state, streamId, seq });
-    if (!isOneShot && !this.#isClosed) attachment.listen();
-    hosted.diagnose();
-    pool.ready(hosted);
-    return answered;
-  }
-
-  #attach(
-    frame: Extract<CommandFrame, { name: "attach" }>,
-    attachment: Attachment,
-  ): typeof answered {
-    const { connection } = attachment;
-    connection.flush();
-    connection.showsOrder = true;
-    answerWith(connection, frame, attachment.snapshot());
-    if (!this.#options.isOneShot) attachment.follow(frame.params);
-    return answered;
-  }
-
-  async #close(hosted: HostedSession, attachment: Attachment): Promise<void> {
-    await this.#options.pool.close(hosted, "closed", attachment);
-    attachment.connection.flush();
-    this.#attachments.delete(hosted.sessionId);
-  }
-
-  #attachmentTo(hosted: HostedSession): Attachment {
-    const known = this.#attachments.get(hosted.sessionId);
+  #attachedTo(hosted: HostedSession): Attached {
+    const known = this.#attached.get(hosted.sessionId);
     if (known !== undefined) return known;
-    const { pool, writer, onInternalError } = this.#options;
+    const attached = this.#attachTo(hosted);
+    this.#adapt(attached.attachment);
+    return attached;
+  }
+
+  #attachTo(hosted: HostedSession): Attached {
+    const { pool, writer, dialect, isOneShot } = this.#options;
     const attachment = new Attachment({
       hosted,
       writer,
-      dialect: this.#control.dialect,
+      dialect,
       namesSession: pool.solo === undefined,
-      drain: () => pool.drain(),
-      isDraining: () => pool.isDraining,
-      onAnswered: (frame) => this.#onAnswered(frame, attachment),
-      onInternalError,
-      onClosed: () => this.#attachments.delete(hosted.sessionId),
+      isOneShot,
+      onClosed: () => this.#attached.delete(hosted.sessionId),
     });
-    attachment.connection.speakAs(this.#control);
-    attachment.requests.answered = this.#answered;
-    if (!this.#isClosed) this.#attachments.set(hosted.sessionId, attachment);
-    return attachment;
+    const { session } = hosted;
+    const { connection, requests } = attachment;
+    const attached = {
+      attachment,
+      dispatching: {
+        ...this.#runOptions(connection),
+        context: { host: pool, client: this, connection, session, requests, attachment },
+        waiting: hosted.waiting,
+        onUiResponse: (response) => attachment.answerDialog(response),
+        onHostAnswer: (answer) => attachment.answerRequest(answer),
+        onAnswered: () => {
+          hosted.ready();
+          if (attachment.missesRequests && attachment.isListening) attachment.repeatRequests();
+        },
+      },
+    } satisfies Attached;
+    if (!this.#isClosed) this.#attached.set(hosted.sessionId, attached);
+    return attached;
   }
 
-  /** A client of a host with one session is asked what is open once it has said how. */
-  #onAnswered({ name }: CommandFrame, attachment: Attachment): void {
-    const { pool } = this.#options;
-    const isFirst = !this.#hasAnswered;
-    this.#hasAnswered = true;
-    pool.onAnswered();
-    if (pool.solo === undefined || !attachment.isListening) return;
-    if (isFirst || name === "initialize") pool.solo.requests.repeatTo(attachment.requests);
-    if (name === "initialize") attachment.diagnose();
+  #runOptions(connection: Connection): RunOptions {
+    const { pool, onInternalError } = this.#options;
+    const context = { host: pool, client: this, connection };
+    return { context, onInternalError, isDraining: () => pool.isDraining };
   }
 
-  /** Answers that name a session. */
-  #speakingOf(sessionId: unknown): Connection {
-    if (typeof sessionId !== "string") return this.#control;
-    const noOrder = () => ({ seq: 0 });
-    const { writer } = this.#options;
-    const connection = new Connection(writer, this.#control.dialect, noOrder, { sessionId });
-    connection.speakAs(this.#control);
+  /** Speaks to the client as it has asked for. */
+  #adapt({ connection, requests }: Attachment): void {
+    if (connection !== this.connection) connection.speakAs(this.connection);
+    requests.answered = this.#answered;
+  }
+
+  /** A connection for answers that name a session. */
+  #untied(tag: SessionTag): Connection {
+    const connection = answersOnly(this.#options, tag);
+    connection.speakAs(this.connection);
     return connection;
   }
 }
 
-/** What `run` of a reply returns when it has answered. */
-const answered = Symbol("answered");
+function answersOnly({ writer, dialect }: ClientOptions, tag: SessionTag): Connection {
+  return new Connection(writer, dialect, () => ({ seq: 0 }), tag);
+}
+
+/** Refusals that say what has become of a session. */
+const isOfSession = /^(?:unknown_session|session_closing|missing_session_id)$/;
 
 function nameOf(frame: ClientFrame | FrameError): string {
   switch (frame.kind) {

@@ -1,17 +1,26 @@
 import { type CommandName, commands, type Params, type Result } from "@tau-agent/rpc-protocol";
+import type { LineWriter } from "../../rpc/connection/line-writer.ts";
+import type { AfterAnswer } from "../../rpc/handlers/contexts.ts";
 import type { IsolatedSession } from "../sessions/isolated-session.ts";
-import type { ClientOptions } from "./client-options.ts";
+import type { SessionPool } from "../sessions/session-pool.ts";
 import { IsolatedLine } from "./isolated-line.ts";
+
+/** What the ways of a client are made from. */
+export interface IsolatedLinesOptions {
+  readonly pool: SessionPool;
+  readonly writer: LineWriter;
+  readonly isOneShot?: boolean;
+}
 
 /** A client's ways to the sessions that have processes of their own. */
 export class IsolatedLines {
-  readonly #options: Pick<ClientOptions, "pool" | "writer" | "isOneShot">;
+  readonly #options: IsolatedLinesOptions;
   readonly #lines = new Map<string, IsolatedLine>();
   /** What the client said with `initialize`. */
   #asked: Params<"initialize"> | undefined;
   #isClosed = false;
 
-  constructor(options: Pick<ClientOptions, "pool" | "writer" | "isOneShot">) {
+  constructor(options: IsolatedLinesOptions) {
     this.#options = options;
     if (options.isOneShot) this.#asked = {};
   }
@@ -25,7 +34,6 @@ export class IsolatedLines {
   /** Passes a line to the process of its session, if it has one. */
   push(line: string): boolean {
     const { pool } = this.#options;
-    if (!pool.isIsolating) return false;
     const head = headOf(line);
     if (typeof head.sessionId !== "string" || isOfHost(head.type)) return false;
     const session = pool.isolated(head.sessionId);
@@ -34,15 +42,17 @@ export class IsolatedLines {
     return true;
   }
 
-  /** Opens a session; `answer` gets what its process says of it, before its first frame. */
+  /** Opens a session; its frames follow the answer. */
   async open(
     params: Params<"open_session">,
-    answer: (opened: Result<"open_session">) => void,
-  ): Promise<void> {
+    afterAnswer: AfterAnswer,
+  ): Promise<Result<"open_session">> {
     const { pool, isOneShot } = this.#options;
     const { isolated, opened } = await pool.openIsolated(params);
-    answer(opened);
-    if (!isOneShot && !this.#isClosed) this.#lineTo(isolated).listen();
+    afterAnswer(() => {
+      if (!isOneShot && !this.#isClosed) this.#lineTo(isolated).listen();
+    });
+    return opened;
   }
 
   /** Fulfilled once every command is answered. */

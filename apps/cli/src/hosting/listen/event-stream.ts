@@ -32,7 +32,7 @@ export function serveEvents(
     attachment.leave();
     onClose();
   });
-  const { pool, dialect, onInternalError } = setup;
+  const { pool, dialect } = setup;
   stream.streamId = hosted.streamId;
   const { writer, end } = stream;
   const attachment = new Attachment({
@@ -40,10 +40,6 @@ export function serveEvents(
     writer,
     dialect,
     namesSession: pool.solo === undefined,
-    drain: () => pool.drain(),
-    isDraining: () => pool.isDraining,
-    onAnswered: () => {},
-    onInternalError,
     onClosed: () => void end(),
   });
   attachment.connection.showsOrder = true;

@@ -8,9 +8,10 @@ import type {
   SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { eventOf } from "../../rpc/connection/diagnostic-events.ts";
+import { diagnosticEvent } from "../../rpc/connection/diagnostic-event.ts";
 import { type ReplayedFrame, ReplayRing } from "./replay-ring.ts";
 import { SharedRequests } from "./shared-requests.ts";
+import type { UiNotices } from "./ui-notices.ts";
 
 /** What one client has of a session. */
 export interface SessionListener {
@@ -35,6 +36,14 @@ export interface HostedSessionOptions {
   /** The handle of the session. */
   readonly sessionId: string;
   readonly session: AgentSession;
+  /** What extensions have told clients so far. */
+  readonly notices: UiNotices;
+  /** Called when a client can be asked. */
+  readonly onReady: () => void;
+  /** The only session of its host: clients get its diagnostics when they have said `initialize`. */
+  readonly isOnly: boolean;
+  /** Whether frames are kept for clients that attach again. */
+  readonly keepsFrames: boolean;
   /** How long a client that runs tools may be away; undefined where clients do not come back. */
   readonly graceMs: number | undefined;
   /** Called once nobody uses the session for `idleMs`. */
@@ -49,7 +58,6 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class HostedSession {
   readonly sessionId: string;
   readonly session: AgentSession;
-  readonly streamId: string = crypto.randomUUID();
   readonly requests: SharedRequests;
   /** Commands that wait for another conversation. */
   readonly waiting = new Set<CommandFrame>();
@@ -59,28 +67,33 @@ export class HostedSession {
   readonly #ring: ReplayRing;
   readonly #listeners = new Set<SessionListener>();
   readonly #unsubscribe: () => void;
+  #streamId: string | undefined;
   /** The number of the frame that several clients are getting. */
   #shared: { order: EventOrder | undefined } | undefined;
   #message: AgentMessage | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #isClosing = false;
-  #diagnosed = 0;
+  #diagnosed: number;
 
   constructor(options: HostedSessionOptions) {
-    const { session, sessionId, graceMs } = options;
+    const { session, sessionId, isOnly, keepsFrames, graceMs } = options;
     this.#options = options;
     this.sessionId = sessionId;
     this.session = session;
     const { settings } = session;
-    this.#ring = new ReplayRing({
+    const limits = {
       maxFrames: settings.get("replay.maxFrames"),
       maxBytes: settings.get("replay.maxBytes"),
-    });
+    };
+    this.#ring = new ReplayRing(keepsFrames ? limits : undefined);
+    this.#diagnosed = isOnly ? session.diagnostics.length : 0;
     this.#unsubscribe = session.subscribe((event, order) => this.#hear(event, order));
     this.requests = new SharedRequests({
       requests: session.requests,
       together: (send) => this.together(send),
-      keep: (frame) => this.#ring.push({ kind: "request", frame }, this.nextOrder()),
+      keep: (frame) => {
+        if (keepsFrames) this.#ring.push({ kind: "request", frame }, this.nextOrder());
+      },
       graceMs,
     });
     session.onDiagnostic(() => this.diagnose());
@@ -89,6 +102,16 @@ export class HostedSession {
 
   get isClosing(): boolean {
     return this.#isClosing;
+  }
+
+  get keepsFrames(): boolean {
+    return this.#options.keepsFrames;
+  }
+
+  /** Names this life of the session; made at its first use, since that loads Node's cryptography. */
+  get streamId(): string {
+    this.#streamId ??= crypto.randomUUID();
+    return this.#streamId;
   }
 
   /** The number of the last frame. */
@@ -154,8 +177,19 @@ export class HostedSession {
     return problem === undefined ? { frames: this.#ring.after(after) } : { reason: problem };
   }
 
+  /** Lets extensions speak: its first client is there. */
+  begin(): void {
+    this.#options.notices.attach((notice) => this.#notice(notice));
+    void this.session.hooks?.begin();
+  }
+
+  /** A client can be asked from now on. */
+  ready(): void {
+    this.#options.onReady();
+  }
+
   /** Shows what an extension tells its client. */
-  notice(frame: ExtensionUiRequest): void {
+  #notice(frame: ExtensionUiRequest): void {
     // An open dialog comes with what else is open.
     if (this.session.requests.get(frame.id) !== undefined) return;
     this.together(() => {
@@ -169,7 +203,7 @@ export class HostedSession {
     const { diagnostics } = this.session;
     const news = diagnostics.slice(this.#diagnosed);
     this.#diagnosed = diagnostics.length;
-    for (const diagnostic of news) void this.#hear(eventOf(diagnostic), this.nextOrder());
+    for (const diagnostic of news) void this.#hear(diagnosticEvent(diagnostic), this.nextOrder());
   }
 
   /** Something has used the session: it is not idle before `idleMs` have passed. */
@@ -210,14 +244,12 @@ export class HostedSession {
   #hear(event: SessionEvent, order: EventOrder): void | Promise<void> {
     this.#follow(event);
     this.#ring.push({ kind: "event", frame: event }, order);
-    let waits: Promise<void>[] | undefined;
+    let waits: Promise<void> | undefined;
     for (const listener of [...this.#listeners]) {
       const wait = listener.hear(event, order);
-      if (wait === undefined) continue;
-      waits ??= [];
-      waits.push(wait);
+      if (wait !== undefined) waits = waits?.then(() => wait) ?? wait;
     }
-    if (waits !== undefined) return Promise.all(waits).then(() => undefined);
+    return waits;
   }
 
   #follow(event: SessionEvent): void {

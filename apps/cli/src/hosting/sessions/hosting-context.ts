@@ -1,18 +1,19 @@
-import type { AgentSession } from "@tau-agent/coding-agent";
-import type { Dialect } from "@tau-agent/rpc-protocol";
+import type { CliOptions } from "../../command-line/cli-options.ts";
+import type { ProcessEnvironment } from "../../process/environment.ts";
+import type { Logger } from "../../process/logger.ts";
 import type { FrameOutput } from "../../process/output.ts";
 import type { Shutdown } from "../../process/shutdown.ts";
-import type { SessionDefaults } from "./open-session.ts";
-import type { SessionSeams } from "./session-pool.ts";
 
-/** What a host with several sessions or connections is made from. */
-export interface HostingContext extends SessionDefaults {
-  readonly dialect: Dialect;
+/** What a host is made from. */
+export interface HostingContext {
+  readonly options: CliOptions;
+  readonly environment: ProcessEnvironment;
+  readonly logger: Logger;
   readonly output: FrameOutput;
   readonly input: NodeJS.ReadableStream;
   readonly shutdown: Shutdown;
   /** The command line, word by word. */
   readonly words: readonly string[];
-  /** Opens the session that the command line asks for. */
-  readonly openOnly: (seams: SessionSeams) => Promise<AgentSession>;
+  /** Called before the first extension is loaded. */
+  readonly beforeExtensions: () => Promise<void>;
 }

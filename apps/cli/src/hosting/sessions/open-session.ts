@@ -10,20 +10,15 @@ import {
 import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../../command-line/cli-options.ts";
 import { environmentFrom, type ProcessEnvironment } from "../../process/environment.ts";
-import type { Logger } from "../../process/logger.ts";
 import { sessionOptions } from "../../session/session-options.ts";
+import type { HostingContext } from "./hosting-context.ts";
 import { realPath } from "./real-path.ts";
 import type { SessionSeams } from "./session-pool.ts";
 
 type Asked = Params<"open_session">;
 
 /** What the sessions of a host have in common. */
-export interface SessionDefaults {
-  readonly options: CliOptions;
-  readonly environment: ProcessEnvironment;
-  readonly logger: Logger;
-  /** Called before the first extension is loaded. */
-  readonly beforeExtensions: () => Promise<void>;
+export interface SessionDefaults extends HostingContext {
   /** The MCP servers that sessions share. */
   readonly mcpPool: McpPool;
 }

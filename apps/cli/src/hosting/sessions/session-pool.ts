@@ -1,18 +1,21 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
 import {
+  type ExtensionUiRequest,
   type HostedSessionInfo,
   type Params,
   ProtocolError,
   type Result,
+  type SandboxInfo,
 } from "@tau-agent/rpc-protocol";
-import { endWithin } from "../../rpc/drain.ts";
+import type { Host } from "../../rpc/handlers/contexts.ts";
 import { HostedSession, type SessionClosedReason, type SessionListener } from "./hosted-session.ts";
 import type { IsolatedSession, IsolatedSessionOptions } from "./isolated-session.ts";
 import { realPath } from "./real-path.ts";
+import { UiNotices } from "./ui-notices.ts";
 
 /** What extensions of a session reach of their host. */
 export interface SessionSeams {
-  readonly sendUiRequest: (request: Parameters<HostedSession["notice"]>[0]) => void;
+  readonly sendUiRequest: (request: ExtensionUiRequest) => void;
   /** An extension asks to end its host. */
   readonly onShutdown: () => void;
   /** Fulfilled when the client can be asked. */
@@ -22,17 +25,27 @@ export interface SessionSeams {
 /** How a session is made. */
 type OpenSession = (params: Params<"open_session">, seams: SessionSeams) => Promise<AgentSession>;
 
+/** What a host with many sessions has. */
+export interface ManySessions {
+  readonly openSession: OpenSession;
+  /** The sandbox that a session in the host's folder would have. */
+  readonly describeSandbox: () => Promise<SandboxInfo>;
+  /** Starts a session in a process of its own; undefined to keep all in this one. */
+  readonly isolate?: IsolateSession | undefined;
+}
+
 /** What a pool is made from. */
 export interface SessionPoolOptions {
-  readonly openSession: OpenSession;
+  /** Undefined in a host with one session. */
+  readonly many: ManySessions | undefined;
   /** How long a client that runs tools may be away; undefined where clients do not come back. */
   readonly graceMs: number | undefined;
+  /** Whether frames are kept for clients that attach again. */
+  readonly keepsFrames: boolean;
   readonly idleMs: number;
   readonly drainTimeoutMs: number;
   /** The handle of the first session; a new one by default. */
   readonly handle?: string | undefined;
-  /** Starts a session in a process of its own; undefined to keep all in this one. */
-  readonly isolate?: IsolateSession | undefined;
 }
 
 /** Starts a session in a process of its own. */
@@ -49,15 +62,17 @@ interface Opening {
   readonly cwd: string | undefined;
 }
 
+/** The handle of an only session, which no frame shows. */
+const ONLY = "";
+
 /** The sessions of a host. */
-export class SessionPool {
+export class SessionPool implements Host {
   readonly #options: SessionPoolOptions;
   readonly #sessions = new Map<string, HostedSession>();
   readonly #isolated = new Map<string, IsolatedSession>();
   readonly #opening = new Set<Opening>();
   #isFirst = true;
-  readonly #ready = new Map<string, () => void>();
-  #solo: { hosted: HostedSession; onAnswered: () => void } | undefined;
+  #solo: HostedSession | undefined;
   #draining: Promise<Result<"drain">> | undefined;
   /** Called when the host has drained. */
   onDrained: () => void = () => {};
@@ -70,30 +85,27 @@ export class SessionPool {
 
   /** The one session of a host without `--sessions`. */
   get solo(): HostedSession | undefined {
-    return this.#solo?.hosted;
+    return this.#solo;
   }
 
   get isDraining(): boolean {
     return this.#draining !== undefined;
   }
 
-  /** Makes a session the only one; all clients share it. */
-  useOnly(session: AgentSession, onAnswered: () => void): HostedSession {
-    const hosted = this.#host(crypto.randomUUID(), session);
-    this.#solo = { hosted, onAnswered };
-    return hosted;
-  }
-
-  /** A command was answered. */
-  onAnswered(): void {
-    this.#solo?.onAnswered();
+  /** Opens the only session of the host; all clients share it. */
+  async openOnly(
+    open: (seams: SessionSeams) => Promise<AgentSession>,
+    onShutdown: () => void,
+  ): Promise<HostedSession> {
+    this.#solo = await this.#host(ONLY, open, onShutdown);
+    return this.#solo;
   }
 
   /** The session with a handle; in a host with one session, its id will do. */
   get(sessionId: string): HostedSession | undefined {
-    const { solo } = this;
-    if (solo?.session.state.sessionId === sessionId) return solo;
-    return this.#sessions.get(sessionId);
+    const solo = this.#solo;
+    if (solo === undefined) return this.#sessions.get(sessionId);
+    return solo.session.state.sessionId === sessionId ? solo : undefined;
   }
 
   /** The session with a handle, if it has a process of its own. */
@@ -101,14 +113,9 @@ export class SessionPool {
     return this.#isolated.get(sessionId);
   }
 
-  /** Whether sessions have processes of their own. */
-  get isIsolating(): boolean {
-    return this.#options.isolate !== undefined;
-  }
-
   /** Opens a session in a process of its own. */
   async openIsolated(params: Params<"open_session">): ReturnType<typeof IsolatedSession.open> {
-    const { isolate } = this.#options;
+    const { isolate } = this.#many;
     if (isolate === undefined) throw new TypeError("sessions are not isolated");
     const sessionId = crypto.randomUUID();
     const opening = this.#claim(sessionId, params);
@@ -120,6 +127,10 @@ export class SessionPool {
     } finally {
       this.#opening.delete(opening);
     }
+  }
+
+  describeSandbox(): Promise<SandboxInfo> {
+    return this.#many.describeSandbox();
   }
 
   /** All sessions as they are now; those in processes of their own are asked. */
@@ -151,41 +162,22 @@ export class SessionPool {
    * @throws {ProtocolError} `invalid_path`, `session_path_in_use`; {SessionError} if it cannot be created
    */
   async open(params: Params<"open_session">): Promise<HostedSession> {
+    const { openSession } = this.#many;
     const first = this.#isFirst ? this.#options.handle : undefined;
     this.#isFirst = false;
     const sessionId = first ?? crypto.randomUUID();
     const opening = this.#claim(sessionId, params);
-    const ready = Promise.withResolvers<void>();
-    let hosted: HostedSession | undefined;
-    const early: Parameters<SessionSeams["sendUiRequest"]>[0][] = [];
     try {
-      const session = await this.#options.openSession(params, {
-        clientReady: ready.promise,
-        sendUiRequest: (request) => {
-          if (hosted === undefined) early.push(request);
-          else hosted.notice(request);
-        },
-        onShutdown: () => {
+      return await this.#host(
+        sessionId,
+        (seams) => openSession(params, seams),
+        (hosted) => {
           if (hosted !== undefined) void this.close(hosted, "closed");
         },
-      });
-      hosted = this.#host(sessionId, session);
+      );
     } finally {
       this.#opening.delete(opening);
     }
-    const opened = hosted;
-    this.#ready.set(sessionId, () => {
-      for (const request of early.splice(0)) opened.notice(request);
-      void opened.session.hooks?.begin();
-      ready.resolve();
-    });
-    return opened;
-  }
-
-  /** The client that opened a session knows it now. */
-  ready({ sessionId }: HostedSession): void {
-    this.#ready.get(sessionId)?.();
-    this.#ready.delete(sessionId);
   }
 
   /**
@@ -193,7 +185,7 @@ export class SessionPool {
    *
    * @throws {ProtocolError} `session_path_in_use`
    */
-  refusePathInUse(path: string, except?: HostedSession): void {
+  refusePathInUse(path: string, except?: AgentSession): void {
     const real = realPath(path);
     const refuse = (sessionId: string): never => {
       throw new ProtocolError("session_path_in_use", { path, sessionId });
@@ -206,7 +198,7 @@ export class SessionPool {
       if (info !== undefined && used && realPath(used) === real) refuse(info.sessionId);
     }
     for (const hosted of this.#sessions.values()) {
-      const used = hosted === except ? undefined : hosted.session.log.path;
+      const used = hosted.session === except ? undefined : hosted.session.log.path;
       if (used !== undefined && realPath(used) === real) refuse(hosted.sessionId);
     }
   }
@@ -217,7 +209,6 @@ export class SessionPool {
     reason: SessionClosedReason,
     except?: SessionListener,
   ): Promise<void> {
-    this.#ready.delete(hosted.sessionId);
     await hosted.end();
     hosted.dismiss(reason, except);
     this.#sessions.delete(hosted.sessionId);
@@ -238,16 +229,23 @@ export class SessionPool {
     return this.#draining;
   }
 
+  get #many(): ManySessions {
+    const { many } = this.#options;
+    if (many === undefined) throw new TypeError("the host has one session");
+    return many;
+  }
+
   async #drain(): Promise<Result<"drain">> {
     const all = [...this.#sessions.values()];
     const sessions = await Promise.all(
       all.map(async (hosted) => {
-        const { sessionId, session, streamId } = hosted;
+        const { sessionId, session } = hosted;
         await endWithin(session, this.#options.drainTimeoutMs);
         const durableSessionId = session.state.sessionId;
         if (hosted !== this.solo) await this.close(hosted, "drain");
         const handle = hosted === this.solo ? durableSessionId : sessionId;
-        return { sessionId: handle, durableSessionId, streamId, seq: hosted.seq };
+        const { streamId, seq } = hosted;
+        return { sessionId: handle, durableSessionId, streamId, seq };
       }),
     );
     const isolated = await Promise.all(
@@ -262,15 +260,31 @@ export class SessionPool {
     return { sessions: [...sessions, ...isolated.flat()] };
   }
 
-  #host(sessionId: string, session: AgentSession): HostedSession {
-    const { graceMs, idleMs } = this.#options;
-    const hosted: HostedSession = new HostedSession({
+  async #host(
+    sessionId: string,
+    open: (seams: SessionSeams) => Promise<AgentSession>,
+    onShutdown: (hosted: HostedSession | undefined) => void,
+  ): Promise<HostedSession> {
+    const { many, keepsFrames, graceMs, idleMs } = this.#options;
+    const notices = new UiNotices();
+    const { promise: clientReady, resolve: onReady } = Promise.withResolvers<void>();
+    let hosted: HostedSession | undefined;
+    const session = await open({
+      clientReady,
+      sendUiRequest: (request) => notices.send(request),
+      onShutdown: () => onShutdown(hosted),
+    });
+    hosted = new HostedSession({
       sessionId,
       session,
+      notices,
+      onReady,
+      isOnly: many === undefined,
+      keepsFrames,
       graceMs,
       idleMs,
       onIdle: () => {
-        if (hosted !== this.solo) void this.close(hosted, "idle");
+        if (hosted !== undefined && hosted !== this.#solo) void this.close(hosted, "idle");
       },
     });
     this.#sessions.set(sessionId, hosted);
@@ -297,4 +311,13 @@ export class SessionPool {
       throw new ProtocolError("session_path_in_use", { path: sessionPath ?? id, sessionId });
     }
   }
+}
+
+/** Lets a session end what it is doing, for a while; then ends it. */
+async function endWithin(session: AgentSession, timeoutMs: number): Promise<void> {
+  const { promise: isOver, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  await Promise.race([session.waitForIdle(), isOver]);
+  clearTimeout(timer);
+  await session.dispose();
 }

@@ -61,6 +61,11 @@ export class SharedRequests implements RequestSink {
   /** Sends everything open to a client that has just said what it answers. */
   repeatTo(client: ClientRequests): void {
     this.note();
+    // Where clients do not come back, what nobody answers any more ends.
+    if (this.#options.graceMs === undefined) {
+      this.#options.requests.show();
+      return;
+    }
     this.#options.together(() => {
       for (const request of this.#options.requests.pending) {
         if (request.method !== "host_tool" && client.answers(request.method)) client.open(request);
@@ -72,13 +77,18 @@ export class SharedRequests implements RequestSink {
   run(client: ClientRequests): void {
     clearTimeout(this.#grace);
     this.#grace = undefined;
-    if (this.#runner !== undefined && this.#runner !== client) this.#runner.runsTools = false;
+    if (this.#runner !== undefined) this.#runner.runsTools = false;
+    client.runsTools = true;
     this.#runner = client;
+    // A single command over HTTP has no connection that could be called.
+    if (!this.#clients.has(client)) this.#waitForRunner();
+  }
+
+  /** Calls the tools that wait for a client to run them. */
+  callTools(): void {
     for (const request of this.#options.requests.pending) {
       if (request.method === "host_tool" && !this.#called.has(request.id)) this.#call(request);
     }
-    // A single command over HTTP has no connection that could be called.
-    if (!this.#clients.has(client)) this.#waitForRunner();
   }
 
   /** A client has left. */

@@ -1,4 +1,4 @@
-import { type HostRequests, type RequestSink, readToolResult } from "@tau-agent/coding-agent";
+import { type HostRequests, readToolResult } from "@tau-agent/coding-agent";
 import type {
   ExtensionUiResponse,
   HostAnswer,
@@ -26,7 +26,7 @@ type Form = "request" | "dialog" | "tool";
  * Passes what a session asks to its client: as `host_request` to one that said it answers them, as a
  * dialog of its dialect to any other.
  */
-export class ClientRequests implements RequestSink {
+export class ClientRequests {
   readonly #connection: Connection;
   readonly #requests: HostRequests;
   readonly #forms = new Map<string, Form>();
@@ -42,11 +42,6 @@ export class ClientRequests implements RequestSink {
   /** From now on the client answers these; undefined if it knows no host requests. */
   set answered(answered: AnsweredMethods | undefined) {
     this.#answered = answered;
-  }
-
-  /** Sends everything open again. */
-  repeat(): void {
-    this.#requests.show();
   }
 
   answers(method: HostRequestMethod): boolean {
@@ -71,11 +66,7 @@ export class ClientRequests implements RequestSink {
   }
 
   /** `isOwn`: this client gave the answer. */
-  closed(
-    { id, method }: PendingRequest,
-    resolved: HostRequestResolved,
-    isOwn = resolved.by === "client",
-  ): void {
+  closed({ id, method }: PendingRequest, resolved: HostRequestResolved, isOwn: boolean): void {
     const form = this.#forms.get(id);
     this.#forms.delete(id);
     if (form === "request") this.#connection.sendRequest(resolved);

@@ -1,6 +1,5 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { bashCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const bashHandlers = {
   bash: ({ session, connection }, { command, excludeFromContext, stream }, { id }) => {
@@ -13,4 +12,4 @@ export const bashHandlers = {
     });
   },
   abort_bash: ({ session }) => session.bash.abort(),
-} satisfies Pick<Handlers<Host>, keyof typeof bashCommands>;
+} satisfies Pick<HostHandlers, keyof typeof bashCommands>;

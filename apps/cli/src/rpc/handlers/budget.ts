@@ -1,6 +1,5 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { budgetCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers, SessionContext } from "./contexts.ts";
 
 export const budgetHandlers = {
   set_budget: ({ session: { budget } }, limits) => {
@@ -8,8 +7,8 @@ export const budgetHandlers = {
     return stateOf(budget);
   },
   get_budget: ({ session: { budget } }) => stateOf(budget),
-} satisfies Pick<Handlers<Host>, keyof typeof budgetCommands>;
+} satisfies Pick<HostHandlers, keyof typeof budgetCommands>;
 
-function stateOf({ limits, snapshot, onExceeded }: Host["session"]["budget"]) {
+function stateOf({ limits, snapshot, onExceeded }: SessionContext["session"]["budget"]) {
   return { limits, snapshot, onExceeded };
 }

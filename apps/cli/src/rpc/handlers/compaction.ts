@@ -1,6 +1,5 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { compactionCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const compactionHandlers = {
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
@@ -12,4 +11,4 @@ export const compactionHandlers = {
     if (!enabled) session.retry.cancel();
   },
   abort_retry: ({ session }) => session.retry.cancel(),
-} satisfies Pick<Handlers<Host>, keyof typeof compactionCommands>;
+} satisfies Pick<HostHandlers, keyof typeof compactionCommands>;

@@ -1,7 +1,6 @@
 import {
   DEFAULT_MAX_LINE_BYTES,
   type Dialect,
-  type Handlers,
   type HostFrame,
   type HostRequestMethod,
   loadDialect,
@@ -11,8 +10,8 @@ import {
 } from "@tau-agent/rpc-protocol";
 import type { connectionCommands } from "@tau-agent/rpc-protocol/commands";
 import { VERSION } from "../../process/version.ts";
-import type { AnsweredMethods } from "../connection/client-requests.ts";
-import type { Host } from "./host.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { CommandClient, HostHandlers } from "./contexts.ts";
 
 /** Raised when a change of the protocol is not additive. */
 const PROTOCOL_VERSION = 1;
@@ -28,64 +27,44 @@ const sentRequests: readonly HostRequestMethod[] = [
 ];
 
 export const connectionHandlers = {
-  initialize: (host, asked) => initialize(host, asked),
-  get_capabilities: async ({ connection, session }) => ({
+  initialize: ({ client }, asked, { afterAnswer }) => {
+    afterAnswer(() => client.catchUp());
+    const { connection } = client;
+    const { protocol } = asked;
+    if (protocol === undefined || protocol === connection.dialect.name) return adopt(client, asked);
+    return loadDialect(protocol).then((dialect) => {
+      connection.dialect = dialect;
+      return adopt(client, asked);
+    });
+  },
+  get_capabilities: async ({ host, connection, session }) => ({
     ...hostInfo(connection),
-    sandbox: await session.bash.describeSandbox(),
+    sandbox: await (session?.bash.describeSandbox() ?? host.describeSandbox()),
   }),
   set_subagent_subscription: async ({ session }, { level }) => {
     await session.setSubagentLevel(level);
     return { level };
   },
-  set_event_filter: ({ connection }, { events = null }) => {
-    connection.setEventFilter(events ?? undefined);
+  set_event_filter: ({ client, connection }, { events = null }) => {
+    client.setEventFilter(connection, events ?? undefined);
     return { events };
   },
-} satisfies Pick<Handlers<Host>, keyof typeof connectionCommands>;
-
-/** Takes note of what a client answers. */
-interface Answering {
-  answered: AnsweredMethods | undefined;
-}
-
-/** What takes note of `initialize`. */
-type Initialized = Pick<Host, "connection"> & {
-  readonly requests: Answering;
-  /** The client's session, if it has one already. */
-  readonly session?: Pick<Host["session"], "checkpoints">;
-};
-
-/** Notes what a client asks for; a promise if its dialect is still to be loaded. */
-export function initialize(
-  host: Initialized,
-  asked: Params<"initialize">,
-): Result<"initialize"> | Promise<Result<"initialize">> {
-  const { protocol } = asked;
-  if (protocol === undefined || protocol === host.connection.dialect.name) {
-    return adopt(host, asked);
-  }
-  return loadDialect(protocol).then((dialect) => {
-    host.connection.dialect = dialect;
-    return adopt(host, asked);
-  });
-}
+} satisfies Pick<HostHandlers, keyof typeof connectionCommands>;
 
 /** What is not said stays as it was, however often a client initializes. */
-function adopt(
-  { connection, requests, session }: Initialized,
-  { stream, mergeMs, events, capabilities, rewind }: Params<"initialize">,
-): Result<"initialize"> {
+function adopt(client: CommandClient, asked: Params<"initialize">): Result<"initialize"> {
+  const { connection } = client;
+  const { stream, mergeMs, events } = asked;
   connection.isInitialized = true;
   if (stream !== undefined) connection.setStreamForm(stream);
   if (mergeMs !== undefined) connection.setMergeInterval(mergeMs);
   if (events !== undefined) connection.setEventFilter(events ?? undefined);
-  if (rewind !== undefined && session !== undefined) session.checkpoints.isEnabled = rewind;
-  if (capabilities !== undefined) requests.answered = capabilities.hostRequests || undefined;
+  client.initialize(asked);
   return hostInfo(connection);
 }
 
 /** What the host says of itself. */
-export function hostInfo(connection: Host["connection"]): Result<"initialize"> {
+function hostInfo(connection: Connection): Result<"initialize"> {
   return {
     name: "tau",
     version: VERSION,

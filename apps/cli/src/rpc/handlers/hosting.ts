@@ -1,16 +1,10 @@
-import { type Handlers, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { hostingCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
-/** A host with one session on stdin has no others, and no other connections. */
 export const hostingHandlers = {
-  open_session: () => refuse("open_session"),
-  close_session: () => refuse("close_session"),
-  attach: () => refuse("attach"),
-  detach: () => refuse("detach"),
-  drain: ({ drain }) => drain(),
-} satisfies Pick<Handlers<Host>, keyof typeof hostingCommands>;
-
-function refuse(command: string): never {
-  throw new ProtocolError("multi_session_disabled", { command });
-}
+  open_session: ({ client }, params, { afterAnswer }) => client.openSession(params, afterAnswer),
+  close_session: ({ client, attachment }) => client.closeSession(attachment),
+  attach: ({ attachment }, params, { afterAnswer }) => attachment.attach(params, afterAnswer),
+  detach: ({ attachment }, params) => attachment.detach(params),
+  drain: ({ host }) => host.drain(),
+} satisfies Pick<HostHandlers, keyof typeof hostingCommands>;

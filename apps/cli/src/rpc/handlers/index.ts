@@ -1,9 +1,8 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import { bashHandlers } from "./bash.ts";
 import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 import { hostingHandlers } from "./hosting.ts";
 import { jobHandlers } from "./jobs.ts";
 import { loginHandlers } from "./logins.ts";
@@ -39,4 +38,4 @@ export const handlers = {
   ...rewindHandlers,
   ...connectionHandlers,
   ...hostingHandlers,
-} satisfies Handlers<Host>;
+} satisfies HostHandlers;

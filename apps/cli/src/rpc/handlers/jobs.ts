@@ -1,6 +1,5 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { jobCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const jobHandlers = {
   job_output: ({ session }, { jobId, offset }) => session.jobs.output(jobId, offset),
@@ -8,4 +7,4 @@ export const jobHandlers = {
     await session.jobs.kill(jobId);
   },
   list_jobs: async ({ session }) => ({ jobs: await session.jobs.list() }),
-} satisfies Pick<Handlers<Host>, keyof typeof jobCommands>;
+} satisfies Pick<HostHandlers, keyof typeof jobCommands>;

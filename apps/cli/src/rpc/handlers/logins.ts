@@ -1,7 +1,6 @@
 import { logInBySession, loginProviders } from "@tau-agent/coding-agent";
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { loginCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const loginHandlers = {
   get_login_providers: async ({ session }) => ({ providers: await loginProviders(session) }),
@@ -9,4 +8,4 @@ export const loginHandlers = {
     await logInBySession(session, provider, method);
     return undefined;
   },
-} satisfies Pick<Handlers<Host>, keyof typeof loginCommands>;
+} satisfies Pick<HostHandlers, keyof typeof loginCommands>;

@@ -1,6 +1,5 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { mcpCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const mcpHandlers = {
   get_mcp_servers: ({ session }) => session.mcp.list(),
@@ -13,4 +12,4 @@ export const mcpHandlers = {
     await session.mcp.logout(server);
     return undefined;
   },
-} satisfies Pick<Handlers<Host>, keyof typeof mcpCommands>;
+} satisfies Pick<HostHandlers, keyof typeof mcpCommands>;

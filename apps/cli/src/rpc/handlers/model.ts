@@ -1,6 +1,5 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { modelCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const modelHandlers = {
   set_model: ({ session }, { provider, modelId }) => session.models.set(provider, modelId),
@@ -11,4 +10,4 @@ export const modelHandlers = {
   set_thinking_level: ({ session }, { level }) => session.models.setThinkingLevel(level),
   cycle_thinking_level: ({ session }) => session.models.cycleThinkingLevel(),
   get_available_thinking_levels: ({ session }) => ({ levels: session.models.thinkingLevels() }),
-} satisfies Pick<Handlers<Host>, keyof typeof modelCommands>;
+} satisfies Pick<HostHandlers, keyof typeof modelCommands>;

@@ -1,7 +1,7 @@
 import { permissionProblem } from "@tau-agent/coding-agent";
-import { type Handlers, ProtocolError } from "@tau-agent/rpc-protocol";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { permissionCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers, SessionContext } from "./contexts.ts";
 
 export const permissionHandlers = {
   set_permissions: ({ session: { permissions } }, change) => {
@@ -13,8 +13,8 @@ export const permissionHandlers = {
     return stateOf(permissions);
   },
   get_permissions: ({ session: { permissions } }) => stateOf(permissions),
-} satisfies Pick<Handlers<Host>, keyof typeof permissionCommands>;
+} satisfies Pick<HostHandlers, keyof typeof permissionCommands>;
 
-function stateOf({ state }: Host["session"]["permissions"]) {
+function stateOf({ state }: SessionContext["session"]["permissions"]) {
   return { ...state, rules: [...state.rules] };
 }

@@ -1,7 +1,7 @@
 import type { OutputSchema, PromptAcceptance } from "@tau-agent/coding-agent";
-import type { Handlers, Result } from "@tau-agent/rpc-protocol";
+import type { Result } from "@tau-agent/rpc-protocol";
 import type { promptingCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const promptingHandlers = {
   prompt: ({ session }, { message, streamingBehavior, outputSchema, ...input }, { id }) =>
@@ -24,7 +24,7 @@ export const promptingHandlers = {
     await session.abort();
   },
   new_session: ({ session }, { parentSession }) => session.newSession(parentSession),
-} satisfies Pick<Handlers<Host>, keyof typeof promptingCommands>;
+} satisfies Pick<HostHandlers, keyof typeof promptingCommands>;
 
 /** What the client learns about an accepted prompt; its result comes as an event. */
 async function answered(acceptance: Promise<PromptAcceptance>): Promise<Result<"prompt">> {

@@ -1,6 +1,5 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { queueCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const queueHandlers = {
   set_steering_mode: ({ session }, { mode }) => session.setQueueModes({ steering: mode }),
@@ -10,4 +9,4 @@ export const queueHandlers = {
   set_tool_execution: ({ session }, { mode }) => session.setToolExecution(mode),
   cancel_queued: ({ session }, { itemId }) => session.cancelQueued(itemId),
   clear_queue: ({ session }) => session.clearQueue(),
-} satisfies Pick<Handlers<Host>, keyof typeof queueCommands>;
+} satisfies Pick<HostHandlers, keyof typeof queueCommands>;

@@ -1,7 +1,6 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { requestCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const requestHandlers = {
   get_pending_requests: ({ session }) => ({ requests: [...session.requests.pending] }),
-} satisfies Pick<Handlers<Host>, keyof typeof requestCommands>;
+} satisfies Pick<HostHandlers, keyof typeof requestCommands>;

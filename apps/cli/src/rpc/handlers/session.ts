@@ -1,11 +1,14 @@
 import { exportSession } from "@tau-agent/coding-agent";
-import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { Result } from "@tau-agent/rpc-protocol";
 import type { sessionCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const sessionHandlers = {
   set_session_name: ({ session }, { name }) => session.setName(name),
-  switch_session: ({ session }, { sessionPath }) => session.navigation.switchSession(sessionPath),
+  switch_session: ({ host, session }, { sessionPath }) => {
+    host.refusePathInUse(sessionPath, session);
+    return session.navigation.switchSession(sessionPath);
+  },
   fork: ({ session }, { entryId }) => session.navigation.fork(entryId),
   get_fork_messages: ({ session }) => ({ messages: session.navigation.forkMessages() }),
   branch: ({ session }, { entryId }) => session.navigation.fork(entryId),
@@ -19,8 +22,10 @@ export const sessionHandlers = {
   export_html: async ({ session }, { outputPath }) => ({
     path: await exportSession(session, outputPath),
   }),
-  list_sessions: async ({ session }, options) => ({
-    sessions: await session.navigation.list(options),
-  }),
+  list_sessions: async ({ host, session }, options) => {
+    // In a host with many sessions, those that are open; the schema of the answer shows the others.
+    const sessions = await (session?.navigation.list(options) ?? host.current());
+    return { sessions: sessions as Result<"list_sessions">["sessions"] };
+  },
   delete_session: ({ session }, { sessionPath }) => session.navigation.delete(sessionPath),
-} satisfies Pick<Handlers<Host>, keyof typeof sessionCommands>;
+} satisfies Pick<HostHandlers, keyof typeof sessionCommands>;

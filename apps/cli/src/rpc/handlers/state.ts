@@ -1,8 +1,7 @@
 import type { CommandInfo } from "@tau-agent/coding-agent";
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { stateCommands } from "@tau-agent/rpc-protocol/commands";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 const scopes = { user: "user", project: "project", path: "temporary" } as const;
 
@@ -27,4 +26,4 @@ export const stateHandlers = {
     return { commands: commands.map(withSource) };
   },
   get_last_assistant_text: ({ session }) => ({ text: session.lastAssistantText }),
-} satisfies Pick<Handlers<Host>, keyof typeof stateCommands>;
+} satisfies Pick<HostHandlers, keyof typeof stateCommands>;

@@ -1,7 +1,7 @@
 import type { SessionTodos } from "@tau-agent/coding-agent";
-import { type Handlers, ProtocolError } from "@tau-agent/rpc-protocol";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { todoCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const todoHandlers = {
   get_todos: ({ session }) => listOf(session.todos),
@@ -17,7 +17,7 @@ export const todoHandlers = {
     }
     return listOf(session.todos);
   },
-} satisfies Pick<Handlers<Host>, keyof typeof todoCommands>;
+} satisfies Pick<HostHandlers, keyof typeof todoCommands>;
 
 function listOf({ items, phases }: SessionTodos) {
   return { todos: [...items], todoPhases: phases };

@@ -1,12 +1,12 @@
 import { SessionError } from "@tau-agent/coding-agent";
-import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { toolCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "./host.ts";
+import type { HostHandlers } from "./contexts.ts";
 
 export const toolHandlers = {
-  set_host_tools: ({ session, requests }, { tools }) => {
+  set_host_tools: ({ session, attachment }, { tools }, { afterAnswer }) => {
     const toolNames = [...session.hostTools.set(tools)];
-    requests.runsTools = true;
+    attachment.takeTools();
+    afterAnswer(() => attachment.callTools());
     return { toolNames };
   },
   get_tools: ({ session }) => ({ tools: session.activeTools }),
@@ -17,4 +17,4 @@ export const toolHandlers = {
     tools.activate(toolNames);
     return { toolNames: tools.active.map(({ name }) => name) };
   },
-} satisfies Pick<Handlers<Host>, keyof typeof toolCommands>;
+} satisfies Pick<HostHandlers, keyof typeof toolCommands>;

@@ -1,0 +1,65 @@
+import { describeSandboxOf, McpPool } from "@tau-agent/coding-agent";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
+import type { CliOptions } from "../command-line/cli-options.ts";
+import { settleBeforeSessions } from "../session/open-session.ts";
+import { IsolatedLines, type IsolatedLinesOptions } from "./clients/isolated-lines.ts";
+import type { HostingContext } from "./sessions/hosting-context.ts";
+import { openHostedSession } from "./sessions/open-session.ts";
+import type { ManySessions } from "./sessions/session-pool.ts";
+
+/** What a host with `--sessions` has besides what every host has. */
+export async function manySessions(context: HostingContext): Promise<ManySessions> {
+  const { options, environment } = context;
+  refuseOneSession(options);
+  await settleBeforeSessions(options, context);
+  const { agentDirectory, cwd, variables } = environment;
+  const defaults = { ...context, mcpPool: new McpPool() };
+  return {
+    openSession: (asked, seams) => openHostedSession(asked, defaults, seams),
+    describeSandbox: () => describeSandboxOf({ agentDirectory, cwd, environment: variables }),
+    isolate: options.isolate && isolation(context),
+  };
+}
+
+/** A client's way to sessions in processes of their own. */
+export function isolatedLines(options: IsolatedLinesOptions): IsolatedLines {
+  return new IsolatedLines(options);
+}
+
+/** Starts this program again for each session. */
+function isolation({
+  environment: { program, variables, store },
+  words,
+}: HostingContext): ManySessions["isolate"] {
+  return async (params, { sessionId, onEnd }) => {
+    const { IsolatedSession } = await import("./sessions/isolated-session.ts");
+    const command = [...program, ...wordsOfSession(words)];
+    const own = { ...variables, TAU_STORE: store };
+    return IsolatedSession.open({ sessionId, command, variables: own, onEnd }, params);
+  };
+}
+
+/** The arguments of this host without those that are about its clients. */
+function wordsOfSession(words: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    const isOurs = /^--(listen|isolate|allow-origin|client-timeout-ms)(=|$)/.test(word);
+    if (!isOurs && word !== "--allow-remote") kept.push(word);
+    else if (isOurs && !word.includes("=")) at += 1;
+  }
+  return kept;
+}
+
+function refuseOneSession(options: CliOptions): void {
+  const one = [
+    ["--session", options.session],
+    ["--continue", options.continue ?? options.resume],
+    ["--fork", options.fork],
+    ["--session-id", options.sessionId],
+    ["--name", options.name],
+  ].find(([, value]) => value !== undefined)?.[0];
+  if (one === undefined) return;
+  const reason = "with --sessions, open_session says which session";
+  throw new ProtocolError("invalid_option", { option: String(one), reason });
+}

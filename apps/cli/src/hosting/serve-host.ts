@@ -1,0 +1,76 @@
+import { SettingsStore } from "@tau-agent/coding-agent";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
+import { clientTimeoutOf, milliseconds } from "../command-line/hosting-options.ts";
+import { chooseDialect } from "../rpc/choose-dialect.ts";
+import { openSession } from "../session/open-session.ts";
+import type { ClientSetup } from "./clients/client-options.ts";
+import { serveStdio } from "./serve-stdio.ts";
+import type { HostedSession } from "./sessions/hosted-session.ts";
+import type { HostingContext } from "./sessions/hosting-context.ts";
+import { SessionPool } from "./sessions/session-pool.ts";
+
+const SESSION_IDLE_MS = 1_800_000;
+
+/** How long running work may take when a host drains. */
+const DRAIN_TIMEOUT_MS = 25_000;
+
+/**
+ * Serves one session or many, to a client on stdin and stdout or to those who connect. What only hosts
+ * with many sessions or listeners need is loaded with them (row `start`).
+ */
+export async function serveHost(context: HostingContext): Promise<void> {
+  const { options, environment, input, shutdown, logger } = context;
+  const isListening = options.listen.length > 0;
+  if (!options.sessions && options.isolate !== undefined) {
+    throw new ProtocolError("invalid_option", {
+      option: "--isolate",
+      reason: "it needs --sessions",
+    });
+  }
+  const many = options.sessions ? await import("./many-sessions.ts") : undefined;
+  const settings = isListening ? await SettingsStore.load(environment) : undefined;
+  const drainTimeoutMs = milliseconds("--drain-timeout-ms", options.drainTimeoutMs);
+  const clientTimeoutMs = clientTimeoutOf(options);
+  const pool = new SessionPool({
+    many: await many?.manySessions(context),
+    graceMs: settings?.get("listen.graceMs"),
+    keepsFrames: many !== undefined || isListening,
+    idleMs: milliseconds("--session-idle-ms", options.sessionIdleMs) ?? SESSION_IDLE_MS,
+    drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
+    handle: environment.sessionHandle,
+  });
+  // A host for one session ends with the session, and with the host that has started it.
+  if (environment.sessionHandle !== undefined) {
+    pool.onClosed = () => void shutdown.begin(0);
+    input.on("end", () => void shutdown.begin(0)).resume();
+  }
+  // On stdin without the option, a signal ends the host within seconds.
+  if (isListening || drainTimeoutMs !== undefined) {
+    shutdown.beforeTermination(async () => void (await pool.drain()));
+  }
+  if (isListening) {
+    shutdown.terminatedCode = 0;
+    pool.onDrained = () => void shutdown.begin(0);
+  }
+  const [dialect, solo] = await Promise.all([
+    chooseDialect(options.protocol, environment.variables),
+    options.sessions ? undefined : openOnly(pool, context),
+  ]);
+  const onInternalError = (error: unknown) => logger.error("A command failed unexpectedly", error);
+  const isolatedLines = options.isolate && many?.isolatedLines;
+  const setup: ClientSetup = { pool, dialect, isolatedLines, onInternalError };
+  if (settings === undefined) serveStdio(setup, { ...context, clientTimeoutMs });
+  solo?.begin();
+  if (settings === undefined) return;
+  const { serveListeners } = await import("./listen/serve-listeners.ts");
+  await serveListeners(setup, { ...context, pingMs: settings.get("listen.pingMs") });
+}
+
+/** Opens the session that the command line asks for. */
+function openOnly(pool: SessionPool, context: HostingContext): Promise<HostedSession> {
+  const { options, logger, environment, shutdown, beforeExtensions } = context;
+  return pool.openOnly(
+    (seams) => openSession(options, logger, { ...seams, beforeExtensions }, environment),
+    () => void shutdown.begin(0),
+  );
+}

@@ -1,0 +1,97 @@
+import type { AgentSession } from "@tau-agent/coding-agent";
+import type {
+  CommandName,
+  commands,
+  Handlers,
+  HostedSessionInfo,
+  Params,
+  RequestId,
+  Result,
+  SandboxInfo,
+} from "@tau-agent/rpc-protocol";
+import type { ClientRequests } from "../connection/client-requests.ts";
+import type { Connection } from "../connection/connection.ts";
+
+/** Calls back right after the command's answer. */
+export type AfterAnswer = (run: () => void) => void;
+
+/** The host that serves the command's client. */
+export interface Host {
+  /** The sandbox that a session in the host's folder would have. */
+  describeSandbox(): Promise<SandboxInfo>;
+  /** The sessions that are open now. */
+  current(): Promise<HostedSessionInfo[]>;
+  /**
+   * Refuses a session file that another session of this host uses.
+   *
+   * @throws {ProtocolError} `session_path_in_use`
+   */
+  refusePathInUse(path: string, except: AgentSession): void;
+  /** Lets running work end for a while, then ends all sessions. */
+  drain(): Promise<Result<"drain">>;
+}
+
+/** The client that sent the command. */
+export interface CommandClient {
+  /** What the client has asked for; its sessions' connections follow it. */
+  readonly connection: Connection;
+  /** Applies `initialize` to all sessions of the client. */
+  initialize(asked: Params<"initialize">): void;
+  /** Sends what a client gets once it has said what it answers: diagnostics and open requests. */
+  catchUp(): void;
+  /** Sets the filter of a connection; of all sessions if it is the client's own. */
+  setEventFilter(connection: Connection, events: readonly string[] | undefined): void;
+  openSession(
+    params: Params<"open_session">,
+    afterAnswer: AfterAnswer,
+  ): Promise<Result<"open_session">>;
+  closeSession(attachment: AttachedSession): Promise<void>;
+}
+
+/** What the client has of the command's session. */
+export interface AttachedSession {
+  attach(params: Params<"attach">, afterAnswer: AfterAnswer): Result<"attach">;
+  detach(params: Params<"detach">): void;
+  /** From now on this client runs the tools of clients. */
+  takeTools(): void;
+  /** Sends the client the open calls of tools. */
+  callTools(): void;
+}
+
+/** What handlers work on if their command needs no session. */
+export interface HostContext {
+  readonly host: Host;
+  readonly client: CommandClient;
+  /** Sends the answer. */
+  readonly connection: Connection;
+  /** The session that the command names, or the only one of the host. */
+  readonly session?: AgentSession;
+}
+
+/** What handlers of other commands work on. */
+export interface SessionContext extends HostContext {
+  readonly session: AgentSession;
+  readonly requests: ClientRequests;
+  readonly attachment: AttachedSession;
+}
+
+interface Contexts {
+  readonly host: HostContext;
+  readonly connection: HostContext;
+  readonly session: SessionContext;
+}
+
+/** The command itself. */
+export interface CommandRequest {
+  readonly id: RequestId | undefined;
+  readonly afterAnswer: AfterAnswer;
+}
+
+/** One handler per command, with what the command's scope offers. */
+export type HostHandlers = {
+  [N in CommandName]: (
+    context: Contexts[(typeof commands)[N]["scope"]],
+    params: Params<N>,
+    request: CommandRequest,
+  ) => ReturnType<Handlers<unknown>[N]>;
+};
