@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
+import { isJsonObject } from "../../packages/rpc-protocol/src/entry/plain.ts";
 
 const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url).href;
 
@@ -73,10 +74,10 @@ export function checkTexts(defs: Readonly<Record<string, unknown>>): void {
 }
 
 function addMissing(schema: unknown, owner: string, missing: Set<string>): void {
-  if (!isRecord(schema)) return;
+  if (!isJsonObject(schema)) return;
   const { properties, anyOf, oneOf, items, additionalProperties } = schema;
-  for (const [name, member] of Object.entries(isRecord(properties) ? properties : {})) {
-    if (!isRecord(member)) continue;
+  for (const [name, member] of Object.entries(isJsonObject(properties) ? properties : {})) {
+    if (!isJsonObject(member)) continue;
     addMissing(member, name === "data" ? owner : name, missing);
     // A member that has only one possible value explains itself.
     if (!("const" in member || "description" in member)) missing.add(`${owner}.${name}`);
@@ -84,8 +85,4 @@ function addMissing(schema: unknown, owner: string, missing: Set<string>): void 
   for (const part of [anyOf, oneOf, items, additionalProperties].flat()) {
     addMissing(part, owner, missing);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

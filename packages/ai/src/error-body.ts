@@ -1,3 +1,4 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { classifyFailure, ProviderError } from "./errors.ts";
 
 /** The error members that servers send, in a body or in the stream. */
@@ -37,10 +38,10 @@ export function errorOfBody(text: string): ProviderError {
 /** Reads an error object, a bare text, or a wrapper around either. */
 export function readVendorError(value: unknown): VendorError | undefined {
   if (typeof value === "string") return { message: value, vendorCode: [], status: undefined };
-  if (!isRecord(value)) return undefined;
-  if (isRecord(value.error)) return readVendorError(value.error);
-  const own = [value.message, value.Message, value.detail].map(textOf).find((text) => text);
-  const raw = isRecord(value.metadata) ? textOf(value.metadata.raw) : undefined;
+  if (!isJsonObject(value)) return undefined;
+  if (isJsonObject(value.error)) return readVendorError(value.error);
+  const own = textOf(value.message) ?? textOf(value.detail) ?? JSON.stringify(value);
+  const raw = isJsonObject(value.metadata) ? textOf(value.metadata.raw) : undefined;
   const numeric = Number(value.code ?? value.status_code ?? value.status);
   const status = numeric >= 400 && numeric < 600 ? numeric : undefined;
   const codes = [value.code, value.type, awsName(value.__type), value.status].flatMap(
@@ -65,8 +66,4 @@ function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value === "" ? undefined : value;
   if (typeof value === "number") return String(value);
   return value === undefined || value === null ? undefined : JSON.stringify(value);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Redis } from "ioredis";
 import type { Frame } from "./frame-stream.ts";
 
@@ -46,7 +47,7 @@ export class ControlStream {
     const text = fields[fields.indexOf("command") + 1] ?? "";
     try {
       const command: unknown = JSON.parse(text);
-      if (typeof command === "object" && command !== null) this.#onCommand(command as Frame);
+      if (isJsonObject(command)) this.#onCommand(command as Frame);
     } catch {
       this.#onCommand({ type: "parse" });
     }

@@ -1,3 +1,5 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+
 /** The data of a job. Its id is the `promptId`. */
 export interface PromptJob {
   /** The session in the store; made with its first prompt. */
@@ -34,8 +36,8 @@ const texts = ["projectKey", "promptId", "provider", "modelId", "thinkingLevel"]
  * @throws naming the member
  */
 export function readJob(data: unknown): PromptJob {
-  if (typeof data !== "object" || data === null) throw new TypeError("the data is not an object");
-  const job = data as PromptJob;
+  if (!isJsonObject(data)) throw new TypeError("the data is not an object");
+  const job = data as unknown as PromptJob;
   for (const name of ["sessionId", "message"] as const) {
     if (typeof job[name] !== "string" || job[name] === "") {
       throw new TypeError(`${name} must be a text that is not empty`);
@@ -53,7 +55,7 @@ export function readJob(data: unknown): PromptJob {
   if (job.images !== undefined && !Array.isArray(job.images)) {
     throw new TypeError("images must be a list");
   }
-  if (job.outputSchema !== undefined && typeof job.outputSchema !== "object") {
+  if (job.outputSchema !== undefined && !isJsonObject(job.outputSchema)) {
     throw new TypeError("outputSchema must be an object");
   }
   return job;

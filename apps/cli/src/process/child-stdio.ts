@@ -1,5 +1,6 @@
 import childProcess, { ChildProcess } from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 type Call = (this: unknown, ...given: unknown[]) => unknown;
 
@@ -31,8 +32,8 @@ export function protectStdio(): void {
 /** The arguments of a call, the options among them changed. */
 function withOwnStdio(given: readonly unknown[]): unknown[] {
   return given.map((value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-    const { stdio } = value as { readonly stdio?: unknown };
+    if (!isJsonObject(value)) return value;
+    const { stdio } = value;
     return stdio === undefined ? value : { ...value, stdio: ownStdio(stdio) };
   });
 }

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ScenarioRequest, startLoopbackServer, toolCall } from "@tau-agent/ai/testing";
 import { HostProcess } from "@tau-agent/conformance";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { beforeAll, expect, it } from "vitest";
 import {
   type Plant,
@@ -70,14 +71,11 @@ function mergeInto(target: Record<string, unknown>, added: object): object {
   for (const [key, value] of Object.entries(added)) {
     const old = target[key];
     if (Array.isArray(old)) target[key] = [...old, ...value];
-    else if (isRecord(old)) mergeInto(old, value);
+    else if (isJsonObject(old)) mergeInto(old, value);
     else target[key] = value;
   }
   return target;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;
 
 async function open(kinds: readonly string[]): Promise<Outcome> {
   await using server = await startLoopbackServer({ scenario: reply });

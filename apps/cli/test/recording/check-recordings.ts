@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { decodeClientFrame, LineDecoder } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isAllowed, schemaViolation } from "../support/published-schema.ts";
 import { entryViolation, SchemaCheck } from "../support/schema-check.ts";
 import {
@@ -156,8 +157,7 @@ function* textsOf(
 function parsed(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -54,9 +55,7 @@ export function describeCall(toolName: string, args: unknown, cwd: string): Desc
 
 /** An object of arguments, or an empty one. */
 export function asArguments(args: unknown): Arguments {
-  return typeof args === "object" && args !== null && !Array.isArray(args)
-    ? (args as Arguments)
-    : {};
+  return isJsonObject(args) ? args : {};
 }
 
 /** A path as the model wrote it, absolute. */

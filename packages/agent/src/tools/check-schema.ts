@@ -1,4 +1,4 @@
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { ToolError } from "./errors.ts";
 
 /**
@@ -50,7 +50,7 @@ export function checkSchema(schema: unknown, name: string): SchemaPattern[] {
   const refuse = (at: string, reason: string): never => {
     throw new ToolError(`${name} is not valid JSON Schema: ${at} ${reason}.`);
   };
-  if (!isObject(schema)) throw refuse(name, "must be an object");
+  if (!isJsonObject(schema)) throw refuse(name, "must be an object");
   const excess = schemaExcess(schema);
   if (excess !== undefined) refuse(name, excess);
   const patterns: SchemaPattern[] = [];
@@ -79,10 +79,10 @@ function partsOf(schema: unknown, at: string, refuse: Refuse): Part[] {
   if (Array.isArray(schema)) {
     return schema.flatMap((part: unknown, index) => partsOf(part, `${at}[${index}]`, refuse));
   }
-  if (!isObject(schema)) throw refuse(at, "must be an object");
+  if (!isJsonObject(schema)) throw refuse(at, "must be an object");
   const members = named.flatMap((key) => {
     const { [key]: value = {} } = schema;
-    if (!isObject(value)) throw refuse(at, `has ${key} that are not an object`);
+    if (!isJsonObject(value)) throw refuse(at, `has ${key} that are not an object`);
     return Object.entries(value).map(([name, part]) => [`${key}.${name}`, part] as const);
   });
   const parts = [...inner, ...choices].map((key) => [key, schema[key]] as const);
@@ -146,8 +146,4 @@ function isTooDeep(schema: object): boolean {
     if (level.length === 0) return false;
   }
   return true;
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

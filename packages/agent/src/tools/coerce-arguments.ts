@@ -1,3 +1,5 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
@@ -7,7 +9,7 @@ type Schema = Readonly<Record<string, unknown>>;
  * validation to name.
  */
 export function coerceArguments(value: unknown, schema: unknown): unknown {
-  if (!isSchema(schema)) return value;
+  if (!isJsonObject(schema)) return value;
   const arms = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(arms)) return coerceUnion(value, arms);
   const types = typesOf(schema);
@@ -24,7 +26,7 @@ export function coerceArguments(value: unknown, schema: unknown): unknown {
 /** An alternative that already fits wins over one that fits after coercion. */
 function coerceUnion(value: unknown, arms: readonly unknown[]): unknown {
   const fits = (candidate: unknown, arm: unknown): boolean =>
-    isSchema(arm) && typesOf(arm).some((type) => hasType(candidate, type));
+    isJsonObject(arm) && typesOf(arm).some((type) => hasType(candidate, type));
   const ofType = arms.filter((arm) => fits(value, arm));
   const exact = ofType.find((arm) => isMeant(value, arm)) ?? ofType[0];
   if (exact !== undefined) return coerceArguments(value, exact);
@@ -37,24 +39,24 @@ function coerceUnion(value: unknown, arms: readonly unknown[]): unknown {
 
 /** Whether an object has the members that distinguish one alternative of a union from another. */
 function isMeant(value: unknown, arm: unknown): boolean {
-  if (!isRecord(value) || !isSchema(arm)) return true;
+  if (!isJsonObject(value) || !isJsonObject(arm)) return true;
   const required = Array.isArray(arm.required) ? arm.required : [];
   if (!required.every((key) => Object.hasOwn(value, key))) return false;
-  const properties = isSchema(arm.properties) ? arm.properties : {};
+  const properties = isJsonObject(arm.properties) ? arm.properties : {};
   return Object.entries(value).every(([key, member]) => {
     if (!Object.hasOwn(properties, key)) return arm.additionalProperties !== false;
     const schema = properties[key];
-    return !isSchema(schema) || !("const" in schema) || schema.const === member;
+    return !isJsonObject(schema) || !("const" in schema) || schema.const === member;
   });
 }
 
 function coerceMembers(value: unknown, schema: Schema): unknown {
   if (Array.isArray(value)) {
-    return isSchema(schema.items)
+    return isJsonObject(schema.items)
       ? value.map((item) => coerceArguments(item, schema.items))
       : value;
   }
-  if (!isRecord(value) || !isSchema(schema.properties)) return value;
+  if (!isJsonObject(value) || !isJsonObject(schema.properties)) return value;
   const required = Array.isArray(schema.required) ? schema.required : [];
   const members: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
@@ -71,7 +73,7 @@ function coerceMembers(value: unknown, schema: Schema): unknown {
 }
 
 function isAbsent(value: unknown, schema: unknown): boolean {
-  if (!isSchema(schema)) return false;
+  if (!isJsonObject(schema)) return false;
   if (value === null) return !allowsNull(schema);
   const types = typesOf(schema);
   return value === "" && types.length > 0 && !types.includes("string");
@@ -79,7 +81,7 @@ function isAbsent(value: unknown, schema: unknown): boolean {
 
 function allowsNull(schema: Schema): boolean {
   const arms = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(arms)) return arms.some((arm) => isSchema(arm) && allowsNull(arm));
+  if (Array.isArray(arms)) return arms.some((arm) => isJsonObject(arm) && allowsNull(arm));
   const types = typesOf(schema);
   return types.length === 0 || types.includes("null");
 }
@@ -131,18 +133,10 @@ function hasType(value: unknown, type: string): boolean {
     case "array":
       return Array.isArray(value);
     case "object":
-      return isRecord(value);
+      return isJsonObject(value);
     case "integer":
       return Number.isInteger(value);
     default:
       return typeof value === type;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isSchema(value: unknown): value is Schema {
-  return isRecord(value);
 }

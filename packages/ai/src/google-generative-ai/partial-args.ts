@@ -1,4 +1,5 @@
 import type { PartialArg } from "@google/genai";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { asText } from "../reply/odd-values.ts";
 import { jsonText, mostNested } from "../request/json-text.ts";
 
@@ -129,7 +130,7 @@ function enter(target: unknown, at: Step, empty: object): unknown {
 
 function read(target: unknown, at: Step): unknown {
   if (Array.isArray(target)) return typeof at === "number" ? target[at] : undefined;
-  return isRecord(target) && Object.hasOwn(target, at) ? target[at] : undefined;
+  return isJsonObject(target) && Object.hasOwn(target, at) ? target[at] : undefined;
 }
 
 function write(target: unknown, at: Step, value: unknown): boolean {
@@ -138,13 +139,9 @@ function write(target: unknown, at: Step, value: unknown): boolean {
     target[at] = value;
     return true;
   }
-  if (!isRecord(target)) return false;
+  if (!isJsonObject(target)) return false;
   target[at] = value;
   return true;
-}
-
-function isRecord(value: unknown): value is Record<Step, unknown> {
-  return typeof value === "object" && value !== null;
 }
 
 /** The value of a piece; one without any only says that a text has ended. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { streamedError } from "../error-body.ts";
 import type { Delta } from "../provider.ts";
 import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../reply/odd-values.ts";
@@ -22,15 +23,15 @@ class Reply {
   *read(event: ResponsesEvent | null): Generator<Delta> {
     if (event === null || typeof event !== "object") return;
     const type = event.type ?? "";
-    if (isObject(event.response)) yield* this.#identify(event.response);
+    if (isJsonObject(event.response)) yield* this.#identify(event.response);
     switch (type) {
       case "response.output_item.added":
-        if (isObject(event.item)) {
+        if (isJsonObject(event.item)) {
           yield* this.#start(this.#items.announce(event, event.item), event.item);
         }
         return;
       case "response.output_item.done":
-        if (isObject(event.item)) {
+        if (isJsonObject(event.item)) {
           yield* this.#finish(this.#items.find(event, event.item), event.item);
         }
         return;
@@ -255,8 +256,4 @@ function stopOf(type: string, response: ResponseObject): Stop {
     raw: status,
     errorMessage: `The provider ended the reply with status ${asReason(status)}`,
   };
-}
-
-function isObject<Value extends object>(value: Value | null | undefined): value is Value {
-  return typeof value === "object" && value !== null;
 }

@@ -1,3 +1,5 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+
 /** What has to go back with a text block: the id of its message and which phase it belonged to. */
 export interface TextSignature {
   readonly id: string;
@@ -32,12 +34,8 @@ export function readReasoningItem(
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : undefined;
+    return isJsonObject(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import type { AssistantContent, ToolCall } from "@tau-agent/rpc-protocol/messages";
-import { PartialJson } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, PartialJson } from "@tau-agent/rpc-protocol/plain";
 
 /** What is known of a content block beside what its message shows. */
 export interface OpenBlock {
@@ -28,7 +28,7 @@ export function openBlock(type: OpenBlock["type"]): OpenBlock {
     raw: "",
     held: "",
     json,
-    liveArguments: () => (isRecord(json.value) ? json.value : {}),
+    liveArguments: () => (isJsonObject(json.value) ? json.value : {}),
   };
 }
 
@@ -55,7 +55,7 @@ export function settleToolCall(
     if (raw.trim() === "") return { ...call, arguments: {} };
     if (!json.end()) continue;
     if (json.value === null) return { ...call, arguments: {} };
-    if (isRecord(json.value)) return { ...call, arguments: json.value };
+    if (isJsonObject(json.value)) return { ...call, arguments: json.value };
   }
   return { ...call, arguments: {}, argumentsError: block.raw };
 }
@@ -70,8 +70,4 @@ function* candidates(
   const json = new PartialJson();
   json.feed(wholeArguments);
   yield [wholeArguments, json];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { jsonText } from "../request/json-text.ts";
 
 /**
@@ -41,7 +42,7 @@ export function asList<Item extends object>(
 
 /** An object, or an empty one. */
 export function asObject<Value extends object>(value: Value | undefined | null): Partial<Value> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 /** A number of tokens: never negative, also out of a text. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { mostNested } from "./json-text.ts";
 import type { ToolRules } from "./tool-rules.ts";
 
@@ -15,7 +16,7 @@ export class UnusableSchema extends Error {
  * @throws {UnusableSchema} When there is no such schema.
  */
 export function wireSchema(given: unknown, rules: ToolRules): Schema {
-  if (!isSchema(given)) throw new UnusableSchema("its parameters are no JSON schema");
+  if (!isJsonObject(given)) throw new UnusableSchema("its parameters are no JSON schema");
   const root = withoutRefused(given, rules);
   if (root.type !== undefined && root.type !== "object") {
     throw new UnusableSchema("its parameters are not an object");
@@ -104,10 +105,10 @@ function cleanKeyword(keyword: string, value: unknown, schema: Schema, place: Pl
   }
   if (singles.has(keyword)) {
     if (typeof value === "boolean") return keyword === "items" ? {} : value;
-    return isSchema(value) ? cleanSchema(value, below) : undefined;
+    return isJsonObject(value) ? cleanSchema(value, below) : undefined;
   }
   if (!maps.has(keyword)) return value;
-  const entries = Object.entries(objectOf(value)).filter(([, part]) => isSchema(part));
+  const entries = Object.entries(objectOf(value)).filter(([, part]) => isJsonObject(part));
   return Object.fromEntries(
     entries.map(([name, part]) => [name, cleanSchema(part as Schema, below)]),
   );
@@ -118,7 +119,7 @@ function cleanProperties(value: unknown, place: Place): Record<string, unknown> 
   return Object.fromEntries(
     Object.entries(objectOf(value))
       .filter(([name]) => propertyName?.test(name) ?? true)
-      .map(([name, part]) => [name, isSchema(part) ? cleanSchema(part, place) : {}]),
+      .map(([name, part]) => [name, isJsonObject(part) ? cleanSchema(part, place) : {}]),
   );
 }
 
@@ -152,11 +153,11 @@ function leadsSomewhere(reference: unknown, root: Schema): boolean {
     if (!hasOwn(at, name)) return false;
     at = (at as Schema)[name];
   }
-  return isSchema(at);
+  return isJsonObject(at);
 }
 
 function schemasIn(value: unknown): Schema[] {
-  return Array.isArray(value) ? value.filter(isSchema) : [];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function names(value: unknown): string[] {
@@ -164,13 +165,9 @@ function names(value: unknown): string[] {
 }
 
 function objectOf(value: unknown): Schema {
-  return isSchema(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function hasOwn(value: unknown, name: string): boolean {
-  return isSchema(value) && Object.hasOwn(value, name);
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && Object.hasOwn(value, name);
 }

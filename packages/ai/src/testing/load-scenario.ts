@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { ProviderError } from "../errors.ts";
 import { faultKinds } from "./fault.ts";
 import type { Scenario } from "./scenario.ts";
@@ -53,7 +54,7 @@ function isScenarioFunction(
 
 function checkTurn(turn: unknown, number: number): void {
   if (typeof turn === "string") return;
-  if (!isRecord(turn)) throw new TypeError(`turn ${number} is neither a text nor an object`);
+  if (!isJsonObject(turn)) throw new TypeError(`turn ${number} is neither a text nor an object`);
   const { content = [], fault, when } = turn;
   if (fault !== undefined && !isFault(fault)) {
     throw new TypeError(
@@ -71,7 +72,7 @@ function checkTurn(turn: unknown, number: number): void {
 }
 
 function checkCondition(when: unknown, number: number): void {
-  if (!isRecord(when)) throw new TypeError(`the condition of turn ${number} is no object`);
+  if (!isJsonObject(when)) throw new TypeError(`the condition of turn ${number} is no object`);
   for (const [member, value] of Object.entries(when)) {
     if (!conditionMembers.includes(member)) {
       throw new TypeError(`turn ${number} has the unknown condition "${member}"`);
@@ -82,17 +83,13 @@ function checkCondition(when: unknown, number: number): void {
 }
 
 function isFault(value: unknown): boolean {
-  return isRecord(value) && typeof value.kind === "string" && faultKinds.includes(value.kind);
+  return isJsonObject(value) && typeof value.kind === "string" && faultKinds.includes(value.kind);
 }
 
 function isBlock(block: unknown): boolean {
-  if (!isRecord(block)) return false;
+  if (!isJsonObject(block)) return false;
   if (block.type === "text") return typeof block.text === "string";
   if (block.type === "thinking") return typeof block.thinking === "string";
-  const hasArguments = isRecord(block.arguments) || typeof block.rawArguments === "string";
+  const hasArguments = isJsonObject(block.arguments) || typeof block.rawArguments === "string";
   return block.type === "toolCall" && typeof block.name === "string" && hasArguments;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

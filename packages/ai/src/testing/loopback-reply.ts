@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { TokenCounts } from "../provider.ts";
 import { deltasBefore, type Fault } from "./fault.ts";
 import type { PlayedTurn } from "./scenario-player.ts";
 import type { Signer } from "./signer.ts";
 import { turnDeltas, usageOf } from "./turn-deltas.ts";
-import type { JsonObject } from "./wire/json.ts";
 import type { ReplyWriter, WireFormat } from "./wire/wire-format.ts";
 
 /** What one reply over HTTP is made from. */

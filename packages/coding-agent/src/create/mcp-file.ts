@@ -1,6 +1,7 @@
 import { projectFiles, readEntry, userFile } from "@tau-agent/mcp";
 import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, readJsonFile } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { keepTrustAcross } from "./trust.ts";
 
 /** The user's own file, or the project's. */

@@ -2,6 +2,7 @@ import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, randomHex, readJsonFile } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { RunProgram } from "./run-program.ts";
 
 /**

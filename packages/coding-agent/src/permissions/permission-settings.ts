@@ -7,6 +7,7 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import { type Diagnostic, isJsonObject, readWord, UnreadGuard } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { denyAll, MAX_RULES, readRule } from "./rules/rule.ts";
 import { stricterMode } from "./rules/stricter-mode.ts";
 

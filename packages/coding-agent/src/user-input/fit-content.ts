@@ -3,6 +3,7 @@ import type { ImageContent, TextContent } from "@tau-agent/rpc-protocol/messages
 import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { no as flag, mendMembers, optional, rulesOf, usage } from "@tau-agent/sessions/log";
 import { isJsonObject, type SettingsStore } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 type Block = TextContent | ImageContent;
 const resultRules = rulesOf({

@@ -1,5 +1,5 @@
 import { decodeClientFrame, LineDecoder } from "@tau-agent/rpc-protocol";
-import { isRecord } from "../frames/pattern.ts";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type SpawnOptions, spawnHost } from "../hosts/spawned-host.ts";
 import type { Transcript } from "../transcripts/transcript.ts";
 
@@ -83,7 +83,7 @@ class ClientCheck {
     if (decoded.kind === "error") return [`${decoded.error}: ${line}`];
     const [next] = this.#wanted;
     const frame: unknown = JSON.parse(line);
-    if (next === undefined || !isRecord(frame) || frame.type !== next.frame.type) return [];
+    if (next === undefined || !isJsonObject(frame) || frame.type !== next.frame.type) return [];
     const lacking = Object.entries(next.frame).find(
       ([name, value]) => name !== "id" && kindOf(frame[name]) !== kindOf(value),
     );

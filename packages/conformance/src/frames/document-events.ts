@@ -1,6 +1,6 @@
 import type { ProtocolName } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Frame } from "./frame-queue.ts";
-import { isRecord } from "./pattern.ts";
 
 const messages = ["message_start", "message_update", "message_end"];
 const turns = ["agent_start", "agent_end", "turn_start", "turn_end", ...messages];
@@ -89,5 +89,5 @@ const roles: ReadonlySet<unknown> = new Set([
 export function isDocumentedEvent(dialect: string, { type, message }: Frame): boolean {
   const types: ReadonlySet<string> | undefined = Reflect.get(documented, dialect);
   if (types?.has(String(type)) !== true) return false;
-  return !isRecord(message) || message.role === undefined || roles.has(message.role);
+  return !isJsonObject(message) || message.role === undefined || roles.has(message.role);
 }

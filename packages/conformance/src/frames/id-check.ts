@@ -1,6 +1,6 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isDocumentedEvent } from "./document-events.ts";
 import type { Frame } from "./frame-queue.ts";
-import { isRecord } from "./pattern.ts";
 
 /** Holds ids against the rule of every document: one answer for each command, and none on events. */
 export class IdCheck {
@@ -35,7 +35,7 @@ function hasIdOfItsOwn(type: string): boolean {
 function readRecord(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : {};
+    return isJsonObject(value) ? value : {};
   } catch {
     return {};
   }

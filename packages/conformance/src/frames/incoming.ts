@@ -1,5 +1,6 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Frame } from "./frame-queue.ts";
-import { isRecord, type Pattern } from "./pattern.ts";
+import type { Pattern } from "./pattern.ts";
 
 /**
  * Frames in the order in which they are looked at. Strictly that is the order they came in. A
@@ -41,14 +42,14 @@ export class Incoming {
 
 /** Whether a pattern is about a response, and not about an event. */
 export function isAboutResponse(pattern: Pattern): boolean {
-  if (!isRecord(pattern)) return false;
+  if (!isJsonObject(pattern)) return false;
   // Of all frames with an id, only a response is identified by it alone.
   const isToldByOthers = ["id", "command", "success"].some((name) => pattern[name] !== undefined);
   return pattern.type === "response" || (pattern.type === undefined && isToldByOthers);
 }
 
 function wanted(pattern: Pattern): (frame: Frame) => boolean {
-  if (!isRecord(pattern)) return () => true;
+  if (!isJsonObject(pattern)) return () => true;
   const { id, command } = pattern;
   if (!isAboutResponse(pattern)) return (frame) => frame.type !== "response";
   // An id can be missing from an answer, but never be another command's.

@@ -1,3 +1,5 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+
 /**
  * JSON in which a string may be a matcher: `$string`, `$number`, `$boolean`, `$object`, `$array`,
  * `$any`; `$~text` fits a string that contains the text; `$:text` the same, but only the host that
@@ -36,13 +38,13 @@ export function mismatch(pattern: Pattern, value: unknown, at: Where = start): s
       pattern.map((item, index) => mismatch(item, value[index], inside(at, `[${index}]`))),
     );
   }
-  if (isRecord(pattern) && Array.isArray(pattern.$items)) {
+  if (isJsonObject(pattern) && Array.isArray(pattern.$items)) {
     return at.isTolerant
       ? inAnyOrder(pattern.$items, value, at)
       : mismatch(pattern.$items, value, at);
   }
-  if (isRecord(pattern)) {
-    return isRecord(value) ? inMembers(pattern, value, at) : `${path} is no object`;
+  if (isJsonObject(pattern)) {
+    return isJsonObject(value) ? inMembers(pattern, value, at) : `${path} is no object`;
   }
   return pattern === value || isSameCall(pattern, value, path)
     ? undefined
@@ -113,7 +115,7 @@ function fits(matcher: string, value: unknown, isTolerant: boolean): boolean {
     case "$array":
       return Array.isArray(value);
     case "$object":
-      return isRecord(value);
+      return isJsonObject(value);
     default:
       return typeof value === matcher.slice(1);
   }
@@ -128,7 +130,7 @@ function fitsText(matcher: string, value: unknown): boolean {
 /** The text of a content that may be blocks. */
 function textOf(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
-  return content.map((block) => (isRecord(block) ? (block.text ?? "") : "")).join("");
+  return content.map((block) => (isJsonObject(block) ? (block.text ?? "") : "")).join("");
 }
 
 /** The pattern with `{{name}}` replaced by what was kept under that name. */
@@ -137,7 +139,7 @@ export function fillIn(pattern: Pattern, kept: ReadonlyMap<string, string>): Pat
     return pattern.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => kept.get(name) ?? whole);
   }
   if (Array.isArray(pattern)) return pattern.map((item) => fillIn(item, kept));
-  if (!isRecord(pattern)) return pattern;
+  if (!isJsonObject(pattern)) return pattern;
   return Object.fromEntries(
     Object.entries(pattern).map(([key, value]) => [key, fillIn(value, kept)]),
   );
@@ -149,15 +151,10 @@ export function keep(pattern: Pattern, value: unknown, kept: Map<string, string>
     kept.set(pattern.slice(2), String(value));
   } else if (Array.isArray(pattern) && Array.isArray(value)) {
     for (const [index, item] of pattern.entries()) keep(item, value[index], kept);
-  } else if (isRecord(pattern) && isRecord(value)) {
+  } else if (isJsonObject(pattern) && isJsonObject(value)) {
     for (const [key, item] of Object.entries(pattern)) keep(item, value[key], kept);
   }
 }
 
 const first = (problems: readonly (string | undefined)[]) =>
   problems.find((problem) => problem !== undefined);
-
-/** Whether a value is an object with members. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

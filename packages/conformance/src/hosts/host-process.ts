@@ -1,8 +1,9 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type Frame, FrameQueue } from "../frames/frame-queue.ts";
-import { isRecord, mismatch, type Pattern } from "../frames/pattern.ts";
+import { mismatch, type Pattern } from "../frames/pattern.ts";
 
 /** How a host ended. */
 export interface Exit {
@@ -121,7 +122,7 @@ export class HostProcess {
 function parsed(line: string): Frame | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,9 +1,10 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isDocumentedEvent } from "../frames/document-events.ts";
 import { documentedProblem, order } from "../frames/documented.ts";
 import type { Frame } from "../frames/frame-queue.ts";
 import { IdCheck } from "../frames/id-check.ts";
 import { Incoming, isAboutResponse } from "../frames/incoming.ts";
-import { fillIn, isRecord, keep, mismatch, type Pattern } from "../frames/pattern.ts";
+import { fillIn, keep, mismatch, type Pattern } from "../frames/pattern.ts";
 import type { Step, Transcript } from "./transcript.ts";
 
 /** A host under test: lines in, frames out. */
@@ -164,7 +165,7 @@ class Play {
 
   /** A transcript need not name what `initialize` adds to every event. */
   #mismatch(pattern: Pattern, frame: Frame): string | undefined {
-    const isOrdered = this.#isInitialized && frame.type !== "response" && isRecord(pattern);
+    const isOrdered = this.#isInitialized && frame.type !== "response" && isJsonObject(pattern);
     return mismatch(isOrdered ? { ...order, ...pattern } : pattern, frame, {
       path: "frame",
       isTolerant: this.#options.isTolerant === true,
@@ -224,7 +225,7 @@ function withoutHandle(frame: Frame): Frame {
 }
 
 function isAlike(pattern: Pattern, frame: Frame): boolean {
-  if (!isRecord(pattern)) return false;
+  if (!isJsonObject(pattern)) return false;
   const { type, command } = pattern;
   return (
     (type === undefined || type === frame.type) &&

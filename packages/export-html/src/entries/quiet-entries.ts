@@ -1,6 +1,7 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import { ENVIRONMENT_ENTRY } from "@tau-agent/sessions/log";
 import { isJsonObject } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { fieldText, numberOf } from "./facts.ts";
 
 /**

@@ -1,4 +1,5 @@
 import { diffLines, isJsonObject } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { escapeText, type Html, html, trusted } from "../text/html.ts";
 import { codeBlock } from "../text/markdown.ts";
 

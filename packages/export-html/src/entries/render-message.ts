@@ -1,4 +1,5 @@
 import { isJsonObject } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { formatDuration } from "../text/duration.ts";
 import { type Html, html } from "../text/html.ts";
 import { plainBlock } from "../text/markdown.ts";

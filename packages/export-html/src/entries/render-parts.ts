@@ -1,4 +1,5 @@
 import { isJsonObject } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Highlight } from "../text/highlight.ts";
 import { type Html, html } from "../text/html.ts";
 import { codeBlock, type RenderMarkdown } from "../text/markdown.ts";

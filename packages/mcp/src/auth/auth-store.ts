@@ -7,6 +7,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** What is kept for a server, in the form of other pi-compatible hosts. */
 export interface McpAuthState {

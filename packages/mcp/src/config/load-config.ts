@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject, readJsonFile } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { variablesIn } from "./expand.ts";
 import { type McpPlaces, projectFiles, userFile } from "./places.ts";
 import { isOverride, readEntry } from "./read-entry.ts";

@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject, MAX_TIMER_MS } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import {
   EntryProblem,
   flagOf,

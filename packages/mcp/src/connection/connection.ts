@@ -6,6 +6,8 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject, MAX_TIMER_MS } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { CallClocks } from "./call-clocks.ts";
 
 /** What a server may want of the host. */

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { DEFAULT_MAX_LINE_BYTES, LineDecoder } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type SandboxStartError, type ServerProcess } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** What {@link StdioTransport} works with. */
 export interface StdioTransportOptions {

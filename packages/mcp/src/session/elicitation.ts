@@ -1,5 +1,7 @@
 import { schemaExcess } from "@tau-agent/agent";
 import { type Answer, type HostRequests, isJsonObject, type JsonObject } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import { cleanText } from "../names/clean-text.ts";
 

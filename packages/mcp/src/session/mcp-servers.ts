@@ -8,6 +8,8 @@ import {
   SessionError,
 } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type JsonObject } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { McpLogins } from "../auth/logins.ts";
 import { loadMcpConfig } from "../config/load-config.ts";
 import type { McpPlaces } from "../config/places.ts";

@@ -7,6 +7,8 @@ import {
   normalizeBase64,
   OutputSanitizer,
 } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { cleanLine } from "../names/clean-text.ts";
 
 type Content = ToolResult["content"][number];

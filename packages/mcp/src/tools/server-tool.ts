@@ -3,6 +3,8 @@ import { type AgentTool, type ToolCallContext, ToolError } from "@tau-agent/agen
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type JsonObject } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { RequestTimeout } from "../connection/call-clocks.ts";
 import { statusOf } from "../connection/failures.ts";
 import type { RemoteTool } from "../connection/remote.ts";

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** More than any list of models takes. */
 const maxBytes = 4 * 1024 * 1024;
@@ -50,8 +51,7 @@ async function boundedText(body: ReadableStream<Uint8Array>): Promise<string> {
 
 /** A JSON object, or undefined. */
 export function asAnswer(value: unknown): Answer | undefined {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Answer) : undefined;
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** Whether something listens there. Asked first: most machines have none, and this loads nothing. */

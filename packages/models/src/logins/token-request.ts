@@ -1,5 +1,7 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, isLoopback, type JsonObject } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { LoginContext } from "./login-definition.ts";
 
 const maxBytes = 1024 * 1024;

@@ -1,5 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { commonStart } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** What a source says of one model; nothing of it decides where a request goes. */
 export interface ModelFacts {
@@ -34,8 +35,7 @@ export function believable(list: readonly unknown[]): ModelFacts[] {
 
 /** An object's members; none of anything else. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Readonly<Record<string, unknown>>) : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function isPlain(text: string): boolean {

@@ -10,6 +10,7 @@ import {
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** A `message_update` in delta form: only the step, for the client to apply. */
 export interface DeltaUpdate {
@@ -60,7 +61,7 @@ export function decodeHostLine(line: string): HostLine {
 
 /** The same for a frame that was parsed. */
 export function decodeHostFrame(value: unknown): HostLine {
-  if (!isRecord(value) || typeof value.type !== "string") return { kind: "noise" };
+  if (!isJsonObject(value) || typeof value.type !== "string") return { kind: "noise" };
   if (value.type === "response") return decodeResponse(value);
   if (value.type === "extension_ui_request") return decodeUiRequest(value);
   if (value.type === "host_request") return decodeHostRequest(value);
@@ -69,7 +70,7 @@ export function decodeHostFrame(value: unknown): HostLine {
   if (value.type === "host_tool_cancel") {
     return { kind: "host_tool_cancel", cancel: value as HostToolCancel };
   }
-  if (value.type === "message_update" && !isRecord(value.message)) return decodeDelta(value);
+  if (value.type === "message_update" && !isJsonObject(value.message)) return decodeDelta(value);
   return isEvent(value) ? { kind: "event", event: value } : { kind: "noise" };
 }
 
@@ -94,13 +95,13 @@ function decodeUiRequest(value: Record<string, unknown>): HostLine {
 
 /** A request of a kind that this client does not know is left to others. */
 function decodeHostRequest(value: Record<string, unknown>): HostLine {
-  const isWhole = typeof value.id === "string" && isRecord(value.params);
+  const isWhole = typeof value.id === "string" && isJsonObject(value.params);
   if (!isWhole) return { kind: "noise" };
   return { kind: "host_request", request: value as HostRequestFrame };
 }
 
 function decodeToolCall(value: Record<string, unknown>): HostLine {
-  if (typeof value.id !== "string" || !isRecord(value.arguments)) return { kind: "noise" };
+  if (typeof value.id !== "string" || !isJsonObject(value.arguments)) return { kind: "noise" };
   return { kind: "host_tool_call", call: value as HostToolCall };
 }
 
@@ -111,7 +112,7 @@ function decodeResolved(value: Record<string, unknown>): HostLine {
 
 function decodeDelta(value: Record<string, unknown>): HostLine {
   const step = value.assistantMessageEvent;
-  if (!isRecord(step) || typeof step.type !== "string") return { kind: "noise" };
+  if (!isJsonObject(step) || typeof step.type !== "string") return { kind: "noise" };
   const final = step.message ?? step.error;
   const { promptId, seq, sessionId } = value;
   return {
@@ -149,7 +150,7 @@ const requiredRecord: Readonly<Record<string, string>> = {
 
 function isEvent(value: Record<string, unknown>): value is ClientEvent {
   const required = requiredRecord[String(value.type)];
-  if (required !== undefined && !isRecord(value[required])) return false;
+  if (required !== undefined && !isJsonObject(value[required])) return false;
   return value.type !== "agent_end" || Array.isArray(value.messages);
 }
 
@@ -167,19 +168,14 @@ function isErrorCode(value: unknown): value is NonNullable<ResponseFrame["code"]
 }
 
 function isUsage(value: unknown): value is Usage {
-  return isRecord(value) && typeof value.input === "number" && isRecord(value.cost);
+  return isJsonObject(value) && typeof value.input === "number" && isJsonObject(value.cost);
 }
 
 function isToolCall(value: unknown): value is ToolCall {
-  return isRecord(value) && value.type === "toolCall" && isRecord(value.arguments);
+  return isJsonObject(value) && value.type === "toolCall" && isJsonObject(value.arguments);
 }
 
 /** Whether `value` is a model's reply. */
 export function isAssistantMessage(value: unknown): value is AssistantMessage {
-  return isRecord(value) && value.role === "assistant" && Array.isArray(value.content);
-}
-
-/** Whether `value` is an object with members. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && value.role === "assistant" && Array.isArray(value.content);
 }

@@ -1,7 +1,8 @@
 import { type EventOrder, PartialJson } from "@tau-agent/rpc-protocol";
 import type { AgentEvent, AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantContent, AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
-import { type DeltaStep, type DeltaUpdate, isRecord } from "./host-frame.ts";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { DeltaStep, DeltaUpdate } from "./host-frame.ts";
 
 /** Blocks come in order; a larger index is not plausible. */
 const MAX_GAP = 1_000;
@@ -91,7 +92,7 @@ export class MessageRebuilder {
     const json = this.#arguments.get(step.contentIndex) ?? new PartialJson();
     this.#arguments.set(step.contentIndex, json);
     json.feed(step.delta);
-    return isRecord(json.value) ? { ...block, arguments: json.value } : block;
+    return isJsonObject(json.value) ? { ...block, arguments: json.value } : block;
   }
 
   #finish(step: DeltaStep): AssistantMessageEvent | undefined {

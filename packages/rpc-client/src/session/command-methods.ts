@@ -1,7 +1,7 @@
 import { type CommandName, commands, type Params, type Result } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { RpcError } from "../base/errors.ts";
 import type { RequestOptions } from "../connection/connection.ts";
-import { isRecord } from "../connection/host-frame.ts";
 import type { CommandMethods } from "../generated/command-methods.ts";
 
 /** What the methods are built from. */
@@ -42,7 +42,7 @@ function collectParams(
   values: readonly unknown[],
 ): Record<string, unknown> {
   const named = values[positional.length];
-  const params: Record<string, unknown> = isRecord(named) ? { ...named } : {};
+  const params: Record<string, unknown> = isJsonObject(named) ? { ...named } : {};
   positional.forEach((field, index) => {
     if (values[index] !== undefined) params[field] = values[index];
   });
@@ -71,5 +71,5 @@ function isResult<N extends CommandName>(name: N, data: unknown): data is Result
   const kind = commands[name].data;
   if (kind === "none") return true;
   if (kind === "initialized" && data === undefined) return true;
-  return isRecord(data) || data === null;
+  return isJsonObject(data) || data === null;
 }

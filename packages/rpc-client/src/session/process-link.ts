@@ -1,7 +1,7 @@
 import type { Result } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { ConnectionClosedError, type HostExit, RpcError } from "../base/errors.ts";
 import type { Connection } from "../connection/connection.ts";
-import { isRecord } from "../connection/host-frame.ts";
 import { EventFilter } from "../events/event-filter.ts";
 import { EventHub } from "../events/event-hub.ts";
 import type { HostToolRunner } from "../events/host-tools.ts";
@@ -197,7 +197,7 @@ export class ProcessLink implements HostLink {
 function parsed(line: string): Record<string, unknown> | undefined {
   try {
     const frame: unknown = JSON.parse(line);
-    return isRecord(frame) ? frame : undefined;
+    return isJsonObject(frame) ? frame : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { Params, Result } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { ConnectionClosedError, RpcError } from "../base/errors.ts";
 import { Connection } from "../connection/connection.ts";
-import { isRecord } from "../connection/host-frame.ts";
 import { findToken, type TokenOptions } from "../wire/find-token.ts";
 import { openWire, type Wire } from "../wire/open-wire.ts";
 import { decodeResult } from "./command-methods.ts";
@@ -198,13 +198,13 @@ export class RemoteHost implements LinkedHost {
     } catch {
       return;
     }
-    if (!isRecord(frame)) return;
+    if (!isJsonObject(frame)) return;
     const { type, id, command, success, sessionId, data } = frame;
     const isHandshake = type === "response" && typeof id === "string" && id.startsWith("h");
     if (isHandshake) {
       // At once: the next frame may be one of the session.
       const isMain = command === "attach" && success === true && sessionId === undefined;
-      if (isMain && isRecord(data)) this.main.attached(data as Result<"attach">);
+      if (isMain && isJsonObject(data)) this.main.attached(data as Result<"attach">);
       this.#handshake?.receiveFrame(frame);
     } else if (!this.routes.take(frame)) {
       this.main.receive(frame);

@@ -9,6 +9,7 @@ import {
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import {
   checkValue,
+  isJsonObject,
   isTypedSchema,
   jsonSchemaOf,
   type TypedSchema,
@@ -17,7 +18,6 @@ import {
 import { fromCaller } from "../base/call-site.ts";
 import type { ConnectionClosedError } from "../base/errors.ts";
 import type { Connection, RequestOptions } from "../connection/connection.ts";
-import { isRecord } from "../connection/host-frame.ts";
 import { type DeltaEvent, stepOnly } from "../events/delta-event.ts";
 import type { WaitOptions } from "../events/event-hub.ts";
 import { type EventIterator, EventQueue } from "../events/event-queue.ts";
@@ -271,7 +271,7 @@ export class SessionClient extends CommandClient {
       run.promptId = params.promptId;
       answer = request.answer;
       answer.then((data) => {
-        if (isRecord(data) && data.disposition === "duplicate") void run.onDuplicate();
+        if (isJsonObject(data) && data.disposition === "duplicate") void run.onDuplicate();
       }, settle.reject);
       return (event) => run.onEvent(event);
     });
@@ -302,7 +302,7 @@ async function stopPrompt(connection: Connection, answer: Promise<unknown>): Pro
     answer,
     new Promise((resolve) => setTimeout(resolve, TAKE_MS)),
   ]);
-  const { itemId } = isRecord(taken) ? taken : {};
+  const { itemId } = isJsonObject(taken) ? taken : {};
   if (typeof itemId === "string") {
     try {
       await connection.send("cancel_queued", { itemId }).answer;

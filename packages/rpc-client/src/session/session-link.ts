@@ -1,7 +1,7 @@
 import type { ClientEvent, Result } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { ConnectionClosedError } from "../base/errors.ts";
 import type { Connection } from "../connection/connection.ts";
-import { isRecord } from "../connection/host-frame.ts";
 import { EventFilter } from "../events/event-filter.ts";
 import { EventHub } from "../events/event-hub.ts";
 import type { HostToolRunner } from "../events/host-tools.ts";
@@ -106,7 +106,7 @@ export class SessionLink implements HostLink {
 
   /** A reply was streaming when the connection attached. */
   #continueReply(message: unknown): void {
-    if (isRecord(message)) this.channel.connection.continueReply(message as never);
+    if (isJsonObject(message)) this.channel.connection.continueReply(message as never);
   }
 
   /** Expects the frames that follow `attach`; resolves at `live` to whether nothing is missing. */

@@ -1,5 +1,5 @@
 import type { Result } from "@tau-agent/rpc-protocol";
-import { isRecord } from "../connection/host-frame.ts";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type LinkedHost, SessionLink } from "./session-link.ts";
 
 /** The sessions of one connection, by the handle that their frames carry. */
@@ -33,14 +33,19 @@ export class SessionRoutes {
   take(frame: Readonly<Record<string, unknown>>): boolean {
     const { sessionId, type, command, success, data } = frame;
     // At once: the next frame may be one of the session.
-    if (type === "response" && command === "open_session" && success === true && isRecord(data)) {
+    if (
+      type === "response" &&
+      command === "open_session" &&
+      success === true &&
+      isJsonObject(data)
+    ) {
       const { sessionId: opened, streamId, seq } = data as Result<"open_session">;
       this.link(opened).position = { streamId, seq };
       return false;
     }
     const link = typeof sessionId === "string" ? this.#links.get(sessionId) : undefined;
     if (link === undefined) return false;
-    if (type === "response" && command === "attach" && success === true && isRecord(data)) {
+    if (type === "response" && command === "attach" && success === true && isJsonObject(data)) {
       link.attached(data as Result<"attach">);
     }
     link.receive(frame);

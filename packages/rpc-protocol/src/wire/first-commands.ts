@@ -1,6 +1,7 @@
 import type { CommandName, Params } from "../commands/index.ts";
 import { type CommandTraits, traitsOf } from "../commands/traits.ts";
 import { protocolNames } from "../dialects/index.ts";
+import { isJsonObject } from "../vocabulary/json-object.ts";
 import type { CommandFrame } from "./frame.ts";
 
 /** Whether a member is plainly right; false leaves it to the schema. */
@@ -88,17 +89,13 @@ function isUsual(
 }
 
 function isClient(value: unknown): boolean {
-  if (!isRecord(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { name, version = "", ...rest } = value;
   return isText(name) && isText(version) && Object.keys(rest).length === 0;
 }
 
 function areCapabilities(value: unknown): boolean {
-  if (!isRecord(value) || Object.hasOwn(value, "__proto__")) return false;
+  if (!isJsonObject(value) || Object.hasOwn(value, "__proto__")) return false;
   const { hostRequests = true } = value;
   return typeof hostRequests === "boolean" || areTexts(hostRequests);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { errorText } from "../vocabulary/error.ts";
 import type { RequestId } from "../vocabulary/host-frame.ts";
+import { isJsonObject } from "../vocabulary/json-object.ts";
 import { errorMessage } from "../vocabulary/system-limit.ts";
 import { decodeFirst } from "./first-commands.ts";
 import type { ClientFrame, decodeClientFrame, FrameError } from "./frame.ts";
@@ -83,7 +84,7 @@ function isRequestId(id: unknown): id is RequestId {
 function readHead(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    return isJsonObject(value) ? value : {};
   } catch {
     return {};
   }

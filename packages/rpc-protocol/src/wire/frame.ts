@@ -6,6 +6,7 @@ import { type ErrorCode, errorText } from "../vocabulary/error.ts";
 import type { ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
 import type { RequestId } from "../vocabulary/host-frame.ts";
 import type { HostAnswer } from "../vocabulary/host-request.ts";
+import { isJsonObject } from "../vocabulary/json-object.ts";
 import { exactId } from "./exact-id.ts";
 import { decodeHostAnswer, isHostAnswer } from "./host-answer.ts";
 import { typeName } from "./type-name.ts";
@@ -47,7 +48,7 @@ export function decodeClientFrame(line: string): ClientFrame | FrameError {
   } catch (error) {
     return refuse(undefined, "parse", "parse", { reason: (error as Error).message });
   }
-  if (!isRecord(value)) {
+  if (!isJsonObject(value)) {
     return refuse(undefined, "parse", "parse", { reason: "a command must be a JSON object" });
   }
   const frame = decodeFields(value, line);
@@ -205,10 +206,6 @@ function fieldPath(path: readonly PropertyKey[]): string {
 function valueAt(fields: unknown, path: readonly PropertyKey[]): unknown {
   let value = fields;
   for (const key of path)
-    value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, key) : undefined;
+    value = isJsonObject(value) || Array.isArray(value) ? Reflect.get(value, key) : undefined;
   return value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

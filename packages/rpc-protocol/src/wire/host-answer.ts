@@ -1,4 +1,5 @@
 import type { HostAnswer } from "../vocabulary/host-request.ts";
+import { isJsonObject } from "../vocabulary/json-object.ts";
 import { typeName } from "./type-name.ts";
 
 /** What is wrong with an answer. */
@@ -31,10 +32,8 @@ export function decodeHostAnswer(
     case "host_response": {
       const { result, error } = frame;
       if (error === undefined || error === null) return { type, id, ...given({ result }) };
-      if (typeof error !== "object" || Array.isArray(error)) {
-        return wrong("error", "object", error);
-      }
-      const { message } = error as { message?: unknown };
+      if (!isJsonObject(error)) return wrong("error", "object", error);
+      const { message } = error;
       if (typeof message !== "string") return wrong("error.message", "string", message);
       return { type, id, error: { message } };
     }

@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
-import { LineDecoder } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, LineDecoder } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
 
 /** A session in a list; times are ISO 8601. */
@@ -220,9 +220,7 @@ async function* records(path: string): AsyncGenerator<Record<string, unknown>> {
 export function parseRecord(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** What the value of an option must be. */
 export interface OptionCheck {
@@ -13,7 +14,6 @@ export interface OptionCheck {
 /** The checks of options by their names. */
 export type OptionChecks = Readonly<Record<string, OptionCheck>>;
 
-const isObject = (value: unknown) => typeof value === "object" && value !== null;
 const isText = (value: unknown) => typeof value === "string";
 
 /** Anything: what it must be is checked where it is used. */
@@ -28,7 +28,7 @@ export const texts: OptionCheck = {
 /** An object that is not a list. */
 export const object: OptionCheck = {
   expected: "an object",
-  accepts: (value) => isObject(value) && !Array.isArray(value),
+  accepts: isJsonObject,
 };
 /** A list of anything. */
 export const list: OptionCheck = { expected: "a list", accepts: Array.isArray };

@@ -3,7 +3,7 @@ import type {
   ExtensionUiRequest,
   ExtensionUiResponse,
 } from "@tau-agent/rpc-protocol";
-import { asDialog, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
+import { asDialog, isJsonObject, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
 import type { Answer, HostRequests, RequestSink } from "./host-requests.ts";
 import { RequestError } from "./request-error.ts";
 
@@ -20,13 +20,13 @@ export function readDialogResult(
   const name = method === "confirm" ? "confirmed" : "value";
   const type = method === "confirm" ? "boolean" : "string";
   return (result) => {
-    if (typeof result !== "object" || result === null) {
+    if (!isJsonObject(result)) {
       return { field: "result", reason: `expected an object with ${name} or cancelled` };
     }
-    if (Reflect.get(result, "cancelled") === true) {
+    if (result.cancelled === true) {
       return { result: { cancelled: true }, outcome: "cancelled" };
     }
-    const value: unknown = Reflect.get(result, name);
+    const value = result[name];
     if (typeof value !== type) {
       return { field: `result.${name}`, reason: `expected ${type}, or cancelled: true` };
     }

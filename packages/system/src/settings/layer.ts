@@ -1,6 +1,5 @@
-import { nearestHint } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { isJsonObject, type JsonObject } from "../base/files/read-json.ts";
 import {
   foreignKeys,
   isSettingKey,

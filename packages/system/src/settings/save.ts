@@ -1,7 +1,8 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
 import { withFileLock } from "../base/files/file-lock.ts";
-import { isJsonObject, parseJsonText } from "../base/files/read-json.ts";
+import { parseJsonText } from "../base/files/read-json.ts";
 import { readTextFile } from "../base/files/read-text.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
 

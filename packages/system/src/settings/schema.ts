@@ -1,6 +1,5 @@
 import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import {
   amount,
   choice,

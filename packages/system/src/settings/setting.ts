@@ -1,4 +1,4 @@
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** One row of the settings table. */
 export interface Setting<T> {

@@ -1,11 +1,11 @@
 import { dirname, join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import {
-  isJsonObject,
-  type JsonFile,
-  type JsonObject,
-  readJsonFile,
+    type JsonFile,
+    readJsonFile,
 } from "../base/files/read-json.ts";
 import {
   mergedValue,

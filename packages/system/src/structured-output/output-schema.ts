@@ -1,7 +1,7 @@
 import { ToolError } from "@tau-agent/agent";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type * as z from "zod";
-import { isJsonObject } from "../base/files/read-json.ts";
 import { type AnswerSchema, readAnswerSchema } from "./answer-schema.ts";
 import { wrapSchema } from "./wrap-schema.ts";
 

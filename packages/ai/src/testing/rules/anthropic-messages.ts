@@ -1,13 +1,7 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { checkBoundThinking } from "./bound-thinking.ts";
-import {
-  blocksOf,
-  isFilledList,
-  isObject,
-  repeated,
-  schemaFaults,
-  unknownMembers,
-} from "./common.ts";
+import { blocksOf, isFilledList, repeated, schemaFaults, unknownMembers } from "./common.ts";
 import { outputConfigFaults } from "./output-form.ts";
 import { type Rule, type RuleMemory, type RuleRequest, rule } from "./rule.ts";
 
@@ -145,7 +139,7 @@ function* toolUses(request: RuleRequest): Generator<string> {
       if (!/^[a-zA-Z0-9_-]{1,200}$/.test(textOf(block.name))) {
         yield `${place}.name: String should match pattern '^[a-zA-Z0-9_-]{1,200}$'`;
       }
-      if (!isObject(block.input)) yield `${place}.input: Input should be a valid dictionary`;
+      if (!isJsonObject(block.input)) yield `${place}.input: Input should be a valid dictionary`;
     }
   }
   if (repeated(ids).length > 0) yield "messages: `tool_use` ids must be unique";

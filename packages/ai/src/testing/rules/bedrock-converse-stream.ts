@@ -1,12 +1,6 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
-import {
-  isFilledList,
-  isObject,
-  modelOf,
-  repeated,
-  schemaFaults,
-  unknownMembers,
-} from "./common.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { listOf, objectOf, textOf } from "../wire/json.ts";
+import { isFilledList, modelOf, repeated, schemaFaults, unknownMembers } from "./common.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
 const api = "bedrock-converse-stream";
@@ -106,7 +100,7 @@ function* calls(request: RuleRequest): Generator<string> {
         yield `Value '${toolUseId}' at '${place}.toolUseId' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+`;
       }
       if (!nameForm.test(textOf(name))) yield nameFault(`${place}.name`, name);
-      if (!isObject(input)) {
+      if (!isJsonObject(input)) {
         yield "The format of the value at input in the ToolUseBlock object is invalid. Provide a json object for the field and try again.";
       }
       if (hasEmptyKey(input)) yield `The document at ${place}.input has a member without a name.`;

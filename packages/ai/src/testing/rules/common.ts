@@ -1,4 +1,5 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { listOf, objectOf, textOf } from "../wire/json.ts";
 
 /** Members of an object that are not in a list of known ones. */
 export function unknownMembers(object: JsonObject, known: ReadonlySet<string>): string[] {
@@ -12,12 +13,7 @@ export function repeated(values: readonly string[]): string[] {
 
 /** Whether a value is a list of objects with at least one member. */
 export function isFilledList(value: unknown): value is readonly JsonObject[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isObject);
-}
-
-/** Whether a value is an object and no list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return Array.isArray(value) && value.length > 0 && value.every(isJsonObject);
 }
 
 const schemaTypes: ReadonlySet<unknown> = new Set([
@@ -34,7 +30,7 @@ export function* schemaFaults(
   path = "",
 ): Generator<{ path: string; why: string }> {
   if (typeof schema === "boolean") return;
-  if (!isObject(schema)) {
+  if (!isJsonObject(schema)) {
     yield { path, why: `${JSON.stringify(schema)} is not of type 'object', 'boolean'` };
     return;
   }
@@ -47,7 +43,7 @@ export function* schemaFaults(
   }
   for (const name of mapsOfSchemas) {
     if (schema[name] === undefined) continue;
-    if (!isObject(schema[name])) yield { path, why: `'${name}' is not of type 'object'` };
+    if (!isJsonObject(schema[name])) yield { path, why: `'${name}' is not of type 'object'` };
     for (const [key, member] of Object.entries(objectOf(schema[name]))) {
       yield* schemaFaults(member, `${path}.${name}.${key}`);
     }
@@ -96,7 +92,7 @@ const itemMembers = ["role", "functionCall", "functionResponse", "toolUse", "too
 function countItems({ tools: _, toolConfig: __, ...body }: JsonObject): number {
   const count = (value: unknown): number => {
     if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + count(one), 0);
-    if (!isObject(value)) return 0;
+    if (!isJsonObject(value)) return 0;
     const isItem = itemTypes.has(value.type) || itemMembers.some((name) => name in value);
     return Object.values(value).reduce((sum: number, one) => sum + count(one), isItem ? 1 : 0);
   };

@@ -1,12 +1,6 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
-import {
-  isFilledList,
-  isObject,
-  modelOf,
-  repeated,
-  schemaFaults,
-  unknownMembers,
-} from "./common.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { listOf, objectOf, textOf } from "../wire/json.ts";
+import { isFilledList, modelOf, repeated, schemaFaults, unknownMembers } from "./common.ts";
 import { responseSchemaFaults } from "./output-form.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
@@ -94,7 +88,7 @@ function* calls(request: RuleRequest): Generator<string> {
     for (const { name, args, id } of asked) {
       if (role !== "model") yield "Please ensure that function calls are in a model turn.";
       if (!namePattern.test(textOf(name))) yield badName(`contents[${index}]`);
-      if (args !== undefined && !isObject(args)) {
+      if (args !== undefined && !isJsonObject(args)) {
         yield `Invalid value at 'contents[${index}].parts.function_call.args' (type.googleapis.com/google.protobuf.Struct)`;
       }
       if (id !== undefined) ids.push(textOf(id));
@@ -103,7 +97,7 @@ function* calls(request: RuleRequest): Generator<string> {
       if (!textOf(name)) {
         yield `* GenerateContentRequest.contents[${index}].parts.function_response.name: Name cannot be empty.`;
       }
-      if (!isObject(response)) {
+      if (!isJsonObject(response)) {
         yield `Invalid value at 'contents[${index}].parts.function_response.response' (type.googleapis.com/google.protobuf.Struct)`;
       }
     }

@@ -1,5 +1,6 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
-import { isObject, unknownMembers } from "./common.ts";
+import { unknownMembers } from "./common.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
 const api = "mistral-conversations";
@@ -45,7 +46,7 @@ function* content({ body }: RuleRequest): Generator<string> {
     const at = parts.map(({ type }) => type === "thinking");
     if (at.lastIndexOf(true) > 0) yield "Expected at most one leading ThinkChunk.";
     for (const part of parts.filter(({ type }) => type === "thinking")) {
-      if (!listOf(part.thinking).some(isObject)) yield "thinking: Field required";
+      if (!listOf(part.thinking).some(isJsonObject)) yield "thinking: Field required";
     }
   }
   if (images > mostImages) yield `Too many images in request. The maximum is ${mostImages}.`;

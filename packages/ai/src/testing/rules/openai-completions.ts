@@ -1,5 +1,6 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
-import { isFilledList, isObject, repeated, unknownMembers } from "./common.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { listOf, objectOf, textOf } from "../wire/json.ts";
+import { isFilledList, repeated, unknownMembers } from "./common.ts";
 import { functionFaults } from "./openai-functions.ts";
 import { jsonSchemaFaults } from "./output-form.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
@@ -99,7 +100,7 @@ function* calls(request: RuleRequest): Generator<string> {
       if (!/^[a-zA-Z0-9_-]{1,64}$/.test(textOf(name))) {
         yield `Invalid '${place}[${at}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
       }
-      if (!isJsonObject(json)) {
+      if (!holdsJsonObject(json)) {
         yield `Invalid '${place}[${at}].function.arguments': expected a string that holds a JSON object.`;
       }
     }
@@ -107,9 +108,9 @@ function* calls(request: RuleRequest): Generator<string> {
   for (const id of repeated(ids)) yield `Duplicate tool_call id '${id}' in 'messages'.`;
 }
 
-function isJsonObject(json: unknown): boolean {
+function holdsJsonObject(json: unknown): boolean {
   try {
-    return typeof json === "string" && isObject(JSON.parse(json));
+    return typeof json === "string" && isJsonObject(JSON.parse(json));
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
-import { type JsonObject, objectOf, textOf } from "../wire/json.ts";
-import { isObject, schemaFaults } from "./common.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { objectOf, textOf } from "../wire/json.ts";
+import { schemaFaults } from "./common.ts";
 
 const namePattern = /^[a-zA-Z0-9_-]+$/;
 const maxNameLength = 64;
@@ -16,7 +17,7 @@ export function* functionFaults(tool: JsonObject, place: string): Generator<stri
   const { parameters } = tool;
   if (parameters === undefined) return;
   const schema = objectOf(parameters);
-  if (!isObject(parameters) || schema.type !== "object") {
+  if (!isJsonObject(parameters) || schema.type !== "object") {
     yield `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: ${JSON.stringify(schema.type ?? "None")}'.`;
   }
   const refused = ["oneOf", "anyOf", "allOf", "enum", "not"].find((word) => word in schema);
@@ -35,7 +36,7 @@ function* arraysWithoutItems(
   schema: unknown,
   path: readonly string[],
 ): Generator<readonly string[]> {
-  if (!isObject(schema)) return;
+  if (!isJsonObject(schema)) return;
   if (schema.type === "array" && schema.items === undefined && schema.prefixItems === undefined) {
     yield path;
   }

@@ -1,4 +1,5 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { isFilledList, repeated, unknownMembers } from "./common.ts";
 import { functionFaults } from "./openai-functions.ts";
 import { jsonSchemaFaults } from "./output-form.ts";

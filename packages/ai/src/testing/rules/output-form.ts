@@ -1,5 +1,6 @@
-import { type JsonObject, objectOf, textOf } from "../wire/json.ts";
-import { isObject, schemaFaults } from "./common.ts";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { objectOf, textOf } from "../wire/json.ts";
+import { schemaFaults } from "./common.ts";
 
 const maxNameLength = 64;
 
@@ -10,7 +11,7 @@ export function* jsonSchemaFaults(format: JsonObject, place: string): Generator<
   if (!/^[a-zA-Z0-9_-]*$/.test(name) || name.length > maxNameLength) {
     yield `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
   }
-  if (!isObject(format.schema)) {
+  if (!isJsonObject(format.schema)) {
     yield `Missing required parameter: '${place}.schema'.`;
     return;
   }
@@ -29,7 +30,7 @@ export function* jsonSchemaFaults(format: JsonObject, place: string): Generator<
 
 /** A strict schema names all members of its objects, and requires them. */
 function* strictFaults(schema: unknown, wrong: string, path: readonly string[]): Generator<string> {
-  if (!isObject(schema)) return;
+  if (!isJsonObject(schema)) return;
   const properties = objectOf(schema.properties);
   const context = `In context=(${path.join(", ")})`;
   if (schema.type === "object") {
@@ -53,14 +54,14 @@ export function* outputConfigFaults({ format }: JsonObject): Generator<string> {
   if (format === undefined || format === null) return;
   const { type, schema } = objectOf(format);
   if (type !== "json_schema") yield "output_config.format.type: Input should be 'json_schema'";
-  if (!isObject(schema)) yield "output_config.format.schema: Field required";
+  if (!isJsonObject(schema)) yield "output_config.format.schema: Field required";
   for (const _ of closedFaults(schema)) {
     yield "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false";
   }
 }
 
 function* closedFaults(schema: unknown): Generator<true> {
-  if (!isObject(schema)) return;
+  if (!isJsonObject(schema)) return;
   if (schema.type === "object" && schema.additionalProperties !== false) yield true;
   for (const member of Object.values(objectOf(schema.properties))) yield* closedFaults(member);
   yield* closedFaults(schema.items);

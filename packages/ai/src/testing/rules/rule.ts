@@ -1,5 +1,5 @@
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { LoopbackApi } from "../loopback-api.ts";
-import type { JsonObject } from "../wire/json.ts";
 import type { BoundThinkingMemory } from "./bound-thinking.ts";
 
 /** A request as a rule sees it. */

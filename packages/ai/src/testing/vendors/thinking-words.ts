@@ -1,4 +1,5 @@
-import { type JsonObject, objectOf, textOf } from "../wire/json.ts";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { objectOf, textOf } from "../wire/json.ts";
 import type { VendorRule } from "./vendor.ts";
 
 /** How a request may ask for thinking: the member, and whether its value asks. */

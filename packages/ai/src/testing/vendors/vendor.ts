@@ -1,8 +1,8 @@
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { signatureFault } from "../aws-signature.ts";
 import type { LoopbackCredentials } from "../credentials.ts";
 import type { LoopbackApi } from "../loopback-api.ts";
 import type { RuleRequest } from "../rules/rule.ts";
-import type { JsonObject } from "../wire/json.ts";
 
 /** A header that holds a key, and what comes before the key in it. */
 export interface KeyPlace {

@@ -1,8 +1,9 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta } from "../../provider.ts";
 import { Conversation, textBlock } from "./conversation.ts";
 import { toEventStream } from "./event-stream.ts";
-import { type JsonObject, listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
+import { listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
 /** The server side of Amazon Bedrock's Converse format. */

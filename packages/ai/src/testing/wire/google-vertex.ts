@@ -1,6 +1,7 @@
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta } from "../../provider.ts";
 import { googleGenerativeAiWire } from "./google-generative-ai.ts";
-import { type JsonObject, listOf, objectOf, serverSentEvent } from "./json.ts";
+import { listOf, objectOf, serverSentEvent } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
 /** The server side of Gemini on Vertex AI, which sends arguments in pieces where it is asked to. */

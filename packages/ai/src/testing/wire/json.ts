@@ -1,11 +1,8 @@
-/** An object of a request body; members of another type read as missing. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** The value as an object; an empty one if it is not an object. */
 export function objectOf(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : {};
+  return isJsonObject(value) ? Object.fromEntries(Object.entries(value)) : {};
 }
 
 /** The value's members as objects; empty if it is not a list. */

@@ -1,14 +1,8 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta } from "../../provider.ts";
 import { Conversation, imageOfUrl, textBlock } from "./conversation.ts";
-import {
-  type JsonObject,
-  listOf,
-  objectOf,
-  parseArguments,
-  serverSentEvent,
-  textOf,
-} from "./json.ts";
+import { listOf, objectOf, parseArguments, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
 /** The server side of chat completions. */

@@ -1,14 +1,8 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { BlockKey, Delta } from "../../provider.ts";
 import { Conversation, imageOfUrl, textBlock } from "./conversation.ts";
-import {
-  type JsonObject,
-  listOf,
-  objectOf,
-  parseArguments,
-  serverSentEvent,
-  textOf,
-} from "./json.ts";
+import { listOf, objectOf, parseArguments, serverSentEvent, textOf } from "./json.ts";
 import { openAiErrorBody } from "./openai-completions.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 

@@ -1,6 +1,6 @@
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta, TokenCounts } from "../../provider.ts";
 import type { PlainRequest } from "../scenario-player.ts";
-import type { JsonObject } from "./json.ts";
 
 /** What a reply in a wire format says about itself. */
 export interface ReplyHead {

@@ -7,6 +7,7 @@ import {
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { randomUuid } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { ExtensionContext, NestedOutcome, ToolContext } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 
@@ -37,7 +38,7 @@ export function createToolContext(
 }
 
 function recordOf(args: unknown): Record<string, unknown> {
-  return typeof args === "object" && args !== null ? { ...args } : {};
+  return isJsonObject(args) ? { ...args } : {};
 }
 
 async function execute(

@@ -3,6 +3,7 @@ import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/message
 import { encodeLine, toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { normalizeMessage } from "@tau-agent/sessions/log";
 import { isJsonObject } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { RequestContext } from "../../run/session-hooks.ts";
 import type { SystemPromptOptions } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";

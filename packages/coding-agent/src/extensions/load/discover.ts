@@ -7,6 +7,7 @@ import {
   type ResourceEntry,
   readJsonFile,
 } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { absolutePath } from "../../resources/files/places.ts";
 import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AuthStore, type Credential } from "@tau-agent/models";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { HostPlaces } from "../base/host-places.ts";
 import { unsupported } from "../base/unsupported.ts";
 
@@ -116,11 +117,7 @@ function settingsManager(user: () => Values, project: () => Values): SettingsMan
 /** The later value counts; of two objects, each member. */
 function mergeValues(before: unknown, after: unknown): unknown {
   if (after === undefined) return before;
-  const isObject = (value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject(before) && isObject(after)
-    ? { ...(before as Values), ...(after as Values) }
-    : after;
+  return isJsonObject(before) && isJsonObject(after) ? { ...before, ...after } : after;
 }
 
 /** Keys of a file and those that were set since; without a file they are in memory. */
@@ -163,7 +160,7 @@ function authStorage(path: string) {
 function readObject(path: string): Values {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return typeof value === "object" && value !== null ? (value as Values) : {};
+    return isJsonObject(value) ? value : {};
   } catch {
     return {};
   }

@@ -1,5 +1,7 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type JsonObject } from "@tau-agent/system";
+import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** A Markdown file taken apart. */
 export interface Frontmatter {

@@ -7,6 +7,7 @@ import {
   type SettingsScope,
   type SettingsStore,
 } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type PackageOrigin, parsePackageSource } from "./package-source.ts";
 import { createOptInFilter, createResourceFilter, type FileTest } from "./resource-filter.ts";
 

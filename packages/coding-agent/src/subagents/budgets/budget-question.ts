@@ -1,5 +1,6 @@
 import type { BudgetParams, BudgetResult } from "@tau-agent/rpc-protocol";
 import type { Answer } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Dimension } from "./dimensions.ts";
 
 /** What needs more than the budget has. */
@@ -42,11 +43,11 @@ function readBudgetResult(
   result: unknown,
   { limit: current, used }: BudgetParams,
 ): Answer<BudgetResult> {
-  if (typeof result !== "object" || result === null) {
+  if (!isJsonObject(result)) {
     return { field: "result", reason: "expected an object with limit, or stop: true" };
   }
-  if (Reflect.get(result, "stop") === true) return { result: { stop: true }, outcome: "stopped" };
-  const limit: unknown = Reflect.get(result, "limit");
+  if (result.stop === true) return { result: { stop: true }, outcome: "stopped" };
+  const { limit } = result;
   const least = Math.max(current, used);
   if (typeof limit === "number" && Number.isFinite(limit) && limit > least) {
     return { result: { limit }, outcome: "raised" };

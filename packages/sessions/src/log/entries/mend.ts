@@ -1,4 +1,5 @@
 import { isJsonObject } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** What a member of a record must be, and what replaces one that is something else. */
 export interface Rule {

@@ -1,5 +1,5 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import { createEntryId } from "./entry-id.ts";
 import { mendEntry } from "./mend-entry.ts";
 
@@ -43,7 +43,6 @@ function chainEntries(entries: readonly RawEntry[]): RawEntry[] {
 
 function renameHookMessage(entry: RawEntry): RawEntry {
   const { message } = entry;
-  if (typeof message !== "object" || message === null) return entry;
-  if (!("role" in message) || message.role !== "hookMessage") return entry;
+  if (!isJsonObject(message) || message.role !== "hookMessage") return entry;
   return { ...entry, message: { ...message, role: "custom" } };
 }

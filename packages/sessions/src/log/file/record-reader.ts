@@ -1,6 +1,7 @@
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import { SESSION_VERSION, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** Images make long lines; a longer line than this is not a session entry. */
 export const MAX_LINE_BYTES = 512 * 1024 * 1024;
@@ -95,9 +96,7 @@ export class RecordReader {
 function parseRecord(text: string): RawEntry | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as RawEntry)
-      : undefined;
+    return isJsonObject(value) ? (value as RawEntry) : undefined;
   } catch {
     return undefined;
   }
@@ -117,7 +116,5 @@ function isEntry(value: RawEntry, header: SessionHeader): boolean {
 }
 
 function isMessage(value: unknown): boolean {
-  return (
-    typeof value === "object" && value !== null && "role" in value && typeof value.role === "string"
-  );
+  return isJsonObject(value) && typeof value.role === "string";
 }

@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { reaching } from "./open-stored-session.ts";
 import type { SessionPart } from "./session-part.ts";
 import type { SessionKey, StoreLease } from "./session-store.ts";
@@ -131,7 +132,7 @@ function parsed(line: string): object[] {
   if (line.trim() === "") return [];
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? [value] : [];
+    return isJsonObject(value) ? [value] : [];
   } catch {
     return [];
   }

@@ -1,4 +1,5 @@
 import { SessionStoreError, type StoreEntry } from "../../log/store/session-store.ts";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** An entry as the line that a store keeps, and the id that tells it from others. */
 export interface EntryLine {
@@ -40,7 +41,7 @@ export function unknownLines(
 
 function textOf(entry: unknown): string {
   try {
-    if (typeof entry === "object" && entry !== null) return JSON.stringify(entry);
+    if (isJsonObject(entry)) return JSON.stringify(entry);
   } catch (cause) {
     const text = "an entry cannot be written as JSON";
     throw new SessionStoreError("invalid_argument", text, { cause });

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { errorCode, randomHex } from "@tau-agent/system";
 import type { StoreEntry } from "../../log/store/session-store.ts";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type EntryLine, parseEntry } from "../common/entry-lines.ts";
 
 /** The ids in a log as it was when it had `sizeBytes`. */
@@ -96,8 +97,7 @@ function read(file: number, at: number, length: number): Buffer {
 function readEntry(line: string): StoreEntry | undefined {
   try {
     const value: unknown = parseEntry(line);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as StoreEntry) : undefined;
+    return isJsonObject(value) ? (value as StoreEntry) : undefined;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../diagnostic.ts";
 import { readTextFileNow } from "./read-text.ts";
 
@@ -12,14 +13,6 @@ export type JsonFile =
       /** What it holds, where that could be read. */
       readonly text?: string;
     };
-
-/** A parsed JSON object. */
-export type JsonObject = Record<string, unknown>;
-
-/** Whether `value` is an object and not an array. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Line of `offset` in `text`, from 1. */
 function lineAt(text: string, offset: number): number {

@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type SandboxMode, SessionError, sandboxModes } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { isJsonObject } from "../../base/files/read-json.ts";
 import { readWord } from "../../settings/read-word.ts";
 
 /** Which names a sandbox may reach over the network: none, any, or these. */
