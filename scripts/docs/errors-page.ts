@@ -1,17 +1,29 @@
+import { modelErrorTable } from "../../packages/rpc-protocol/src/entry/plain.ts";
 import { errorTable } from "../../packages/rpc-protocol/src/index.ts";
 import { code, generated, table } from "./markdown.ts";
 
 /** `docs/errors.md`: every error code with its text. */
 export function errorsPage(): string {
-  const rows = Object.entries(errorTable).map(([name, { message, retryable }]) => [
+  const row = (name: string, text: string, retryable: boolean) => [
     code(name),
-    message,
+    text,
     retryable ? "may succeed later" : "",
-  ]);
+  ];
+  const rows = Object.entries(errorTable).map(([name, { message, retryable }]) =>
+    row(name, message, retryable),
+  );
+  const modelRows = Object.entries(modelErrorTable).map(([name, { meaning, retryable }]) =>
+    row(name, meaning, retryable),
+  );
   return [
     generated("Errors"),
     "The `error` texts of failed responses, and their `code` after `initialize`. Names in braces are",
     "placeholders. Decide by `code`; the texts may be extended.\n",
     table(["Code", "Text", "The same request"], rows),
+    "\n## Failed prompts\n",
+    "`prompt_result` has a `code` when its `status` is `error`: one of those above, such as",
+    "`session_write_failed`, or, if a request to the model failed, one of these. The host has retried what",
+    "may succeed later, as `retry` in the settings says.\n",
+    table(["Code", "Meaning", "The same prompt"], modelRows),
   ].join("\n");
 }

@@ -430,8 +430,8 @@ class TauClient(CommandMethods):
     ) -> PromptRun:
         """Sends a prompt and returns its run when all of its work is done.
 
-        Raises RpcError when it is refused and, with the code `prompt_failed`, when its run fails, or
-        `budget_exceeded` when it was queued and a budget was used up before its turn.
+        Raises RpcError when it is refused and, with the code `prompt_failed`, when its run fails;
+        `prompt_code` says why.
         When `timeout` is over, the run goes on.
         """
         run = self.run(
@@ -450,8 +450,8 @@ class TauClient(CommandMethods):
             raise RequestTimeoutError("the end of the prompt", timeout or 0) from None
         if run.status == "error":
             text = run.error or "The prompt failed"
-            code = run.code or "prompt_failed"
-            raise RpcError(text, command="prompt", code=code, request_id=run.id)
+            codes = {"code": "prompt_failed", "prompt_code": run.code}
+            raise RpcError(text, command="prompt", request_id=run.id, **codes)
         return run
 
     async def wait_until_settled(self, timeout: float | None = None) -> None:

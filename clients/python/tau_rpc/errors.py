@@ -19,13 +19,21 @@ class RpcError(TauError):
     """The host answered a command with an error, or a prompt it had accepted failed."""
 
     def __init__(
-        self, message: str, *, command: str, code: str | None = None, request_id: str | None = None
+        self,
+        message: str,
+        *,
+        command: str,
+        code: str | None = None,
+        prompt_code: str | None = None,
+        request_id: str | None = None,
     ) -> None:
         super().__init__(message)
         self.command = command
         """The command that was answered."""
         self.code = code
         """An `ErrorCode`, `prompt_failed`, or None from a host that sends no codes."""
+        self.prompt_code = prompt_code
+        """With `prompt_failed`: the code of the prompt's result, such as `auth` or `overloaded`."""
         self.request_id = request_id
         """The id this client had given the request."""
 

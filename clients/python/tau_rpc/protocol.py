@@ -3972,8 +3972,8 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """The id of the prompt."""
     error: str
     """The error message, when `status` is `error`."""
-    code: Literal["budget_exceeded"]
-    """`budget_exceeded` if a used-up budget stopped the run, or refused the queued prompt."""
+    code: str
+    """Why `status` is `error`, or `budget_exceeded` if a used-up budget stopped the run."""
     output: Any
     """The answer, if it fits the schema."""
     outputStatus: OutputStatus

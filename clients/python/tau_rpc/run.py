@@ -54,7 +54,7 @@ class PromptRun(AsyncIterator[Event]):
         self.error: str | None = None
         """What went wrong, when `status` is "error"."""
         self.code: str | None = None
-        """"budget_exceeded" when a used-up budget stopped the run."""
+        """Why `status` is "error", or "budget_exceeded" when a used-up budget stopped the run."""
         self.output: Any = None
         """The answer to a prompt with an `output_schema`, if `output_status` is "valid"."""
         self.output_status: OutputStatus | None = None

@@ -153,9 +153,11 @@ class Prompts(HostTest):
             run = client.run("fail")
             self.assertEqual(await run.wait(), "error")
             self.assertIn("no such thing", run.error or "")
+            self.assertEqual(run.code, "invalid_request")
             with self.assertRaises(RpcError) as caught:
                 await client.prompt_and_wait("fail")
             self.assertEqual(caught.exception.code, "prompt_failed")
+            self.assertEqual(caught.exception.prompt_code, "invalid_request")
 
     async def test_aborts(self) -> None:
         async with self.client() as client:

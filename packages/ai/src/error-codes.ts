@@ -1,16 +1,7 @@
+import type { ModelErrorCode } from "@tau-agent/rpc-protocol/plain";
+
 /** What went wrong with a request, independent of the vendor. */
-export type ProviderErrorCode =
-  | "auth"
-  | "quota"
-  | "rate_limited"
-  | "overloaded"
-  | "context_overflow"
-  | "invalid_request"
-  | "content_filtered"
-  | "network"
-  | "timeout"
-  | "aborted"
-  | "unknown";
+export type ProviderErrorCode = ModelErrorCode;
 
 /**
  * What vendors' error types and codes mean, as their references list them. The numbers are z.ai's

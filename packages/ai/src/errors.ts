@@ -1,3 +1,4 @@
+import { modelErrorTable } from "@tau-agent/rpc-protocol/plain";
 import { meaningOf, type ProviderErrorCode } from "./error-codes.ts";
 import { redactSecrets } from "./redact-secrets.ts";
 import { readReset, readRetryAfter } from "./retry-hint.ts";
@@ -14,13 +15,6 @@ export interface ProviderErrorInit {
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
-
-const retryableCodes: ReadonlySet<ProviderErrorCode> = new Set([
-  "rate_limited",
-  "overloaded",
-  "network",
-  "timeout",
-]);
 
 const brand = Symbol.for("@tau-agent/ai/ProviderError");
 
@@ -41,7 +35,7 @@ export class ProviderError extends Error {
 
   /** Whether the same request may succeed later. */
   get isRetryable(): boolean {
-    return retryableCodes.has(this.code);
+    return modelErrorTable[this.code].retryable;
   }
 }
 

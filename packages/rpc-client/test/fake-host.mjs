@@ -107,8 +107,8 @@ function prompt(command) {
   send({ type: "prompt_result", id: "somebody else's", status: "completed" });
   send({ type: "agent_settled", aborted: false });
   const status = failed ? "error" : "completed";
-  const error = failed ? "on fire" : undefined;
-  send({ type: "prompt_result", id: command.id, status, error, code: spent });
+  const reason = failed ? { error: "on fire", code: "overloaded" } : {};
+  send({ type: "prompt_result", id: command.id, status, ...reason });
 }
 
 const handlers = {

@@ -246,6 +246,7 @@ describe("prompts", () => {
     expect(await rejection(host.promptAndWait("refuse"))).toMatchObject({ code: "no_model" });
     expect(await rejection(host.promptAndWait("fail"))).toMatchObject({
       code: "prompt_failed",
+      promptCode: "overloaded",
       message: "on fire",
     });
     expect(await rejection(host.promptAndWait("spend"))).toMatchObject({

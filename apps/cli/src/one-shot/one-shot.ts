@@ -121,12 +121,9 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   return hasFailed(result, task) ? 1 : 0;
 }
 
-function hasFailed(
-  { status, error, errorCode }: PromptResult,
-  { report }: OneShotOptions,
-): boolean {
+function hasFailed({ status, error, code }: PromptResult, { report }: OneShotOptions): boolean {
   if (status === "completed" || status === "handled") return false;
-  report(`error: ${error ?? status}${hintFor(errorCode)}`);
+  report(`error: ${error ?? status}${hintFor(code)}`);
   return true;
 }
 

@@ -19,7 +19,7 @@ describe("the end of a turn", () => {
     [{ messages: [reply("length"), reply("stop")] }, "end_turn"],
     [{ status: "handled" }, "end_turn"],
     [{ status: "aborted" }, "cancelled"],
-    [{ status: "error", error: "no", errorCode: "content_filtered" }, "refusal"],
+    [{ status: "error", error: "no", code: "content_filtered" }, "refusal"],
   ])("of %j is %s", (given, stopReason) => {
     expect(turnEnd(result(given))).toMatchObject({ stopReason });
   });
@@ -32,8 +32,8 @@ describe("the end of a turn", () => {
   });
 
   it.each([
-    [{ error: "bad key", errorCode: "auth" }, -32000],
-    [{ error: "too busy", errorCode: "overloaded" }, -32603],
+    [{ error: "bad key", code: "auth" }, -32000],
+    [{ error: "too busy", code: "overloaded" }, -32603],
     [{ error: "disk full" }, -32603],
   ])("with the failure %j is an error", (given, code) => {
     const failed = result({ status: "error", ...given });

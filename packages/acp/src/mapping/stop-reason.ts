@@ -16,7 +16,7 @@ export interface TurnEnd {
  * @throws {RequestError} -32000 if the vendor refused the key, -32603 for other failures
  */
 export function turnEnd(
-  { status, error, errorCode, messages }: PromptResult,
+  { status, error, code, messages }: PromptResult,
   usedUp?: string | undefined,
 ): TurnEnd {
   if (status === "aborted") {
@@ -25,8 +25,8 @@ export function turnEnd(
     return { stopReason: "cancelled" };
   }
   if (status === "error") {
-    if (errorCode === "content_filtered") return { stopReason: "refusal", text: error };
-    throw codedError(errorCode, error ?? "The request failed");
+    if (code === "content_filtered") return { stopReason: "refusal", text: error };
+    throw codedError(code, error ?? "The request failed");
   }
   const last = messages.findLast((message) => message.role === "assistant");
   return { stopReason: last?.stopReason === "length" ? "max_tokens" : "end_turn" };

@@ -1,5 +1,5 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
+import { ABORTED_TEXT, failedReply, type Reply } from "./failed-reply.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import { addMessage, emit, type Run } from "./run.ts";
 import { type ResumedReply, runTurn, type TurnOutcome, type TurnReply } from "./turn.ts";
@@ -9,7 +9,7 @@ export interface RunOutcome {
   /** Everything the run added to the conversation. */
   readonly messages: readonly AgentMessage[];
   /** The last reply, if there was one. */
-  readonly reply: TurnReply | undefined;
+  readonly reply: Reply | undefined;
   readonly aborted: boolean;
   /** Why a message could not be recorded or an event not be sent, if so. */
   readonly failure?: unknown;
@@ -25,7 +25,7 @@ export async function runLoop(
   input: readonly AgentMessage[],
   resumed?: ResumedReply,
 ): Promise<RunOutcome> {
-  let reply: TurnReply | undefined;
+  let reply: Reply | undefined;
   try {
     await emit(run, { type: "agent_start" });
     reply = await runTurns(run, input, resumed);
@@ -42,7 +42,7 @@ async function runTurns(
   run: Run,
   input: readonly AgentMessage[],
   resumed: ResumedReply | undefined,
-): Promise<TurnReply> {
+): Promise<Reply> {
   let left = resumed;
   let pending: readonly AgentMessage[] = input;
   let source: MessageQueue | undefined;
@@ -94,7 +94,7 @@ async function insertsAfter(
 }
 
 /** Aborted while tools ran: clients read the outcome of a run from its last reply, so add one. */
-async function endAborted(run: Run, { message: last }: TurnReply): Promise<TurnReply> {
+async function endAborted(run: Run, { message: last }: Reply): Promise<Reply> {
   const message = failedReply(last, { stopReason: "aborted", errorMessage: ABORTED_TEXT });
   await emit(run, { type: "turn_start" });
   await addMessage(run, message);

@@ -1,4 +1,4 @@
-import type { AssistantStream, Context, StreamResult } from "@tau-agent/ai";
+import type { AssistantStream, Context } from "@tau-agent/ai";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type {
   AgentMessage,
@@ -8,7 +8,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { withinGrace } from "./abort-grace.ts";
-import { ABORTED_TEXT, type FailureReason, failedReply } from "./failed-reply.ts";
+import { ABORTED_TEXT, type FailureReason, failedReply, type Reply } from "./failed-reply.ts";
 import { RealCalls } from "./real-calls.ts";
 import { ReplyProgress } from "./reply-progress.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
@@ -17,7 +17,7 @@ import { executeToolCalls, skipToolCalls, type ToolBatch } from "./tool-executio
 
 /** One model call with its tools. */
 export interface TurnOutcome {
-  readonly reply: StreamResult;
+  readonly reply: Reply;
   readonly toolResults: readonly ToolResultMessage[];
   /** Whether the model must be called again for the tool results. */
   readonly continues: boolean;
@@ -35,7 +35,7 @@ export interface TurnReply extends StreamResult {
 
 /** A reply, the tools it could call, and what stopped it, if anything. */
 interface WatchedReply {
-  readonly reply: TurnReply;
+  readonly reply: Reply;
   readonly tools: ModelRequest["tools"];
   readonly stoppedBy?: ReplyWatch | undefined;
 }
@@ -137,7 +137,7 @@ async function callModel(run: Run): Promise<WatchedReply> {
   } catch (error) {
     const message = replyInstead(run, request, error);
     await addMessage(run, message);
-    return { reply: { message, refusal: error }, tools: request?.tools ?? [] };
+    return { reply: { message, cause: error }, tools: request?.tools ?? [] };
   }
 }
 
@@ -197,13 +197,13 @@ async function nextStep(
   run: Run,
   stream: AssistantStream,
   progress: ReplyProgress,
-): ReturnType<AssistantStream["next"]> {
+): Promise<IteratorResult<AssistantMessageEvent, Reply>> {
   try {
     return await stream.next();
   } catch (error) {
     const message = progress.endedBy(failure(run, error));
     if (message === undefined) throw error;
-    return { done: true, value: { message } };
+    return { done: true, value: { message, cause: error } };
   }
 }
 

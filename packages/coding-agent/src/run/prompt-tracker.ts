@@ -1,11 +1,13 @@
 import type { RunOutcome } from "@tau-agent/agent";
+import { isProviderError } from "@tau-agent/ai";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { CodedError, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import type { OutputAnswer, OutputResult } from "@tau-agent/system";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 
 /** How an accepted prompt ended, as its event tells. */
-export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code" | "errorCode"> & {
+export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code"> & {
   readonly promptId: string;
   /** For a prompt with an output schema. */
   readonly answer?: OutputResult | undefined;
@@ -202,22 +204,22 @@ function outcomeOf(
   if (outcome.aborted && isOverBudget) {
     return { ...prompt, status: "aborted", code: "budget_exceeded" };
   }
-  const { failure, reply } = outcome;
-  if (failure !== undefined) {
-    const error = failure instanceof Error ? failure.message : String(failure);
-    return { ...prompt, status: "error", error, errorCode: codeOf(failure) };
+  if (outcome.failure !== undefined) {
+    const { failure } = outcome;
+    return { ...prompt, status: "error", error: errorMessage(failure), code: codeOf(failure) };
   }
   if (outcome.aborted) return { ...prompt, status: "aborted" };
-  if (reply?.message.stopReason === "error") {
-    const error = reply.message.errorMessage ?? "The request failed";
-    const errorCode = reply.error?.code ?? codeOf(reply.refusal);
-    // The prompt was queued behind the one that the budget stopped.
-    const code = errorCode === "budget_exceeded" ? errorCode : undefined;
-    return { ...prompt, status: "error", error, code, errorCode };
+  const { reply } = outcome;
+  const message = reply?.message;
+  if (message?.stopReason === "error") {
+    const error = message.errorMessage ?? "The request failed";
+    return { ...prompt, status: "error", error, code: codeOf(reply?.error ?? reply?.cause) };
   }
   return { ...prompt, status: "completed" };
 }
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof CodedError ? error.code : undefined;
+/** The code of what failed a prompt; of a reply that its vendor failed without a reason, nothing was thrown. */
+function codeOf(failure: unknown): PromptResult["code"] {
+  if (failure instanceof CodedError || isProviderError(failure)) return failure.code;
+  return failure === undefined ? "unknown" : "internal";
 }

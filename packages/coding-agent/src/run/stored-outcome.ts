@@ -27,10 +27,13 @@ function messagesOf(log: Pick<SessionLog, "tree">, promptId: string): readonly A
   return [];
 }
 
-function endOf(messages: readonly AgentMessage[]): Pick<PromptOutcome, "status" | "error"> {
+function endOf(
+  messages: readonly AgentMessage[],
+): Pick<PromptOutcome, "status" | "error" | "code"> {
   const reply = messages.findLast(({ role }) => role === "assistant");
   if (reply?.role !== "assistant") return { status: "aborted" };
   const { stopReason, errorMessage } = reply;
-  if (stopReason === "error") return { status: "error", error: errorMessage };
+  // Entries have no code.
+  if (stopReason === "error") return { status: "error", error: errorMessage, code: "unknown" };
   return { status: stopReason === "aborted" ? "aborted" : "completed" };
 }

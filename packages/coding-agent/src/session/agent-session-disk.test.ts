@@ -37,7 +37,7 @@ describe("a full disk", () => {
     await session.prompt("first");
     const before = written();
     const failed = await withFullDisk(5, () => session.prompt("lost", { id: "2" }));
-    expect(failed).toMatchObject({ id: "2", status: "error", errorCode: "session_write_failed" });
+    expect(failed).toMatchObject({ id: "2", status: "error", code: "session_write_failed" });
     expect(failed.error).toContain("no space left");
     expect(events.find(isType("error"))).toMatchObject({ code: "session_write_failed" });
     const count = (type: string) => events.filter((event) => event.type === type).length;

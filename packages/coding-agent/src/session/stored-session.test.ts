@@ -91,7 +91,7 @@ test("past the limit the prompt fails, and the next one goes on without what was
   const before = await stored(store);
   store.hold();
   const failed = await session.prompt("lost", { id: "2" });
-  expect(failed).toMatchObject({ id: "2", status: "error" });
+  expect(failed).toMatchObject({ id: "2", status: "error", code: "session_write_failed" });
   expect(failed.error).toContain("400 ms");
   expect(events.find(isType("error"))).toMatchObject({ code: "session_write_failed" });
   expect(userTexts(session.messages)).toEqual(["first"]);
@@ -146,7 +146,8 @@ test("a lease that is lost in the middle of a prompt fails it", async () => {
   if (mine === undefined) throw new Error("there is no lease");
   await store.release(mine);
   await store.acquire(mine.key, 60_000);
-  expect(await test.session.prompt("second")).toMatchObject({ status: "error" });
+  const result = await test.session.prompt("second");
+  expect(result).toMatchObject({ status: "error", code: "session_lost" });
   expect(test.events.filter(isType("session_lost"))).toHaveLength(1);
   expect(JSON.stringify(test.events.filter(isType("message_start")))).not.toContain("second");
 });

@@ -1,20 +1,29 @@
 import type { ErrorCode, RequestId } from "@tau-agent/rpc-protocol";
+import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 
 /** The host answered a command with an error, or an accepted prompt failed. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   /** What went wrong; absent if the host sends no codes. */
   readonly code: ErrorCode | "prompt_failed" | (string & {}) | undefined;
+  /** With `prompt_failed`: the code of the prompt's result, such as `auth` or `overloaded`. */
+  readonly promptCode: PromptResult["code"];
   /** The command that failed. */
   readonly command: string;
   /** The id this client had given the request. */
   readonly requestId: RequestId | undefined;
   constructor(
     text: string,
-    details: { code?: string | undefined; command: string; requestId?: RequestId | undefined },
+    details: {
+      code?: string | undefined;
+      promptCode?: string | undefined;
+      command: string;
+      requestId?: RequestId | undefined;
+    },
   ) {
     super(text);
     this.code = details.code;
+    this.promptCode = details.promptCode;
     this.command = details.command;
     this.requestId = details.requestId;
   }

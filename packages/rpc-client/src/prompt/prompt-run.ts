@@ -54,9 +54,9 @@ export class PromptRun {
 
   #end({ status, error, code, promptId, ...end }: PromptEnd): void {
     if (status === "error") {
-      const named = { code: code ?? "prompt_failed", command: "prompt" };
-      const details = { ...named, requestId: this.requestId };
-      this.#settle.reject(new RpcError(error ?? "The prompt failed", details));
+      const details = { code: "prompt_failed", promptCode: code, command: "prompt" };
+      const { requestId } = this;
+      this.#settle.reject(new RpcError(error ?? "The prompt failed", { ...details, requestId }));
       return;
     }
     const messages = this.#messages;

@@ -197,8 +197,7 @@ export class SessionClient extends CommandClient {
   /**
    * Sends a prompt and resolves when all of its work is done. With a zod type as `outputSchema`, `output`
    * has its type, with defaults and transformations applied.
-   * @throws {RpcError} when it is refused, and with code `prompt_failed` when its run fails, or
-   * `budget_exceeded` when it was queued and a budget was used up before its turn.
+   * @throws {RpcError} when it is refused, and with code `prompt_failed` when its run fails; `promptCode` says why.
    */
   async promptAndWait<Schema extends OutputSchema>(
     message: string,

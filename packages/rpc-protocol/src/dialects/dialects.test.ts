@@ -146,9 +146,8 @@ describe("oh-my-pi-18", () => {
       { ...result, agentInvoked: false, status: "completed", sessionSettled: true },
     ]);
     const context = { isInitialized: false, isSettled: false };
-    expect(
-      await encode("oh-my-pi-18", { ...result, status: "error", error: "No." }, context),
-    ).toEqual([
+    const failure = { status: "error", error: "No.", code: "auth" };
+    expect(await encode("oh-my-pi-18", { ...result, ...failure }, context)).toEqual([
       {
         ...result,
         agentInvoked: true,

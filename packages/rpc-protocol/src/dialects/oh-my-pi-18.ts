@@ -31,7 +31,7 @@ function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[
 
 /** A prompt that a command of an extension handled counts as completed without the agent. */
 function promptResult(
-  { status, error, ...head }: Extract<SessionEvent, { type: "prompt_result" }>,
+  { status, error, code: _, ...head }: Extract<SessionEvent, { type: "prompt_result" }>,
   { isSettled = true }: FrameContext,
 ): DialectFrame {
   const isHandled = status === "handled";

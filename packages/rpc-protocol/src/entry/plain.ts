@@ -13,7 +13,14 @@ export {
   sandboxModes,
   thinkingLevels,
 } from "../vocabulary/constants.ts";
-export { CodedError, errorTable, errorText, ProtocolError } from "../vocabulary/error.ts";
+export {
+  CodedError,
+  errorTable,
+  errorText,
+  type ModelErrorCode,
+  modelErrorTable,
+  ProtocolError,
+} from "../vocabulary/error.ts";
 export { isJsonObject, type JsonObject } from "../vocabulary/json-object.ts";
 export { nearest, nearestHint } from "../vocabulary/nearest.ts";
 export { CONTINUE_TYPE, lastReplyParts, lastReplyText } from "../vocabulary/prompt-result.ts";

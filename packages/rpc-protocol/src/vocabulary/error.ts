@@ -205,6 +205,30 @@ export const errorTable = {
 /** The code of an error in {@link errorTable}. */
 export type ErrorCode = keyof typeof errorTable;
 
+/**
+ * Why a request to a model failed, whichever vendor was asked, and whether the same request may succeed
+ * later.
+ */
+export const modelErrorTable = {
+  auth: { meaning: "The key or login is refused.", retryable: false },
+  quota: { meaning: "The account or plan is used up.", retryable: false },
+  rate_limited: { meaning: "There were too many requests.", retryable: true },
+  overloaded: { meaning: "The vendor's servers are overloaded or failed.", retryable: true },
+  context_overflow: {
+    meaning: "The conversation does not fit the model's window.",
+    retryable: false,
+  },
+  invalid_request: { meaning: "The vendor does not accept the request.", retryable: false },
+  content_filtered: { meaning: "The vendor's content filter stopped the reply.", retryable: false },
+  network: { meaning: "The vendor could not be reached.", retryable: true },
+  timeout: { meaning: "The reply did not begin, or stopped coming.", retryable: true },
+  aborted: { meaning: "The request was cancelled.", retryable: false },
+  unknown: { meaning: "None of these; `error` has the vendor's text.", retryable: false },
+} as const satisfies Record<string, { meaning: string; retryable: boolean }>;
+
+/** The code of an error in {@link modelErrorTable}. */
+export type ModelErrorCode = keyof typeof modelErrorTable;
+
 /** Fills the text of `code` with `values`; a value that is missing stays visible as `{name}`. */
 export function errorText(code: ErrorCode, values: Readonly<Record<string, string>> = {}): string {
   return errorTable[code].message.replace(

@@ -1,3 +1,4 @@
+import type { ErrorCode, ModelErrorCode } from "./error.ts";
 import type { AgentMessage, AssistantMessage } from "./message.ts";
 import type { OutputStatus, PromptStatus } from "./session-event.ts";
 
@@ -10,13 +11,11 @@ export interface PromptResult<Output = unknown> {
   readonly status: PromptStatus;
   /** The error message, when `status` is `error`; the client rejects with it instead. */
   readonly error?: string | undefined;
-  /** `budget_exceeded` if a used-up budget stopped the run, or refused the queued prompt. */
-  readonly code?: "budget_exceeded" | undefined;
   /**
-   * What kind of error the model's vendor reported, such as `auth`, or the code of an error of the host;
-   * only in the host's own process.
+   * Why `status` is `error`, or `budget_exceeded` if a used-up budget stopped the run; undefined from
+   * an older host, which sends none. A newer one may send others.
    */
-  readonly errorCode?: string | undefined;
+  readonly code?: ErrorCode | ModelErrorCode | (string & {}) | undefined;
   /** The text of the last reply; with an output schema the last answer, as the model wrote it. */
   readonly text: string;
   /** The answer to a prompt with an output schema, if `outputStatus` is `valid`. */

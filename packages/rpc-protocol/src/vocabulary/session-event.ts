@@ -85,8 +85,8 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     status: PromptStatus,
     /** The error message, when `status` is `error`. */
     error: z.optional(z.string()),
-    /** `budget_exceeded` if a used-up budget stopped the run, or refused the queued prompt. */
-    code: z.optional(z.literal("budget_exceeded")),
+    /** Why `status` is `error`, or `budget_exceeded` if a used-up budget stopped the run. */
+    code: z.optional(z.string()),
     ...outputResult,
   }),
   /** The queued messages have changed. */

@@ -1,0 +1,65 @@
+import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { describe, expect, it } from "vitest";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { createTestSession } from "../create/__fixtures__/test-session.ts";
+import { SettingsStore } from "@tau-agent/system";
+
+const codesOf = (events: readonly SessionEvent[]) =>
+  events.flatMap((event) => (event.type === "prompt_result" ? [[event.status, event.code]] : []));
+
+const failure = (status: number) => turn("", { fault: { kind: "status", status, message: "no" } });
+
+describe("the code of a prompt's result", () => {
+  it.each([
+    [401, "auth"],
+    [429, "rate_limited"],
+    [529, "overloaded"],
+    [400, "invalid_request"],
+  ])("says why the vendor answered with %i", async (status, code) => {
+    const settings = SettingsStore.inMemory({ "retry.enabled": false });
+    const { session, events } = await createTestSession([failure(status)], { settings });
+    expect(await session.prompt("hi", { id: 1 })).toMatchObject({ status: "error", code });
+    expect(codesOf(events)).toEqual([["error", code]]);
+  });
+
+  it("says that a key is gone which the next request needs", async () => {
+    const scenario: Scenario = [turn([toolCall("ls", {})]), "never"];
+    const { session, parts, events } = await createTestSession(scenario);
+    session.subscribe((event) => {
+      if (event.type !== "tool_execution_end") return;
+      parts.models.registry.requestAuth = async () => {
+        throw new SessionError("no_key", { provider: "nobody", hint: "a key" });
+      };
+    });
+    await session.prompt("hi", { id: 1 });
+    expect(codesOf(events)).toEqual([["error", "no_key"]]);
+  });
+
+  it("is internal where something else was thrown", async () => {
+    const stream = () => {
+      throw new RangeError("out of memory");
+    };
+    const { session, events } = await createTestSession([], { stream });
+    await session.prompt("hi", { id: 1 });
+    expect(codesOf(events)).toEqual([["error", "internal"]]);
+  });
+
+  it("is left out of a prompt that did not fail", async () => {
+    const { session, events } = await createTestSession(["fine"]);
+    await session.prompt("hi", { id: 1 });
+    expect(codesOf(events)).toEqual([["completed", undefined]]);
+  });
+
+  it("is unknown for a prompt that failed in an earlier host, as entries have no codes", async () => {
+    const { session } = await createTestSession([failure(401), "fine"]);
+    const { promptId = "" } = await session.prompt("hi");
+    // The latest prompt would go on instead.
+    await session.prompt("next");
+    await session.dispose();
+    const path = session.log.path ?? "";
+    const next = await createTestSession([], { session: { path } });
+    const { result } = await next.session.submit("hi", { promptId, id: 1, resume: true });
+    expect(await result).toMatchObject({ status: "error", code: "unknown" });
+  });
+});
