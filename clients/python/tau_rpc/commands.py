@@ -133,6 +133,7 @@ ErrorCode: TypeAlias = Literal[
     "rewind_failed",
     "session_changed",
     "session_closing",
+    "session_damaged",
     "session_invalid",
     "session_locked",
     "session_lost",

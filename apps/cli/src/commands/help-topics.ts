@@ -4,6 +4,7 @@ import { environmentHelp } from "../command-line/environment-help.ts";
 import { commandHelp, helpText, optionsHelp, wordedRows } from "../command-line/help.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
+import { exitCodes } from "../process/exit-codes.ts";
 
 const modelsHelp = `Which model answers
 
@@ -50,6 +51,11 @@ function settingsText(): string {
   return `Settings of settings.json; tau config set <setting> <value> writes one\n\n${wordedRows(rows)}\n`;
 }
 
+function exitCodesText(): string {
+  const rows = exitCodes.map(({ exitCode, meaning }) => `  ${exitCode}  ${meaning}\n`);
+  return `What tau exits with\n\n${rows.join("")}`;
+}
+
 /** Topics besides the subcommands. */
 const topics: Readonly<Record<string, () => Promise<string>>> = {
   options: async () => optionsHelp(),
@@ -57,6 +63,7 @@ const topics: Readonly<Record<string, () => Promise<string>>> = {
   environment: async () => environmentHelp(),
   settings: async () => settingsText(),
   editors: async () => editorsHelp,
+  "exit-codes": async () => exitCodesText(),
 };
 
 /**

@@ -1,4 +1,5 @@
 import { commandLineText } from "./command-line-words.ts";
+import { exitCodeOf } from "./exit-codes.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { output } from "./output.ts";
 import type { Shutdown } from "./shutdown.ts";
@@ -26,12 +27,13 @@ export function exit(code: number): never {
 }
 
 /**
- * Ends the process because of a user's mistake. Prints no stack trace, which would not help the user.
+ * Ends the process because of a mistake, or something in the way of its start. Prints no stack trace,
+ * which would not help the user.
  */
 export function fail(error: unknown): never {
   const failure = error instanceof Error ? error : new Error(String(error), { cause: error });
   process.stderr.write(`tau: error: ${commandLineText(failure)}\n`);
-  process.exit(1);
+  process.exit(exitCodeOf(error));
 }
 
 /** What has to be done once before code of others runs in this process. */

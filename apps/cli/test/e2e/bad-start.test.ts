@@ -267,7 +267,7 @@ describe("many hosts", () => {
     await first.until({ "...": true, type: "agent_settled" });
     const second = startHost({}, { place: first.place });
     second.child.stdin.end();
-    expect((await second.ended).code).toBe(1);
+    expect((await second.ended).code).toBe(3);
     expect(second.stderr).toContain(`in use by process ${first.child.pid}`);
     first.send({ type: "get_state" });
     await first.until({ "...": true, command: "get_state", success: true });

@@ -134,7 +134,7 @@ describeWith(redisIsMissing)("hosts over Redis", () => {
     first.send({ type: "initialize" });
     expect(await say(first, "first")).toMatchObject({ status: "completed" });
     const refused = hostOf(place, ["--store", store, ...words]);
-    expect((await refused.ended).code).toBe(1);
+    expect((await refused.ended).code).toBe(3);
     expect(refused.stderr).toContain("in use");
     first.child.kill("SIGSTOP");
     await new Promise((resolve) => setTimeout(resolve, 1000));

@@ -266,17 +266,18 @@ describe("a loaded session", () => {
   });
 
   it.each([
-    ["text", "just some notes\n"],
-    ["JSON without header", '{"name":"package"}\n'],
-    ["a broken header", '{"type":"session","version":3,"id":\n'],
-    ["bytes", Buffer.from([0, 255, 254, 10, 0])],
-    ["blank lines", "\n\n"],
-  ])("is refused and left alone when the file holds %s", async (_, content) => {
+    ["text", "just some notes\n", "session_invalid"],
+    ["JSON without header", '{"name":"package"}\n', "session_invalid"],
+    ["a broken header", '{"type":"session","version":3,"id":\n', "session_damaged"],
+    ["a header without id", '{"type":"session","version":3}\n', "session_damaged"],
+    ["bytes", Buffer.from([0, 255, 254, 10, 0]), "session_invalid"],
+    ["blank lines", "\n\n", "session_invalid"],
+  ])("is refused and left alone when the file holds %s", async (_, content, code) => {
     const folder = temporaryFolder();
     const path = join(folder, "notes.jsonl");
     writeFileSync(path, content);
     const before = readFileSync(path);
-    expect(await refusal(load(path))).toMatchObject({ code: "session_invalid" });
+    expect(await refusal(load(path))).toMatchObject({ code });
     expect(readFileSync(path)).toEqual(before);
     expect(namesIn(folder)).toEqual(["notes.jsonl"]);
   });

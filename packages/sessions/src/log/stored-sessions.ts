@@ -155,7 +155,7 @@ export class StoredSessions implements SessionHome {
   /** Undefined for what is not a session, or no longer there. */
   async #info(id: string): Promise<SessionInfo | undefined> {
     const loaded = await readStoredSession(this.#looking, id).catch((error: unknown) => {
-      if (error instanceof SessionError && error.code === "session_invalid") return undefined;
+      if (error instanceof SessionError && error.code === "session_damaged") return undefined;
       throw error;
     });
     return loaded && infoOf(id, loaded.header, loaded.entries);

@@ -30,15 +30,14 @@ export class RecordReader {
    * Takes a line; undefined for one that is too long.
    *
    * @returns whether it is blank or a record
-   * @throws {SessionError} `session_invalid`
+   * @throws {SessionError} `session_invalid`, `session_damaged`
    */
   take(text: string | undefined): boolean {
     this.#line += 1;
     if (text?.trim() === "") return true;
     const value = text === undefined ? undefined : parseRecord(text);
     if (this.header === undefined) {
-      if (value === undefined || !isHeader(value))
-        this.#refuse("its first line is not a session header");
+      if (value === undefined || !isHeader(value)) this.#refuseStart(text);
       this.header = value as SessionHeader;
       this.#refuseNewer(this.header.version ?? 1);
       return true;
@@ -86,6 +85,13 @@ export class RecordReader {
         `it has version ${version}; this host supports versions up to ${SESSION_VERSION}`,
       );
     }
+  }
+
+  /** A line that begins as a header does was one; any other file never was a session. */
+  #refuseStart(text: string | undefined): never {
+    const reason = "its first line is not a session header";
+    if (!/^\s*\{\s*"type"\s*:\s*"session"/.test(text ?? "")) this.#refuse(reason);
+    throw new SessionError("session_damaged", { path: this.#path, reason });
   }
 
   #refuse(reason: string): never {

@@ -15,7 +15,7 @@ export interface LoadedSession {
  * Takes the lease of a session and reads it.
  *
  * @returns the session, undefined if there are no entries yet
- * @throws {SessionError} `session_locked`, `session_invalid`, `session_write_failed`
+ * @throws {SessionError} `session_locked`, `session_damaged`, `session_write_failed`
  */
 export async function acquireSession(
   access: StoreAccess,
@@ -35,7 +35,7 @@ export async function acquireSession(
 /**
  * Reads a session without taking its lease.
  *
- * @throws {SessionError} `session_invalid`, `session_write_failed`
+ * @throws {SessionError} `session_damaged`, `session_write_failed`
  */
 export async function readStoredSession(
   access: StoreAccess,
@@ -46,7 +46,7 @@ export async function readStoredSession(
   return lines === null ? undefined : parseStored(access, key, lines);
 }
 
-/** @throws {SessionError} `session_invalid` */
+/** @throws {SessionError} `session_damaged` */
 export function parseStored(
   access: StoreAccess,
   key: SessionKey,
@@ -57,7 +57,7 @@ export function parseStored(
   const [first, ...rest] = files === undefined ? lines : lines.map((line) => files.take(key, line));
   const { type, id, timestamp } = first ?? {};
   if (type !== "session" || typeof id !== "string" || typeof timestamp !== "string") {
-    throw new SessionError("session_invalid", { path, reason: "its first entry is not a header" });
+    throw new SessionError("session_damaged", { path, reason: "its first entry is not a header" });
   }
   const header = { cwd: "", ...first } as unknown as SessionHeader;
   if ((header.version ?? 1) < SESSION_VERSION) {

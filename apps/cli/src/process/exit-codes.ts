@@ -1,0 +1,28 @@
+import { CodedError, type ErrorCode } from "@tau-agent/rpc-protocol";
+
+/** What tau exits with, for scripts and supervisors; the codes of error codes are refused starts. */
+export const exitCodes: readonly {
+  readonly exitCode: number;
+  readonly errorCodes?: readonly ErrorCode[];
+  readonly meaning: string;
+}[] = [
+  { exitCode: 0, meaning: "All went well." },
+  {
+    exitCode: 1,
+    meaning: "The command line has a mistake, the start failed otherwise, or the prompt did.",
+  },
+  { exitCode: 2, meaning: "Reserved for a prompt that is paused." },
+  {
+    exitCode: 3,
+    errorCodes: ["session_locked", "session_lost"],
+    meaning: "Another process holds the session.",
+  },
+  { exitCode: 4, errorCodes: ["session_damaged"], meaning: "The session is damaged." },
+  { exitCode: 5, meaning: "Reserved for a workspace that cannot be reached." },
+];
+
+/** What to exit with after an error. */
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof CodedError)) return 1;
+  return exitCodes.find(({ errorCodes }) => errorCodes?.includes(error.code))?.exitCode ?? 1;
+}
