@@ -40,7 +40,7 @@ export type { ExtensionUiHandlers } from "./events/extension-ui.ts";
 export { type DefinedTool, defineTool, type HostToolContext } from "./events/host-tools.ts";
 export type { CommandMethods } from "./generated/command-methods.ts";
 export type { HostCommandOptions, SessionChoice } from "./host/host-command.ts";
-export type { StopOptions } from "./host/host-process.ts";
+export { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";
 export { RpcClient } from "./rpc-client.ts";
 export type { RemoteClient } from "./session/remote-client.ts";
 export type { ConnectOptions } from "./session/remote-host.ts";

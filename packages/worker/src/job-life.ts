@@ -65,7 +65,8 @@ async function liveIn({ cwd }: CheckedOut, life: JobLife): Promise<Life> {
     {
       cwd,
       words: wordsOf(job, options),
-      variables: { ...variables, TAU_STORE: store },
+      // The host has the variables of this process besides.
+      variables: { ...variables, TAU_REDIS: undefined, TAU_STORE: store },
       silenceMs: options.leaseMs,
     },
     { events, onEntry: life.onEntry, onOpen, report: life.report },

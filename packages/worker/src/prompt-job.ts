@@ -23,7 +23,7 @@ export interface JobResult {
   readonly text: string;
   readonly sessionId: string;
   readonly error?: string;
-  /** `budget_exceeded` if a used-up budget stopped the run. */
+  /** Why the prompt failed, or `budget_exceeded` if a used-up budget stopped the run. */
   readonly code?: string;
   readonly output?: unknown;
 }

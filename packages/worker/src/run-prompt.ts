@@ -1,20 +1,42 @@
+import { createRequire } from "node:module";
+import { type HostExit, HostProcess } from "@tau-agent/rpc-client";
+import { encodeLine, isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Frame, FrameStream } from "./frame-stream.ts";
-import { Host, type HostStart } from "./host.ts";
 import type { JobResult, PromptJob } from "./prompt-job.ts";
 import { StartWatch } from "./start-watch.ts";
 
 /** What came of one life of a prompt. */
 export type Life =
   | { readonly kind: "result"; readonly result: JobResult }
-  /** The host refused the prompt, or could not start. */
+  /** The host refused the prompt, or its session is damaged. */
   | { readonly kind: "refused"; readonly reason: string }
   /** Another host has the session. */
   | { readonly kind: "locked"; readonly reason: string }
   /** The host ended before the prompt did. */
   | { readonly kind: "ended"; readonly reason: string };
 
-/** What a host says when its store was away for too long. */
-const storeFailed = /Could not write the session to /;
+/** Codes of a prompt that is not over: its next host goes on with what the store has. */
+const unstored: ReadonlySet<unknown> = new Set(["session_lost", "session_write_failed"]);
+
+/** What a host exits with that could not start, because of its session. */
+const SESSION_HELD = 3;
+const SESSION_DAMAGED = 4;
+
+/** How long a host may take to end when it is asked to. */
+const END_MS = 8_000;
+/** How much of what a host said is the reason of its end. */
+const REASON_CHARACTERS = 4_000;
+/** How many signs of life there are in the time that a host waits for one. */
+const BEATS = 3;
+
+/** How a host is started. */
+interface HostStart {
+  readonly cwd: string;
+  readonly words: readonly string[];
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** How long the host goes on without a sign of life from this process. */
+  readonly silenceMs: number;
+}
 
 /** Where a {@link PromptRun} tells what happens. */
 export interface PromptRunReports {
@@ -27,23 +49,29 @@ export interface PromptRunReports {
   readonly report: (line: string) => void;
 }
 
-/** A prompt in a host of its own. */
+/**
+ * A prompt in a host of its own, which ends with this process, because its stdin does. It also ends when
+ * this process is paused, because blank lines stop coming: it would keep the session from the next worker.
+ */
 export class PromptRun {
   readonly #job: PromptJob;
   readonly #promptId: string;
   readonly #events: FrameStream;
-  readonly #host: Host;
+  readonly #host: HostProcess;
+  readonly #beat: NodeJS.Timeout;
   readonly #onEntry: () => void;
   readonly #onOpen: () => void;
   readonly #start: StartWatch;
   readonly #life = Promise.withResolvers<Life>();
   #outcome: Frame | undefined;
+  /** The host has the session. */
+  #isOpen = false;
   /** What its host says of the prompt's end does not count any more. */
   #isLeft = false;
 
   constructor(
     { job, promptId }: { readonly job: PromptJob; readonly promptId: string },
-    start: Omit<HostStart, "onFrame">,
+    start: HostStart,
     { events, onEntry, onOpen, report }: PromptRunReports,
   ) {
     this.#job = job;
@@ -55,17 +83,36 @@ export class PromptRun {
       report,
       onLate: (reason) => this.#life.resolve({ kind: "ended", reason }),
     });
-    this.#host = new Host({ ...start, onFrame: (frame) => this.#take(frame) });
-    void this.#host.ended.then(() => {
+    this.#host = this.#startHost(start);
+    this.#beat = setInterval(() => this.#host.write("\n"), start.silenceMs / BEATS);
+    void this.#host.ended.then((exit) => {
+      clearInterval(this.#beat);
       this.#start.end();
-      this.#life.resolve(this.#ended());
+      this.#life.resolve(this.#ended(exit));
     });
     const capabilities = { hostRequests: true };
     const id = "tau-worker:initialize";
-    this.#host.send({ type: "initialize", id, stream: "delta", capabilities });
+    this.send({ type: "initialize", id, stream: "delta", capabilities });
     const { message, images, outputSchema } = job;
     const own = { promptId, message, images, outputSchema, resume: true };
-    this.#host.send({ type: "prompt", id: "tau-worker:prompt", ...own });
+    this.send({ type: "prompt", id: "tau-worker:prompt", ...own });
+  }
+
+  #startHost({ cwd, words, variables, silenceMs }: HostStart): HostProcess {
+    const program = createRequire(import.meta.url).resolve("@tau-agent/cli/bin/tau.js");
+    const own = ["--mode", "rpc", "--client-timeout-ms", String(silenceMs)];
+    return new HostProcess({
+      command: [process.execPath, program, ...own, ...words],
+      cwd,
+      env: variables,
+      // A signal for the worker is not one for its hosts: they may end what they do.
+      isDetached: true,
+      onLine: (line) => {
+        const frame = parsed(line);
+        if (frame !== undefined) this.#take(frame);
+      },
+      onSkipped: () => undefined,
+    });
   }
 
   /** Fulfilled when the prompt, or its host, has ended. */
@@ -75,14 +122,15 @@ export class PromptRun {
 
   /** Hands a command or an answer to the host. */
   send(frame: Frame): void {
-    this.#host.send(frame);
+    this.#host.write(encodeLine(frame));
   }
 
-  /** Ends the host; the prompt is left as it is. */
+  /** Ends the host, in order: what runs is aborted, and its lease given back. The prompt is left as it is. */
   async end(): Promise<void> {
     this.#isLeft = true;
     this.#start.end();
-    await this.#host.end();
+    clearInterval(this.#beat);
+    await this.#host.stop({ graceMs: END_MS });
   }
 
   #take(frame: Frame): void {
@@ -93,8 +141,7 @@ export class PromptRun {
     }
     if (type === "prompt_result" && frame.promptId === this.#promptId) {
       if (this.#isLeft) return;
-      if (frame.status === "error" && storeFailed.test(String(frame.error))) {
-        // The prompt is not over: its next host goes on with what the store has.
+      if (frame.status === "error" && unstored.has(frame.code)) {
         this.#isLeft = true;
         this.#life.resolve({ kind: "ended", reason: String(frame.error) });
         return;
@@ -114,6 +161,7 @@ export class PromptRun {
 
   #answered({ id, success, error, code, data }: Frame): void {
     if (id === "tau-worker:initialize") {
+      this.#isOpen = true;
       this.#start.opened();
       this.#onOpen();
       return;
@@ -126,15 +174,14 @@ export class PromptRun {
     this.#start.end();
     // Of a prompt that ended in an earlier life, its result is announced, too.
     if (success !== true) {
-      const isLost = code === "session_lost" || code === "session_write_failed";
-      const kind = isLost ? "ended" : "refused";
+      const kind = unstored.has(code) ? "ended" : "refused";
       this.#life.resolve({ kind, reason: String(error) });
       return;
     }
   }
 
   #askForText(): void {
-    this.#host.send({ type: "get_last_assistant_text", id: "tau-worker:text" });
+    this.send({ type: "get_last_assistant_text", id: "tau-worker:text" });
   }
 
   #finish(text: string): void {
@@ -166,10 +213,22 @@ export class PromptRun {
     await this.#events.flushed();
   }
 
-  #ended(): Life {
-    const reason = this.#host.complaint;
-    if (/is in use by process/.test(reason)) return { kind: "locked", reason };
-    const isRefused = /^tau: error:/m.test(reason) && !storeFailed.test(reason);
-    return isRefused ? { kind: "refused", reason } : { kind: "ended", reason };
+  #ended({ exitCode, signal, stderr, error }: HostExit & { readonly error?: Error }): Life {
+    const end = error?.message ?? `it ended with ${signal ?? `code ${exitCode}`}`;
+    const reason = stderr.trim().slice(-REASON_CHARACTERS) || end;
+    if (this.#isOpen) return { kind: "ended", reason };
+    if (exitCode === SESSION_HELD) return { kind: "locked", reason };
+    // Another host may start where this one could not: the store may be back.
+    return { kind: exitCode === SESSION_DAMAGED ? "refused" : "ended", reason };
+  }
+}
+
+/** Undefined for what is not a frame. */
+function parsed(line: string): Frame | undefined {
+  try {
+    const frame: unknown = JSON.parse(line);
+    return isJsonObject(frame) ? (frame as Frame) : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -137,6 +137,30 @@ describeWith(redisIsMissing)("jobs", () => {
     expect(await asked("redis", "lives")).toEqual(["go", "go on"]);
   });
 
+  test("a job of a damaged session fails at once", async () => {
+    const fleet = testFleet({ redisUrl: redis.url, scenario: ["never"] });
+    const store = createRedisStore({ url: redis.url });
+    onTestFinished(() => store.close?.());
+    const key = { projectKey: "p", sessionId: "damaged" };
+    const lease = await store.acquire(key, 60_000);
+    await store.append(key, [{ type: "custom", id: "x" }], lease);
+    await store.release(lease);
+    const worker = await fleet.start();
+    const job = await fleet.add({ ...key, message: "go" }, "damaged");
+    await expect(job.waitUntilFinished(fleet.ends)).rejects.toThrow(/^tau: error: .* is damaged/);
+    expect(worker.said()).not.toContain("its host ended");
+  });
+
+  test("a job whose hosts cannot start fails with the reason", async () => {
+    const fleet = testFleet({ redisUrl: redis.url, scenario: ["never"] });
+    await fleet.start(["--max-lives", "2"]);
+    const data = { sessionId: "mistake", projectKey: "p", message: "go", thinkingLevel: "much" };
+    const job = await fleet.add(data, "mistake");
+    await expect(job.waitUntilFinished(fleet.ends)).rejects.toThrow(
+      /^2 hosts in a row .* the last one: tau: error: .*much/s,
+    );
+  });
+
   test("a job that was removed does not hold the next one back", async () => {
     const fleet = testFleet({ redisUrl: redis.url, scenario: running("echo begin; sleep 60") });
     const worker = await fleet.start();

@@ -24,7 +24,7 @@ async function exitCodeOf(place: Place, ...words: string[]) {
 
 const header = { type: "session", version: 3, id: "s", timestamp: "2026-11-24T00:00:00.000Z" };
 
-it("a start that another process's session stands in the way of ends with 3", async () => {
+it("a start with a session that another process holds ends with 3", async () => {
   const place = keptPlace();
   const words = ["--session-id", "taken"];
   const first = startHost({}, { place: withWords(place, ...words) });

@@ -18,6 +18,8 @@ export interface HostProcessOptions {
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly maxFrameBytes?: number | undefined;
+  /** Whether it leads a process group of its own, which signals to this one's pass by. */
+  readonly isDetached?: boolean | undefined;
   readonly onLine: (line: string) => void;
   /** Called with each line that was too long to keep: its beginning, its size and the limit. */
   readonly onSkipped: (head: string, sizeBytes: number, limitBytes: number) => void;
@@ -51,6 +53,7 @@ export class HostProcess {
       cwd: options.cwd,
       env: options.env ? { ...inheritedEnvironment, ...options.env } : undefined,
       stdio: ["pipe", "pipe", "pipe"],
+      detached: options.isDetached === true,
       windowsHide: true,
     });
     this.#child = child;
