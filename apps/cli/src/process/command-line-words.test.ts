@@ -3,13 +3,13 @@ import { expect, it } from "vitest";
 import { commandLineText, hintFor } from "./command-line-words.ts";
 
 it("names the flags of options that the library knows under other names", () => {
-  const text = (message: string, cause?: unknown) => commandLineText(new Error(message, { cause }));
-  expect(text("Invalid option provider: there is none")).toBe(
-    "Invalid option --provider: there is none",
-  );
-  expect(text("Invalid option session.id: no")).toBe("Invalid option --session-id: no");
-  expect(text("Invalid option --mode: no")).toBe("Invalid option --mode: no");
-  expect(text("Not trusted.", { isFatal: "untrusted" })).toContain("--approve");
+  const text = (option: string) =>
+    commandLineText(new ProtocolError("invalid_option", { option, reason: "no" }));
+  expect(text("provider")).toBe("Invalid option --provider: no");
+  expect(text("session.id")).toBe("Invalid option --session-id: no");
+  expect(text("--mode")).toBe("Invalid option --mode: no");
+  const untrusted = new Error("Not trusted.", { cause: { isFatal: "untrusted" } });
+  expect(commandLineText(untrusted)).toContain("--approve");
   expect(hintFor("toString")).toBe("");
 });
 

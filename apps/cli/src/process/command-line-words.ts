@@ -1,5 +1,5 @@
 import type { Diagnostic } from "@tau-agent/coding-agent";
-import { CodedError } from "@tau-agent/rpc-protocol/plain";
+import { CodedError, errorText } from "@tau-agent/rpc-protocol/plain";
 
 /** What a user of the command line does about a kind of problem. */
 const hints = {
@@ -21,12 +21,11 @@ export function commandLineText(error: Error): string {
   const { message, cause } = error;
   const { isFatal } = Object(cause) as Partial<Diagnostic>;
   if (isFatal === "untrusted") return `${message}${hints.project_untrusted}`;
-  if (error instanceof CodedError) return `${inFlags(message)}${hintFor(error.code)}`;
-  return inFlags(message);
+  return error instanceof CodedError ? `${inFlags(error)}${hintFor(error.code)}` : message;
 }
 
-function inFlags(message: string): string {
-  return message.replace(/^Invalid option ([\w.]+):/, (text, name: string) =>
-    Object.hasOwn(flags, name) ? `Invalid option ${flags[name as keyof typeof flags]}:` : text,
-  );
+function inFlags({ code, message, values }: CodedError): string {
+  const { option = "" } = values;
+  if (code !== "invalid_option" || !Object.hasOwn(flags, option)) return message;
+  return errorText(code, { ...values, option: flags[option as keyof typeof flags] });
 }

@@ -49,10 +49,11 @@ export function toolDiagnostics(
   if (!refusesMistakes) return diagnostics;
   const named = new Set(only.map((pattern) => pattern.replace(/^[+-]/, "")));
   const unknown = diagnostics.find(
-    ({ member = "", message }) =>
-      named.has(member) && (!hasExtensions || message.includes("the nearest is")),
+    ({ member = "", code }) => named.has(member) && (!hasExtensions || code === "tool_misspelt"),
   );
   if (unknown === undefined) return diagnostics;
-  const reason = unknown.message.replace(/^There is/, "there is");
-  throw new SessionError("invalid_option", { option: "tools", reason });
+  throw new SessionError("invalid_option", {
+    option: "tools",
+    reason: `there is ${unknown.reason}`,
+  });
 }

@@ -153,8 +153,9 @@ function unknownNames(patterns: readonly string[], all: readonly AgentTool[]): D
     .filter((pattern) => !isOfServers(pattern) && !all.some(({ name }) => fits(pattern, name)))
     .map((pattern) => {
       const names = all.map(({ name }) => name);
-      const hint = nearestHint(pattern, names) || `; known are ${names.join(", ")}`;
-      const message = `There is no tool ${pattern}${hint}`;
-      return { severity: "warning", message, member: pattern };
+      const near = nearestHint(pattern, names);
+      const reason = `no tool ${pattern}${near || `; known are ${names.join(", ")}`}`;
+      const code = near === "" ? "tool_not_found" : "tool_misspelt";
+      return { severity: "warning", code, message: `There is ${reason}`, reason, member: pattern };
     });
 }

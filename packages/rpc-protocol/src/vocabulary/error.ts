@@ -244,6 +244,7 @@ export function errorText(code: ErrorCode, values: Readonly<Record<string, strin
 /** An error that a client can tell by its code. */
 export abstract class CodedError extends Error {
   readonly code: ErrorCode;
+  readonly values: Readonly<Record<string, string>>;
 
   /** `values` fill the placeholders of the code's text. */
   constructor(
@@ -253,6 +254,7 @@ export abstract class CodedError extends Error {
   ) {
     super(errorText(code, values), options);
     this.code = code;
+    this.values = values;
   }
 }
 

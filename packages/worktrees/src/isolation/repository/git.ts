@@ -270,9 +270,10 @@ class Output {
 
 function refuse(error: unknown): never {
   if (error instanceof ProcessError) {
-    const text = error.message.startsWith("Program not found")
-      ? "Isolated tasks and rewind need git, and there is no git on the PATH."
-      : error.message;
+    const text =
+      error.code === "not_found"
+        ? "Isolated tasks and rewind need git, and there is no git on the PATH."
+        : error.message;
     throw new ToolError(text, undefined, { cause: error });
   }
   throw error;
