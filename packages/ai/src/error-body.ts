@@ -40,7 +40,7 @@ export function readVendorError(value: unknown): VendorError | undefined {
   if (typeof value === "string") return { message: value, vendorCode: [], status: undefined };
   if (!isJsonObject(value)) return undefined;
   if (isJsonObject(value.error)) return readVendorError(value.error);
-  const own = textOf(value.message) ?? textOf(value.detail) ?? JSON.stringify(value);
+  const own = [value.message, value.Message, value.detail].map(textOf).find((text) => text);
   const raw = isJsonObject(value.metadata) ? textOf(value.metadata.raw) : undefined;
   const numeric = Number(value.code ?? value.status_code ?? value.status);
   const status = numeric >= 400 && numeric < 600 ? numeric : undefined;

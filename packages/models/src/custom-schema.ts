@@ -1,7 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { nearest, nearestHint } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, nearest, nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { LoginOverrides } from "./logins/login-definition.ts";
 
 // Written by hand: for this one file, the host would load the schema library before its first

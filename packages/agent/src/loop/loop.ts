@@ -2,7 +2,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { ABORTED_TEXT, failedReply, type Reply } from "./failed-reply.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import { addMessage, emit, type Run } from "./run.ts";
-import { type ResumedReply, runTurn, type TurnOutcome, type TurnReply } from "./turn.ts";
+import { type ResumedReply, runTurn, type TurnOutcome } from "./turn.ts";
 
 /** How a run ended. */
 export interface RunOutcome {

@@ -27,12 +27,6 @@ export interface TurnOutcome {
   readonly isSuspended?: boolean;
 }
 
-/** A reply, or the error message in place of one. */
-export interface TurnReply extends StreamResult {
-  /** What kept the model from being asked, if something did. */
-  readonly refusal?: unknown;
-}
-
 /** A reply, the tools it could call, and what stopped it, if anything. */
 interface WatchedReply {
   readonly reply: Reply;

@@ -1,7 +1,7 @@
 import { ToolError } from "@tau-agent/agent";
 import type { ApprovalResult, PermissionRule } from "@tau-agent/rpc-protocol";
-import { type Answer, type AnswerProblem, isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { Answer, AnswerProblem } from "@tau-agent/system";
 import { readRule } from "../permissions/rules/rule.ts";
 
 /** What an answer is checked against. */

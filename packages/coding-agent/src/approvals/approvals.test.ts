@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type AgentTool, defineTool } from "@tau-agent/agent";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ApprovalResult, PermissionRule } from "@tau-agent/rpc-protocol";
+import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
 import {
   createTestSession,
@@ -11,7 +12,6 @@ import {
   unpaired,
 } from "../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../create/session-options.ts";
-import { SettingsStore } from "@tau-agent/system";
 import { asking, bash, writeCall } from "./__fixtures__/asking.ts";
 
 const allow: ApprovalResult = { decision: "allow" };

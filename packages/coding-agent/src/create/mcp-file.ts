@@ -1,7 +1,6 @@
 import { projectFiles, readEntry, userFile } from "@tau-agent/mcp";
-import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, readJsonFile } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { readJsonFile } from "@tau-agent/system";
 import { keepTrustAcross } from "./trust.ts";
 
 /** The user's own file, or the project's. */

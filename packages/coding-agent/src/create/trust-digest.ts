@@ -1,8 +1,8 @@
 import type { Hash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isJsonObject, readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 
 /** A project's code beyond this counts by its names and sizes only, so that a start stays fast. */
 const MAX_CONTENT = 16 * 1024 * 1024;

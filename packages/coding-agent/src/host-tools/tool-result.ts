@@ -1,6 +1,5 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** A tool result as a client sent it; undefined if it has no content that a model can read. */

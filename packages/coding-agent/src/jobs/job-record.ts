@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { JobInfo, JobStatus } from "@tau-agent/rpc-protocol";
-import { isJsonObject, processStart } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { processStart } from "@tau-agent/system";
 
 /** What a job's folder says from its start on (`job.json`). */
 export interface JobRecord {

@@ -1,8 +1,7 @@
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, randomHex, readJsonFile } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { randomHex, readJsonFile } from "@tau-agent/system";
 import type { RunProgram } from "./run-program.ts";
 
 /**

@@ -5,9 +5,8 @@ import type {
   RuleSource,
   SourcedRule,
 } from "@tau-agent/rpc-protocol";
-import { permissionModes } from "@tau-agent/rpc-protocol/plain";
-import { type Diagnostic, isJsonObject, readWord, UnreadGuard } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, permissionModes } from "@tau-agent/rpc-protocol/plain";
+import { type Diagnostic, readWord, UnreadGuard } from "@tau-agent/system";
 import { denyAll, MAX_RULES, readRule } from "./rules/rule.ts";
 import { stricterMode } from "./rules/stricter-mode.ts";
 

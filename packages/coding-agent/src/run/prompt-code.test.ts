@@ -1,9 +1,9 @@
 import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import { describe, expect, it } from "vitest";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { createTestSession } from "../create/__fixtures__/test-session.ts";
 import { SettingsStore } from "@tau-agent/system";
+import { describe, expect, it } from "vitest";
+import { createTestSession } from "../create/__fixtures__/test-session.ts";
 
 const codesOf = (events: readonly SessionEvent[]) =>
   events.flatMap((event) => (event.type === "prompt_result" ? [[event.status, event.code]] : []));

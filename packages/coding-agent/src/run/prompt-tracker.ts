@@ -2,9 +2,8 @@ import type { RunOutcome } from "@tau-agent/agent";
 import { isProviderError } from "@tau-agent/ai";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
-import { CodedError, lastReplyText } from "@tau-agent/rpc-protocol/plain";
+import { CodedError, errorMessage, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import type { OutputAnswer, OutputResult } from "@tau-agent/system";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 
 /** How an accepted prompt ended, as its event tells. */
 export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code"> & {

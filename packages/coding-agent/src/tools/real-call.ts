@@ -1,5 +1,4 @@
 import type { AgentTool, ResolveToolCall } from "@tau-agent/agent";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type ToolAliases, toolAliases } from "./aliases.ts";
 

@@ -1,9 +1,8 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ImageContent, TextContent } from "@tau-agent/rpc-protocol/messages";
-import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { no as flag, mendMembers, optional, rulesOf, usage } from "@tau-agent/sessions/log";
-import { isJsonObject, type SettingsStore } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { SettingsStore } from "@tau-agent/system";
 
 type Block = TextContent | ImageContent;
 const resultRules = rulesOf({

@@ -1,4 +1,3 @@
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { fieldText } from "./facts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";

@@ -1,5 +1,5 @@
-import { isJsonObject, OutputSanitizer } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { OutputSanitizer } from "@tau-agent/system";
 import { type Html, html } from "../text/html.ts";
 
 /** `1234` as `1.2k`. */

@@ -1,7 +1,6 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import { ENVIRONMENT_ENTRY } from "@tau-agent/sessions/log";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { ENVIRONMENT_ENTRY } from "@tau-agent/sessions/log";
 import { fieldText, numberOf } from "./facts.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { diffLines, isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { diffLines } from "@tau-agent/system";
 import { escapeText, type Html, html, trusted } from "../text/html.ts";
 import { codeBlock } from "../text/markdown.ts";
 

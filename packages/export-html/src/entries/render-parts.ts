@@ -1,4 +1,3 @@
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Highlight } from "../text/highlight.ts";
 import { type Html, html } from "../text/html.ts";

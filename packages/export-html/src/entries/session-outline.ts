@@ -1,5 +1,4 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { fieldText } from "./facts.ts";
 import { quietEntries } from "./quiet-entries.ts";

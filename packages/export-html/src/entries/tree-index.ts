@@ -1,5 +1,4 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { callSubject } from "./call-subject.ts";
 import { fieldText, snippet } from "./facts.ts";

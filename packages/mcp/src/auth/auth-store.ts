@@ -5,9 +5,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 
 /** What is kept for a server, in the form of other pi-compatible hosts. */
 export interface McpAuthState {

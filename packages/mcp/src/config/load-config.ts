@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject, readJsonFile } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { readJsonFile } from "@tau-agent/system";
 import { variablesIn } from "./expand.ts";
 import { type McpPlaces, projectFiles, userFile } from "./places.ts";
 import { isOverride, readEntry } from "./read-entry.ts";

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject, MAX_TIMER_MS } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { MAX_TIMER_MS } from "@tau-agent/system";
 import {
   EntryProblem,
   flagOf,

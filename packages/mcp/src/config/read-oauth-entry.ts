@@ -1,5 +1,4 @@
-import type { JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { EntryProblem, textOf, wordOf } from "./read-members.ts";
 import type { OAuthEntry } from "./server-entry.ts";
 

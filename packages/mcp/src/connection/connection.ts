@@ -5,9 +5,8 @@ import type {
   StandardSchemaV1,
   Transport,
 } from "@modelcontextprotocol/client";
-import { isJsonObject, type JsonObject, MAX_TIMER_MS } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { MAX_TIMER_MS } from "@tau-agent/system";
 import { CallClocks } from "./call-clocks.ts";
 
 /** What a server may want of the host. */

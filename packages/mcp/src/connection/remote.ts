@@ -1,6 +1,4 @@
-import { isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** A tool as its server describes it; nothing of it is trusted. */
 export interface RemoteTool {

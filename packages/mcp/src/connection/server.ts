@@ -1,5 +1,5 @@
-import type { JsonObject, KeyMask } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { KeyMask } from "@tau-agent/system";
 import type { McpServerConfig, McpTransportKind } from "../config/server-entry.ts";
 import type { RequestLimits, ServerDemands, ServerList } from "./connection.ts";
 import { failureOf, reasonAt, reasonOf } from "./failures.ts";

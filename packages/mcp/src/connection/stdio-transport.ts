@@ -1,7 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { DEFAULT_MAX_LINE_BYTES, LineDecoder } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type SandboxStartError, type ServerProcess } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { DEFAULT_MAX_LINE_BYTES, isJsonObject, LineDecoder } from "@tau-agent/rpc-protocol/plain";
+import type { SandboxStartError, ServerProcess } from "@tau-agent/system";
 
 /** What {@link StdioTransport} works with. */
 export interface StdioTransportOptions {

@@ -1,8 +1,5 @@
 import { checkSchema } from "@tau-agent/agent";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** A tool's arguments as every vendor takes them, or why there are none. */
 export type ToolSchema = { readonly schema: JsonObject } | { readonly reason: string };

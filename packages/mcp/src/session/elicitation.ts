@@ -1,7 +1,6 @@
 import { schemaExcess } from "@tau-agent/agent";
-import { type Answer, type HostRequests, isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { Answer, HostRequests } from "@tau-agent/system";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import { cleanText } from "../names/clean-text.ts";
 

@@ -1,7 +1,7 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import type { Diagnostic, HostRequests, JsonObject, KeyMask } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic, HostRequests, KeyMask } from "@tau-agent/system";
 import type { McpExposure, McpSource, McpTransportKind } from "../config/server-entry.ts";
 import type { McpStatus } from "../connection/server.ts";
 

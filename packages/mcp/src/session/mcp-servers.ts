@@ -3,13 +3,12 @@ import type { ToolCallContext } from "@tau-agent/agent";
 import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
 import {
   errorMessage,
+  isJsonObject,
+  type JsonObject,
   nearestHint,
   ProtocolError,
   SessionError,
 } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { McpLogins } from "../auth/logins.ts";
 import { loadMcpConfig } from "../config/load-config.ts";
 import type { McpPlaces } from "../config/places.ts";

@@ -1,5 +1,4 @@
 import type { Attachment } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { fitsPattern } from "../config/exposure.ts";
 import type { McpServer } from "../connection/server.ts";

@@ -1,7 +1,6 @@
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject, type JsonObject, parseTemplateArguments } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseTemplateArguments } from "@tau-agent/system";
 import type { RemotePrompt } from "../connection/remote.ts";
 import type { McpServer } from "../connection/server.ts";
 import { localNames } from "../names/tool-names.ts";

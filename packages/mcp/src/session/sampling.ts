@@ -1,8 +1,7 @@
 import type { ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { type HostRequests, isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { HostRequests } from "@tau-agent/system";
 import { cleanText } from "../names/clean-text.ts";
 import type { SamplingRequest } from "./environment.ts";
 

@@ -1,9 +1,6 @@
 import { type AgentTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { McpServer } from "../connection/server.ts";
 import { boundContent } from "./bounded-content.ts";
 import { noting } from "./keep-privately.ts";

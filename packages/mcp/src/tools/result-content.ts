@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import {
-  formatSize,
-  isJsonObject,
-  type JsonObject,
-  normalizeBase64,
-  OutputSanitizer,
-} from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { formatSize, normalizeBase64, OutputSanitizer } from "@tau-agent/system";
 import { cleanLine } from "../names/clean-text.ts";
 
 type Content = ToolResult["content"][number];

@@ -1,10 +1,7 @@
 import type { Progress } from "@modelcontextprotocol/client";
 import { type AgentTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { RequestTimeout } from "../connection/call-clocks.ts";
 import { statusOf } from "../connection/failures.ts";
 import type { RemoteTool } from "../connection/remote.ts";

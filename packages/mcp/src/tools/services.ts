@@ -1,6 +1,5 @@
 import type { ToolCallContext } from "@tau-agent/agent";
-import type { JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { McpServer } from "../connection/server.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import type { KeepData } from "./result-content.ts";

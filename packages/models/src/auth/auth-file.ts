@@ -1,7 +1,6 @@
 import { chmod } from "node:fs/promises";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, parseJsonText, readTextFileNow, writeFileAtomic } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { parseJsonText, readTextFileNow, writeFileAtomic } from "@tau-agent/system";
 
 /** The content of auth.json while its lock is held. */
 export interface AuthFile {

@@ -1,4 +1,3 @@
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** A key as auth.json holds it; `key` may be a template or a command. */

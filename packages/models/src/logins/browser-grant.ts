@@ -1,5 +1,5 @@
-import { type JsonObject, listenForCallback, randomHex } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { listenForCallback, randomHex } from "@tau-agent/system";
 import { whileOpen } from "./device-grant.ts";
 import type { LoginAttempt } from "./login-definition.ts";
 import { LoginRefused, safeAddress, sendTokenRequest, tokensOf } from "./token-request.ts";

@@ -1,6 +1,4 @@
-import { isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { OAuthCredential } from "../auth/store.ts";
 import { exchangeCode, grantInBrowser } from "./browser-grant.ts";
 import { loginTokens, newTokens, secondsOf, textOf, whileOpen } from "./device-grant.ts";

@@ -1,6 +1,4 @@
-import { isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { NewTokens, OAuthCredential } from "../auth/store.ts";
 import { type DeviceGrant, grantDevice, textOf, withOverrides } from "./device-grant.ts";
 import type { LoginContext, LoginDefinition } from "./login-definition.ts";

@@ -1,5 +1,4 @@
-import type { JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { NewTokens } from "../auth/store.ts";
 import type {
   LoginAttempt,

@@ -1,7 +1,5 @@
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, isLoopback, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isLoopback } from "@tau-agent/system";
 import type { LoginContext } from "./login-definition.ts";
 
 const maxBytes = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { commonStart } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { commonStart } from "@tau-agent/system";
 
 /** What a source says of one model; nothing of it decides where a request goes. */
 export interface ModelFacts {

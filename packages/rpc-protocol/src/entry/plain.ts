@@ -20,6 +20,7 @@ export {
   type ModelErrorCode,
   modelErrorTable,
   ProtocolError,
+  SessionError,
 } from "../vocabulary/error.ts";
 export { isJsonObject, type JsonObject } from "../vocabulary/json-object.ts";
 export { nearest, nearestHint } from "../vocabulary/nearest.ts";

@@ -1,6 +1,5 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** The facts that the model learns about its surroundings. */

@@ -1,5 +1,4 @@
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { NewEntry } from "./session-log.ts";
 import type { SessionTree } from "./session-tree.ts";

@@ -1,6 +1,6 @@
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
-import { escapeXml, isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { escapeXml } from "@tau-agent/system";
 
 /** What becomes of a stopped reply: it leaves the conversation, or stays. */
 type ContextMode = "discard" | "keep";

@@ -1,5 +1,4 @@
 import type { KnownSessionEntry, SessionEntry, TodoItem } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { readPhases, readTodos } from "./read-todos.ts";
 

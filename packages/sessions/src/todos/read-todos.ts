@@ -1,5 +1,4 @@
 import type { TodoItem, TodoPhase, TodoStatus } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** Other names for a status; case, spaces and dashes are ignored. */

@@ -1,5 +1,4 @@
-import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 
 /** What the value of an option must be. */
 export interface OptionCheck {

@@ -1,6 +1,5 @@
-import { isJsonObject } from "../base/files/read-json.ts";
-import { keyMark, OutputMask } from "../processes/output-mask.ts";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { keyMark, OutputMask } from "../processes/output-mask.ts";
 import type { Environment } from "./environment-keys.ts";
 import type { KnownKeys } from "./known-keys.ts";
 

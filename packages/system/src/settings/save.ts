@@ -1,5 +1,4 @@
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
 import { withFileLock } from "../base/files/file-lock.ts";
 import { parseJsonText } from "../base/files/read-json.ts";

@@ -1,12 +1,7 @@
 import { dirname, join } from "node:path";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import {
-    type JsonFile,
-    readJsonFile,
-} from "../base/files/read-json.ts";
+import { type JsonFile, readJsonFile } from "../base/files/read-json.ts";
 import {
   mergedValue,
   readLayer,

@@ -1,6 +1,5 @@
 import { ToolError } from "@tau-agent/agent";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type * as z from "zod";
 import { type AnswerSchema, readAnswerSchema } from "./answer-schema.ts";
 import { wrapSchema } from "./wrap-schema.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { isJsonObject, makeFolderNow } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { makeFolderNow } from "@tau-agent/system";
 import type { FileState } from "./files/file-state.ts";
 
 /** A prompt is about to change files. */

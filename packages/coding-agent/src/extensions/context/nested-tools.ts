@@ -6,8 +6,8 @@ import {
 } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
-import { randomUuid } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { randomUuid } from "@tau-agent/system";
 import type { ExtensionContext, NestedOutcome, ToolContext } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
-import { encodeLine, toPlainValue } from "@tau-agent/rpc-protocol/plain";
+import { encodeLine, isJsonObject, toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { normalizeMessage } from "@tau-agent/sessions/log";
-import { isJsonObject } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { RequestContext } from "../../run/session-hooks.ts";
 import type { SystemPromptOptions } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";

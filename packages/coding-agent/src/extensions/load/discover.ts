@@ -1,13 +1,7 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import {
-  createGlob,
-  type Diagnostic,
-  isJsonObject,
-  type ResourceEntry,
-  readJsonFile,
-} from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { createGlob, type Diagnostic, type ResourceEntry, readJsonFile } from "@tau-agent/system";
 import { absolutePath } from "../../resources/files/places.ts";
 import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
 

@@ -1,7 +1,5 @@
 import type { PermissionRule, SourcedRule } from "@tau-agent/rpc-protocol";
-import { ruleActions } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, ruleActions } from "@tau-agent/rpc-protocol/plain";
 
 /** A member of a rule that has no meaning. */
 export interface RuleProblem {

@@ -1,7 +1,4 @@
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject, type JsonObject } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** A Markdown file taken apart. */
 export interface Frontmatter {

@@ -1,13 +1,12 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import {
   type Diagnostic,
-  isJsonObject,
   readJsonFile,
   type SettingsScope,
   type SettingsStore,
 } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type PackageOrigin, parsePackageSource } from "./package-source.ts";
 import { createOptInFilter, createResourceFilter, type FileTest } from "./resource-filter.ts";
 

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
-import { type Diagnostic, isJsonObject, type JsonObject, type TextFile } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic, TextFile } from "@tau-agent/system";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
 import { clipped, parsePattern, type RulePattern } from "./rule-pattern.ts";
 import { parseScope, splitList } from "./rule-scope.ts";

@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
 import type { PermissionMode } from "@tau-agent/rpc-protocol";
+import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isThinkingLevel, permissionModes } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic, JsonObject, TextFile } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic, TextFile } from "@tau-agent/system";
 import { namesInNow } from "../../resources/files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../../resources/files/frontmatter.ts";
 import {

@@ -1,6 +1,6 @@
 import type { BudgetParams, BudgetResult } from "@tau-agent/rpc-protocol";
-import type { Answer } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { Answer } from "@tau-agent/system";
 import type { Dimension } from "./dimensions.ts";
 
 /** What needs more than the budget has. */

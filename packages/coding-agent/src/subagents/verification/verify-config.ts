@@ -1,7 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
-import { isJsonObject, type JsonObject, type SettingsStore } from "@tau-agent/system";
-import { type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { SettingsStore } from "@tau-agent/system";
 
 /** One command of a verification. */
 export interface VerifyCommand {

@@ -1,4 +1,3 @@
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** What a member of a record must be, and what replaces one that is something else. */

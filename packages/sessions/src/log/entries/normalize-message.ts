@@ -1,5 +1,4 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import {
   either,

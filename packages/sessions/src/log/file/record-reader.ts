@@ -1,7 +1,6 @@
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
-import { SESSION_VERSION, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, SESSION_VERSION, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** Images make long lines; a longer line than this is not a session entry. */
 export const MAX_LINE_BYTES = 512 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { SessionStoreError, type StoreEntry } from "../../log/store/session-store.ts";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { SessionStoreError, type StoreEntry } from "../../log/store/session-store.ts";
 
 /** An entry as the line that a store keeps, and the id that tells it from others. */
 export interface EntryLine {

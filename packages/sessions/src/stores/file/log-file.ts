@@ -8,9 +8,9 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { errorCode, randomHex } from "@tau-agent/system";
 import type { StoreEntry } from "../../log/store/session-store.ts";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type EntryLine, parseEntry } from "../common/entry-lines.ts";
 
 /** The ids in a log as it was when it had `sizeBytes`. */

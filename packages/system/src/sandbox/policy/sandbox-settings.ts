@@ -1,6 +1,10 @@
 import { isAbsolute, join, resolve } from "node:path";
-import { type SandboxMode, SessionError, sandboxModes } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import {
+  isJsonObject,
+  type SandboxMode,
+  SessionError,
+  sandboxModes,
+} from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { readWord } from "../../settings/read-word.ts";
 

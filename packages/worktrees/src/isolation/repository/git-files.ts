@@ -1,8 +1,7 @@
 import { realpathSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { DoorError, FolderDoor } from "@tau-agent/system";
-import { closedPaths } from "@tau-agent/system";
+import { closedPaths, DoorError, FolderDoor } from "@tau-agent/system";
 import type { Git } from "./git.ts";
 
 /** Larger lists of patterns and grafts are nothing that people write. */

@@ -1,4 +1,3 @@
-import { isJsonObject } from "@tau-agent/system";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { FileState } from "../files/file-state.ts";
 import type { ObjectStore } from "./object-store.ts";
