@@ -1,5 +1,5 @@
+import type { Matcher } from "@tau-agent/system";
 import { compileRule } from "./rules/fit.ts";
-import type { Matcher } from "./rules/glob.ts";
 import type { Policy } from "./rules/judge.ts";
 import type { RuleFolders } from "./rules/subject.ts";
 import type { PermissionState } from "./session-permissions.ts";

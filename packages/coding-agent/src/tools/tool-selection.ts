@@ -1,6 +1,9 @@
 import type { AgentTool } from "@tau-agent/agent";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
+import { type GlobNode } from "@tau-agent/system";
+import { matcherOf } from "@tau-agent/system";
+import { one } from "@tau-agent/system";
 
 /** The tools that follow what bash starts in the background. */
 const jobTools: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
@@ -132,19 +135,13 @@ function applyPatterns<Tool extends Pick<AgentTool, "name">>(
   return all.filter((tool) => active.has(tool));
 }
 
+/** `*` is any text. */
 function fits(pattern: string, name: string): boolean {
-  const [start = "", ...rest] = pattern.split("*");
-  const end = rest.pop();
-  if (end === undefined) return name === pattern;
-  if (!name.startsWith(start) || !name.slice(start.length).endsWith(end)) return false;
-  // Each piece at the first place it fits: no pattern makes this slow.
-  let at = start.length;
-  for (const piece of rest) {
-    const found = name.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
-  }
-  return at <= name.length - end.length;
+  const nodes = Array.from(
+    pattern,
+    (character): GlobNode => (character === "*" ? { kind: "rest" } : one(character)),
+  );
+  return matcherOf(nodes)(name);
 }
 
 function unknownNames(patterns: readonly string[], all: readonly AgentTool[]): Diagnostic[] {

@@ -1,5 +1,6 @@
 import type { SourcedRule } from "@tau-agent/rpc-protocol";
-import { commandMatcher, type Matcher, nameMatcher, pathMatcher } from "./glob.ts";
+import type { Matcher } from "@tau-agent/system";
+import { commandMatcher, nameMatcher, pathMatcher } from "./glob.ts";
 import type { RuleFolders, Subject } from "./subject.ts";
 
 /** A rule with its patterns compiled. */

@@ -58,6 +58,7 @@ it("says the same as a regular expression, for patterns that one can take", () =
 it.each([
   ["*a".repeat(60), "a".repeat(250)],
   ["**/".repeat(80) + "b", "a/".repeat(200)],
+  ["*a".repeat(2000) + "?", "a".repeat(4000)],
   [`${"{a,".repeat(200)}b${"}".repeat(200)}*b`, "a".repeat(250)],
   ["{".repeat(4000), "{"],
   ["[".repeat(4000), "["],

@@ -1,3 +1,13 @@
+import {
+  classTest,
+  type GlobNode,
+  type Matcher,
+  matcherOf,
+  one,
+  oneOfName,
+  slashAndRest,
+} from "./glob-engine.ts";
+
 /** What of a glob's notation counts. */
 export interface GlobNotation {
   /** Whether `{a,b}` means either. Default true; .gitignore has no braces. */
@@ -6,65 +16,32 @@ export interface GlobNotation {
   readonly restMayBeEmpty?: boolean;
 }
 
-type Test = (character: string) => boolean;
-
-type GlobNode =
-  | { readonly kind: "one"; readonly accepts: Test; readonly literal?: string }
-  | { readonly kind: "star" | "folders" | "rest" | "slashAndRest" }
-  | { readonly kind: "choice"; readonly arms: readonly (readonly GlobNode[])[] };
-
-/** One step of the automaton: it takes a character, or goes on to others without one. */
-interface State {
-  readonly accepts?: Test;
-  readonly next: readonly number[];
-}
-
 const maxDepth = 32;
 /** No path is longer; a longer pattern fits nothing. */
 const maxLength = 4096;
-const isName: Test = (character) => character !== "/";
-const isSlash: Test = (character) => character === "/";
 
 /**
  * A test for whole posix paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` between slashes, `\` before a
- * character that is meant as it is. Its time grows with the pattern times the path, whatever they
- * are: a regular expression takes hours for `*a*a*a*a*a*b`, and patterns come from models and from
- * repositories.
+ * character that is meant as it is.
  */
 export function globMatcher(
   pattern: string,
   { hasBraces = true, restMayBeEmpty = true }: GlobNotation = {},
-): (path: string) => boolean {
+): Matcher {
   if (pattern.length > maxLength) return () => false;
-  const nodes = new GlobReader(pattern, hasBraces).read();
-  const literal = literalOf(nodes);
-  if (literal.length === nodes.length) {
-    const whole = literal.join("");
-    return (path) => path === whole;
-  }
-  const suffix = literalOf(nodes.toReversed()).reverse().join("");
-  const automaton = new Automaton(nodes, restMayBeEmpty);
-  return (path) => path.endsWith(suffix) && automaton.accepts(path);
-}
-
-/** The characters that a list of nodes begins with. */
-function literalOf(nodes: readonly GlobNode[]): string[] {
-  const characters: string[] = [];
-  for (const node of nodes) {
-    if (node.kind !== "one" || node.literal === undefined) break;
-    characters.push(node.literal);
-  }
-  return characters;
+  return matcherOf(new GlobReader(pattern, { hasBraces, restMayBeEmpty }).read());
 }
 
 class GlobReader {
   readonly #characters: readonly string[];
   /** Places of the braces and commas that are part of a choice. */
   readonly #marks: ReadonlySet<number>;
+  readonly #restMayBeEmpty: boolean;
   #at = 0;
 
-  constructor(pattern: string, hasBraces: boolean) {
+  constructor(pattern: string, { hasBraces, restMayBeEmpty }: Required<GlobNotation>) {
     this.#characters = [...pattern];
+    this.#restMayBeEmpty = restMayBeEmpty;
     this.#marks = hasBraces ? choiceMarks(this.#characters) : new Set();
   }
 
@@ -99,7 +76,7 @@ class GlobReader {
     if (character === "\\" && following !== undefined) {
       this.#at++;
       nodes.push(one(following));
-    } else if (character === "?") nodes.push({ kind: "one", accepts: isName });
+    } else if (character === "?") nodes.push(oneOfName);
     else nodes.push(one(character));
   }
 
@@ -117,8 +94,8 @@ class GlobReader {
       this.#at++;
       nodes.push({ kind: "folders" });
     } else if (before === "/" && nodes.at(-1)?.kind === "one") {
-      nodes.pop();
-      nodes.push({ kind: "slashAndRest" });
+      const slash = nodes.splice(-1);
+      nodes.push(...slashAndRest(slash, this.#restMayBeEmpty));
     } else nodes.push({ kind: "rest" });
   }
 
@@ -162,139 +139,4 @@ function choiceMarks(characters: readonly string[]): ReadonlySet<number> {
     }
   }
   return marks;
-}
-
-function one(literal: string): GlobNode {
-  return { kind: "one", literal, accepts: (character) => character === literal };
-}
-
-function classTest(members: readonly string[]): Test {
-  const single = new Set<string>();
-  const ranges: (readonly [string, string])[] = [];
-  for (let at = 0; at < members.length; at++) {
-    const [from = "", dash, to] = members.slice(at, at + 3);
-    if (dash === "-" && to !== undefined) {
-      ranges.push([from, to]);
-      at += 2;
-    } else single.add(from);
-  }
-  return (found) => single.has(found) || ranges.some(([from, to]) => from <= found && found <= to);
-}
-
-/** Where all ways through a pattern are after some characters. */
-interface Place {
-  readonly states: readonly number[];
-  readonly isEnd: boolean;
-  /** Where each character leads that was met here. */
-  readonly next: Map<string, Place>;
-}
-
-/** How many states of places are remembered: a pattern may have thousands of each. */
-const maxRemembered = 100_000;
-
-/**
- * All ways through a pattern at once. The steps are remembered, because a tree has thousands of
- * similar paths (row `find`).
- */
-class Automaton {
-  readonly #states: State[] = [];
-  readonly #start: Place;
-  readonly #end: number;
-  /** By their states. */
-  readonly #places = new Map<string, Place>();
-  #remembered = 0;
-
-  constructor(nodes: readonly GlobNode[], restMayBeEmpty: boolean) {
-    this.#end = this.#add({ next: [] });
-    const first = this.#build(nodes, this.#end, restMayBeEmpty);
-    this.#start = this.#placeOf([first]);
-  }
-
-  accepts(text: string): boolean {
-    let place = this.#start;
-    for (const character of text) {
-      place = place.next.get(character) ?? this.#step(place, character);
-      if (place.states.length === 0) return false;
-    }
-    return place.isEnd;
-  }
-
-  #step(from: Place, character: string): Place {
-    const next = from.states.flatMap((index) => {
-      const state = this.#states[index];
-      return state?.accepts?.(character) ? state.next : [];
-    });
-    const place = this.#placeOf(next);
-    this.#remembered += place.states.length + 1;
-    if (this.#remembered > maxRemembered) this.#forget();
-    else from.next.set(character, place);
-    return place;
-  }
-
-  #placeOf(from: readonly number[]): Place {
-    const states = this.#closure(from);
-    const key = states.join();
-    const known = this.#places.get(key);
-    if (known !== undefined) return known;
-    const place = { states, isEnd: states.includes(this.#end), next: new Map() };
-    this.#places.set(key, place);
-    return place;
-  }
-
-  #forget(): void {
-    this.#places.clear();
-    this.#start.next.clear();
-    this.#remembered = 0;
-  }
-
-  /** Every state that can be reached without a character, each once. */
-  #closure(from: readonly number[]): number[] {
-    const found = new Set(from);
-    // Iterating a set includes members added meanwhile.
-    for (const index of found) {
-      const state = this.#states[index];
-      if (state === undefined || state.accepts !== undefined) continue;
-      for (const next of state.next) found.add(next);
-    }
-    return [...found].sort((left, right) => left - right);
-  }
-
-  #add(state: State): number {
-    return this.#states.push(state) - 1;
-  }
-
-  /** The state from which the nodes lead to `end`. */
-  #build(nodes: readonly GlobNode[], end: number, restMayBeEmpty: boolean): number {
-    let next = end;
-    for (const node of nodes.toReversed()) {
-      if (node.kind === "choice") {
-        const after = next;
-        next = this.#add({ next: node.arms.map((arm) => this.#build(arm, after, restMayBeEmpty)) });
-      } else if (node.kind === "one") next = this.#add({ accepts: node.accepts, next: [next] });
-      else if (node.kind === "star") next = this.#loop(isName, next);
-      else if (node.kind === "rest") next = this.#loop(() => true, next);
-      else if (node.kind === "folders") next = this.#folders(next);
-      else {
-        const slash = this.#add({ accepts: isSlash, next: [this.#loop(() => true, next)] });
-        next = restMayBeEmpty ? this.#add({ next: [slash, next] }) : slash;
-      }
-    }
-    return next;
-  }
-
-  #loop(accepts: Test, next: number): number {
-    const back: number[] = [next];
-    const again = this.#add({ next: back });
-    back.push(this.#add({ accepts, next: [again] }));
-    return again;
-  }
-
-  /** Any number of names, each with its slash. */
-  #folders(next: number): number {
-    const back: number[] = [next];
-    const again = this.#add({ next: back });
-    const slash = this.#add({ accepts: isSlash, next: [again] });
-    back.push(this.#loop(isName, slash));
-    return again;
-  }
 }
