@@ -1,9 +1,7 @@
 import type { AgentTool } from "@tau-agent/agent";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
-import { type GlobNode } from "@tau-agent/system";
-import { matcherOf } from "@tau-agent/system";
-import { one } from "@tau-agent/system";
+import { type GlobNode, matcherOf, one } from "@tau-agent/system";
 
 /** The tools that follow what bash starts in the background. */
 const jobTools: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
