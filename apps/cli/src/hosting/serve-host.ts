@@ -7,6 +7,7 @@ import type { ClientSetup } from "./clients/client-options.ts";
 import { serveStdio } from "./serve-stdio.ts";
 import type { HostedSession } from "./sessions/hosted-session.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
+import type { ReplayRing, RingLimits } from "./sessions/replay-ring.ts";
 import { SessionPool } from "./sessions/session-pool.ts";
 
 const SESSION_IDLE_MS = 1_800_000;
@@ -34,7 +35,7 @@ export async function serveHost(context: HostingContext): Promise<void> {
   const pool = new SessionPool({
     many: await many?.manySessions(context),
     graceMs: settings?.get("listen.graceMs"),
-    keepsFrames: many !== undefined || isListening,
+    createRing: many || isListening ? await ringMaker() : undefined,
     idleMs: milliseconds("--session-idle-ms", options.sessionIdleMs) ?? SESSION_IDLE_MS,
     drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
     handle: environment.sessionHandle,
@@ -64,6 +65,11 @@ export async function serveHost(context: HostingContext): Promise<void> {
   if (settings === undefined) return;
   const { serveListeners } = await import("./listen/serve-listeners.ts");
   await serveListeners(setup, { ...context, pingMs: settings.get("listen.pingMs") });
+}
+
+async function ringMaker(): Promise<(limits: RingLimits) => ReplayRing> {
+  const { ReplayRing } = await import("./sessions/replay-ring.ts");
+  return (limits) => new ReplayRing(limits);
 }
 
 /** Opens the session that the command line asks for. */

@@ -54,7 +54,7 @@ export class Attachment implements SessionListener, AttachedSession {
     this.hosted = hosted;
     this.#tag = namesSession ? { sessionId: hosted.sessionId } : {};
     this.connection = new Connection(
-      this.#replayable(writer),
+      hosted.keepsFrames ? this.#replayable(writer) : writer,
       options.dialect,
       hosted.nextOrder,
       namesSession ? this.#tag : undefined,

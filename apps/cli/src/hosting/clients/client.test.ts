@@ -27,7 +27,7 @@ async function answersTo(frame: { type: CommandName | "invented"; sessionId?: st
   const pool = new SessionPool({
     many: undefined,
     graceMs: undefined,
-    keepsFrames: true,
+    createRing: undefined,
     idleMs: 1_000,
     drainTimeoutMs: 1_000,
   });

@@ -9,7 +9,7 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { diagnosticEvent } from "../../rpc/connection/diagnostic-event.ts";
-import { type ReplayedFrame, ReplayRing } from "./replay-ring.ts";
+import type { KeptFrame, ReplayedFrame, ReplayRing, RingLimits } from "./replay-ring.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import type { UiNotices } from "./ui-notices.ts";
 
@@ -42,12 +42,12 @@ export interface HostedSessionOptions {
   readonly onReady: () => void;
   /** The only session of its host: clients get its diagnostics when they have said `initialize`. */
   readonly isOnly: boolean;
-  /** Whether frames are kept for clients that attach again. */
-  readonly keepsFrames: boolean;
+  /** Makes what keeps frames for clients that attach again; undefined where none do. */
+  readonly createRing: ((limits: RingLimits) => ReplayRing) | undefined;
   /** How long a client that runs tools may be away; undefined where clients do not come back. */
   readonly graceMs: number | undefined;
-  /** Called once nobody uses the session for `idleMs`. */
-  readonly onIdle: () => void;
+  /** Called once nobody uses the session for `idleMs`; undefined if it stays open. */
+  readonly onIdle: (() => void) | undefined;
   readonly idleMs: number;
 }
 
@@ -64,10 +64,11 @@ export class HostedSession {
   /** Commands that are not answered yet. */
   readonly running = new Set<Promise<unknown>>();
   readonly #options: HostedSessionOptions;
-  readonly #ring: ReplayRing;
+  readonly #ring: ReplayRing | undefined;
   readonly #listeners = new Set<SessionListener>();
   readonly #unsubscribe: () => void;
   #streamId: string | undefined;
+  #seq = 0;
   /** The number of the frame that several clients are getting. */
   #shared: { order: EventOrder | undefined } | undefined;
   #message: AgentMessage | undefined;
@@ -76,24 +77,21 @@ export class HostedSession {
   #diagnosed: number;
 
   constructor(options: HostedSessionOptions) {
-    const { session, sessionId, isOnly, keepsFrames, graceMs } = options;
+    const { session, sessionId, isOnly, createRing, graceMs } = options;
     this.#options = options;
     this.sessionId = sessionId;
     this.session = session;
     const { settings } = session;
-    const limits = {
+    this.#ring = createRing?.({
       maxFrames: settings.get("replay.maxFrames"),
       maxBytes: settings.get("replay.maxBytes"),
-    };
-    this.#ring = new ReplayRing(keepsFrames ? limits : undefined);
+    });
     this.#diagnosed = isOnly ? session.diagnostics.length : 0;
     this.#unsubscribe = session.subscribe((event, order) => this.#hear(event, order));
     this.requests = new SharedRequests({
       requests: session.requests,
       together: (send) => this.together(send),
-      keep: (frame) => {
-        if (keepsFrames) this.#ring.push({ kind: "request", frame }, this.nextOrder());
-      },
+      keep: (frame) => this.#keep({ kind: "request", frame }),
       graceMs,
     });
     session.onDiagnostic(() => this.diagnose());
@@ -105,7 +103,7 @@ export class HostedSession {
   }
 
   get keepsFrames(): boolean {
-    return this.#options.keepsFrames;
+    return this.#ring !== undefined;
   }
 
   /** Names this life of the session; made at its first use, since that loads Node's cryptography. */
@@ -116,7 +114,7 @@ export class HostedSession {
 
   /** The number of the last frame. */
   get seq(): number {
-    return this.#ring.lastSeq;
+    return this.#seq;
   }
 
   /** The reply so far, while one is streaming. */
@@ -142,7 +140,7 @@ export class HostedSession {
   readonly nextOrder = (): EventOrder => {
     const order = this.#shared?.order ?? this.session.nextOrder();
     if (this.#shared !== undefined) this.#shared.order = order;
-    this.#ring.skip(order.seq);
+    this.#note(order);
     return order;
   };
 
@@ -173,8 +171,8 @@ export class HostedSession {
   /** What a client has missed. */
   resume(streamId: string | undefined, after: number): Resumption {
     if (streamId !== undefined && streamId !== this.streamId) return { reason: "stream_changed" };
-    const problem = this.#ring.problemWith(after);
-    return problem === undefined ? { frames: this.#ring.after(after) } : { reason: problem };
+    const problem = this.#ring?.problemWith(after);
+    return problem === undefined ? { frames: this.#ring?.after(after) ?? [] } : { reason: problem };
   }
 
   /** Lets extensions speak: its first client is there. */
@@ -193,7 +191,7 @@ export class HostedSession {
     // An open dialog comes with what else is open.
     if (this.session.requests.get(frame.id) !== undefined) return;
     this.together(() => {
-      this.#ring.push({ kind: "notice", frame }, this.nextOrder());
+      this.#keep({ kind: "notice", frame });
       for (const listener of [...this.#listeners]) listener.notice(frame);
     });
   }
@@ -208,6 +206,7 @@ export class HostedSession {
 
   /** Something has used the session: it is not idle before `idleMs` have passed. */
   touch(): void {
+    if (this.#options.onIdle === undefined) return;
     clearTimeout(this.#idleTimer);
     if (this.#isClosing || this.#listeners.size > 0) return;
     const wait = Math.min(this.#options.idleMs, MAX_TIMER_MS);
@@ -233,17 +232,28 @@ export class HostedSession {
     this.#listeners.clear();
   }
 
+  #note({ seq }: EventOrder): void {
+    this.#seq = Math.max(this.#seq, seq);
+    this.#ring?.skip(seq);
+  }
+
+  /** Keeps a frame that is not an event of the session. */
+  #keep(frame: KeptFrame): void {
+    if (this.#ring !== undefined) this.#ring.push(frame, this.nextOrder());
+  }
+
   /** Background jobs are work, too. */
   async #closeUnused(): Promise<void> {
     const jobs = await this.session.jobs.list().catch(() => []);
     const isUsed = this.session.isBusy || this.running.size > 0 || this.#listeners.size > 0;
     if (isUsed || jobs.some(({ status }) => status === "running")) this.touch();
-    else if (!this.#isClosing) this.#options.onIdle();
+    else if (!this.#isClosing) this.#options.onIdle?.();
   }
 
   #hear(event: SessionEvent, order: EventOrder): void | Promise<void> {
     this.#follow(event);
-    this.#ring.push({ kind: "event", frame: event }, order);
+    this.#note(order);
+    this.#ring?.push({ kind: "event", frame: event }, order);
     let waits: Promise<void> | undefined;
     for (const listener of [...this.#listeners]) {
       const wait = listener.hear(event, order);

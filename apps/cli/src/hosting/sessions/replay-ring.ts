@@ -51,7 +51,7 @@ const ENVELOPE_BYTES = 64;
  * and none once its call has ended.
  */
 export class ReplayRing {
-  readonly #limits: RingLimits | undefined;
+  readonly #limits: RingLimits;
   /** In the order of the frames. */
   readonly #entries = new Map<number, Whole | Deltas>();
   /** The last entry while it is one of deltas that may grow. */
@@ -66,8 +66,7 @@ export class ReplayRing {
   #floor = 0;
   #lastSeq = 0;
 
-  /** @param limits - undefined to keep nothing */
-  constructor(limits: RingLimits | undefined) {
+  constructor(limits: RingLimits) {
     this.#limits = limits;
   }
 
@@ -84,7 +83,6 @@ export class ReplayRing {
   /** Adds a frame; the oldest leave when there is no room. */
   push(kept: KeptFrame, order: EventOrder): void {
     this.skip(order.seq);
-    if (this.#limits === undefined) return;
     const { frame } = kept;
     if (frame.type === "message_update" && isDelta(frame.assistantMessageEvent)) {
       this.#pushDelta(frame, frame.assistantMessageEvent, order);
@@ -95,7 +93,7 @@ export class ReplayRing {
       const key = this.#add({ kept, order, bytes }, bytes);
       if (frame.type === "tool_execution_update") this.#progress.set(frame.toolCallId, key);
     }
-    this.#makeRoom(this.#limits);
+    this.#makeRoom();
   }
 
   /** Why the frames after a cursor cannot be replayed; undefined if they can. */
@@ -167,7 +165,8 @@ export class ReplayRing {
     this.#bytes -= entry.bytes;
   }
 
-  #makeRoom({ maxFrames, maxBytes }: RingLimits): void {
+  #makeRoom(): void {
+    const { maxFrames, maxBytes } = this.#limits;
     while (this.#entries.size > maxFrames || (this.#bytes > maxBytes && this.#entries.size > 0)) {
       const [oldest] = this.#entries;
       if (oldest === undefined) break;

@@ -8,7 +8,12 @@ import {
   type SandboxInfo,
 } from "@tau-agent/rpc-protocol";
 import type { Host } from "../../rpc/handlers/contexts.ts";
-import { HostedSession, type SessionClosedReason, type SessionListener } from "./hosted-session.ts";
+import {
+  HostedSession,
+  type HostedSessionOptions,
+  type SessionClosedReason,
+  type SessionListener,
+} from "./hosted-session.ts";
 import type { IsolatedSession, IsolatedSessionOptions } from "./isolated-session.ts";
 import { realPath } from "./real-path.ts";
 import { UiNotices } from "./ui-notices.ts";
@@ -40,8 +45,8 @@ export interface SessionPoolOptions {
   readonly many: ManySessions | undefined;
   /** How long a client that runs tools may be away; undefined where clients do not come back. */
   readonly graceMs: number | undefined;
-  /** Whether frames are kept for clients that attach again. */
-  readonly keepsFrames: boolean;
+  /** Makes what keeps a session's frames for clients that attach again; undefined where none do. */
+  readonly createRing: HostedSessionOptions["createRing"];
   readonly idleMs: number;
   readonly drainTimeoutMs: number;
   /** The handle of the first session; a new one by default. */
@@ -265,7 +270,7 @@ export class SessionPool implements Host {
     open: (seams: SessionSeams) => Promise<AgentSession>,
     onShutdown: (hosted: HostedSession | undefined) => void,
   ): Promise<HostedSession> {
-    const { many, keepsFrames, graceMs, idleMs } = this.#options;
+    const { many, createRing, graceMs, idleMs } = this.#options;
     const notices = new UiNotices();
     const { promise: clientReady, resolve: onReady } = Promise.withResolvers<void>();
     let hosted: HostedSession | undefined;
@@ -280,12 +285,14 @@ export class SessionPool implements Host {
       notices,
       onReady,
       isOnly: many === undefined,
-      keepsFrames,
+      createRing,
       graceMs,
       idleMs,
-      onIdle: () => {
-        if (hosted !== undefined && hosted !== this.#solo) void this.close(hosted, "idle");
-      },
+      onIdle:
+        many &&
+        (() => {
+          if (hosted !== undefined) void this.close(hosted, "idle");
+        }),
     });
     this.#sessions.set(sessionId, hosted);
     return hosted;

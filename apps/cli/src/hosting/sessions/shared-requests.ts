@@ -53,6 +53,8 @@ export class SharedRequests implements RequestSink {
 
   /** Takes note of what clients answer now. */
   note(): void {
+    // Only where clients come back does it matter who has been there.
+    if (this.#options.graceMs === undefined) return;
     for (const method of hostRequestMethods) {
       if (this.#isAnswered(method)) this.#seen.add(method);
     }
