@@ -118,13 +118,14 @@ function surprisesIn({ line, parts }: UnderstoodLine, run: BashRun | undefined):
  * words it was given depends on its input.
  */
 function patternOf(text: string, isOfXargs: boolean): RegExp {
-  const command = text.replace(/^(?:\S*\/)?(?=[^/\s]*(?:\s|$))/, "");
-  if (isOfXargs)
-    return new RegExp(`^(?:time (?:-p )?)*${escaped(command.split(" ", 1)[0] ?? "")}(?: |$)`);
+  const [folder = ""] = /^\S*\/(?=[^/\s]*(?:\s|$))/.exec(text) ?? [];
+  const command = text.slice(folder.length);
+  // For dash, `time` is a program, whose first argument keeps its folder.
+  const timed = `(?:(?:time (?:-p )?)+(?:${escaped(folder)})?)?`;
+  if (isOfXargs) return new RegExp(`^${timed}${escaped(command.split(" ", 1)[0] ?? "")}(?: |$)`);
   const pieces = command.split(/\$(?:\w+|\{\w+\}|[?!@*])|[*?]|~[+-]?\w*|\{\}|\[[^\]]*\]/);
-  // For dash, `time` is a program.
   return new RegExp(
-    `^\\s*(?:time (?:-p )?)*${pieces.map((piece) => escaped(piece.trim())).join("[^]*")}\\s*$`,
+    `^\\s*${timed}${pieces.map((piece) => escaped(piece.trim())).join("[^]*")}\\s*$`,
   );
 }
 
