@@ -72,7 +72,7 @@ export async function sendRequest(
 }
 
 /**
- * Hands the SDK only the events of a reply. An error among them, or a body that is not a stream of events, is
+ * Hands the SDK only the events of a reply. An error among them, or a body other than a stream of events, is
  * thrown as what it says; the SDK would take most of them for a broken connection.
  */
 function readErrors(fetch: Fetch): Fetch {
