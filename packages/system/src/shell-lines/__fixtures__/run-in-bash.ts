@@ -36,23 +36,26 @@ const prelude = `set -T
 trap 'printf "\\036D%q" "$BASH_COMMAND" >&9' DEBUG
 `;
 
-/** Runs each line in an empty folder, and waits until all that it started has ended. */
+/**
+ * Runs each line in an empty folder, and waits until all that it started has ended. Its variables have names that no
+ * line uses: lines say `$log`.
+ */
 const driver = `
 export BASH_ENV=/work/prelude
 shopt -s nullglob dotglob
-while IFS= read -r -d '' line; do
-  log=$(
+while IFS= read -r -d '' driven_line; do
+  driven_log=$(
     exec 9>&1 >/dev/null 2>&1 </dev/null
     shopt -u nullglob dotglob
     source "$BASH_ENV"
     printf '\\036S' >&9
-    eval "$line"
+    eval "$driven_line"
   )
-  files=(*)
-  printf '%s' "$log"
-  printf '\\036F%s' "\${files[@]}"
+  driven_files=(*)
+  printf '%s' "$driven_log"
+  printf '\\036F%s' "\${driven_files[@]}"
   printf '\\035'
-  [ \${#files[@]} = 0 ] || /bin/rm -rf -- "\${files[@]}"
+  [ \${#driven_files[@]} = 0 ] || /bin/rm -rf -- "\${driven_files[@]}"
 done
 `;
 
