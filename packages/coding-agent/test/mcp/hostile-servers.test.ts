@@ -95,7 +95,8 @@ describe("a server that writes what it should not", () => {
     });
     const session = await workspace().openReady();
     expect(textOf(await callTool(session, "mcp__one__echo", { message: 1 }))).toBe("echo: 1");
-    expect(session.diagnostics).toMatchObject([
+    // A busy machine also says that it waits.
+    expect(session.diagnostics.filter(({ code }) => code === "mcp_server")).toMatchObject([
       { message: expect.stringContaining("is not MCP: Welcome to the server!") },
     ]);
   });
