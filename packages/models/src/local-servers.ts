@@ -36,6 +36,8 @@ export interface FindOptions {
   readonly timeoutMs?: number | undefined;
   /** Called for each server that lists models as OpenAI does, and whose kind is not known; it is left out. */
   readonly onUnknown?: ((server: UnknownServer) => void) | undefined;
+  /** Called with each address where nothing listens. */
+  readonly onSilent?: ((origin: string) => void) | undefined;
 }
 
 /**
@@ -48,7 +50,10 @@ export async function findLocalServers(options: FindOptions = {}): Promise<Found
   const origins = localOrigins(addresses, environment);
   const answers = await Promise.all(
     origins.map(async (origin) => {
-      if (!(await listens(origin, signal))) return undefined;
+      if (!(await listens(origin, signal))) {
+        options.onSilent?.(origin);
+        return undefined;
+      }
       return identify(askAt(origin, { fetch, signal }));
     }),
   );

@@ -130,6 +130,8 @@ class LocalServers {
   readonly #registry: ModelRegistry;
   readonly #places: FindOptions;
   #describe: ((name: string) => string) | undefined;
+  /** Addresses of the user's at which no server answers. */
+  readonly #silent: string[] = [];
 
   constructor({ environment }: SessionSetup, { registry, settings }: ModelChoice) {
     this.#registry = registry;
@@ -147,7 +149,9 @@ class LocalServers {
   /** Loaded where servers are asked only: most starts ask none. */
   async ask(): Promise<readonly Diagnostic[]> {
     const { addLocalServers, describeSilent } = await import("@tau-agent/models/add-local-servers");
-    const found = await addLocalServers(this.#registry, this.#places);
+    const { addresses } = this.#places;
+    const onSilent = (origin: string) => void (addresses && this.#silent.push(origin));
+    const found = await addLocalServers(this.#registry, { ...this.#places, onSilent });
     const known = new Set((await this.#registry.providers()).map((id) => id.toLowerCase()));
     this.#describe = (name) =>
       known.has(name.split("/")[0]?.toLowerCase() ?? "") ? "" : describeSilent(name, this.#places);
@@ -159,6 +163,12 @@ class LocalServers {
     return serverName.test(name) ? this.#describe?.(name) || undefined : undefined;
   }
 
+  /** A model without a provider may be of a server that the user has named and that is down. */
+  #whySilent(name: string): string | undefined {
+    if (name.includes("/") || this.#silent.length === 0) return undefined;
+    return `no provider has it, and no model server answers at ${this.#silent.join(", ")}`;
+  }
+
   /** The outcome of a choice; where the server of what is named is down, the error says so. */
   async blamed<Result>(
     names: readonly (string | undefined)[],
@@ -166,7 +176,8 @@ class LocalServers {
   ): Promise<Result> {
     return choice.catch((error: unknown) => {
       const name = names.filter((part) => part !== undefined).join("/");
-      const reason = error instanceof SessionError ? this.whyMissing(name) : undefined;
+      if (!(error instanceof SessionError)) throw error;
+      const reason = this.whyMissing(name) ?? this.#whySilent(name);
       if (reason === undefined) throw error;
       throw new SessionError("model_not_found", { model: `${name}; ${reason}` }, { cause: error });
     });

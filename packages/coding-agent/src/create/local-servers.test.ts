@@ -106,6 +106,10 @@ it.each([
   [{ model: "vllm/q" }, "vllm/q; no vLLM with a model answers at http://127.0.0.1:9"],
   [{ provider: "ollama", model: "q:4b" }, "ollama/q:4b; no Ollama with a model answers at"],
   [{ provider: "ollama" }, "ollama; no Ollama with a model answers at http://127.0.0.1:9"],
+  [
+    { model: "q:4b" },
+    "q:4b; no provider has it, and no model server answers at http://127.0.0.1:9",
+  ],
 ])("names the server that is down: %j", async (options, text) => {
   await expect(sessionAt([closed], options)).rejects.toMatchObject({
     code: "model_not_found",
