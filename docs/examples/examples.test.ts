@@ -35,7 +35,7 @@ describe("an import", () => {
       const { stdout } = await runProgram([node, "--input-type=module", "-e", program], { cwd });
       const modules = stdout.trim().split("\n");
       expect(modules.length).toBeGreaterThan(5);
-      const own = /^node:|\/packages\/(ai|agent|coding-agent|rpc-protocol)\/dist\//;
+      const own = /^node:|\/packages\/(ai|agent|coding-agent|rpc-protocol|sessions)\/dist\//;
       expect(modules.filter((url) => !own.test(url))).toEqual([]);
     },
   );
