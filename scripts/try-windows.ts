@@ -92,7 +92,9 @@ function wineEnvironment(folder: string): NodeJS.ProcessEnv {
 /** A project as npm on Windows would install it. */
 function installForWindows(folder: string): void {
   const archives = packPackages(folder, process.env)
-    .filter(({ manifest }) => /\/(?:rpc-protocol|ai|agent|coding-agent|cli)$/.test(manifest.name))
+    .filter(({ manifest }) =>
+      /\/(?:rpc-protocol|ai|agent|sessions|coding-agent|cli)$/.test(manifest.name),
+    )
     .map(({ archive }) => archive);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", type: "module" }));
   writeFileSync(join(folder, "scenario.json"), JSON.stringify(scenario));

@@ -16,7 +16,7 @@ export interface Project extends Place {
 }
 
 /** The packages that a project gets: the library with all it is made of, and the commands. */
-const wanted = /^@tau-agent\/(?:rpc-protocol|ai|agent|coding-agent|cli|pi)$/;
+const wanted = /^@tau-agent\/(?:rpc-protocol|ai|agent|sessions|coding-agent|cli|pi)$/;
 
 /** What the model of {@link greeting} says last. */
 const greetingText = "Hello.";

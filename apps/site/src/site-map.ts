@@ -65,6 +65,7 @@ export const sections: readonly Section[] = [
       "where",
       "environment",
       "conformance",
+      "versioning",
       "performance",
     ],
   },

@@ -46,7 +46,8 @@ class Faults(HostTest):
         async with self.fake("spent") as client:
             with self.assertRaisesRegex(RpcError, "used up") as caught:
                 await client.prompt_and_wait("hi")
-            self.assertEqual(caught.exception.code, "budget_exceeded")
+            self.assertEqual(caught.exception.code, "prompt_failed")
+            self.assertEqual(caught.exception.prompt_code, "budget_exceeded")
 
     async def test_a_host_that_is_killed_leaves_the_signal(self) -> None:
         async with self.fake("killed") as client:

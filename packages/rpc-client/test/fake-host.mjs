@@ -107,7 +107,7 @@ function prompt(command) {
   send({ type: "prompt_result", id: "somebody else's", status: "completed" });
   send({ type: "agent_settled", aborted: false });
   const status = failed ? "error" : "completed";
-  const reason = failed ? { error: "on fire", code: "overloaded" } : {};
+  const reason = failed ? { error: "on fire", code: spent ?? "overloaded" } : {};
   send({ type: "prompt_result", id: command.id, status, ...reason });
 }
 

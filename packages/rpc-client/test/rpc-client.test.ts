@@ -250,7 +250,8 @@ describe("prompts", () => {
       message: "on fire",
     });
     expect(await rejection(host.promptAndWait("spend"))).toMatchObject({
-      code: "budget_exceeded",
+      code: "prompt_failed",
+      promptCode: "budget_exceeded",
       message: "on fire",
     });
   });
