@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import { reasonNotRun } from "./describe-with.ts";
-import { slicedSuites } from "./long-suites.ts";
 import { runsWhole, seed } from "./slice.ts";
+import { slicedSuites } from "./sliced-suites.ts";
 
 /** Says at the end of a run what it left out, and why, and what it had to run twice. */
 export default class RunSummary implements Reporter {

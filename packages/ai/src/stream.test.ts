@@ -127,7 +127,7 @@ describe("stream", () => {
     } as Partial<Provider>);
     const { error } = await finish(run(async () => late, { firstEventTimeoutMs: 60 }));
     expect(error?.message).toContain("The model sent no event for 0.06 seconds");
-    // Headers and pings that began the wait anew would hold it open, and the test would not end.
+    // If headers or pings restarted the wait, it would never end.
     expect(pingsSent).toBeLessThan(60);
   });
 
