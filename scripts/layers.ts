@@ -77,9 +77,10 @@ export const layers: readonly Layers[] = [
   { root: "packages/models/src", floors: [["auth"], ["local", "refresh", "logins"]] },
   {
     root: worktrees,
-    floors: [["isolation"], ["rewind"]],
+    floors: [["git"], ["isolation"], ["rewind"]],
     looseFiles: ["index.ts"],
     contents: {
+      git: "running git, and names of files as it shows them",
       isolation: "working trees of isolated subagents, and how their work comes back",
       rewind: "the files before each prompt, and how prompts are taken back",
     },
@@ -313,5 +314,6 @@ export const packageFloors: readonly (readonly string[])[] = [
 /** Folders that code outside of them imports through one file only. */
 export const doors: readonly { readonly folder: string; readonly door: string }[] = [
   { folder: `${worktrees}/isolation`, door: "index.ts" },
+  { folder: `${sessions}/log/scan`, door: "index.ts" },
   { folder: `${codingAgent}/pi-modules`, door: "host-modules.ts" },
 ];

@@ -5,7 +5,7 @@ import type { Options } from "tsup";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
-const imports = /^import \{([^}]*)\} from "(@tau-agent\/[^"]+)";$/gm;
+const imports = /^import \{([^}]*)\} from "(@tau-agent\/[^"]+|\.[^"]*\/index\.ts)";$/gm;
 
 /** Which packages a bundle takes in, and what else becomes of each source file. */
 export interface StraightOptions {
@@ -27,18 +27,18 @@ export function straightThroughDoors(options: StraightOptions = {}): Plugin {
       build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
         const source = transform(readFileSync(path, "utf8"));
         const contents = source.replace(imports, (statement, list: string, door: string) => {
-          if (packages !== undefined && !packages.includes(door.split("/")[1] ?? "")) {
-            return statement;
-          }
-          const sources = openDoor(door);
-          return namesIn(list)
+          const isOwn = door.startsWith(".");
+          const [, packageName = ""] = door.split("/");
+          if (!isOwn && packages !== undefined && !packages.includes(packageName)) return statement;
+          const sources = namesBehind(isOwn ? join(dirname(path), door) : fileOfDoor(door));
+          const names = namesIn(list);
+          const unknown = names.find((name) => !sources.has(imported(name)));
+          // A folder's index may also declare names itself.
+          if (unknown !== undefined && isOwn) return statement;
+          if (unknown !== undefined) throw new Error(`${path}: ${door} does not export ${unknown}`);
+          return names
             .map((name) => {
-              const [imported = ""] = name.split(" as ");
-              const defining = sources.get(imported);
-              if (defining === undefined) {
-                throw new Error(`${path}: ${door} does not export ${imported}`);
-              }
-              return `import { ${name} } from ${JSON.stringify(defining)};`;
+              return `import { ${name} } from ${JSON.stringify(sources.get(imported(name)))};`;
             })
             .join(" ");
         });
@@ -48,21 +48,33 @@ export function straightThroughDoors(options: StraightOptions = {}): Plugin {
   };
 }
 
-/** The values a package's door exports and the file each of them comes from. */
-function openDoor(door: string): Map<string, string> {
+/** The source of what a package exports under a subpath. */
+function fileOfDoor(door: string): string {
   const [, name, subpath = ""] = /^@tau-agent\/([^/]+)(.*)$/.exec(door) ?? [];
   const folder = fileURLToPath(new URL(`../../${name}/`, import.meta.url));
   const { exports } = JSON.parse(readFileSync(`${folder}package.json`, "utf8"));
-  const file = realpathSync(join(folder, exports[`.${subpath}`]["@tau-agent/source"]));
+  return realpathSync(join(folder, exports[`.${subpath}`]["@tau-agent/source"]));
+}
+
+/** The values a file passes on, and the file each of them comes from. */
+function namesBehind(file: string): Map<string, string> {
   const sources = new Map<string, string>();
   const lines = readFileSync(file, "utf8").matchAll(/^export \{([^}]*)\} from "([^"]+)";$/gm);
   for (const [, list = "", source = ""] of lines) {
-    const next = source.startsWith("@tau-agent/") ? openDoor(source) : undefined;
-    for (const value of namesIn(list)) {
-      sources.set(value, next?.get(value) ?? join(dirname(file), source));
+    const isPackage = source.startsWith("@tau-agent/");
+    const from = isPackage ? fileOfDoor(source) : join(dirname(file), source);
+    const next = isPackage || from.endsWith("/index.ts") ? namesBehind(from) : undefined;
+    for (const name of namesIn(list)) {
+      const [inner = "", outer = inner] = name.split(" as ");
+      sources.set(outer, next?.get(inner) ?? from);
     }
   }
   return sources;
+}
+
+/** The name in another module of `name`, or `name as alias`. */
+function imported(name: string): string {
+  return name.split(" as ")[0] ?? name;
 }
 
 /** The values in the braces of an import or export. */

@@ -9,7 +9,7 @@ import {
   usedByTask,
 } from "./consumption.ts";
 import { normalizeMessage, usage } from "./entries/normalize-message.ts";
-import type { ScannedMessage } from "./scan/entry-columns.ts";
+import type { ScannedMessage } from "./scan/index.ts";
 
 /** Type of the custom entries that record the cost of requests whose results were not kept. */
 export const USAGE_ENTRY = "tau:usage";

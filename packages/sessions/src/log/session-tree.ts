@@ -3,13 +3,15 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { createEntryId } from "./entries/entry-id.ts";
 import {
   EntryColumns,
+  IdTable,
   type LinePlace,
   type ScannedLine,
   type ScannedMessage,
-} from "./scan/entry-columns.ts";
-import { IdTable, shortIdOf, shortKey } from "./scan/id-table.ts";
-import type { ScannedRole } from "./scan/scanned-role.ts";
-import { textIn } from "./scan/text-in.ts";
+  type ScannedRole,
+  shortIdOf,
+  shortKey,
+  textIn,
+} from "./scan/index.ts";
 
 const noPosition = -1;
 

@@ -2,7 +2,7 @@
  * The door of isolation: code outside this folder imports this file only.
  *
  * Each isolated task works in a git worktree that starts from the caller's files as they are, and its
- * work comes back as a patch. `repository/` runs git and records states, `merge/` writes patches into
+ * work comes back as a patch. `repository/` records states with git, `merge/` writes patches into
  * the caller's files so that a failure or a kill can be undone, `trees/` makes, records and removes the
  * worktrees. `docs/isolation.md` describes the life of a tree and what each part costs to drop.
  */
@@ -15,8 +15,6 @@ export {
   mergeChanges,
   type PatchPart,
 } from "./merge-back.ts";
-export { shownName } from "./repository/file-names.ts";
-export { Git, type GitLocation } from "./repository/git.ts";
 export type { PatchStatistics } from "./repository/patch.ts";
 export { taskFileNames } from "./task-file-names.ts";
 export type { KeptCommits } from "./trees/commits.ts";

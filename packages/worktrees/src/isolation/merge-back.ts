@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { randomHex } from "@tau-agent/system";
+import type { Git, GitRequest } from "../git/git.ts";
 import type { Isolation } from "./isolation.ts";
 import { holdingMergeLock } from "./merge/merge-lock.ts";
 import { listReplacements, type Replacement, writeFiles } from "./merge/write-files.ts";
 import { type FileMode, readFileModes } from "./repository/file-modes.ts";
-import type { Git, GitRequest } from "./repository/git.ts";
 import { applyToTree, joinPatches, writePatch } from "./repository/patch.ts";
 import { commitTree, headOf, type Repository, withRefs } from "./repository/repository.ts";
 import { takeSnapshot } from "./repository/snapshot.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Checkpoint as CheckpointInfo, RewindFiles } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { randomHex, type ToolEnvironment } from "@tau-agent/system";
-import { shownName } from "../isolation/index.ts";
+import { shownName } from "../git/file-names.ts";
 import { type CheckpointPlace, CheckpointStore, type KeptSnapshot } from "./checkpoint-store.ts";
 import { type FileState, isSame } from "./files/file-state.ts";
 import { type Effect, Journal } from "./journal.ts";

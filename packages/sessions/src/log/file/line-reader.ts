@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { LinePlace } from "../scan/entry-columns.ts";
+import type { LinePlace } from "../scan/index.ts";
 
 const WINDOW_BYTES = 256 * 1024;
 /** A text of more than 128 KiB is not allocated among young objects, and makes V8 collect everything. */

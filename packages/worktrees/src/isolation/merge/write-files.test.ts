@@ -12,9 +12,9 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
+import { Git } from "../../git/git.ts";
 import { changeOf, gitIn, isolate, repository, stateOf } from "../__fixtures__/isolated.ts";
 import { mergeChanges } from "../merge-back.ts";
-import { Git } from "../repository/git.ts";
 import { mendMerge } from "./write-files.ts";
 
 const names = ["a.txt", "b.txt", "m.deadly", "z.txt", "link"];

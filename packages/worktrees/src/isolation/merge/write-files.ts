@@ -10,9 +10,9 @@ import {
   withFileLock,
   writeFileAtomic,
 } from "@tau-agent/system";
+import { lookAt, shownName } from "../../git/file-names.ts";
+import type { Git, GitLocation, GitRequest } from "../../git/git.ts";
 import { type FileMode, restoreFileModes } from "../repository/file-modes.ts";
-import { lookAt, shownName } from "../repository/file-names.ts";
-import type { Git, GitLocation, GitRequest } from "../repository/git.ts";
 import type { Repository } from "../repository/repository.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 

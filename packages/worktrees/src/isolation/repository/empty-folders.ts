@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isFolder, shownName } from "./file-names.ts";
-import type { Git } from "./git.ts";
+import { isFolder, shownName } from "../../git/file-names.ts";
+import type { Git } from "../../git/git.ts";
 import type { Repository } from "./repository.ts";
 
 /** Empty folders, which git does not track; ignored ones are left out. */

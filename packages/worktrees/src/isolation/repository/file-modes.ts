@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { FolderDoor } from "@tau-agent/system";
-import type { Git } from "./git.ts";
+import type { Git } from "../../git/git.ts";
 import { patchOptions } from "./patch.ts";
 import type { Repository } from "./repository.ts";
 

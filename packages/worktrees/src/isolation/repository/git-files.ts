@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { closedPaths, DoorError, FolderDoor } from "@tau-agent/system";
-import type { Git } from "./git.ts";
+import type { Git } from "../../git/git.ts";
 
 /** Larger lists of patterns and grafts are nothing that people write. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Git, GitRequest } from "./git.ts";
+import type { Git, GitRequest } from "../../git/git.ts";
 
 /**
  * Settings that define a repository or start something in the background, and the names of files

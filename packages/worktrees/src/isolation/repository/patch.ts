@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { randomHex } from "@tau-agent/system";
-import type { Git } from "./git.ts";
+import type { Git } from "../../git/git.ts";
 import type { Repository } from "./repository.ts";
 
 /** How much a patch changes. */

@@ -2,8 +2,8 @@ import { mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import { isInside, randomHex } from "@tau-agent/system";
-import { writeNames } from "./file-names.ts";
-import type { Git, GitLocation } from "./git.ts";
+import { writeNames } from "../../git/file-names.ts";
+import type { Git, GitLocation } from "../../git/git.ts";
 import { copyPlainFile, copyRefs, namesIn, openGitFolder, readLinkFile } from "./git-files.ts";
 import { ownSettings } from "./own-settings.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import type { Git, GitLocation } from "./git.ts";
+import type { Git, GitLocation } from "../../git/git.ts";
 import { ownSettings } from "./own-settings.ts";
 import { followGitFile, makePrivateCopy } from "./private-copy.ts";
 import { listUntracked, sortBySize } from "./untracked.ts";

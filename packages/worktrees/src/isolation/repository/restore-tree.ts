@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { errorCode, FolderDoor, randomHex } from "@tau-agent/system";
-import { writeNames } from "./file-names.ts";
-import type { Git } from "./git.ts";
+import { writeNames } from "../../git/file-names.ts";
+import type { Git } from "../../git/git.ts";
 import type { Repository } from "./repository.ts";
 
 /**

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ToolError } from "@tau-agent/agent";
 import { closedPaths, errorCode, FolderDoor, randomHex } from "@tau-agent/system";
-import { filterNames, isFolder, lookAt, shownName, writeNames } from "./file-names.ts";
-import type { Git, GitRequest } from "./git.ts";
+import { filterNames, isFolder, lookAt, shownName, writeNames } from "../../git/file-names.ts";
+import type { Git, GitRequest } from "../../git/git.ts";
 import type { Repository } from "./repository.ts";
 import { listRepositories, listUntracked, sortBySize } from "./untracked.ts";
 

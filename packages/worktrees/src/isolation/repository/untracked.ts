@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { filterNames, isFolder, lookAt, shownName } from "./file-names.ts";
-import type { Git, GitRequest } from "./git.ts";
+import { filterNames, isFolder, lookAt, shownName } from "../../git/file-names.ts";
+import type { Git, GitRequest } from "../../git/git.ts";
 import { emptyCopy, followGitFile } from "./private-copy.ts";
 
 /** Larger untracked files are left out, and so are nested repositories with more content. */

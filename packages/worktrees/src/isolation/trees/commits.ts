@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomHex } from "@tau-agent/system";
-import type { Git, GitRequest } from "../repository/git.ts";
+import type { Git, GitRequest } from "../../git/git.ts";
 import { readRefs } from "./own-repository.ts";
 
 /** Branches, tags and stashes that a task made in its repository. */

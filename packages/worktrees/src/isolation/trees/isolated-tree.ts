@@ -1,7 +1,7 @@
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FolderDoor } from "@tau-agent/system";
-import type { Git } from "../repository/git.ts";
+import type { Git } from "../../git/git.ts";
 import { readOnlyCopy } from "../repository/private-copy.ts";
 import type { Repository } from "../repository/repository.ts";
 import { restoreTree } from "../repository/restore-tree.ts";

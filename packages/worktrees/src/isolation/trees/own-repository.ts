@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Git } from "../repository/git.ts";
+import type { Git } from "../../git/git.ts";
 import { copyPlainFile, openGitFolder } from "../repository/git-files.ts";
 import { copyPatterns } from "../repository/private-copy.ts";
 import { type Repository, withRefs } from "../repository/repository.ts";

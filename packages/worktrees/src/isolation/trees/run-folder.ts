@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "no
 import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
 import { isRunning, randomHex } from "@tau-agent/system";
+import type { Git } from "../../git/git.ts";
 import { releaseMergeLock } from "../merge/merge-lock.ts";
 import { mendMerge } from "../merge/write-files.ts";
-import type { Git } from "../repository/git.ts";
 import { removeFolder } from "../repository/remove-folder.ts";
 
 const HEARTBEAT_MS = 10_000;

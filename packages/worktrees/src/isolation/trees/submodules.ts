@@ -1,7 +1,7 @@
 import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lookAt, shownName } from "../repository/file-names.ts";
-import type { Git } from "../repository/git.ts";
+import { lookAt, shownName } from "../../git/file-names.ts";
+import type { Git } from "../../git/git.ts";
 import { foldersOf, readOnlyCopy } from "../repository/private-copy.ts";
 import { findRepository, type OpenOptions, type Repository } from "../repository/repository.ts";
 import { takeSnapshot } from "../repository/snapshot.ts";

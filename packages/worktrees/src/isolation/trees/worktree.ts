@@ -2,7 +2,7 @@ import { mkdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@tau-agent/agent";
-import type { Git, GitRequest } from "../repository/git.ts";
+import type { Git, GitRequest } from "../../git/git.ts";
 import { followGitFile } from "../repository/private-copy.ts";
 import { type Repository, withRefs } from "../repository/repository.ts";
 import { copyIndexFile } from "../repository/snapshot.ts";

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Git } from "../../isolation/index.ts";
+import type { Git } from "../../git/git.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 import type { MergeContents } from "./merge-state.ts";
 

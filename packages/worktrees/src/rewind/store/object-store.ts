@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
 import { errorCode, randomHex } from "@tau-agent/system";
-import type { Git, GitLocation } from "../../isolation/index.ts";
+import type { Git, GitLocation } from "../../git/git.ts";
 
 /** What kind of object the store holds. */
 export type ObjectKind = "blob" | "tree" | "commit";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makeFolder, type ToolEnvironment } from "@tau-agent/system";
-import { Git } from "../../isolation/index.ts";
+import { Git } from "../../git/git.ts";
 import { ObjectStore } from "./object-store.ts";
 
 /** A store, and what it knows of the folder. */

@@ -1,9 +1,9 @@
 import { ToolError } from "@tau-agent/agent";
 import { describe, expect, it } from "vitest";
-import { repository } from "../__fixtures__/isolated.ts";
-import { listReplacements } from "../merge/write-files.ts";
+import { repository } from "../isolation/__fixtures__/isolated.ts";
+import { listReplacements } from "../isolation/merge/write-files.ts";
+import { openRepository } from "../isolation/repository/repository.ts";
 import { Git } from "./git.ts";
-import { openRepository } from "./repository.ts";
 
 /** A git of whose output no more than eight bytes are held. */
 function smallGit() {
