@@ -34,6 +34,8 @@ export default defineConfig({
   // Pages name <placeholders>, which are no elements.
   markdown: {
     html: false,
+    // Braces at the end of a text are placeholders of errors, not attributes.
+    attrs: { disable: true },
     languageAlias: { transcript: "json" },
     anchor: { slugify: headingId },
     config: labelCells,
