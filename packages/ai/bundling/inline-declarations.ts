@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { namesIn } from "./names-in.ts";
 
 const packages = fileURLToPath(new URL("../../", import.meta.url));
 const imported = /(?<=(?:from |import\()")\.[^"]+(?=")|(?<=import\(")@tau-agent\/[^"]+(?=")/g;
@@ -63,14 +64,6 @@ function namesOf(door: string): Map<string, string> {
     for (const each of namesIn(list)) names.set(each.replace(/^type /, ""), file);
   }
   return names;
-}
-
-function namesIn(list: string): string[] {
-  return list
-    .replace(/\/\*.*?\*\//gs, "")
-    .split(",")
-    .map((each) => each.trim())
-    .filter((each) => each !== "");
 }
 
 type Exports = Readonly<Record<string, { readonly types?: string }>>;

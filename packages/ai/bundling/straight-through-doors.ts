@@ -2,6 +2,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Options } from "tsup";
+import { namesIn } from "./names-in.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
@@ -31,7 +32,7 @@ export function straightThroughDoors(options: StraightOptions = {}): Plugin {
           const [, packageName = ""] = door.split("/");
           if (!isOwn && packages !== undefined && !packages.includes(packageName)) return statement;
           const sources = namesBehind(isOwn ? join(dirname(path), door) : fileOfDoor(door));
-          const names = namesIn(list);
+          const names = valuesIn(list);
           const unknown = names.find((name) => !sources.has(imported(name)));
           // A folder's index may also declare names itself.
           if (unknown !== undefined && isOwn) return statement;
@@ -64,7 +65,7 @@ function namesBehind(file: string): Map<string, string> {
     const isPackage = source.startsWith("@tau-agent/");
     const from = isPackage ? fileOfDoor(source) : join(dirname(file), source);
     const next = isPackage || from.endsWith("/index.ts") ? namesBehind(from) : undefined;
-    for (const name of namesIn(list)) {
+    for (const name of valuesIn(list)) {
       const [inner = "", outer = inner] = name.split(" as ");
       sources.set(outer, next?.get(inner) ?? from);
     }
@@ -77,11 +78,7 @@ function imported(name: string): string {
   return name.split(" as ")[0] ?? name;
 }
 
-/** The values in the braces of an import or export. */
-function namesIn(list: string): string[] {
-  const names = list
-    .replace(/\/\*.*?\*\//gs, "")
-    .split(",")
-    .map((name) => name.trim());
-  return names.filter((name) => name !== "" && !name.startsWith("type "));
+/** The values in the braces of an import or export; types leave nothing in a bundle. */
+function valuesIn(list: string): string[] {
+  return namesIn(list).filter((name) => !name.startsWith("type "));
 }

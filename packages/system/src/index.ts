@@ -26,8 +26,7 @@ export { FileQueue } from "./base/files/file-queue.ts";
 export { isRecent, stampOf, statOf } from "./base/files/file-stamp.ts";
 export { DoorError, FolderDoor } from "./base/files/folder-door.ts";
 export { createGlob } from "./base/files/glob.ts";
-export type { GlobNode, Matcher } from "./base/files/glob-engine.ts";
-export { anyOne, matcherOf, one, oneOfName, slashAndRest } from "./base/files/glob-engine.ts";
+export type { Matcher } from "./base/files/glob-engine.ts";
 export type { GlobFilter } from "./base/files/glob-filter.ts";
 export { globFilter, withoutPrefix } from "./base/files/glob-filter.ts";
 export { globMatcher } from "./base/files/glob-matcher.ts";
@@ -45,6 +44,14 @@ export { parseJsonText, readJsonFile } from "./base/files/read-json.ts";
 export { readSmallFile } from "./base/files/read-small-file.ts";
 export type { TextFile } from "./base/files/read-text.ts";
 export { readTextFile, readTextFileNow } from "./base/files/read-text.ts";
+export {
+  commandMatcher,
+  escapeCommand,
+  escapeGlob,
+  nameMatcher,
+  pathMatcher,
+  starMatcher,
+} from "./base/files/rule-glob.ts";
 export { systemReason } from "./base/files/system-reason.ts";
 export { writeFileAtomic } from "./base/files/write-file.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { PermissionMode, PermissionRule, RuleSource } from "@tau-agent/rpc-protocol";
+import { escapeCommand } from "@tau-agent/system";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shellLines } from "../../../system/src/shell-lines/__fixtures__/shell-lines.ts";
 import { subjectsOf } from "./call-subjects.ts";
 import { realPathOf } from "./real-path.ts";
 import { compileRule } from "./rules/fit.ts";
-import { escapeCommand } from "./rules/glob.ts";
 import { judge } from "./rules/judge.ts";
 
 let cwd: string;

@@ -1,7 +1,7 @@
 import type { AgentTool } from "@tau-agent/agent";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
-import { type GlobNode, matcherOf, one } from "@tau-agent/system";
+import { starMatcher } from "@tau-agent/system";
 
 /** The tools that follow what bash starts in the background. */
 const jobTools: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
@@ -123,9 +123,9 @@ function applyPatterns<Tool extends Pick<AgentTool, "name">>(
   const isWholeSet = plain.length > 0 || patterns.length === 0;
   const active = new Set(isWholeSet ? [] : all);
   for (const pattern of patterns) {
-    const name = pattern.replace(/^[+-]/, "");
+    const isMeant = starMatcher(pattern.replace(/^[+-]/, ""));
     for (const tool of all) {
-      if (!fits(name, tool.name)) continue;
+      if (!isMeant(tool.name)) continue;
       if (pattern.startsWith("-")) active.delete(tool);
       else active.add(tool);
     }
@@ -133,13 +133,8 @@ function applyPatterns<Tool extends Pick<AgentTool, "name">>(
   return all.filter((tool) => active.has(tool));
 }
 
-/** `*` is any text. */
 function fits(pattern: string, name: string): boolean {
-  const nodes = Array.from(
-    pattern,
-    (character): GlobNode => (character === "*" ? { kind: "rest" } : one(character)),
-  );
-  return matcherOf(nodes)(name);
+  return starMatcher(pattern)(name);
 }
 
 function unknownNames(patterns: readonly string[], all: readonly AgentTool[]): Diagnostic[] {

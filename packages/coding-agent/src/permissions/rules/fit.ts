@@ -1,6 +1,5 @@
 import type { SourcedRule } from "@tau-agent/rpc-protocol";
-import type { Matcher } from "@tau-agent/system";
-import { commandMatcher, nameMatcher, pathMatcher } from "./glob.ts";
+import { commandMatcher, type Matcher, nameMatcher, pathMatcher } from "@tau-agent/system";
 import type { RuleFolders, Subject } from "./subject.ts";
 
 /** A rule with its patterns compiled. */

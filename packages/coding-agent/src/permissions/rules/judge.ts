@@ -6,8 +6,8 @@ import type {
   SourcedRule,
 } from "@tau-agent/rpc-protocol";
 import { ruleActions } from "@tau-agent/rpc-protocol/plain";
+import { escapeCommand, escapeGlob } from "@tau-agent/system";
 import { type CompiledRule, fits, isAboutParts } from "./fit.ts";
-import { escapeCommand, escapeGlob } from "./glob.ts";
 import { MAX_MATCH } from "./rule.ts";
 import type { RuleFolders, Subject } from "./subject.ts";
 

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commandMatcher, escapeCommand, escapeGlob, nameMatcher, pathMatcher } from "./glob.ts";
+import {
+  commandMatcher,
+  escapeCommand,
+  escapeGlob,
+  nameMatcher,
+  pathMatcher,
+} from "./rule-glob.ts";
 
 describe("a pattern over paths", () => {
   it.each([

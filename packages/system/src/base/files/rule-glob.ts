@@ -6,11 +6,18 @@ import {
   one,
   oneOfName,
   slashAndRest,
-} from "@tau-agent/system";
+} from "./glob-engine.ts";
 
 /** Matches names of tools: `*` is any text, `?` one character, `\` escapes. */
 export function nameMatcher(pattern: string): Matcher {
   return matcherOf(nodesOf(pattern, (rest) => wildcard(rest, anyOne, { kind: "rest" })));
+}
+
+/** Matches names of tools in a selection: `*` is any text, and nothing else has a meaning. */
+export function starMatcher(pattern: string): Matcher {
+  const nodeOf = (character: string): GlobNode =>
+    character === "*" ? { kind: "rest" } : one(character);
+  return matcherOf(Array.from(pattern, nodeOf));
 }
 
 /**
