@@ -39,9 +39,7 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
    * their order also where calls run in parallel.
    */
   writtenPath?(args: Record<string, unknown>): string | undefined | Promise<string | undefined>;
-  /**
-   * One line for the tool list of the system prompt; the description's first sentence by default.
-   */
+  /** One line about the tool for the system prompt, beside its declaration. */
   readonly promptSnippet?: string;
   /** Rules for the system prompt while the tool is active. */
   readonly promptGuidelines?: readonly string[];

@@ -3,12 +3,10 @@ import { buildSystemPrompt, type PromptTool } from "./system-prompt.ts";
 
 const read: PromptTool = {
   name: "read",
-  description: "Reads a file. With more words.\nAnd lines.",
   promptGuidelines: ["Read first.", "Shared rule."],
 };
 const bash: PromptTool = {
   name: "bash",
-  description: "Runs a command.",
   promptSnippet: "run shell commands",
   promptGuidelines: ["Shared rule."],
 };
@@ -22,11 +20,10 @@ const skill = {
 };
 
 describe("buildSystemPrompt", () => {
-  it("lists active tools with their snippet or first sentence", () => {
+  it("lists only tools that bring a line for it: declarations say the rest", () => {
     const prompt = buildSystemPrompt({ tools: [read, bash], cwd: "/w" });
-    expect(prompt).toContain(
-      "<tools>\n- read: Reads a file.\n- bash: run shell commands\n</tools>",
-    );
+    expect(prompt).toContain("<tools>\n- bash: run shell commands\n</tools>");
+    expect(buildSystemPrompt({ tools: [read], cwd: "/w" })).not.toContain("<tools>");
   });
 
   it("states each rule once", () => {
@@ -44,7 +41,7 @@ describe("buildSystemPrompt", () => {
 
   it("keeps a fixed order of sections and puts new ones at the end", () => {
     const prompt = buildSystemPrompt({
-      tools: [read],
+      tools: [read, bash],
       cwd: "C:\\work\\project",
       additionalDirectories: ["C:\\work\\library", "/docs"],
       appendPrompts: ["more"],
@@ -78,7 +75,7 @@ describe("buildSystemPrompt", () => {
       "<description>Work with &lt;PDF&gt; &amp; &quot;forms&quot;</description>",
     );
     expect(build([bash])).toContain("with bash first");
-    expect(build([{ name: "grep", description: "" }])).not.toContain("skill");
+    expect(build([{ name: "grep" }])).not.toContain("skill");
     expect(build([read], [{ ...skill, isHiddenFromModel: true }])).not.toContain("pdf");
   });
 });

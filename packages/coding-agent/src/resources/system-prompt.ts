@@ -5,7 +5,6 @@ import type { Skill } from "./skills/skills.ts";
 /** What the system prompt says of a tool. */
 export interface PromptTool {
   readonly name: string;
-  readonly description: string;
   readonly promptSnippet?: string;
   readonly promptGuidelines?: readonly string[];
 }
@@ -35,21 +34,16 @@ export interface SystemPromptInput {
   readonly guidelines?: readonly string[];
 }
 
-const preamble = `You are a coding agent. You work in the user's project: you read it, run commands in it and change it with the tools below, until what was asked is done and checked. Say plainly what you did, what you found and what is left.`;
+const preamble = `You are a coding agent. Work in the user's project with your tools until what was asked is done and checked. Say plainly what you did, what you found and what is left.`;
 
 const generalRules = [
-  "Look before you change: read the code that a change touches, and fix causes, not symptoms.",
-  "After a change, run what shows that it works: the tests, the build, the program.",
+  "Read the code that a change touches first; fix causes, not symptoms.",
+  "After a change, run what shows that it works: tests, build, program.",
   "Be brief. Name files by their paths.",
 ];
 
 /** Tools that can open a skill's file. */
 const readingTools: ReadonlySet<string> = new Set(["read", "bash"]);
-
-function firstSentence(text: string): string {
-  const [line = ""] = text.trim().split("\n", 1);
-  return /^.*?[.!?](?=\s|$)/.exec(line)?.[0] ?? line;
-}
 
 function wrap(name: string, text: string): string {
   return `<${name}>\n${text}\n</${name}>`;
@@ -59,13 +53,13 @@ function bullets(lines: Iterable<string>): string {
   return [...lines].map((line) => `- ${line}`).join("\n");
 }
 
-function toolsSection(tools: readonly PromptTool[]): string {
+/** The request declares every tool, with its description; only what a tool adds to that stands here, too. */
+function toolsSection(tools: readonly PromptTool[]): string | undefined {
   if (tools.length === 0) return wrap("tools", "No tools are active.");
-  const lines = tools.map(
-    ({ name, description, promptSnippet }) =>
-      `${name}: ${promptSnippet ?? firstSentence(description)}`,
+  const lines = tools.flatMap(({ name, promptSnippet }) =>
+    promptSnippet === undefined ? [] : [`${name}: ${promptSnippet}`],
   );
-  return wrap("tools", bullets(lines));
+  return lines.length === 0 ? undefined : wrap("tools", bullets(lines));
 }
 
 function rulesSection(tools: readonly PromptTool[], guidelines: readonly string[]): string {

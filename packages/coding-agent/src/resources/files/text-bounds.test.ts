@@ -47,7 +47,7 @@ function link(path: string, target: string): string {
 /** Every text the session would send, and the problems. */
 async function texts() {
   const resources = new PromptResources({ ...dirs, settings: SettingsStore.inMemory() });
-  const prompt = await resources.systemPrompt([{ name: "read", description: "" }]);
+  const prompt = await resources.systemPrompt([{ name: "read" }]);
   const templates = await resources.templates();
   const { rules, diagnostics } = await resources.rules();
   const found = JSON.stringify([prompt, templates, await resources.skills(), rules]);

@@ -11,17 +11,17 @@ export const taskTool = toolRow({
     properties: {
       task: {
         type: "string",
-        description: "What to do, complete in itself: the subagent sees nothing else",
+        description: "The subagent sees nothing else",
       },
       agent: { type: "string", description: 'Default "task"' },
-      description: { type: "string", description: "A few words for people who watch" },
+      description: { type: "string", description: "A few words" },
       tasks: {
         type: "array",
-        description: "Several that run at the same time, instead of task",
+        description: "Several at the same time, instead of task",
         items: {
           type: "object",
           properties: {
-            id: { type: "string", description: "Short unique name" },
+            id: { type: "string" },
             task: { type: "string" },
             agent: { type: "string" },
             description: { type: "string" },
@@ -29,29 +29,17 @@ export const taskTool = toolRow({
           required: ["id", "task"],
         },
       },
-      context: { type: "string", description: "What all of tasks need to know" },
-      model: { type: "string", description: "Instead of your own" },
-      outputSchema: {
-        type: "object",
-        description: "JSON Schema of each final answer",
-        additionalProperties: true,
-      },
+      context: { type: "string", description: "For all tasks" },
+      model: { type: "string" },
+      outputSchema: { type: "object", description: "JSON Schema of each answer" },
       isolated: {
         type: "boolean",
-        description:
-          "Work in a copy of the working tree; changes come back as a patch when all is done",
+        description: "In a copy of the tree; changes come back as a patch",
       },
       verify: {
-        description:
-          "Checks of isolated work: true, a profile's name, or {profile?, commands: [{name, command, timeoutMs?, optional?}], onFailure?: return_failure | retry_once | discard_patch}",
-        anyOf: [
-          { type: "boolean" },
-          { type: "string" },
-          { type: "object", additionalProperties: true },
-        ],
+        description: "Check isolated work: true, or {commands: [{name, command}]}",
       },
     },
   },
-  promptSnippet: "Give work to subagents, one or several at once",
   load: async () => (await import("./task.ts")).runTaskTool,
 });

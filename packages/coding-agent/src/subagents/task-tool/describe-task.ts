@@ -3,9 +3,7 @@ import { outlineAgents } from "../agents/load-agents.ts";
 import type { TaskServices } from "../tasks/task-services.ts";
 
 const purpose =
-  "Give work to subagents, each with a conversation of its own; you get their final answers. " +
-  "For work that can be described completely and would fill your own conversation, and for several independent pieces at once. " +
-  "Isolate subagents that change files at the same time.";
+  "Give work to subagents and get their final answers. Isolate those that change files at once.";
 
 /**
  * What `task` is for, and the agents it can name. Made once per folder and trust, then always the same:

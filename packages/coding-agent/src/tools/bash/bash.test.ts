@@ -111,10 +111,10 @@ describe("the bash tool", () => {
   it("tells the model its default timeout and that the folder does not persist", () => {
     const describe = (bashTimeoutMs: number) =>
       createTool(bashTool, workspace.environment({ bashTimeoutMs })).description;
-    expect(describe(600_000)).toContain("killed after 600 seconds");
+    expect(describe(600_000)).toContain("Killed after 600 seconds");
     expect(describe(0)).not.toContain("seconds");
-    expect(describe(0)).toContain("cd and variables do not carry over");
-    expect(describe(0)).toContain("Background processes (&, nohup, setsid) outlive their call");
+    expect(describe(0)).toContain("new shell in the working directory");
+    expect(describe(0)).toContain("Processes left by & end with the agent");
   });
 
   it("tells the model that background processes end with a call in the sandbox", () => {
@@ -122,10 +122,9 @@ describe("the bash tool", () => {
       const sandbox = { failureNotice } as Sandbox;
       return createTool(bashTool, workspace.environment({ sandbox })).description;
     };
-    expect(describe("[It ran in a sandbox.]")).toMatch(/sandbox: background processes .* end with/);
-    expect(describe("[It ran in a sandbox.]")).not.toContain("outlive");
+    expect(describe("[It ran in a sandbox.]")).toMatch(/sandboxed: processes .* end with the call/);
     // Wanted and not available: commands run without, or not at all.
-    expect(describe(undefined)).toContain("outlive their call");
+    expect(describe(undefined)).toContain("end with the agent");
   });
 
   describe.each([

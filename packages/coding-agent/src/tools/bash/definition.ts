@@ -5,21 +5,20 @@ import { toolRow } from "../common/tool-row.ts";
 export const bashTool = toolRow({
   name: "bash",
   description: (environment) => {
-    const text = `${purpose} ${backgroundText(environment)} ${limitText(environment)}`;
+    const text = `${purpose} ${backgroundText(environment)}${limitText(environment)}`;
     return () => text;
   },
   parameters: {
     type: "object",
     properties: {
-      command: { type: "string", description: "Shell command" },
-      timeout: { type: "number", description: "In seconds" },
-      background: { type: "boolean", description: "Return at once with a jobId" },
-      notify: { type: "boolean", description: "With background: tell you when it ends" },
-      detached: { type: "boolean", description: "With background: outlive the agent" },
+      command: { type: "string" },
+      timeout: { type: "number", description: "Seconds" },
+      background: { type: "boolean", description: "Return at once with a job" },
+      notify: { type: "boolean", description: "Tell you when it ends" },
+      detached: { type: "boolean", description: "Outlive the agent" },
     },
     required: ["command"],
   },
-  promptSnippet: "Run shell commands",
   isReadOnlyCall: async ({ command, background }, environment) =>
     background !== true && onlyReads(command, environment),
   prepareArguments: (received) =>
@@ -30,24 +29,18 @@ export const bashTool = toolRow({
 });
 
 const purpose =
-  "Run a shell command; returns stdout and stderr together. " +
-  "Each call is a new shell in the working directory: cd and variables do not carry over. " +
-  "Shows the last 2000 lines or 50KB; a file has longer output. " +
-  "Commands get no input. Start servers and long commands with background; job_output, job_kill and " +
-  "list_jobs follow them.";
+  "Run a command in a new shell in the working directory, without input. Returns stdout and stderr, " +
+  "the last 2000 lines or 50KB. Start servers and long commands with background.";
 
 /** What becomes of processes that a command leaves behind. */
 function backgroundText({ sandbox }: ToolEnvironment): string {
   return sandbox?.failureNotice === undefined
-    ? "Background processes (&, nohup, setsid) outlive their call unless it is aborted or times out, and " +
-        "end with the agent; their later output is lost unless sent to a file."
-    : "It runs in a sandbox: background processes (&, nohup, setsid) end with their call.";
+    ? "Processes left by & end with the agent."
+    : "It is sandboxed: processes left by & end with the call.";
 }
 
 function limitText({ bashTimeoutMs }: ToolEnvironment): string {
-  return isTimed(bashTimeoutMs)
-    ? `By default killed after ${bashTimeoutMs / 1000} seconds.`
-    : "By default it may take any time.";
+  return isTimed(bashTimeoutMs) ? ` Killed after ${bashTimeoutMs / 1000} seconds by default.` : "";
 }
 
 /** What is known of lines holds for all that the shell is given to run. */

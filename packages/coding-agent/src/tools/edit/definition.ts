@@ -3,20 +3,17 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `edit` tool. */
 export const editTool = toolRow({
   name: "edit",
-  description:
-    "Replace text in a file. The old text must match exactly, whitespace included, and be unique. " +
-    "Give several changes of one file together in edits.",
+  description: "Replace text in a file. oldText must match exactly and only once; keep it short.",
   parameters: {
     type: "object",
     properties: {
-      path: { type: "string", description: "File to edit, relative to the working directory" },
-      oldText: { type: "string", description: "Text to replace; must be in the file exactly once" },
-      newText: { type: "string", description: "Text to put in its place" },
+      path: { type: "string" },
+      oldText: { type: "string" },
+      newText: { type: "string" },
       edits: {
         type: "array",
         description:
-          "Several replacements instead of oldText and newText; each is looked up in the original " +
-          "file, without overlaps",
+          "Several changes instead, each looked up in the original file, without overlaps",
         items: {
           type: "object",
           properties: {
@@ -29,10 +26,6 @@ export const editTool = toolRow({
     },
     required: ["path"],
   },
-  promptSnippet: "Replace exact text in a file",
-  promptGuidelines: [
-    "Use edit for changes in existing files; keep oldText as short as it can be and still be unique.",
-  ],
   prepareArguments: prepareEditArguments,
   writtenPath: async ({ path }, environment) => {
     const { resolveExistingPath } = await import("../common/paths.ts");

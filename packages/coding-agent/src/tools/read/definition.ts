@@ -4,22 +4,20 @@ import { toolRow } from "../common/tool-row.ts";
 export const readTool = toolRow({
   name: "read",
   description:
-    "Read a file: text, or an image (jpg, png, gif, webp, bmp). At most 2000 lines or 50KB of text " +
-    "are shown; use offset and limit for the rest.",
+    "Read a text file, at most 2000 lines or 50KB at once, or an image (jpg, png, gif, webp, bmp).",
   parameters: {
     type: "object",
     properties: {
-      path: { type: "string", description: "File to read, relative to the working directory" },
-      offset: { type: "number", description: "First line to show, from 1" },
-      limit: { type: "number", description: "How many lines to show" },
+      path: { type: "string" },
+      offset: { type: "number", description: "First line, from 1" },
+      limit: { type: "number", description: "Lines" },
     },
     required: ["path"],
   },
   isReadOnly: true,
-  promptSnippet: "Read files and images",
   promptGuidelines: [
     "Use read to look at files, not cat or sed.",
-    "Send independent read, grep, find and ls calls together in one reply; they run at the same time.",
+    "Send independent calls in one reply: those that read run at the same time.",
   ],
   load: async () => (await import("./read.ts")).runReadTool,
 });

@@ -5,14 +5,12 @@ import { toolRow } from "../common/tool-row.ts";
 export const todoWriteTool = toolRow({
   name: "todo_write",
   description:
-    "Write the todo list of this session, which the user sees. Each call replaces it with the " +
-    "whole list, done items included.",
+    "Replace the todo list, which the user sees, with the whole list, done items included.",
   parameters: {
     type: "object",
     properties: {
       todos: {
         type: "array",
-        description: "In order; empty to clear the list",
         items: {
           type: "object",
           properties: {
@@ -20,12 +18,7 @@ export const todoWriteTool = toolRow({
             status: {
               type: "string",
               enum: ["pending", "in_progress", "completed", "abandoned"],
-              description: "At most one is in_progress",
             },
-            id: { type: "string" },
-            activeForm: { type: "string", description: 'In progress: "Running tests"' },
-            notes: { type: "string" },
-            phase: { type: "string", description: "Heading" },
           },
           required: ["content", "status"],
         },
@@ -33,9 +26,8 @@ export const todoWriteTool = toolRow({
     },
     required: ["todos"],
   },
-  promptSnippet: "Write the todo list of the session",
   promptGuidelines: [
-    "For work of three steps or more, keep a list with todo_write: one item in_progress, each completed as soon as it is done.",
+    "For work of three steps or more, keep a list with todo_write, with at most one item in_progress.",
   ],
   prepareArguments: prepareTodoArguments,
   load: async () => (await import("./todo-write.ts")).runTodoWriteTool,

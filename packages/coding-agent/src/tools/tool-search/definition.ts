@@ -19,6 +19,5 @@ export const toolSearchTool = toolRow({
     required: ["query"],
   },
   isReadOnly: true,
-  promptSnippet: "Find and load further tools",
   load: async () => (await import("./tool-search.ts")).runToolSearch,
 });

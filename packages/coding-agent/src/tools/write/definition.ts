@@ -3,18 +3,16 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `write` tool. */
 export const writeTool = toolRow({
   name: "write",
-  description:
-    "Write a file: creates it with its parent directories, or replaces all of its content.",
+  description: "Create or replace a file, with its parent directories.",
   parameters: {
     type: "object",
     properties: {
-      path: { type: "string", description: "File to write, relative to the working directory" },
-      content: { type: "string", description: "The whole content of the file" },
+      path: { type: "string" },
+      content: { type: "string" },
     },
     required: ["path", "content"],
   },
-  promptSnippet: "Create a file or replace all of it",
-  promptGuidelines: ["Use write only for new files and complete rewrites."],
+  promptGuidelines: ["Change files with edit; use write for new files and complete rewrites."],
   writtenPath: async ({ path }, environment) => {
     const { resolvePath } = await import("../common/paths.ts");
     return environment.fileQueue.keyOf(resolvePath(String(path), environment));
