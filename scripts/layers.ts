@@ -119,7 +119,8 @@ export const layers: readonly Layers[] = [
     contents: {
       approvals: "the gate of every tool call: rules, extensions, then a question to a person",
       compaction: "summaries of long conversations",
-      create: "`createAgentSession`: builds the parts of a session and joins them",
+      create:
+        "`createAgentSession`: checks options/, decides about trust/, builds the parts/ of a session and joins them",
       extensions: "discovery, loading, hooks, and the objects handed to extensions",
       "host-tools": "tools that the client runs",
       jobs: "commands in the background",
@@ -137,6 +138,11 @@ export const layers: readonly Layers[] = [
       tools: "the tools of the model",
       "user-input": "prompts and images as messages",
     },
+  },
+  {
+    root: `${codingAgent}/create`,
+    floors: [["options"], ["trust"], ["parts"]],
+    looseFiles: ["create-agent-session.ts", "create-session.ts"],
   },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {

@@ -98,21 +98,21 @@ export type {
 export { HostRequests, RequestError, SettingsStore } from "@tau-agent/system";
 export type { RewindOptions, RewindRequest } from "@tau-agent/worktrees";
 export type { Compaction } from "./compaction/compaction.ts";
-export { checkSetting } from "./create/check-setting.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
-export { describeSandboxOf } from "./create/describe-sandbox-of.ts";
+export { checkSetting } from "./create/options/check-setting.ts";
+export type { ExtensionOptions } from "./create/options/extension-options.ts";
+export type {
+  CreateAgentSessionOptions,
+  PromptOptionsOfSession,
+} from "./create/options/session-options.ts";
+export type { SessionChoice } from "./create/options/session-start.ts";
+export { describeSandboxOf } from "./create/parts/describe-sandbox-of.ts";
 export {
   addMcpServer,
   type McpFilePlace,
   mcpServerNames,
   removeMcpServer,
-} from "./create/mcp-file.ts";
-export type { ExtensionOptions } from "./create/session-extensions.ts";
-export type {
-  CreateAgentSessionOptions,
-  PromptOptionsOfSession,
-} from "./create/session-options.ts";
-export type { SessionChoice } from "./create/session-start.ts";
+} from "./create/trust/mcp-file.ts";
 export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";

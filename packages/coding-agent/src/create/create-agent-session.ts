@@ -1,7 +1,7 @@
 import type { AgentSession } from "../session/agent-session.ts";
-import { checkSessionOptions } from "./check-session-options.ts";
 import { createSession } from "./create-session.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import { checkSessionOptions } from "./options/check-session-options.ts";
+import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
 /**
  * Creates a session. Reads settings, keys and models as far as needed to choose the model, and the

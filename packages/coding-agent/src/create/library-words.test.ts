@@ -7,7 +7,7 @@ import {
   userTexts,
 } from "./__fixtures__/test-session.ts";
 import { createAgentSession } from "./create-agent-session.ts";
-import type { SessionChoice } from "./session-start.ts";
+import type { SessionChoice } from "./options/session-start.ts";
 
 it.each([
   [{ provider: "nobody" }, "Invalid option provider: "],

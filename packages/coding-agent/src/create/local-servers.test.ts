@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import { createAgentSession } from "./create-agent-session.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
 /** A session on a machine with a vLLM server, and how often that was asked. */
 async function sessionWith(options: Partial<CreateAgentSessionOptions>) {

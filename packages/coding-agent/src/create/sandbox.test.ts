@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import { bubblewrapIsMissing } from "../../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
 /** Runs calls of one reply in a session with a sandbox, and returns what the model read of them. */
 async function run(

@@ -7,7 +7,7 @@ import { SettingsStore } from "@tau-agent/system";
 import { expect, it } from "vitest";
 import type { SettingValues } from "../../../system/src/settings/schema.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
 /** Plays a reply with these calls; returns the starts and ends of the calls, and the folder. */
 async function play(

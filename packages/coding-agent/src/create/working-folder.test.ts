@@ -4,7 +4,7 @@ import { ProviderError } from "@tau-agent/ai";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
 /** Looks with a tool at the prompt `look`; else says what the system prompt says of the folder. */
 async function start(options: Partial<CreateAgentSessionOptions> = {}) {

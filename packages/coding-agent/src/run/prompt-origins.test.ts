@@ -6,7 +6,7 @@ import {
   type TestSession,
   userTexts,
 } from "../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../create/options/session-options.ts";
 
 type Told = { readonly event: SessionEvent } & EventOrder;
 

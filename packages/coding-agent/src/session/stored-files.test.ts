@@ -10,7 +10,7 @@ import {
   placesIn,
   temporaryFolder,
 } from "../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../create/options/session-options.ts";
 import { project, scenario } from "../subagents/task-tool/__fixtures__/task-call.ts";
 
 const key = { projectKey: "project", sessionId: "shared" };

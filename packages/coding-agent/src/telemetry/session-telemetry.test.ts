@@ -4,7 +4,7 @@ import { overloaded, type Scenario, toolCall, turn } from "@tau-agent/ai/testing
 import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
 import { createTestSession, eventOf, isType } from "../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../create/options/session-options.ts";
 import { project, scenario } from "../subagents/task-tool/__fixtures__/task-call.ts";
 import { recordSpans, type SeenSpan, treeOf } from "./__fixtures__/recorded-spans.ts";
 

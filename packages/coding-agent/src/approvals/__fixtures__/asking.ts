@@ -6,7 +6,7 @@ import {
   placesIn,
   temporaryFolder,
 } from "../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
 import type { ApprovalRequest, Approve } from "@tau-agent/rpc-protocol";
 
 /** An answer, or what makes one. */

@@ -11,7 +11,7 @@ import { recordFrames } from "../../../../../apps/cli/test/recording/record-host
 import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionParts } from "../../session/build-session.ts";
 import { createSession } from "../create-session.ts";
-import type { CreateAgentSessionOptions } from "../session-options.ts";
+import type { CreateAgentSessionOptions } from "../options/session-options.ts";
 
 /** A session over a scripted model in folders of its own, and everything it says. */
 export interface TestSession {

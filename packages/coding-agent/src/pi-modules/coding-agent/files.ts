@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describeChangeNow, detectImageType } from "@tau-agent/system";
-import { findGated } from "../../create/trust.ts";
+import { findGated } from "../../create/trust/trust.ts";
 import { contextFileNames } from "../../resources/files/context-files.ts";
 import { ancestorsOf, type ResourceDirs } from "../../resources/files/places.ts";
 import { readBoundTextNow, textBoundsOf } from "../../resources/files/text-bounds.ts";

@@ -3,7 +3,7 @@ import type { StreamFunction } from "@tau-agent/ai";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { sessionDirectoryFor } from "@tau-agent/sessions/log";
 import { createSession } from "../../create/create-session.ts";
-import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
 import type { ExtensionContext } from "../../extensions/api/context.ts";
 import type { ExtensionTool } from "../../extensions/api/tool.ts";
 import { agentToolOf } from "../../extensions/context/agent-tool.ts";

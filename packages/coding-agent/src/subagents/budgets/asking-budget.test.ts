@@ -11,7 +11,7 @@ import {
   temporaryFolder,
   unpaired,
 } from "../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
 
 type Answer = BudgetResult | RaiseBudget | undefined;
 

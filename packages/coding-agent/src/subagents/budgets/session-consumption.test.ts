@@ -9,7 +9,7 @@ import {
   placesIn,
   temporaryFolder,
 } from "../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
 
 const long = "word ".repeat(120);
 const usage = { input: 100, output: 10 };

@@ -12,7 +12,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTestSession } from "../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
 import {
   git,
   lifecycle,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
-import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
 import { git, lifecycle, project, run, types, verified, write } from "./__fixtures__/task-call.ts";
 
 describe("verified tasks", () => {

@@ -10,7 +10,7 @@ import {
   placesIn,
   temporaryFolder,
 } from "../../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../../create/session-options.ts";
+import type { CreateAgentSessionOptions } from "../../../create/options/session-options.ts";
 import { type SettingValues } from "../../../../../system/src/settings/schema.ts";
 import type { TaskResult } from "../../tasks/task-result.ts";
 

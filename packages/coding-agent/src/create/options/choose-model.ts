@@ -12,7 +12,6 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ResumedModel } from "@tau-agent/sessions/log";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
-import type { Diagnostics } from "./diagnostics.ts";
 import type { SessionSetup } from "./session-options.ts";
 
 /** What the choice of a model depends on besides the options. */
@@ -21,14 +20,14 @@ export interface ModelChoice {
   readonly settings: SettingsStore;
   readonly scope: readonly ScopedModel[];
   readonly resumed: ResumedModel;
-  readonly diagnostics: Diagnostics;
+  readonly diagnostics: Diagnostic[];
 }
 
 /** The models to cycle through; empty for all available ones. */
 export async function resolveScope(
   registry: ModelRegistry,
   patterns: readonly string[] | undefined,
-  diagnostics: Diagnostics,
+  diagnostics: Diagnostic[],
 ): Promise<readonly ScopedModel[]> {
   if (patterns === undefined || patterns.length === 0) return [];
   const found = await resolveModelScope(registry, patterns);

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createAgentSession } from "./create-agent-session.ts";
-import type { ExtensionOptions } from "./session-extensions.ts";
+import { createAgentSession } from "../create-agent-session.ts";
+import type { ExtensionOptions } from "../options/extension-options.ts";
 
 function start(factories: ExtensionOptions["factories"]) {
   const folder = mkdtempSync(join(tmpdir(), "tau-factories-"));

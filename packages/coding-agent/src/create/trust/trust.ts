@@ -9,7 +9,7 @@ import {
   withFileLock,
   writeFileAtomic,
 } from "@tau-agent/system";
-import { ancestorsOf } from "../resources/files/places.ts";
+import { ancestorsOf } from "../../resources/files/places.ts";
 import { compareTrusted, digestOf, keepTrusted, keepTrustedAcross } from "./trust-digest.ts";
 
 /**

@@ -1,57 +1,34 @@
 import { McpAccess, McpPool, type McpServers, type SampledContext } from "@tau-agent/mcp";
 import { createCommandRunner } from "@tau-agent/models";
-import { type KeyMask, type ToolEnvironment, VERSION } from "@tau-agent/system";
-import type { SessionParts } from "../session/build-session.ts";
-import type { ToolSet } from "../tools/tool-set.ts";
-import type { SessionExtensions } from "./session-extensions.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
-
-/** What the MCP servers of a session are made from. */
-export interface McpSurroundings {
-  readonly places: { readonly agentDirectory: string };
-  readonly environment: ToolEnvironment;
-  readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
-  readonly tools: ToolSet;
-  readonly maskKeys: KeyMask;
-  readonly noteSecret: (value: string) => void;
-  readonly isProjectTrusted: () => boolean;
-  readonly extensions?: SessionExtensions | undefined;
-  readonly parts: () => SessionParts;
-}
+import { type ToolEnvironment, VERSION } from "@tau-agent/system";
+import type { SessionParts } from "../../session/build-session.ts";
+import type { SessionDraft } from "./session-draft.ts";
 
 /** Prepares the MCP servers of a session; their code is loaded where one is configured. */
-export function createMcp(
-  {
-    mcp = {},
-    mcpServers = {},
-    mcpPool: pool = new McpPool(),
-    clientReady,
-  }: CreateAgentSessionOptions,
-  surroundings: McpSurroundings,
-): McpAccess {
-  const { places, environment, extensions, isProjectTrusted, parts } = surroundings;
+export function createMcp(draft: SessionDraft, environment: ToolEnvironment): McpAccess {
+  const { places, options, extensions } = draft.surroundings;
   const { agentDirectory } = places;
   const access = new McpAccess({
     places: () => ({
       agentDirectory,
       cwd: environment.cwd,
-      isProjectTrusted: isProjectTrusted(),
+      isProjectTrusted: draft.session.isProjectTrusted,
       keyVariables: () => environment.keyVariables ?? [],
     }),
-    given: mcpServers,
-    isOff: mcp.isOff ?? false,
+    given: options.mcpServers ?? {},
+    isOff: options.mcp?.isOff ?? false,
     // Not before the session is complete: its parts are needed.
-    startAfter: clientReady ?? new Promise((resolve) => setImmediate(resolve)),
-    create: () => createServers({ only: mcp.only, pool }, surroundings),
-    onFailure: (error) => parts().problems.add(error),
+    startAfter: options.clientReady ?? new Promise((resolve) => setImmediate(resolve)),
+    create: () => createServers(draft, environment),
+    onFailure: (error) => draft.parts.problems.add(error),
   });
   extensions?.opened?.system.mcpServers.listen((servers) => access.register(servers));
   return access;
 }
 
 async function createServers(
-  { only, pool }: { readonly only: readonly string[] | undefined; readonly pool: McpPool },
-  surroundings: McpSurroundings,
+  draft: SessionDraft,
+  environment: ToolEnvironment,
 ): Promise<McpServers> {
   const [{ McpServers }, { McpLogins }, { answerSampling }, { keepPrivately }] = await Promise.all([
     import("@tau-agent/mcp/mcp-servers"),
@@ -59,38 +36,39 @@ async function createServers(
     import("@tau-agent/mcp/sampling"),
     import("@tau-agent/mcp/keep-privately"),
   ]);
-  const { environment, fetch, tools, parts, maskKeys, noteSecret } = surroundings;
-  const { agentDirectory } = surroundings.places;
-  const { inputs, problems, emit, origins, models } = parts();
-  const { requests, permissions } = inputs;
+  const { fetch, places, options, requests, permissions } = draft.surroundings;
+  const { inputs, problems, emit, origins, models } = draft.parts;
   const cwd = () => environment.cwd;
   return new McpServers(
     {
       folders: () => [environment.cwd, ...(environment.additionalDirectories ?? [])],
       requests,
-      tools,
-      only,
+      tools: inputs.tools,
+      only: options.mcp?.only,
       contextWindow: () => models.model?.contextWindow,
       promptId: () => origins.current,
       emit: (event) => void emit(event),
       note: (diagnostic) => problems.note(diagnostic),
-      maskKeys,
+      maskKeys: draft.maskKeys,
       sample: (request) =>
         answerSampling(request, {
           requests,
           cwd,
           timeoutMs: () => permissions.state.timeoutMs,
-          reply: (context, signal) => sampleReply(parts(), context, signal),
+          reply: (context, signal) => sampleReply(draft.parts, context, signal),
         }),
     },
     {
       openContext: {
-        ...{ environment, fetch, pool, noteSecret },
+        environment,
+        fetch,
+        pool: options.mcpPool ?? new McpPool(),
+        noteSecret: draft.keys.noteSecret,
         identity: { name: "tau", title: "Tau", version: VERSION },
         runCommand: createCommandRunner({ processes: environment.processes }),
       },
       logins: new McpLogins({
-        agentDirectory,
+        agentDirectory: places.agentDirectory,
         open: async (url, server) => {
           const closed = await requests.ask<object>({
             method: "open_url",

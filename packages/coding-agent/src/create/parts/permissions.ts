@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import type { PermissionRule } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic, SettingsStore } from "@tau-agent/system";
-import type { QuestionsOptions } from "../approvals/questions.ts";
-import { type PermissionChange, readPermissions } from "../permissions/permission-settings.ts";
-import { SessionPermissions } from "../permissions/session-permissions.ts";
+import type { SettingsStore } from "@tau-agent/system";
+import type { QuestionsOptions } from "../../approvals/questions.ts";
+import { type PermissionChange, readPermissions } from "../../permissions/permission-settings.ts";
+import { SessionPermissions } from "../../permissions/session-permissions.ts";
+import type { SessionDraft } from "./session-draft.ts";
 
 /**
  * The permissions that a session begins with.
@@ -28,21 +29,18 @@ export function createPermissions(
  * Saves rules of an answer, which count at once. A file that cannot be changed is left alone; the rules
  * then count for this session.
  */
-export function ruleSaver(context: {
-  readonly settings: SettingsStore;
-  readonly permissions: SessionPermissions;
-  readonly agentDirectory: string;
-  readonly note: (diagnostic: Diagnostic) => void;
-}): QuestionsOptions["saveRules"] {
-  const { permissions, note } = context;
+export function ruleSaver(draft: SessionDraft): QuestionsOptions["saveRules"] {
+  const { settings, permissions, places } = draft.surroundings;
   return async (rules, saveTo) => {
     try {
-      for (const rule of rules) await save(context, rule, saveTo);
+      for (const rule of rules) {
+        await save({ settings, agentDirectory: places.agentDirectory }, rule, saveTo);
+      }
       permissions.refresh();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const message = `The permission rule could not be saved: ${reason} It counts for this session.`;
-      note({ severity: "warning", code: "invalid_settings", message });
+      draft.parts.problems.note({ severity: "warning", code: "invalid_settings", message });
     }
     const known = new Set(permissions.state.rules.map(textOf));
     permissions.add(rules.filter((rule) => !known.has(textOf(rule))));

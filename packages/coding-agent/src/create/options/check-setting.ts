@@ -1,6 +1,6 @@
 import { proxiedFetch } from "@tau-agent/models";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { permissionProblem } from "../permissions/permission-settings.ts";
+import { permissionProblem } from "../../permissions/permission-settings.ts";
 
 /** A value for a member of a group of settings, and the file that it is meant for. */
 interface CheckedValue {

@@ -8,12 +8,12 @@ import type { SessionStore } from "@tau-agent/sessions";
 import type { SessionStart } from "@tau-agent/sessions/log";
 import type { CommandRunner, FileAccess, SandboxChange, SettingsStore } from "@tau-agent/system";
 import type { RewindOptions } from "@tau-agent/worktrees";
-import type { PermissionChange } from "../permissions/permission-settings.ts";
-import type { PromptResourcesOptions } from "../resources/read-resources.ts";
-import type { TaskOptions } from "../subagents/session-tasks.ts";
-import type { TelemetryOptions } from "../telemetry/session-telemetry.ts";
-import type { ToolSelection } from "../tools/tool-selection.ts";
-import type { ExtensionOptions } from "./session-extensions.ts";
+import type { PermissionChange } from "../../permissions/permission-settings.ts";
+import type { PromptResourcesOptions } from "../../resources/read-resources.ts";
+import type { TaskOptions } from "../../subagents/session-tasks.ts";
+import type { TelemetryOptions } from "../../telemetry/session-telemetry.ts";
+import type { ToolSelection } from "../../tools/tool-selection.ts";
+import type { ExtensionOptions } from "./extension-options.ts";
 import type { SessionChoice } from "./session-start.ts";
 
 /** Texts of the system prompt and the places they come from. */

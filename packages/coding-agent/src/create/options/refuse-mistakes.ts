@@ -1,7 +1,7 @@
 import type { ModelRegistry } from "@tau-agent/models";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type Diagnostic, lineOf, type SettingsStore } from "@tau-agent/system";
-import type { ToolSet } from "../tools/tool-set.ts";
+import type { ToolSet } from "../../tools/tool-set.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 
 /**

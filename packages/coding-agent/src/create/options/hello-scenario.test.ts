@@ -3,6 +3,6 @@ import { expect, it } from "vitest";
 import { helloScenario } from "./hello-scenario.ts";
 
 it("the built-in scenario is the one the pages show", () => {
-  const shown = new URL("../../../../docs/examples/scenarios/hello.json", import.meta.url);
+  const shown = new URL("../../../../../docs/examples/scenarios/hello.json", import.meta.url);
   expect(helloScenario).toEqual(JSON.parse(readFileSync(shown, "utf8")));
 });

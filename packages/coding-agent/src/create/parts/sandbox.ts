@@ -1,21 +1,6 @@
 import { existsSync } from "node:fs";
-import type { Diagnostic, SandboxChange, SandboxParts, SettingsStore } from "@tau-agent/system";
-import type { Places } from "./places.ts";
-import type { WorkingFolder } from "./working-folder.ts";
-
-/** What a session's sandbox is opened with. */
-export interface SandboxSurroundings {
-  readonly places: Places;
-  readonly settings: SettingsStore;
-  readonly workingFolder: WorkingFolder;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly hostProcesses: readonly number[] | undefined;
-}
-
-/** The sandbox of a session, and what is wrong with it. */
-export interface CreatedSandbox extends SandboxParts {
-  readonly diagnostics: readonly Diagnostic[];
-}
+import type { Diagnostic, SandboxParts } from "@tau-agent/system";
+import type { SessionBase } from "./session-base.ts";
 
 /**
  * Opens the sandbox that settings and options ask for. A project's part counts before it is trusted.
@@ -24,9 +9,10 @@ export interface CreatedSandbox extends SandboxParts {
  * sandbox
  */
 export async function createSandbox(
-  given: SandboxChange | undefined,
-  { places, settings, workingFolder, environment, hostProcesses }: SandboxSurroundings,
-): Promise<CreatedSandbox> {
+  base: Omit<SessionBase, "sandboxed">,
+): Promise<SandboxParts & { readonly diagnostics: readonly Diagnostic[] }> {
+  const { places, settings, workingFolder, environment, options } = base;
+  const { sandbox: given, hostProcesses } = options;
   // Nothing is loaded for those who want none.
   if (given === undefined && settings.sandboxFiles.length === 0) return { diagnostics: [] };
   const { settleSandbox, settingPath } = await import("@tau-agent/system/sandbox-settings");
@@ -43,8 +29,8 @@ export async function createSandbox(
   });
   const { available, reason, remedy } = opened.check;
   if (available) {
-    const base = { cwd: workingFolder.cwd, homeDirectory: places.homeDirectory };
-    const missing = policy.write.filter((path) => !existsSync(settingPath(path, base)));
+    const folders = { cwd: workingFolder.cwd, homeDirectory: places.homeDirectory };
+    const missing = policy.write.filter((path) => !existsSync(settingPath(path, folders)));
     return { ...opened, policy, diagnostics: [...diagnostics, ...missing.map(missingPath)] };
   }
   const message = `The sandbox is not available: ${reason}. ${remedy}`;

@@ -1,0 +1,96 @@
+import { builtInProviders } from "@tau-agent/ai";
+import {
+  builtInCatalog,
+  createModelRegistry,
+  type ModelRegistry,
+  proxiedFetch,
+} from "@tau-agent/models";
+import { openSession } from "@tau-agent/sessions/log";
+import { HostRequests, ProcessRegistry, type SettingsStore } from "@tau-agent/system";
+import { resolveScope } from "../options/choose-model.ts";
+import { type Places, resolvePlaces } from "../options/places.ts";
+import { refuseBrokenFiles } from "../options/refuse-mistakes.ts";
+import type { SessionSetup } from "../options/session-options.ts";
+import { sessionPlace } from "../options/session-place.ts";
+import { WorkingFolder } from "../options/working-folder.ts";
+import { decideTrust, folderOfSession, loadSettings } from "../trust/project-settings.ts";
+import { createPermissions } from "./permissions.ts";
+import { createSandbox } from "./sandbox.ts";
+import type { SessionBase } from "./session-base.ts";
+import type { Surroundings } from "./session-draft.ts";
+import { SessionExtensions } from "./session-extensions.ts";
+
+/** Reads what a session is assembled from, up to its log. */
+export async function openSurroundings(options: SessionSetup): Promise<Surroundings> {
+  const given = resolvePlaces(options);
+  const first = await loadSettings(options, given);
+  const stored = await folderOfSession(options, given, first);
+  const places = stored?.places ?? given;
+  const settings = places.cwd === given.cwd ? first : await loadSettings(options, places);
+  const diagnostics = [...settings.diagnostics];
+  const began = beginBase(options, places, settings);
+  const { diagnostics: found, ...sandboxed } = await createSandbox(began);
+  diagnostics.push(...found);
+  const base: SessionBase = { ...began, sandboxed };
+  // No extension is looked for unless the embedder says which to give the session.
+  const extensions = options.extensions && new SessionExtensions(base, options.extensions);
+  await extensions?.loadOwn();
+  const askExtensions = extensions && (() => extensions.askTrust());
+  diagnostics.push(
+    ...(await decideTrust(options, { places, given, settings, askExtensions })),
+    ...(stored?.diagnostics ?? []),
+  );
+  const { registry } = base;
+  if (options.refusesMistakes) await refuseBrokenFiles(settings, registry);
+  await extensions?.loadProject();
+  const permissions = createPermissions(settings, options.permissions);
+  diagnostics.push(...permissions.diagnostics);
+  const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
+  const openOptions = { cwd: places.cwd, keepsQuestions };
+  const { home, closeStore } = await sessionPlace(options, places, settings);
+  const [loaded, scope] = await Promise.all([
+    openSession(stored?.session ?? options.session, home, openOptions),
+    resolveScope(registry, options.models ?? settings.get("enabledModels"), diagnostics),
+  ]);
+  const { log } = loaded;
+  diagnostics.push(...loaded.diagnostics);
+  const opened = { extensions, permissions, home, openOptions, closeStore, log, scope };
+  return { ...base, ...opened, diagnostics };
+}
+
+function beginBase(
+  options: SessionSetup,
+  places: Places,
+  settings: SettingsStore,
+): Omit<SessionBase, "sandboxed"> {
+  const { environment = {} } = options;
+  const fetch = proxiedFetch({ environment, setting: () => settings.get("httpProxy") });
+  const processes = new ProcessRegistry({ systemRoot: environment.SystemRoot });
+  return {
+    options,
+    environment,
+    places,
+    workingFolder: new WorkingFolder(places.cwd),
+    settings,
+    registry: createRegistry(options, places, { fetch, processes }),
+    fetch,
+    processes,
+    requests: new HostRequests(),
+  };
+}
+
+function createRegistry(
+  options: SessionSetup,
+  { agentDirectory }: Places,
+  shared: Pick<SessionBase, "fetch" | "processes">,
+): ModelRegistry {
+  const registry = createModelRegistry({
+    agentDirectory,
+    environment: options.environment ?? {},
+    catalog: builtInCatalog(),
+    apis: options.stream === undefined ? Object.keys(builtInProviders) : undefined,
+    ...shared,
+  });
+  for (const provider of options.providers ?? []) registry.addProvider(provider);
+  return registry;
+}

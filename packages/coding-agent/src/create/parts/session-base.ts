@@ -1,0 +1,20 @@
+import type { ModelRegistry } from "@tau-agent/models";
+import type { HostRequests, ProcessRegistry, SandboxParts, SettingsStore } from "@tau-agent/system";
+import type { Places } from "../options/places.ts";
+import type { SessionSetup } from "../options/session-options.ts";
+import type { WorkingFolder } from "../options/working-folder.ts";
+
+/** What a session has before its extensions are loaded. */
+export interface SessionBase {
+  readonly options: SessionSetup;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly places: Places;
+  readonly workingFolder: WorkingFolder;
+  readonly settings: SettingsStore;
+  readonly registry: ModelRegistry;
+  /** The `fetch` that goes through the user's proxy, if there is one. */
+  readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
+  readonly processes: ProcessRegistry;
+  readonly requests: HostRequests;
+  readonly sandboxed: SandboxParts;
+}

@@ -1,0 +1,153 @@
+import { createStream } from "@tau-agent/ai";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic } from "@tau-agent/system";
+import { discoverExtensions, type PackageFinder } from "../../extensions/load/discover.ts";
+import type { OpenExtensions } from "../../extensions/open-extensions.ts";
+import type { ExtensionOptions } from "../options/extension-options.ts";
+import type { SessionBase } from "./session-base.ts";
+
+/**
+ * Finds out whether there are extensions at all, at the cost of one directory read. The system that
+ * runs them is loaded when the first one is found.
+ */
+export class SessionExtensions {
+  readonly #base: SessionBase;
+  readonly #options: ExtensionOptions;
+  readonly #diagnostics: Diagnostic[] = [];
+  #untrusted: readonly Diagnostic[] = [];
+  #opened: OpenExtensions | undefined;
+
+  constructor(base: SessionBase, options: ExtensionOptions) {
+    this.#base = base;
+    this.#options = options;
+  }
+
+  /** The extensions; undefined without any. */
+  get opened(): OpenExtensions | undefined {
+    return this.#opened;
+  }
+
+  /** Problems with extensions, and unknown flags. */
+  get diagnostics(): readonly Diagnostic[] {
+    if (this.#opened !== undefined) return this.#opened.diagnostics;
+    const flags = [...(this.#options.flagValues?.keys() ?? [])].map((name) => ({
+      severity: "warning" as const,
+      message: `--${name} is not a flag of this version; it is ignored`,
+    }));
+    const untrusted = this.#base.settings.isProjectTrusted ? [] : this.#untrusted;
+    return [...this.#diagnostics, ...untrusted, ...flags];
+  }
+
+  /**
+   * Loads the user's own extensions.
+   *
+   * @throws {SessionError} `extension_unusable` when one that `-e`, the settings or the options name
+   *   cannot be loaded: a guard that is left out silently is worse than none
+   */
+  async loadOwn(): Promise<void> {
+    await this.#load("own");
+    this.#stopAt(this.diagnostics.find(({ isFatal }) => isFatal === true));
+  }
+
+  /**
+   * Loads those of the project, if it is trusted; called once that is decided.
+   *
+   * @throws {SessionError} `extension_unusable` as {@link loadOwn}, also for a package that `-e` names
+   *   and that only the project has, if it is not trusted
+   */
+  async loadProject(): Promise<void> {
+    if (this.#base.settings.isProjectTrusted) await this.#load("project");
+    this.#stopAt(this.diagnostics.find(({ isFatal }) => isFatal !== undefined));
+    this.#options.onFlags?.(this.#opened?.system.runner.flagTypes ?? new Map());
+  }
+
+  #stopAt(fatal: Diagnostic | undefined): void {
+    if (fatal === undefined) return;
+    const [reason = "", ...more] = fatal.message.split("\n").filter((line) => line.trim() !== "");
+    const text = [reason, ...more.slice(0, 2)].join("\n");
+    throw new SessionError("extension_unusable", { reason: text }, { cause: fatal });
+  }
+
+  async #load(part: "own" | "project"): Promise<void> {
+    const { settings, sandboxed } = this.#base;
+    if (this.#opened === undefined) {
+      const entries = settings.resources("extensions");
+      const found = await discoverExtensions({ ...this.#discovery(), part, entries });
+      const { files, diagnostics, untrusted } = found;
+      if (files.length === 0 && (this.#options.factories ?? []).length === 0) {
+        sandboxed.sandbox?.keepForHost(found.places);
+        this.#diagnostics.push(...diagnostics);
+        if (part === "own") this.#untrusted = untrusted;
+        return;
+      }
+      this.#opened = await this.#open();
+    }
+    await this.#opened.system.load(part);
+  }
+
+  /** The decision of the user's extensions about trusting the project. */
+  async askTrust() {
+    return this.#opened?.system.askTrust();
+  }
+
+  /** Where extensions are looked for. */
+  #discovery() {
+    const { places, sandboxed } = this.#base;
+    const { paths = [], onlyNamed = false } = this.#options;
+    const changeable = sandboxed.sandbox === undefined ? undefined : places.cwd;
+    return { ...places, paths, onlyNamed, packages: this.#packages(), changeable };
+  }
+
+  /** Loaded once there is something to find. */
+  #packages(): PackageFinder {
+    const { places, settings } = this.#base;
+    const { cwd, agentDirectory, homeDirectory } = places;
+    const finder = () => import("../../resources/packages/find-packages.ts");
+    return {
+      all: async () => {
+        if (settings.packages.length === 0) return [];
+        const { findPackages } = await finder();
+        return (await findPackages(settings, { cwd, agentDirectory, homeDirectory })).packages;
+      },
+      named: async (source, isProjectTrusted) =>
+        (await finder()).findNamedPackage(
+          source,
+          { cwd, agentDirectory, homeDirectory },
+          isProjectTrusted,
+        ),
+    };
+  }
+
+  async #open(): Promise<OpenExtensions> {
+    const options = this.#options;
+    const { places, workingFolder, settings, registry, environment, processes } = this.#base;
+    const { stream = createStream() } = this.#base.options;
+    const [{ OpenExtensions }, hostModules] = await Promise.all([
+      import("../../extensions/open-extensions.ts"),
+      options.hostModules(),
+    ]);
+    return new OpenExtensions({
+      ...this.#discovery(),
+      temporaryDirectory: places.temporaryDirectory,
+      entries: () => settings.resources("extensions"),
+      hostModules,
+      factories: options.factories ?? [],
+      flagValues: options.flagValues ?? new Map(),
+      mode: options.mode ?? "rpc",
+      sendUiRequest: options.sendUiRequest,
+      showNotice: options.showNotice,
+      requests: this.#base.requests,
+      onShutdown: options.onShutdown,
+      registry,
+      stream,
+      execEnvironment: {
+        get cwd() {
+          return workingFolder.cwd;
+        },
+        environment,
+        processes,
+        sandbox: this.#base.sandboxed.sandbox,
+      },
+    });
+  }
+}

@@ -1,0 +1,14 @@
+import { type KeySources, KnownKeys } from "@tau-agent/system";
+import type { SessionBase } from "./session-base.ts";
+
+/** Where the keys are known from that no tool and no span may show. */
+export interface SessionKeys extends KeySources {
+  readonly noteSecret: (value: string) => void;
+}
+
+export function sessionKeys({ environment, places, registry }: SessionBase): SessionKeys {
+  const known = new KnownKeys(places.agentDirectory);
+  const seen = new Set<string>();
+  const used = () => [...registry.keys.secrets, ...seen];
+  return { environment, known, used, noteSecret: (value) => void seen.add(value) };
+}
