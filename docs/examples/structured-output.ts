@@ -7,8 +7,8 @@ import { z } from "zod";
 // For a real model, use `environment: process.env, model: "sonnet"` instead of these.
 const provider = scriptedProvider([
   turn(toolCall("grep", { pattern: "TODO" })),
-  turn(toolCall("structured_output", { todos: 3 })),
-  turn(toolCall("structured_output", { todos: [{ file: "main.ts", text: "name it" }] })),
+  '{"todos": 3}',
+  '{"todos": [{"file": "main.ts", "text": "name it"}]}',
 ]);
 const session = await createAgentSession({
   cwd: import.meta.dirname,

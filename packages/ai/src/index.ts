@@ -61,6 +61,7 @@ export { builtInProviders, type ProviderTable } from "./providers.ts";
 export { redactSecrets } from "./redact-secrets.ts";
 export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
 export { emptyUsage } from "./reply/empty-usage.ts";
+export { appendsTools } from "./request/appends-tools.ts";
 export { type HistoryOptions, prepareContext } from "./request/history.ts";
 export { hasOutputForm } from "./request/output-form.ts";
 export { sanitizeText } from "./request/sanitize.ts";

@@ -13,6 +13,11 @@ export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /**
+   * It calls tools that are not declared, by their names: its arguments are `{name, arguments}`. Replies show
+   * such a call as one of the other tool, and requests repeat it as the model made it.
+   */
+  readonly callsByName?: boolean | undefined;
 }
 
 /** Everything of a request that is not an option: what the model reads. */

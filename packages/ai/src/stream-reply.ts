@@ -5,6 +5,7 @@ import { nameProvider } from "./name-provider.ts";
 import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provider.ts";
 import { builtInProviders, LoadedProviders } from "./providers.ts";
 import { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
+import { NamedCalls } from "./reply/named-calls.ts";
 import { ReplyGuard } from "./reply-guard.ts";
 import { ToolFitter } from "./request/fit-tools.ts";
 import { fittingLimit } from "./request/fitting-limit.ts";
@@ -51,7 +52,7 @@ async function* run(task: Run): AssistantStream {
   try {
     if (task.isSecondTry !== true) yield assembler.start();
     provider = await guard.wait(() => task.providers.load(model));
-    const { encoded, ownNames, options } = encode(task, provider);
+    const { encoded, ownNames, namedCalls, options } = encode(task, provider);
     sent = options;
     const chunks = await open(task, provider, encoded, guard);
     const reduce = provider.reduce(model);
@@ -69,7 +70,9 @@ async function* run(task: Run): AssistantStream {
       if (seen) await guard.wait(() => seen);
       for (const delta of readChunk(reduce, chunk)) {
         // Not `yield*`, which makes a promise of its own for each (row "text stream of 16 000 deltas").
-        for (const event of assembler.push(withOwnName(delta, ownNames))) yield event;
+        for (const real of namedCalls?.read(delta) ?? [delta]) {
+          for (const event of assembler.push(withOwnName(real, ownNames))) yield event;
+        }
       }
       if (!assembler.hasStopped) continue;
       if (provider.endsAtStop) break;
@@ -102,7 +105,12 @@ async function* run(task: Run): AssistantStream {
 function encode(
   { model, context, request, history, estimate, tools: fitter }: Run,
   provider: Provider,
-): { encoded: unknown; ownNames: ReadonlyMap<string, string>; options: StreamOptions } {
+): {
+  encoded: unknown;
+  ownNames: ReadonlyMap<string, string>;
+  namedCalls: NamedCalls | undefined;
+  options: StreamOptions;
+} {
   const { tools, ownNames, leftOut } = fitter.fit(model.api, context.tools ?? []);
   for (const diagnostic of leftOut) {
     if (fitter.isNews(diagnostic)) request.onDiagnostic?.(diagnostic);
@@ -116,7 +124,9 @@ function encode(
   const memo = request.onPayload === undefined ? history : new Memo();
   const fitted = fitContext(model, { ...context, tools }, rules, memo);
   const options = { ...request, inputTokens: request.inputTokens ?? estimate.of(model, fitted) };
-  return { encoded: provider.encode(model, fitted, options), ownNames, options };
+  const caller = tools.find(({ callsByName }) => callsByName)?.name;
+  const namedCalls = caller === undefined ? undefined : new NamedCalls(caller);
+  return { encoded: provider.encode(model, fitted, options), ownNames, namedCalls, options };
 }
 
 /**

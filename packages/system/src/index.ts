@@ -138,6 +138,5 @@ export { readShellLine } from "./shell-lines/read-shell-line.ts";
 export type { AnswerSchema } from "./structured-output/answer-schema.ts";
 export { readAnswerSchema } from "./structured-output/answer-schema.ts";
 export type { OutputResult } from "./structured-output/output-answer.ts";
-export { OutputAnswer } from "./structured-output/output-answer.ts";
+export { OUTPUT_REMINDER, OutputAnswer } from "./structured-output/output-answer.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
-export { OUTPUT_REMINDER, OUTPUT_TOOL } from "./structured-output/output-tool.ts";

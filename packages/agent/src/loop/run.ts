@@ -1,4 +1,4 @@
-import type { Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
+import type { Context, StreamFunction, StreamOptions, ToolDefinition } from "@tau-agent/ai";
 import type { AgentEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
 import type {
   AgentMessage,
@@ -70,7 +70,10 @@ export async function decideToolCall(
 export interface ModelRequest {
   readonly model: Model;
   readonly systemPrompt: string;
+  /** The tools that a call may name. */
   readonly tools: readonly AgentTool[];
+  /** Those that the model is shown; default all. */
+  readonly declared?: readonly ToolDefinition[] | undefined;
   readonly options: Omit<StreamOptions, "signal">;
 }
 

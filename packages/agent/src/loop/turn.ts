@@ -147,7 +147,7 @@ async function buildContext(run: Run, request: ModelRequest): Promise<Context> {
   const context: Context = {
     systemPrompt: request.systemPrompt,
     messages: run.options.toLlmMessages(run.messages()),
-    tools: request.tools,
+    tools: request.declared ?? request.tools,
   };
   return (await run.options.transformContext?.(context)) ?? context;
 }

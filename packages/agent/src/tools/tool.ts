@@ -1,6 +1,5 @@
 import type { ToolDefinition } from "@tau-agent/ai";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 
 /** What a running tool gets besides its arguments. */
 export interface ToolCallContext {
@@ -45,9 +44,5 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
   readonly promptGuidelines?: readonly string[];
   /** Converts what a model sent (an older shape, a JSON string) before validation. */
   prepareArguments?(received: Record<string, unknown>): Record<string, unknown>;
-  /**
-   * Takes the arguments of a call as they came, also malformed ones: the tool checks them itself.
-   */
-  readArguments?(call: ToolCall): Record<string, unknown>;
   execute(args: Arguments, call: ToolCallContext): Promise<ToolResult>;
 }

@@ -34,7 +34,6 @@ function checkArguments(
   tool: AgentTool,
   call: ToolCall,
 ): Record<string, unknown> {
-  if (tool.readArguments !== undefined) return tool.readArguments(call);
   const refuse = (problems: readonly string[], received: string): never => {
     const lines = [...new Set(problems)].map((problem) => `\n  - ${problem}`).join("");
     throw new ToolError(

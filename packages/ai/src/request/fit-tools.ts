@@ -62,6 +62,7 @@ function fitTool(tool: ToolDefinition, rules: ToolRules): Fitted {
       name: wireName(tool.name, rules),
       description: typeof description === "string" ? description : "",
       parameters,
+      ...(tool.callsByName && { callsByName: true }),
     };
   } catch (error) {
     const why =

@@ -8,7 +8,7 @@ import type {
   UserContent,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-import type { Context, ImageLimits, Provider } from "../provider.ts";
+import type { Context, ImageLimits, Provider, ToolDefinition } from "../provider.ts";
 import { withResultsInPlace } from "./late-results.ts";
 import { limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
@@ -64,14 +64,15 @@ export function fitContext(
 
 function transformHistory(
   model: Model,
-  { messages }: Context,
+  { messages, tools = [] }: Context,
   { normalizeToolCallId = (id) => id, imageLimits }: HistoryOptions,
   memo: Memo,
 ): LlmMessage[] {
   const readsImages = model.input.includes("image");
   const names = toolRules(model.api);
+  const asMade = callsAsMade(tools);
   const { pairing, replaced } = memo.fold(withResultsInPlace(messages), {
-    rules: [model.provider, model.api, model.id, readsImages],
+    rules: [model.provider, model.api, model.id, readsImages, asMade?.declared],
     start: () => ({
       pairing: new Pairing(),
       ids: new UniqueIds(),
@@ -106,7 +107,7 @@ function transformHistory(
             .flatMap((block) => fitBlock(block, isSame));
       pairing.ask(message, content, (call) => ({
         id: ids.claim(normalizeToolCallId(call.id, call, message)),
-        name: wireName(call.name, names),
+        ...(asMade?.of(call, wireName(call.name, names)) ?? { name: wireName(call.name, names) }),
       }));
     },
   });
@@ -114,6 +115,19 @@ function transformHistory(
   return imageLimits === undefined || !readsImages
     ? settled
     : limitImages(settled, imageLimits, replaced);
+}
+
+/** Calls of tools that are not declared, as calls of the tool that makes them by name, where one is. */
+function callsAsMade(tools: readonly ToolDefinition[]) {
+  const caller = tools.find(({ callsByName }) => callsByName);
+  if (caller === undefined) return undefined;
+  const declared = tools.map(({ name }) => name);
+  const names = new Set(declared);
+  return {
+    declared,
+    of: ({ name, arguments: args }: ToolCall, sentName: string) =>
+      names.has(sentName) ? undefined : { name: caller.name, arguments: { name, arguments: args } },
+  };
 }
 
 /** Writes messages and keeps account of the calls that still wait for their result. */
@@ -129,7 +143,7 @@ class Pairing {
   ask(
     message: AssistantMessage,
     content: AssistantContent[],
-    rename: (call: ToolCall) => Pick<ToolCall, "id" | "name">,
+    rename: (call: ToolCall) => Pick<ToolCall, "id" | "name"> & Partial<ToolCall>,
   ): void {
     if (content.length === 0) return;
     this.#timestamp = message.timestamp;

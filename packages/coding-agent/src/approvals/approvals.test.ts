@@ -551,14 +551,3 @@ describe("while a question is open", () => {
 });
 
 type Session = Awaited<ReturnType<typeof asking>>["session"];
-
-it("never asks about the answer of a prompt with a schema", async () => {
-  const answer = toolCall("structured_output", { ok: true });
-  const test = await asking([turn(answer)], [], {
-    permissions: { mode: "ask", rules: [{ tool: "*", action: "ask" }] },
-  });
-  const outputSchema = { type: "object", properties: { ok: { type: "boolean" } } };
-  const result = await test.session.prompt("go", { outputSchema });
-  expect(result).toMatchObject({ outputStatus: "valid", output: { ok: true } });
-  expect(test.asked).toEqual([]);
-});

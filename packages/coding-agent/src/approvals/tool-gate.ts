@@ -9,7 +9,6 @@ import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { LeaveQuestion, Withdrawal } from "@tau-agent/system";
 import type { GateState, JudgedCalls, PassingCall, ToolGateOptions } from "./judged-calls.ts";
 import type { Questions } from "./questions.ts";
-import { isAnswerTool } from "./tool-traits.ts";
 
 /**
  * What every tool call passes: rules, then extensions, then the question to a person. A call that
@@ -74,7 +73,7 @@ export class ToolGate implements ToolHooks {
     const requestId = this.#state.resumed.get(call.id);
     const { withdrawals } = this.#state;
     const passing: PassingCall = { call, tool, signal, requestId, withdrawals };
-    const isFree = () => requestId === undefined && (permissions.allowsAll || isAnswerTool(tool));
+    const isFree = () => requestId === undefined && permissions.allowsAll;
     if (!isFree()) {
       const denial = await (await this.#load()).denial(passing);
       if (denial !== undefined) return denial;

@@ -1,5 +1,4 @@
 import type { AgentTool } from "@tau-agent/agent";
-import { OUTPUT_TOOL } from "@tau-agent/system";
 import type { ToolTraits } from "../permissions/rules/subject.ts";
 
 /** Tau's own tools that change nothing, besides those that say so. */
@@ -13,11 +12,6 @@ const readOnlyTools: ReadonlySet<string> = new Set([
 
 /** Tau's own tools that are never asked about: a subagent's calls are judged by themselves. */
 const neverAsked: ReadonlySet<string> = new Set(["todo_write", "task", "job_kill"]);
-
-/** Whether a tool only hands over the answer of a prompt: it is never asked about. */
-export function isAnswerTool({ name, readArguments }: AgentTool): boolean {
-  return name === OUTPUT_TOOL && readArguments !== undefined;
-}
 
 /** What permissions know of a tool. */
 export function toolTraits({ name, isReadOnly }: AgentTool, isBuiltIn: boolean): ToolTraits {

@@ -1,9 +1,10 @@
-import { toolCall, turn } from "@tau-agent/ai/testing";
+import { createStream } from "@tau-agent/ai";
+import { startLoopbackServer, toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
 import type { AgentSession } from "../session/agent-session.ts";
-import { createTestSession, eventOf, isType } from "./__fixtures__/test-session.ts";
+import { createTestSession, eventOf, isType, keyless } from "./__fixtures__/test-session.ts";
 
 const bash = (args: Record<string, unknown>) => toolCall("bash", args);
 const notices = (messages: readonly AgentMessage[]) =>
@@ -18,13 +19,45 @@ const resultTexts = (session: AgentSession) =>
 describe("the tools for jobs", () => {
   const names = async (only?: string[], exclude?: string[]) => {
     const { session } = await createTestSession([], { tools: { only, exclude } });
-    return session.activeTools.map(({ name }) => name);
+    return session.tools.available.map(({ name }) => name).filter((name) => name !== "call_tool");
   };
 
   it("are there wherever bash is", async () => {
     expect(await names()).toEqual(expect.arrayContaining(["job_output", "job_kill", "list_jobs"]));
     expect(await names(["bash"])).toEqual(["bash", "job_output", "job_kill", "list_jobs"]);
     expect(await names(["read", "ls"])).toEqual(["read", "ls"]);
+  });
+
+  it.each([
+    ["are declared, at the end, to models that take further tools", true],
+    ["are called by name by models that do not", false],
+  ])("from the first job on %s", async (_, isAppendable) => {
+    const scenario = [
+      turn([bash({ command: "true", background: true })]),
+      turn([toolCall("list_jobs", {})]),
+      "done",
+    ];
+    await using server = await startLoopbackServer({ scenario });
+    const compat = isAppendable ? { supportsMidConvoToolChanges: true } : {};
+    const { session } = await createTestSession([], {
+      model: server.model("anthropic-messages", { compat }),
+      providers: [keyless("loopback")],
+      stream: createStream(),
+    });
+    const isActive = () => session.activeTools.some(({ name }) => name === "list_jobs");
+    expect(isActive()).toBe(false);
+    await session.prompt("go");
+    expect(isActive()).toBe(true);
+    expect(server.refusals).toEqual([]);
+    const bodies = server.requests.map(({ body }) => body as { tools: { name: string }[] });
+    const declared = bodies.map(({ tools }) => tools.map(({ name }) => name));
+    expect(declared[0]).not.toContain("list_jobs");
+    expect(declared[0]?.includes("call_tool")).toBe(!isAppendable);
+    for (const names of declared) expect(names).toEqual(declared[0]);
+    const additions = bodies.map((body) => JSON.stringify(body).includes("tool_addition"));
+    expect(additions).toEqual([false, isAppendable, isAppendable]);
+    expect(resultTexts(session)[0]?.includes("call_tool")).toBe(!isAppendable);
+    expect(resultTexts(session)[1]).toContain(": true");
   });
 
   it("can be taken away", async () => {
@@ -40,13 +73,11 @@ describe("the tools for jobs", () => {
     expect(find("job_kill")?.isReadOnly).toBeUndefined();
     expect(await find("bash")?.isReadOnlyCall?.({ command: "ls" })).toBe(true);
     expect(await find("bash")?.isReadOnlyCall?.({ command: "ls", background: true })).toBe(false);
-    const traits = session.activeTools.filter(({ name }) => /job/.test(name));
-    expect(traits.map(({ readOnly }) => readOnly)).toEqual([true, false, true]);
   });
 
   it("add no more to a request than their purpose needs", async () => {
     const { session } = await createTestSession([]);
-    const declared = session.activeTools
+    const declared = session.tools.available
       .filter(({ name }) => /job/.test(name))
       .map(({ name, description, parameters }) => ({ name, description, parameters }));
     expect(JSON.stringify(declared).length).toBeLessThan(600);
@@ -68,7 +99,7 @@ describe("a job of the model", () => {
     });
     await session.prompt("go");
     const texts = resultTexts(session);
-    expect(texts[0]).toBe(`Started in the background as ${jobId}.`);
+    expect(texts[0]).toContain(`Started in the background as ${jobId}.`);
     expect(texts[2]).toBe(`up\n\n[${jobId}: running; nextOffset 3]`);
     expect(texts[3]).toBe(`${jobId}: running: echo up; sleep 30`);
     expect(texts[4]).toMatch(/: killed after [\d.]+ s: echo up; sleep 30$/);

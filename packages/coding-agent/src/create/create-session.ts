@@ -16,7 +16,10 @@ import { PromptResources } from "../resources/resources.ts";
 import { buildSession } from "../session/build-session.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks, type SessionTasks } from "../subagents/session-tasks.ts";
+import { callToolTool } from "../tools/call-tool/definition.ts";
+import { createTool } from "../tools/common/tool-row.ts";
 import { createTools } from "../tools/index.ts";
+import { jobToolNames } from "../tools/jobs/definition.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, laterChoice } from "./options/choose-model.ts";
@@ -75,6 +78,8 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     selection: options.tools,
     settings,
     search: createToolSearch(draft),
+    caller: createTool(callToolTool, {}),
+    onDemand: jobToolNames,
   });
   const opened = extensions?.opened;
   if (opened) tools.offer("extension", opened.tools, opened.inactiveTools);

@@ -131,7 +131,7 @@ export class AgentSessionPort implements SessionPort {
 
   async buildSystemPrompt(): Promise<string> {
     this.#systemPrompt = await this.#session.buildSystemPrompt();
-    this.#promptInput = await this.#options.resources.promptInput(this.#session.tools.declared);
+    this.#promptInput = await this.#options.resources.promptInput(this.#session.tools.named);
     return this.#systemPrompt;
   }
 

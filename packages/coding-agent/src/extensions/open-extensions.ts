@@ -85,7 +85,7 @@ export class OpenExtensions {
     const { tools, context } = this.system.runner;
     const { gate, active } = {
       gate: () => this.#gate ?? this.hooks.tools,
-      active: () => this.#session?.tools.active ?? [],
+      active: () => this.#session?.tools.callable ?? [],
     };
     const nested = {
       active,

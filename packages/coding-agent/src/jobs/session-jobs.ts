@@ -26,6 +26,15 @@ export interface SessionJobsOptions {
   readonly allowsDetached: () => boolean;
   /** Called when a job starts or is looked for. */
   readonly session: () => JobSession;
+  /** Lets the model call the tools for jobs. */
+  readonly offerTools?: (() => OfferedTools) | undefined;
+}
+
+/** The tools with which the model follows a job. */
+export interface OfferedTools {
+  readonly names: readonly string[];
+  /** With `call_tool`: the model takes no further declarations. */
+  readonly areCalledByName: boolean;
 }
 
 /**
@@ -59,6 +68,11 @@ export class SessionJobs {
     const jobId = await running.start(await this.#directory(), request, promptId);
     this.#owners.set(jobId, id);
     return jobId;
+  }
+
+  /** Lets the model follow the job that it has started. */
+  offerTools(): OfferedTools {
+    return this.#options.offerTools?.() ?? { names: [], areCalledByName: false };
   }
 
   /** The session's jobs, oldest first. */

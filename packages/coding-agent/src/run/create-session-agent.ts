@@ -64,7 +64,7 @@ export function createSessionAgent(
     stream,
     hooks: gate,
     aroundTool: telemetry && ((...call) => telemetry.runTool(...call)),
-    currentTools: () => tools.active,
+    currentTools: () => tools.callable,
     watchReply,
     resolveToolCall: createCallResolver(() => tools.all),
     finishResult: async (result) => mask(await fitResult(result, settings)),

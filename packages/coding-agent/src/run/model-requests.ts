@@ -1,9 +1,14 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
-import { type CacheRetention, hasOutputForm, type StreamOptions } from "@tau-agent/ai";
+import {
+  appendsTools,
+  type CacheRetention,
+  hasOutputForm,
+  type StreamOptions,
+} from "@tau-agent/ai";
 import { isLocalUrl, type ModelSelection } from "@tau-agent/models";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic, OutputAnswer, SettingsStore } from "@tau-agent/system";
+import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
@@ -45,7 +50,7 @@ export class ModelRequests {
 
   /** The system prompt for the declared tools, built when it is first needed. */
   systemPrompt(): Promise<string> {
-    const tools = this.#options.tools.declared;
+    const tools = this.#options.tools.named;
     if (this.#systemPrompt?.tools !== tools) {
       this.#systemPrompt = { tools, text: this.#options.systemPrompt(tools) };
     }
@@ -88,17 +93,19 @@ export class ModelRequests {
       registry.requestAuth(model),
       this.systemPrompt(),
     ]);
-    this.#options.tools.noteRequested();
-    const { tools, outputSchema } = withOutput(this.#options.tools.active, model, outputs.current);
+    const declared = this.#declared(model);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
     return {
       model: this.#shown(model),
       systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
-      tools,
+      tools: this.#options.tools.callable,
+      declared,
       options: {
         ...auth,
         initiator,
-        outputSchema,
+        outputSchema: hasOutputForm(model, declared.length > 0)
+          ? outputs.current?.wireSchema
+          : undefined,
         headers,
         thinkingLevel,
         thinkingBudgets: settings.get("thinkingBudgets"),
@@ -114,6 +121,13 @@ export class ModelRequests {
     };
   }
 
+  #declared(model: Model): readonly AgentTool[] {
+    const { tools } = this.#options;
+    const declared = tools.declaredFor(appendsTools(model));
+    tools.noteRequested(declared);
+    return declared;
+  }
+
   /** A model that is not to see images is one that cannot: history then leaves them out. */
   #shown(model: Model): Model {
     if (!this.#options.settings.get("images.blockImages")) return model;
@@ -122,17 +136,6 @@ export class ModelRequests {
     }
     return this.#blind.model;
   }
-}
-
-/** Asks for an answer in the model's own form, or with a tool behind all others. */
-function withOutput(
-  tools: readonly AgentTool[],
-  model: Model,
-  answer: OutputAnswer | undefined,
-): Pick<ModelRequest, "tools"> & Pick<StreamOptions, "outputSchema"> {
-  if (answer === undefined) return { tools };
-  if (hasOutputForm(model, tools.length > 0)) return { tools, outputSchema: answer.wireSchema };
-  return { tools: [...tools.filter(({ name }) => name !== answer.tool.name), answer.tool] };
 }
 
 /** A retention that the environment asks for; anything else asks for nothing. */

@@ -26,11 +26,14 @@ const others = Array.from(
 const search = turn([toolCall("tool_search", { query: "support ticket" })]);
 
 describe.each(loopbackApis)("deferred tools over %s", (api) => {
-  it("are left out of requests until they are found, and change nothing that was declared", async () => {
-    const scenario = [search, turn([toolCall("ticket", { number: 7 })]), "It is open.", "Bye."];
+  it.each([
+    ["by call_tool", toolCall("call_tool", { name: "ticket", arguments: { number: 7 } })],
+    ["by name, although it is not declared", toolCall("ticket", { number: 7 })],
+  ])("are called %s once they are found, and change nothing that was declared", async (_, call) => {
+    const scenario = [search, turn([call]), "It is open.", "Bye."];
     await using server = await startLoopbackServer({ scenario });
     const ran: unknown[] = [];
-    const { session } = await createTestSession([], {
+    const { session, events } = await createTestSession([], {
       model: server.model(api),
       providers: [keyless("loopback")],
       stream: createStream(),
@@ -43,12 +46,13 @@ describe.each(loopbackApis)("deferred tools over %s", (api) => {
     expect(ran).toEqual([{ number: 7 }]);
     expect(session.activeTools.map(({ name }) => name)).toEqual([...before, "ticket"]);
     const [first, ...later] = server.requests.map(({ body }) => declaredIn(body));
-    expect(first?.names).toEqual(before);
-    for (const { system, names, texts } of later) {
-      expect(system).toBe(first?.system);
-      expect(names).toEqual([...before, "ticket"]);
-      expect(texts.slice(0, before.length)).toEqual(first?.texts);
-    }
+    expect(first?.names).toEqual([...before, "call_tool"]);
+    for (const next of later) expect(next).toEqual(first);
+    // Everyone but the model sees a call of the tool itself.
+    const shown = JSON.stringify([events, session.messages]);
+    expect(shown).toContain('"toolName":"ticket"');
+    expect(shown).not.toContain('"call_tool"');
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(/call_tool.*ticket/);
   });
 });
 

@@ -63,7 +63,6 @@ const outputSchema = {
   required: ["answer"],
 };
 const asking = { ...options, outputSchema };
-const answering = (answer: unknown) => turn([toolCall("structured_output", { answer })]);
 
 /** A session with what its host had stored when it died: all lines that come before `isLost`. */
 async function diedBefore(scenario: Scenario, isLost: (line: string) => boolean) {
@@ -82,7 +81,6 @@ async function diedBefore(scenario: Scenario, isLost: (line: string) => boolean)
 
 test.each([
   ["with a text", ['{"answer": 42}']],
-  ["with the tool", [answering(42)]],
   ["at the second attempt", ["forty-two", '{"answer": 42}']],
 ])(
   "the output of a prompt that ended %s before its host could say so is not lost",

@@ -170,7 +170,7 @@ function isLimited(
 
 /** What the session could have had. */
 function missingTools({ tools }: TaskingAgentSession): readonly string[] {
-  const active = new Set([...tools.active, ...tools.deferred].map(({ name }) => name));
+  const active = new Set(tools.available.map(({ name }) => name));
   return tools.all.map(({ name }) => name).filter((name) => !active.has(name));
 }
 
@@ -180,7 +180,7 @@ function hostToolsFor(
   id: string,
   agent: AgentDefinition,
 ): readonly RunnableHostTool[] {
-  const active = new Set([...tools.active, ...tools.deferred].map(({ name }) => name));
+  const active = new Set(tools.available.map(({ name }) => name));
   return hostTools
     .share(id)
     .filter(({ definition: { name } }) => active.has(name) && isSelected(name, agent.tools));

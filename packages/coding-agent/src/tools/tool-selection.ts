@@ -2,9 +2,7 @@ import type { AgentTool } from "@tau-agent/agent";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import { starMatcher } from "@tau-agent/system";
-
-/** The tools that follow what bash starts in the background. */
-const jobTools: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
+import { jobToolNames } from "./jobs/definition.ts";
 
 /** Which tools are active. */
 export interface ToolSelection {
@@ -75,7 +73,7 @@ function withJobTools(
   const removed = patterns.filter((pattern) => pattern.startsWith("-"));
   const isRemoved = (name: string) => removed.some((pattern) => fits(pattern.slice(1), name));
   return all.filter(
-    (tool) => isActive.has(tool) || (jobTools.has(tool.name) && !isRemoved(tool.name)),
+    (tool) => isActive.has(tool) || (jobToolNames.has(tool.name) && !isRemoved(tool.name)),
   );
 }
 

@@ -12,11 +12,12 @@ const tool = (name: string, more: Partial<AgentTool> = {}): AgentTool => ({
 });
 const deferred = (name: string) => tool(name, { isDeferred: true });
 const search = tool("tool_search");
+const caller = tool("call_tool");
 const settings = { get: () => undefined } as never;
 
 function create(selection?: ToolSelection) {
   const builtIn = [tool("read"), tool("bash")];
-  return new ToolSet({ builtIn, selection, settings, search });
+  return new ToolSet({ builtIn, selection, settings, search, caller });
 }
 const names = (tools: readonly AgentTool[]) => tools.map(({ name }) => name);
 
@@ -59,17 +60,17 @@ describe("tools of several sources", () => {
   it("keep their order once a request has declared them", () => {
     const tools = create({ only: ["read"] });
     tools.offer("mcp", [tool("mcp__b__y")]);
-    tools.noteRequested();
+    tools.noteRequested(tools.active);
     tools.offer("mcp", [tool("mcp__a__x"), tool("mcp__b__y")]);
     expect(names(tools.active)).toEqual(["read", "mcp__b__y", "mcp__a__x"]);
   });
 
   it("do not change the list of the system prompt when they belong to servers", () => {
     const tools = create({ only: ["read"] });
-    const before = tools.declared;
+    const before = tools.named;
     tools.offer("mcp", [tool("mcp__a__x"), { ...tool("mcp__a__y"), isDeferred: true }]);
     expect(names(tools.active)).toContain("tool_search");
-    expect(tools.declared).toBe(before);
+    expect(tools.named).toBe(before);
   });
 
   it("do not switch on what they replaced", () => {
@@ -115,11 +116,11 @@ describe("deferred tools", () => {
     const tools = create();
     tools.offer("host", [deferred("h")]);
     tools.offer("mcp", [deferred("a"), deferred("b")]);
-    const { declared } = tools;
+    const { named } = tools;
     tools.load(["b"]);
     tools.load(["h", "b"]);
     expect(names(tools.active)).toEqual(["read", "bash", "tool_search", "b", "h"]);
-    expect(tools.declared).toBe(declared);
+    expect(tools.named).toBe(named);
     tools.offer("mcp", []);
     expect(names(tools.active)).toEqual(["read", "bash", "tool_search", "h"]);
     tools.offer("mcp", [deferred("b")]);

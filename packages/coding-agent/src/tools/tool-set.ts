@@ -21,6 +21,10 @@ export interface ToolSetOptions {
   readonly settings: Pick<SettingsStore, "get">;
   /** Finds deferred tools; declared while there are any. */
   readonly search: AgentTool;
+  /** Calls found tools for models that take no further tools in a conversation. */
+  readonly caller: AgentTool;
+  /** Built-in tools that are offered once they are loaded, and that `tool_search` does not show. */
+  readonly onDemand?: ReadonlySet<string> | undefined;
 }
 
 /** The tools of a source. */
@@ -45,17 +49,24 @@ export class ToolSet {
   readonly #hostToolsOff = new Set<string>();
   /** Names of deferred tools in the order in which they were found. */
   #loaded: ReadonlySet<string> = new Set();
+  /** Those of them that the client has activated by name. */
+  #asked: ReadonlySet<string> = new Set();
+  /** Whether deferred tools may come later: their source is configured, but not up. */
+  #expectsDeferred = false;
   /** Names of the tools that a request has declared, in their first order. */
   readonly #requested = new Map<string, number>();
   #all: readonly AgentTool[] = [];
   #declared: readonly AgentTool[] = [];
   #named: readonly AgentTool[] = [];
   #deferred: readonly AgentTool[] = [];
+  #onDemand: readonly AgentTool[] = [];
   #active: readonly AgentTool[] = [];
+  #callable: readonly AgentTool[] = [];
 
   constructor(options: ToolSetOptions) {
     this.#options = options;
-    for (const tool of [...options.builtIn, options.search]) this.#sources.set(tool, "builtin");
+    const { builtIn, search, caller } = options;
+    for (const tool of [...builtIn, search, caller]) this.#sources.set(tool, "builtin");
     this.#update();
   }
 
@@ -64,22 +75,40 @@ export class ToolSet {
     return this.#all;
   }
 
-  /** The tools the model may call in its next request; the same list until something changes. */
+  /** The tools that the model knows of; the same list until something changes. */
   get active(): readonly AgentTool[] {
     return this.#active;
+  }
+
+  /** The tools that a call may name: the active ones and those on demand, declared or not. */
+  get callable(): readonly AgentTool[] {
+    return this.#callable;
+  }
+
+  /**
+   * The tools that the next request declares. What a model without appendable tools has found since its
+   * first request is not among them: another list would cost all that the vendor has cached.
+   */
+  declaredFor(isAppendable: boolean): readonly AgentTool[] {
+    if (isAppendable) return this.#active;
+    const isShown = (tool: AgentTool) => !this.#isLoadedByModel(tool) && !this.#isLate(tool);
+    const { caller } = this.#options;
+    const isCalled = this.#onDemand.length > 0 || this.#declared.includes(this.#options.search);
+    const shown = this.#active.filter(isShown);
+    return this.#inOrder(isCalled && this.#isAllowed(caller) ? [...shown, caller] : shown);
   }
 
   /**
    * The active tools without the deferred ones that were found and those of MCP servers: the system
    * prompt names these, so that it keeps its bytes when a tool is found or a server is connected.
    */
-  get declared(): readonly AgentTool[] {
+  get named(): readonly AgentTool[] {
     return this.#named;
   }
 
-  /** Notes that a request declares the active tools: from now on they keep their order, before later ones. */
-  noteRequested(): void {
-    for (const { name } of this.#active) {
+  /** Notes that a request declares these: from now on they keep their order, before later ones. */
+  noteRequested(declared: readonly AgentTool[]): void {
+    for (const { name } of declared) {
       if (!this.#requested.has(name)) this.#requested.set(name, this.#requested.size);
     }
   }
@@ -91,7 +120,13 @@ export class ToolSet {
 
   /** The tools that `tool_search` looks through, found or not. */
   get deferred(): readonly AgentTool[] {
-    return this.#deferred;
+    const late = this.#active.filter((tool) => !tool.isDeferred && this.#isLate(tool));
+    return late.length === 0 ? this.#deferred : [...this.#deferred, ...late];
+  }
+
+  /** Every tool that the session has switched on, whether the model knows of it or not. */
+  get available(): readonly AgentTool[] {
+    return [...new Set([...this.#callable, ...this.#deferred])];
   }
 
   /** Whether a deferred tool was found. */
@@ -141,9 +176,15 @@ export class ToolSet {
     const found = this.#everything().filter(
       ({ isDeferred, name }) => isDeferred && wanted.has(name),
     );
-    this.#loaded = new Set(
-      [...this.#loaded, ...found.map(({ name }) => name)].filter((name) => wanted.has(name)),
-    );
+    this.#asked = new Set(found.map(({ name }) => name));
+    this.#loaded = new Set([...this.#loaded, ...this.#asked].filter((name) => wanted.has(name)));
+    this.#update();
+  }
+
+  /** Says whether deferred tools may come later; `tool_search` is declared for them, too. */
+  expectDeferred(isExpected: boolean): void {
+    if (this.#expectsDeferred === isExpected) return;
+    this.#expectsDeferred = isExpected;
     this.#update();
   }
 
@@ -156,6 +197,7 @@ export class ToolSet {
   /** Takes what was found in another session instead. */
   restoreLoaded(names: Iterable<string>): void {
     this.#loaded = new Set(names);
+    this.#asked = new Set();
     this.#activateLoaded();
   }
 
@@ -196,7 +238,7 @@ export class ToolSet {
   }
 
   #update(): void {
-    const { search, selection, settings } = this.#options;
+    const { search, onDemand } = this.#options;
     const host = this.#offered("host").tools;
     const selected = this.#select();
     const all = withHostTools(selected.all, host);
@@ -206,14 +248,19 @@ export class ToolSet {
         : (this.#switched.get(tool.name) ?? selected.isOn.has(tool)),
     );
     this.#deferred = active.filter(({ isDeferred }) => isDeferred);
+    this.#onDemand = active.filter(({ name }) => onDemand?.has(name));
+    // Once declared it stays, although nothing may be left to find.
+    const mayFind = this.#expectsDeferred || this.#requested.has(search.name);
     const isSearched =
-      all.some(({ isDeferred }) => isDeferred) &&
+      (mayFind || all.some(({ isDeferred }) => isDeferred)) &&
       !all.some(({ name }) => name === search.name) &&
-      !isTakenAway(search, selection, settings);
+      this.#isAllowed(search);
     this.#all = isSearched ? [...all, search] : all;
     const isOn =
-      isSearched && this.#deferred.length > 0 && (this.#switched.get(search.name) ?? true);
-    const declared = active.filter(({ isDeferred }) => !isDeferred);
+      isSearched &&
+      (mayFind || this.#deferred.length > 0) &&
+      (this.#switched.get(search.name) ?? true);
+    const declared = active.filter(({ isDeferred, name }) => !isDeferred && !onDemand?.has(name));
     this.#declared = isOn ? [...declared, search] : declared;
     this.#name();
     this.#activateLoaded();
@@ -233,11 +280,29 @@ export class ToolSet {
   }
 
   #activateLoaded(): void {
-    const byName = new Map(this.#deferred.map((tool) => [tool.name, tool]));
+    const byName = new Map([...this.#deferred, ...this.#onDemand].map((tool) => [tool.name, tool]));
     const loaded = [...this.#loaded].flatMap((name) => byName.get(name) ?? []);
     this.#active = this.#inOrder(
       loaded.length === 0 ? this.#declared : [...this.#declared, ...loaded],
     );
+    const unloaded = this.#onDemand.filter((tool) => !loaded.includes(tool));
+    this.#callable = [...this.#active, ...unloaded, this.#options.caller];
+  }
+
+  #isAllowed(tool: AgentTool): boolean {
+    const { selection, settings } = this.#options;
+    return !isTakenAway(tool, selection, settings);
+  }
+
+  #isLoadedByModel({ name, isDeferred }: AgentTool): boolean {
+    const isFound = isDeferred === true || this.#options.onDemand?.has(name) === true;
+    return isFound && !this.#asked.has(name);
+  }
+
+  /** A server's tool that came after the first request, in a session that can search for it. */
+  #isLate(tool: AgentTool): boolean {
+    const isSearchable = this.#requested.has(this.#options.search.name);
+    return isSearchable && this.sourceOf(tool) === "mcp" && !this.#requested.has(tool.name);
   }
 
   /** What was declared comes first, in the order of then; prompt caches live on that. */

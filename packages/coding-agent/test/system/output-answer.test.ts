@@ -15,10 +15,10 @@ const schema = {
   required: ["city", "people"],
 };
 const city = { city: "Ulm", people: 128_928 };
-const answer = (value: Record<string, unknown>) => turn(toolCall("structured_output", value));
+const answer = (value: Record<string, unknown>) => JSON.stringify(value);
 
 describe("an answer of a given shape", () => {
-  it("is given with a tool that the model gets for this prompt alone", async () => {
+  it("is given as a text, with the tools and instructions as they were", async () => {
     const requests: ScenarioRequest[] = [];
     const { session, events } = await createTestSession((request) => {
       requests.push(request);
@@ -43,9 +43,7 @@ describe("an answer of a given shape", () => {
       },
     ]);
     await session.prompt("And now?");
-    const offered = requests.map(({ tools }) => tools.map(({ name }) => name));
-    expect(offered[0]?.at(-1)).toBe("structured_output");
-    expect(offered[1]).not.toContain("structured_output");
+    expect(requests[1]?.tools).toEqual(requests[0]?.tools);
     // The user's words stay as they are, and what joined them stays in later requests.
     expect(userTexts(session.messages)).toEqual(["Which city?", "And now?"]);
     const first = requests.map(({ messages }) => JSON.stringify(messages[0]));
@@ -82,17 +80,14 @@ describe("an answer of a given shape", () => {
     const result = await session.prompt("Which city?", { outputSchema: schema });
     expect(result).toMatchObject({ output: city, outputStatus: "valid", outputAttempts: 3 });
     expect(requests[1]?.lastUserText).toContain("It is not JSON.");
-    expect(requests[2]?.toolResults[0]?.text).toContain('"people"');
+    expect(requests[2]?.lastUserText).toContain('"people"');
     expect(events.filter(isType("agent_start"))).toHaveLength(1);
   });
 
   it.each([
     ["texts", ["one", "two", "three"]],
-    ["calls", [answer({}), answer({ city: 1 }), answer({ people: "many" })]],
-    [
-      "malformed calls",
-      Array(3).fill(turn(toolCall("structured_output", {}, { rawArguments: "{" }))),
-    ],
+    ["values", [answer({}), answer({ city: 1 }), answer({ people: "many" })]],
+    ["malformed values", ["{", "{", "{"]],
   ])("is invalid after three attempts with %s, and the run has not failed", async (_, replies) => {
     const { session } = await createTestSession(replies);
     const result = await session.prompt("Which city?", { outputSchema: schema });
@@ -105,19 +100,8 @@ describe("an answer of a given shape", () => {
     expect(result.text).not.toBe("");
   });
 
-  it.each([
-    [
-      "a tool",
-      () =>
-        turn({
-          type: "toolCall",
-          name: "structured_output",
-          arguments: { x: Number.POSITIVE_INFINITY },
-        }),
-    ],
-    ["a text", () => '{"x": 1e400}'],
-  ])("of %s with a number that JSON cannot write is invalid", async (_, reply) => {
-    const { session } = await createTestSession(reply as never);
+  it("with a number that JSON cannot write is invalid", async () => {
+    const { session } = await createTestSession(() => '{"x": 1e400}');
     const result = await session.prompt("How many?", {
       outputSchema: { type: "object", properties: { x: { type: "number" } } },
     });
@@ -176,7 +160,7 @@ describe("an answer of a given shape", () => {
       return request.index === 0 ? answer({ value }) : JSON.stringify(value);
     });
     expect(await session.prompt("go", { outputSchema })).toMatchObject({ output: value });
-    expect(requests[0]?.tools.at(-1)?.parameters).toMatchObject({ type: "object" });
+    expect(JSON.stringify(requests[0]?.messages[0])).toContain('\\"type\\":\\"object\\"');
     expect(await session.prompt("again", { outputSchema })).toMatchObject({ output: value });
   });
 

@@ -1,14 +1,13 @@
-import type { AgentTool } from "@tau-agent/agent";
-import type { ToolResult } from "@tau-agent/rpc-protocol";
 import type {
   AgentMessage,
   AssistantMessage,
   PromptResult,
-  ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Checked, OutputCheck } from "./output-schema.ts";
-import { OUTPUT_REMINDER, OUTPUT_TOOL } from "./output-tool.ts";
+
+/** The type of the custom message that tells the model why its answer does not fit. */
+export const OUTPUT_REMINDER = "output_schema";
 
 /** The most attempts at an answer. */
 const MAX_ATTEMPTS = 3;
@@ -21,8 +20,6 @@ export type OutputResult = Pick<
 
 /** The answer to one prompt, as it comes about. */
 export class OutputAnswer {
-  /** Offers the schema to a model that has no form of its own for it. */
-  readonly tool: AgentTool;
   readonly #check: OutputCheck;
   #attempts = 0;
   #text = "";
@@ -30,7 +27,6 @@ export class OutputAnswer {
 
   constructor(check: OutputCheck) {
     this.#check = check;
-    this.tool = this.#createTool();
   }
 
   /** The schema as models get it. */
@@ -45,7 +41,7 @@ export class OutputAnswer {
 
   /** The text that tells the model what is expected; it joins the prompt in requests. */
   get instruction(): string {
-    return `<output-format>\nEnd your work on this message with one JSON value that fits this JSON Schema:\n${JSON.stringify(this.wireSchema)}\nIf there is a tool ${OUTPUT_TOOL}, call it with the value. Otherwise your last message must be the value and nothing else.\n</output-format>`;
+    return `<output-format>\nEnd your work on this message with one JSON value that fits this JSON Schema:\n${JSON.stringify(this.wireSchema)}\nYour last message must be the value and nothing else.\n</output-format>`;
   }
 
   /**
@@ -73,10 +69,6 @@ export class OutputAnswer {
       if (message.role !== "custom" || message.customType === OUTPUT_REMINDER) next = undefined;
       if (message.role === "assistant" && isLast(message)) {
         next = this.judge(lastReplyParts(messages.slice(0, at + 1)));
-      } else if (message.role === "toolResult" && message.toolName === OUTPUT_TOOL) {
-        const call = callOf(messages.slice(0, at), message.toolCallId);
-        const isLost = Reflect.get(Object(message.details), "interrupted") === true;
-        if (call !== undefined && !isLost) this.#take(call.arguments, call.argumentsError);
       }
     }
     return next;
@@ -100,38 +92,6 @@ export class OutputAnswer {
     this.#found = checked;
     return undefined;
   }
-
-  #createTool(): AgentTool {
-    let malformed: string | undefined;
-    return {
-      name: OUTPUT_TOOL,
-      label: "answer",
-      description:
-        "Gives the final answer to the user's message, in the form it asks for. Call it once, alone, when all work is done.",
-      parameters: this.#check.wireSchema,
-      readArguments: (call: ToolCall) => {
-        malformed = call.argumentsError;
-        return call.arguments;
-      },
-      execute: async (args) => this.#take(args, malformed),
-    };
-  }
-
-  #take(args: Record<string, unknown>, malformed: string | undefined): ToolResult {
-    if (this.isClosed)
-      return { content: [textBlock("There is an answer already.")], terminate: true };
-    const text = malformed ?? JSON.stringify(args);
-    const { checkText, checkValue } = this.#check;
-    const problem = this.#note(malformed === undefined ? checkValue(args) : checkText(text), text);
-    if (problem === undefined) {
-      return { content: [textBlock("The answer fits.")], terminate: true };
-    }
-    return {
-      content: [textBlock(retryText(problem))],
-      isError: true,
-      terminate: this.isClosed,
-    };
-  }
 }
 
 /** Whether the model wants to end with a reply. */
@@ -139,20 +99,8 @@ function isLast({ stopReason, content }: AssistantMessage): boolean {
   return stopReason === "stop" && !content.some(({ type }) => type === "toolCall");
 }
 
-function callOf(messages: readonly AgentMessage[], id: string): ToolCall | undefined {
-  const reply = messages.findLast(({ role }) => role === "assistant");
-  if (reply?.role !== "assistant") return undefined;
-  return reply.content.find((block) => block.type === "toolCall" && block.id === id) as
-    | ToolCall
-    | undefined;
-}
-
 function retryText(problem: string): string {
   return `That answer does not fit the schema:\n${problem}\nSend the whole answer again.`;
-}
-
-function textBlock(text: string) {
-  return { type: "text" as const, text };
 }
 
 function textOf(parts: readonly AssistantMessage[]): string {

@@ -2,17 +2,26 @@ import { join } from "node:path";
 import type { ToolEnvironment } from "@tau-agent/system";
 import { type JobSession, SessionJobs } from "../../jobs/session-jobs.ts";
 import type { SessionParts } from "../../session/build-session.ts";
+import { jobToolNames } from "../../tools/jobs/definition.ts";
 import type { SessionDraft } from "./session-draft.ts";
+import { areCalledByName, loadTools } from "./tool-search.ts";
 
 /** The background jobs of a session; those that outlived an earlier host are found later. */
 export function createJobs(draft: SessionDraft, environment: ToolEnvironment): SessionJobs {
   const { places, settings, options } = draft.surroundings;
   const { clientReady } = options;
+  const isOffered = (name: string) =>
+    draft.parts.inputs.tools.callable.some((tool) => tool.name === name);
   const jobs = new SessionJobs({
     environment,
     directory: join(places.agentDirectory, "jobs"),
     allowsDetached: () => settings.get("bash.jobs.allowDetached"),
     session: () => sessionOf(draft.parts),
+    offerTools: () => {
+      const names = [...jobToolNames].filter(isOffered);
+      loadTools(draft, names);
+      return { names, areCalledByName: areCalledByName(draft) };
+    },
   });
   // A turn of the event loop later, so that the caller can subscribe first.
   if (clientReady === undefined) setImmediate(() => void jobs.findDetached());

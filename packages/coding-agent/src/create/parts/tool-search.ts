@@ -1,3 +1,4 @@
+import { appendsTools } from "@tau-agent/ai";
 import { loadedToolsEntry } from "@tau-agent/sessions/log";
 import { createTool } from "../../tools/common/tool-row.ts";
 import { toolSearchTool } from "../../tools/tool-search/definition.ts";
@@ -10,11 +11,26 @@ export function createToolSearch(draft: SessionDraft) {
     get deferred() {
       return tools().deferred;
     },
-    isLoaded: (name) => tools().isLoaded(name),
-    load: (names) => {
-      // Written first, so that a reopened session has the tools, too.
-      draft.parts.conversation.append(loadedToolsEntry(names));
-      tools().load(names);
+    get areCalledByName() {
+      return areCalledByName(draft);
     },
+    isLoaded: (name) => tools().isLoaded(name),
+    load: (names) => loadTools(draft, names),
   });
+}
+
+/** Lets the model call tools from its next request on, also when the session is opened again. */
+export function loadTools(draft: SessionDraft, names: readonly string[]): void {
+  const { tools } = draft.parts.inputs;
+  const fresh = names.filter((name) => !tools.isLoaded(name));
+  if (fresh.length === 0) return;
+  // Written first, so that a reopened session has the tools, too.
+  draft.parts.conversation.append(loadedToolsEntry(fresh));
+  tools.load(fresh);
+}
+
+/** Whether the current model calls loaded tools with `call_tool`. */
+export function areCalledByName({ parts }: SessionDraft): boolean {
+  const { model } = parts.models;
+  return model !== undefined && !appendsTools(model);
 }

@@ -12,6 +12,7 @@ import {
   SandboxRefusal,
   type ToolEnvironment,
 } from "@tau-agent/system";
+import type { OfferedTools } from "../../jobs/session-jobs.ts";
 import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
 import { bashDetails, outputText } from "./output-text.ts";
 import { runToolCommand } from "./tool-command.ts";
@@ -74,11 +75,20 @@ async function startJob(
   const timeoutMs = timeoutOf(timeout);
   try {
     const jobId = await jobs.start({ command, timeoutMs, notify, detached, traceparent });
-    const text = `Started in the background as ${jobId}.`;
+    const text = `Started in the background as ${jobId}.${toolsText(jobs.offerTools())}`;
     return { content: [{ type: "text", text }], details: { jobId } };
   } catch (error) {
     throw error instanceof ProcessError ? toolErrorOf(error) : error;
   }
+}
+
+/** How to follow a job: the tools for it are not in the request's list before there is one. */
+function toolsText({ names, areCalledByName }: OfferedTools): string {
+  const calls = names.map((name) => (name === "list_jobs" ? `${name} {}` : `${name} {jobId}`));
+  if (calls.length === 0) return "";
+  return areCalledByName
+    ? ` Follow it by call_tool with ${calls.join(", ")}.`
+    : ` Follow it with ${names.join(", ")}.`;
 }
 
 function toolErrorOf(error: ProcessError): ToolError {

@@ -1,6 +1,7 @@
 import { toolRow } from "../common/tool-row.ts";
 
-// Declared with every request that has bash, used in few: each says no more than it must.
+/** The tools for background jobs, offered from the first job on: few sessions have one. */
+export const jobToolNames: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
 
 const jobId = { type: "string" } as const;
 

@@ -14,7 +14,7 @@ interface ToolSearchArguments {
   readonly limit?: number | undefined;
 }
 
-/** Finds deferred tools and declares them to the model. */
+/** Finds deferred tools and lets the model call them. */
 export async function runToolSearch(
   { query, limit }: ToolSearchArguments,
   tools: DeferredTools,
@@ -23,14 +23,24 @@ export async function runToolSearch(
   const found = findTools(deferred, query, countArgument(limit) ?? DEFAULT_LIMIT);
   if (found.length === 0) return textResult(noneText(query, deferred), []);
   const fresh = found.map(({ name }) => name).filter((name) => !tools.isLoaded(name));
-  if (fresh.length > 0) tools.load(fresh);
-  const lines = found.map(({ name, description }) => `- ${name}: ${firstLine(description)}`);
-  const text = `From your next message on you can call:\n${lines.join("\n")}`;
-  return textResult(text, fresh);
+  tools.load(fresh);
+  return textResult(tools.areCalledByName ? declarationsText(found) : namesText(found), fresh);
 }
 
 function textResult(text: string, loaded: readonly string[]): ToolResult {
   return { content: [{ type: "text", text }], details: { loaded } };
+}
+
+function namesText(found: readonly AgentTool[]): string {
+  const lines = found.map(({ name, description }) => `- ${name}: ${firstLine(description)}`);
+  return `From your next message on you can call:\n${lines.join("\n")}`;
+}
+
+function declarationsText(found: readonly AgentTool[]): string {
+  const declarations = found.map(({ name, description, parameters }) =>
+    JSON.stringify({ name, description, parameters }),
+  );
+  return `Call these with call_tool:\n${declarations.join("\n")}`;
 }
 
 function noneText(query: string, deferred: readonly AgentTool[]): string {

@@ -1,0 +1,160 @@
+/** Where in the text the splitter is, outside of nested values. */
+type Place = "before" | "key" | "colon" | "value" | "after";
+
+/**
+ * Splits the text of a JSON object while it arrives: one member is a name, the text of the other is passed
+ * on as it comes. Each character is looked at once.
+ */
+export class MemberSplitter {
+  readonly #nameMember: string;
+  readonly #passedMember: string;
+  #text = "";
+  #at = 0;
+  #place: Place = "before";
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** Where the current key or value begins. */
+  #start = 0;
+  #key = "";
+  #named: string | undefined;
+  /** Passed on once the name is known. */
+  #held = "";
+  /** How much of the value was held or passed on. */
+  #passedTo = 0;
+  #hasPassed = false;
+
+  constructor(nameMember: string, passedMember: string) {
+    this.#nameMember = nameMember;
+    this.#passedMember = passedMember;
+  }
+
+  /** All that was fed. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** The name, once it is complete. */
+  get named(): string | undefined {
+    return this.#named;
+  }
+
+  /** Takes a piece of the text, and returns what can be passed on now. */
+  feed(piece: string): string {
+    this.#text += piece;
+    for (; this.#at < this.#text.length; this.#at++) this.#read(this.#text[this.#at] ?? "");
+    if (this.#isPassing()) this.#hold(this.#at);
+    return this.#release();
+  }
+
+  /** The text has ended: members beside the name count where the one to pass on did not come. */
+  end(): string {
+    if (this.#named !== undefined && !this.#hasPassed) this.#held += this.#others();
+    return this.#release();
+  }
+
+  #read(character: string): void {
+    if (this.#isInString) this.#readString(character);
+    else if (character === '"') this.#beginString();
+    else if (character === "{" || character === "[") this.#open();
+    else if (character === "}" || character === "]") this.#close();
+    else if (this.#depth !== 1) return;
+    else if (character === ":" && this.#place === "colon") this.#place = "value";
+    else if (character === ",") this.#endValue();
+    else if (/\S/.test(character) && this.#place === "value") this.#beginValue();
+  }
+
+  #readString(character: string): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (character === "\\") this.#isEscaped = true;
+    else if (character === '"') {
+      this.#isInString = false;
+      if (this.#depth !== 1 || this.#place !== "key") return;
+      this.#key = String(parsed(this.#text.slice(this.#start, this.#at + 1)));
+      this.#place = "colon";
+    }
+  }
+
+  #beginString(): void {
+    this.#isInString = true;
+    if (this.#depth !== 1) return;
+    if (this.#place === "before") {
+      this.#place = "key";
+      this.#start = this.#at;
+    } else if (this.#place === "value") this.#beginValue();
+  }
+
+  #open(): void {
+    if (this.#depth === 1 && this.#place === "value") this.#beginValue();
+    this.#depth++;
+  }
+
+  #close(): void {
+    if (this.#depth === 1) this.#endValue();
+    this.#depth--;
+  }
+
+  #beginValue(): void {
+    this.#start = this.#at;
+    this.#passedTo = this.#at;
+    this.#place = "after";
+  }
+
+  #endValue(): void {
+    if (this.#place === "after") {
+      const value = this.#text.slice(this.#start, this.#at).trimEnd();
+      if (this.#key === this.#nameMember) this.#named ??= nameIn(value);
+      else if (this.#key === this.#passedMember) this.#endPassed(value);
+    }
+    this.#place = "before";
+  }
+
+  /** Some models write the member as a string that holds the JSON. */
+  #endPassed(value: string): void {
+    if (value.startsWith('"')) this.#held += String(parsed(value));
+    else this.#hold(this.#start + value.length);
+    this.#hasPassed = true;
+  }
+
+  #isPassing(): boolean {
+    return (
+      this.#place === "after" &&
+      this.#key === this.#passedMember &&
+      !this.#hasPassed &&
+      this.#text[this.#start] !== '"'
+    );
+  }
+
+  #hold(to: number): void {
+    if (to <= this.#passedTo) return;
+    this.#held += this.#text.slice(this.#passedTo, to);
+    this.#passedTo = to;
+  }
+
+  #release(): string {
+    if (this.#named === undefined) return "";
+    const piece = this.#held;
+    this.#held = "";
+    return piece;
+  }
+
+  #others(): string {
+    const whole = parsed(this.#text);
+    if (typeof whole !== "object" || whole === null || Array.isArray(whole)) return "{}";
+    const members = Object.entries(whole).filter(([name]) => name !== this.#nameMember);
+    return JSON.stringify(Object.fromEntries(members));
+  }
+}
+
+function nameIn(value: string): string | undefined {
+  const name = parsed(value);
+  return typeof name === "string" && name.trim() !== "" ? name.trim() : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

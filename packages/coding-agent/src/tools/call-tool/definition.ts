@@ -1,0 +1,14 @@
+import { toolRow } from "../common/tool-row.ts";
+
+/** The `call_tool` tool, for models that take no further tools once a conversation has begun. */
+export const callToolTool = toolRow({
+  name: "call_tool",
+  description: "Call a tool that a result names.",
+  parameters: {
+    type: "object",
+    properties: { name: { type: "string" }, arguments: { type: "object" } },
+    required: ["name", "arguments"],
+  },
+  callsByName: true,
+  load: async () => (await import("./call-tool.ts")).runCallTool,
+});
