@@ -34,7 +34,7 @@ export interface SystemPromptInput {
   readonly guidelines?: readonly string[];
 }
 
-const preamble = `You are a coding agent. Work in the user's project with your tools until what was asked is done and checked. Say plainly what you did, what you found and what is left.`;
+const preamble = `You are a coding agent in the user's project. Use your tools until what was asked is done and checked, then say plainly what you did, what you found and what is left.`;
 
 const generalRules = [
   "Read the code that a change touches first; fix causes, not symptoms.",

@@ -80,3 +80,24 @@ describe("keys", () => {
     for (const path of files) expect(readFileSync(path, "utf8")).not.toContain(key);
   });
 });
+
+describe("the fixed part of a request", () => {
+  it.each(loopbackApis)("over %s costs no more than the newest peer's", async (api) => {
+    await using server = await startLoopbackServer({ scenario: ["Hello."] });
+    const { session } = await createTestSession([], {
+      model: server.model(api),
+      providers: [keyless("loopback")],
+      stream: createStream(),
+    });
+    await session.prompt("hi");
+    const body = server.requests[0]?.body as Record<string, unknown>;
+    const text = (value: unknown) =>
+      typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+    const own = ["system", "instructions", "systemInstruction", "tools", "toolConfig"];
+    const list = (body.messages ?? body.input ?? []) as { role?: string }[];
+    const said = list.filter(({ role }) => role === "system" || role === "developer");
+    const characters = [...own.map((name) => text(body[name])), ...said.map(text)].join("").length;
+    // pi 1.5.2 over Anthropic's format, with a folder name of 30 characters.
+    expect(characters / 4).toBeLessThan(1_402);
+  });
+});

@@ -21,7 +21,9 @@ async function ask(api: LoopbackApi, overrides: Partial<Model>, answers: "form" 
   await session.dispose();
   expect(server.refusals).toEqual([]);
   const [request] = server.requests;
-  const hasForm = /"(?:responseJsonSchema|json_schema|output_config)"/.test(JSON.stringify(request));
+  const hasForm = /"(?:responseJsonSchema|json_schema|output_config)"/.test(
+    JSON.stringify(request),
+  );
   expect(hasForm).toBe(answers === "form");
   expect(JSON.stringify(request)).not.toContain("structured_output");
   return { result, body: request?.body as Record<string, Record<string, unknown>> };
@@ -40,9 +42,12 @@ describe("an answer of a given shape", () => {
     ["openai-completions", { provider: "openai", id: "gpt-5.4" }],
     ["anthropic-messages", { compat: { supportsOutputSchema: true } }],
     ["google-generative-ai", { id: "gemini-2.5-pro" }],
-  ] as const)("is asked for in a message where %s would lose its cache, or refuse", async (api, of) => {
-    expect((await ask(api, of, "text")).result).toMatchObject(expected);
-  });
+  ] as const)(
+    "is asked for in a message where %s would lose its cache, or refuse",
+    async (api, of) => {
+      expect((await ask(api, of, "text")).result).toMatchObject(expected);
+    },
+  );
 
   it("is asked for in Google's own form, beside tools", async () => {
     const { result, body } = await ask("google-generative-ai", { id: "gemini-3-pro" }, "form");

@@ -11,20 +11,19 @@ export const taskTool = toolRow({
     properties: {
       task: {
         type: "string",
-        description: "The subagent sees nothing else",
+        description: "All that the subagent sees",
       },
-      agent: { type: "string", description: 'Default "task"' },
-      description: { type: "string", description: "A few words" },
+      agent: { type: "string", description: "Default task" },
+      description: { type: "string" },
       tasks: {
         type: "array",
-        description: "Several at the same time, instead of task",
+        description: "Several at once, instead of task",
         items: {
           type: "object",
           properties: {
             id: { type: "string" },
             task: { type: "string" },
             agent: { type: "string" },
-            description: { type: "string" },
           },
           required: ["id", "task"],
         },

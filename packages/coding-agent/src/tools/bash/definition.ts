@@ -13,7 +13,7 @@ export const bashTool = toolRow({
     properties: {
       command: { type: "string" },
       timeout: { type: "number", description: "Seconds" },
-      background: { type: "boolean", description: "Return at once with a job" },
+      background: { type: "boolean", description: "Return a job at once" },
       notify: { type: "boolean", description: "Tell you when it ends" },
       detached: { type: "boolean", description: "Outlive the agent" },
     },

@@ -3,7 +3,7 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `call_tool` tool, for models that take no further tools once a conversation has begun. */
 export const callToolTool = toolRow({
   name: "call_tool",
-  description: "Call a tool that a result names.",
+  description: "Call a tool named in a result.",
   parameters: {
     type: "object",
     properties: { name: { type: "string" }, arguments: { type: "object" } },

@@ -12,8 +12,7 @@ export const editTool = toolRow({
       newText: { type: "string" },
       edits: {
         type: "array",
-        description:
-          "Several changes instead, each looked up in the original file, without overlaps",
+        description: "Several changes, each found in the original file",
         items: {
           type: "object",
           properties: {

@@ -9,10 +9,10 @@ export const findTool = toolRow({
     properties: {
       pattern: {
         type: "string",
-        description: "*.ts for names at any depth, src/**/*.ts for paths",
+        description: "*.ts at any depth, or src/**/*.ts",
       },
-      path: { type: "string", description: "Directory" },
-      limit: { type: "number", description: "Default 1000" },
+      path: { type: "string" },
+      limit: { type: "number" },
     },
     required: ["pattern"],
   },

@@ -8,7 +8,7 @@ export const grepTool = toolRow({
     type: "object",
     properties: {
       pattern: { type: "string", description: "Regular expression" },
-      path: { type: "string", description: "Directory or file" },
+      path: { type: "string" },
       glob: { type: "string", description: "Only these files: *.ts, !*.min.js" },
       ignoreCase: { type: "boolean" },
       literal: { type: "boolean", description: "Plain text" },

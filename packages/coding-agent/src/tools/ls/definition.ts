@@ -8,7 +8,7 @@ export const lsTool = toolRow({
     type: "object",
     properties: {
       path: { type: "string" },
-      limit: { type: "number", description: "Default 500" },
+      limit: { type: "number" },
     },
     required: [],
   },

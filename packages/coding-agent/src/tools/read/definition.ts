@@ -3,8 +3,7 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `read` tool. */
 export const readTool = toolRow({
   name: "read",
-  description:
-    "Read a text file, at most 2000 lines or 50KB at once, or an image (jpg, png, gif, webp, bmp).",
+  description: "Read a text file, at most 2000 lines or 50KB at once, or an image.",
   parameters: {
     type: "object",
     properties: {

@@ -4,8 +4,7 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `todo_write` tool. */
 export const todoWriteTool = toolRow({
   name: "todo_write",
-  description:
-    "Replace the todo list, which the user sees, with the whole list, done items included.",
+  description: "Write the whole todo list, done items included; the user sees it.",
   parameters: {
     type: "object",
     properties: {
