@@ -12,6 +12,7 @@ import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
+import type { RequestSetup, Setup } from "./request-setup.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 
 /** What {@link ModelRequests} works with. */
@@ -25,6 +26,8 @@ export interface ModelRequestsOptions {
   readonly budget: Pick<SessionBudget, "check" | "admit">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
+  /** Keeps what requests begin with. */
+  readonly setup: RequestSetup;
   readonly sessionId: () => string;
   /** The answer that the model owes. */
   readonly outputs: Pick<OpenOutputs, "current">;
@@ -55,6 +58,13 @@ export class ModelRequests {
       this.#systemPrompt = { tools, text: this.#options.systemPrompt(tools) };
     }
     return this.#systemPrompt.text;
+  }
+
+  /** Tells the model what has changed in files since the instructions that requests begin with. */
+  async tellChanges(): Promise<void> {
+    if (this.#options.models.model !== undefined) {
+      this.#options.setup.tellChanges(await this.systemPrompt());
+    }
   }
 
   /** What the system prompt is made of has changed. */
@@ -93,17 +103,17 @@ export class ModelRequests {
       registry.requestAuth(model),
       this.systemPrompt(),
     ]);
-    const declared = this.#declared(model);
+    const setup = this.#settle(model, systemPrompt);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
     return {
       model: this.#shown(model),
-      systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
+      systemPrompt: hooks?.systemPrompt(setup.system) ?? setup.system,
       tools: this.#options.tools.callable,
-      declared,
+      declared: setup.tools,
       options: {
         ...auth,
         initiator,
-        outputSchema: hasOutputForm(model, declared.length > 0)
+        outputSchema: hasOutputForm(model, setup.tools.length > 0)
           ? outputs.current?.wireSchema
           : undefined,
         headers,
@@ -121,11 +131,11 @@ export class ModelRequests {
     };
   }
 
-  #declared(model: Model): readonly AgentTool[] {
-    const { tools } = this.#options;
-    const declared = tools.declaredFor(appendsTools(model));
-    tools.noteRequested(declared);
-    return declared;
+  #settle(model: Model, system: string): Setup {
+    const { tools, setup } = this.#options;
+    const settled = setup.settle({ system, tools: tools.declaredFor(appendsTools(model)) });
+    tools.noteRequested(settled.tools);
+    return settled;
   }
 
   /** A model that is not to see images is one that cannot: history then leaves them out. */

@@ -22,6 +22,7 @@ import { OpenOutputs } from "../run/open-outputs.ts";
 import { ProblemReport } from "../run/problem-report.ts";
 import { PromptIntake } from "../run/prompt-intake.ts";
 import { PromptOrigins } from "../run/prompt-origins.ts";
+import { RequestSetup } from "../run/request-setup.ts";
 import { isWholeReply, RunContinuation } from "../run/run-continuation.ts";
 import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
@@ -114,16 +115,15 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
   };
 }
 
-function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
-  const { events, emit, problems, origins, outputs } = reports;
-  const { permissions, requests: asked, saveRules, tools, toolEnvironment, telemetry } = inputs;
-  const gate = new ToolGate({
+function buildGate(inputs: SessionInputs, { origins }: Reports, later: Later): ToolGate {
+  const { permissions, requests: asked, saveRules, tools, toolEnvironment } = inputs;
+  return new ToolGate({
     permissions,
     requests: asked,
     environment: toolEnvironment,
     log: new ApprovalLog(
-      (entry) => conversation.append({ type: "approval", ...entry }),
-      () => conversation.log.stored(),
+      (entry) => later().conversation.append({ type: "approval", ...entry }),
+      () => later().conversation.log.stored(),
     ),
     isBuiltIn: (tool) => tools.sourceOf(tool) === "builtin",
     extensions: inputs.hooks?.tools,
@@ -131,8 +131,14 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     saveRules,
     asksWithoutSandbox: inputs.sandboxed.policy?.whenUnavailable === "ask",
     promptId: () => origins.current,
-    endRun: () => agent.abort(),
+    endRun: () => later().agent.abort(),
   });
+}
+
+function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
+  const { events, emit, problems, origins, outputs } = reports;
+  const { tools, telemetry } = inputs;
+  const gate = buildGate(inputs, reports, later);
   const agent = createSessionAgent(
     { ...inputs, gate },
     {
@@ -161,7 +167,10 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
         return conversation.log.parts?.restoreNamed(call.arguments)?.then(recorded) ?? recorded();
       },
       beforeToolCalls: ({ length }) => inputs.budget.admit({ calls: length }),
-      beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
+      beforeModelCall: async () => {
+        await later().compaction.runWhenDue(driver.signal);
+        await requests.tellChanges();
+      },
     },
   );
   const driver = new RunDriver({
@@ -188,6 +197,13 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
       void emit({ type: "thinking_level_changed", level });
     },
   });
+  const setup = new RequestSetup({
+    conversation: () => conversation,
+    isFixed: ({ name }) => {
+      const tool = tools.available.find((each) => each.name === name);
+      return tool === undefined || ["builtin", "mcp"].includes(tools.sourceOf(tool));
+    },
+  });
   const conversation = new Conversation(inputs.log, {
     agent,
     models,
@@ -195,6 +211,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     openLog: inputs.openLog,
     adoptLog: (log) => {
       tools.restoreLoaded(loadedTools(log.tree));
+      setup.restore(log.tree);
       followWriter(log, reports, later);
     },
     enterFolder: (log) => {
@@ -208,6 +225,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     ...inputs,
     models,
     outputs,
+    setup,
     sessionId: () => conversation.log.header.id,
     onDiagnostic: (diagnostic) => problems.note(diagnostic),
   });

@@ -107,7 +107,7 @@ export class ToolSet {
   }
 
   /** Notes that a request declares these: from now on they keep their order, before later ones. */
-  noteRequested(declared: readonly AgentTool[]): void {
+  noteRequested(declared: readonly Pick<AgentTool, "name">[]): void {
     for (const { name } of declared) {
       if (!this.#requested.has(name)) this.#requested.set(name, this.#requested.size);
     }

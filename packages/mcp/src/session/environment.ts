@@ -21,6 +21,8 @@ export interface McpEnvironment {
   readonly requests: HostRequests;
   readonly tools: {
     offer(source: "mcp", tools: readonly AgentTool[]): void;
+    /** Says whether tools may come that the model has to search for. */
+    expectDeferred(isExpected: boolean): void;
     /** Whether a request to the model has declared a tool of this name. */
     wasRequested(name: string): boolean;
   };

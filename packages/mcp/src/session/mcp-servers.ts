@@ -322,6 +322,14 @@ export class McpServers {
     }).map((tool) => ({ ...tool, isDeferred }));
     const offered = readable.length === 0 ? [] : this.#keptResources(resources);
     this.#environment.tools.offer("mcp", [...this.#catalogue.tools, ...offered]);
+    this.#environment.tools.expectDeferred(servers.some((server) => this.#mayDefer(server)));
+  }
+
+  /** Whether tools of a server may come late or are searched for: the first request has to provide for them. */
+  #mayDefer({ config, status }: McpServer): boolean {
+    const exposure = this.#exposureOf(config);
+    if (exposure === "hidden" || status === "disabled") return false;
+    return exposure === "deferred" || status !== "connected";
   }
 
   #resourceTools: ReturnType<typeof createResourceTools> | undefined;

@@ -1,0 +1,160 @@
+import type { ToolDefinition } from "@tau-agent/ai";
+import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { Conversation, SessionTree } from "@tau-agent/sessions/log";
+
+/** The type of the custom entry that holds what requests begin with. */
+const SETUP_ENTRY = "request_setup";
+/** The type of the message that brings changed context files and skills to the model. */
+const CHANGED_TEXTS = "context_changed";
+
+/** What every request begins with: instructions and declarations. */
+export interface Setup {
+  readonly system: string;
+  readonly tools: readonly ToolDefinition[];
+}
+
+/** What {@link RequestSetup} works with. */
+export interface RequestSetupOptions {
+  readonly conversation: () => Pick<Conversation, "append" | "add" | "messages">;
+  /** Whether a tool's text is the host's or a server's, and no choice of whoever uses the session. */
+  readonly isFixed: (tool: ToolDefinition) => boolean;
+}
+
+/**
+ * Keeps what requests begin with as it was first sent, also for the next process that opens the session: a
+ * vendor reads from its cache only what it has seen byte for byte. Context files and skills that have
+ * changed since are told in a message.
+ */
+export class RequestSetup {
+  readonly #options: RequestSetupOptions;
+  #current: Setup | undefined;
+  /** Nothing was sent by this process yet: servers may not be up. */
+  #isResumed = false;
+  /** Whether the model has been told of changed texts. */
+  #mayBeTold = false;
+
+  constructor(options: RequestSetupOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on with what the requests of another log began with. */
+  restore(tree: Pick<SessionTree, "parsed">): void {
+    this.#current = lastSetup(tree);
+    this.#isResumed = true;
+    this.#mayBeTold = this.#current !== undefined;
+  }
+
+  /** What the next request begins with; stored when it changes. */
+  settle(wanted: Setup): Setup {
+    const known = this.#current;
+    const next = known === undefined ? definitionsOf(wanted) : this.#continue(known, wanted);
+    this.#isResumed = false;
+    if (next !== known) {
+      const { conversation } = this.#options;
+      conversation().append({ type: "custom", customType: SETUP_ENTRY, data: next });
+      this.#current = next;
+    }
+    return next;
+  }
+
+  /** Tells the model of context files and skills that are not as its instructions have them. */
+  tellChanges(system: string): void {
+    const known = this.#current?.system;
+    if (known === undefined || (known === system && !this.#mayBeTold)) return;
+    if (outlineOf(known) !== outlineOf(system)) return;
+    const conversation = this.#options.conversation();
+    const told = conversation.messages.findLast(isChange);
+    this.#mayBeTold = told !== undefined;
+    const current = changingSections(system);
+    const isKnown = told === undefined && current === changingSections(known);
+    const content = changeText(current);
+    if (isKnown || told?.content === content) return;
+    this.#mayBeTold = true;
+    const timestamp = Date.now();
+    conversation.add({
+      ...{ role: "custom", customType: CHANGED_TEXTS, content, display: false, timestamp },
+    });
+  }
+
+  #continue(known: Setup, wanted: Setup): Setup {
+    const isOutlineSame = outlineOf(known.system) === outlineOf(wanted.system);
+    const system = isOutlineSame ? known.system : wanted.system;
+    const tools = this.#continueTools(known.tools, wanted.tools);
+    return system === known.system && tools === known.tools ? known : { system, tools };
+  }
+
+  #continueTools(
+    known: Setup["tools"],
+    wanted: readonly ToolDefinition[],
+  ): readonly ToolDefinition[] {
+    const byName = new Map(wanted.map((tool) => [tool.name, tool]));
+    const mayCome = ({ name }: ToolDefinition) => this.#isResumed && name.startsWith("mcp__");
+    if (known.some((tool) => !byName.has(tool.name) && !mayCome(tool))) {
+      return wanted.map(definitionOf);
+    }
+    const kept = known.map((tool) => {
+      const now = byName.get(tool.name);
+      if (now === undefined || this.#options.isFixed(now)) return tool;
+      return isSameText(tool, now) ? tool : definitionOf(now);
+    });
+    const names = new Set(known.map(({ name }) => name));
+    const added = wanted.filter(({ name }) => !names.has(name)).map(definitionOf);
+    const isSame = added.length === 0 && kept.every((tool, at) => tool === known[at]);
+    return isSame ? known : [...kept, ...added];
+  }
+}
+
+/** The setup that was stored last, on whichever branch: a move in the tree must not change it. */
+function lastSetup({ parsed }: Pick<SessionTree, "parsed">): Setup | undefined {
+  const entry = parsed.findLast((each) => {
+    const known = each as KnownSessionEntry;
+    return known.type === "custom" && known.customType === SETUP_ENTRY;
+  }) as KnownSessionEntry | undefined;
+  const data = entry?.type === "custom" && isJsonObject(entry.data) ? entry.data : {};
+  const { system, tools } = data;
+  if (typeof system !== "string" || !Array.isArray(tools)) return undefined;
+  return tools.every(isDefinition) ? { system, tools } : undefined;
+}
+
+function isDefinition(tool: unknown): tool is ToolDefinition {
+  if (!isJsonObject(tool)) return false;
+  const { name, description, parameters } = tool;
+  return typeof name === "string" && typeof description === "string" && isJsonObject(parameters);
+}
+
+function definitionsOf({ system, tools }: Setup): Setup {
+  return { system, tools: tools.map(definitionOf) };
+}
+
+function definitionOf({ name, description, parameters, callsByName }: ToolDefinition) {
+  return { name, description, parameters, ...(callsByName && { callsByName }) };
+}
+
+function isSameText(left: ToolDefinition, right: ToolDefinition): boolean {
+  return JSON.stringify(definitionOf(left)) === JSON.stringify(definitionOf(right));
+}
+
+/** Parts of the instructions that follow files and servers, not who uses the session. */
+const changing = /\n*<(project_context|skills|mcp_servers)>\n[\s\S]*?\n<\/\1>/g;
+
+function outlineOf(system: string): string {
+  return system.replace(changing, "");
+}
+
+function changingSections(system: string): string {
+  const sections = [...system.matchAll(changing)].filter(([, name]) => name !== "mcp_servers");
+  return sections.map(([text]) => text.trim()).join("\n\n");
+}
+
+function changeText(sections: string): string {
+  const all = "The project's instructions and skills have changed since this conversation began.";
+  return sections === ""
+    ? `${all} There are none any more.`
+    : `${all} These replace all earlier ones:\n\n${sections}`;
+}
+
+function isChange(message: AgentMessage): message is AgentMessage & { role: "custom" } {
+  return message.role === "custom" && message.customType === CHANGED_TEXTS;
+}

@@ -1,0 +1,127 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createStream } from "@tau-agent/ai";
+import { type LoopbackApi, loopbackApis, startLoopbackServer } from "@tau-agent/ai/testing";
+import { describe, expect, it } from "vitest";
+import {
+  createTestSession,
+  keyless,
+  placesIn,
+  temporaryFolder,
+} from "../create/__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "../create/options/session-options.ts";
+
+const marks = /"cache_control":\{[^}]*\},?|,?"cachePoint":\{[^}]*\}/g;
+
+/** What a vendor's cache looks at, in its order. */
+function partsOf(body: unknown): { head: string; messages: string[] } {
+  const { messages, input, contents, ...head } = body as Record<string, unknown>;
+  const text = (value: unknown) => JSON.stringify(value).replace(marks, "").replace(/,}/g, "}");
+  return { head: text(head), messages: ((messages ?? input ?? contents) as unknown[]).map(text) };
+}
+
+/** A conversation of two processes, with what happened between them. */
+async function resumed(
+  api: LoopbackApi,
+  between: (project: string) => Partial<CreateAgentSessionOptions> | undefined,
+  first: Partial<CreateAgentSessionOptions> = {},
+) {
+  await using server = await startLoopbackServer({ scenario: ["One.", "Two.", "Three."] });
+  const places = placesIn(temporaryFolder());
+  const project = String(places.cwd);
+  mkdirSync(project, { recursive: true });
+  writeFileSync(join(project, "AGENTS.md"), "Use tabs.");
+  const options = {
+    ...places,
+    model: server.model(api),
+    providers: [keyless("loopback")],
+    stream: createStream(),
+  };
+  const before = await createTestSession([], { ...options, ...first });
+  await before.session.prompt("one");
+  const path = before.session.log.path ?? "";
+  await before.session.dispose();
+  const changes = between(project) ?? {};
+  const after = await createTestSession([], {
+    ...options,
+    ...first,
+    session: { kind: "file", path },
+    stream: createStream(),
+    ...changes,
+  });
+  await after.session.prompt("two");
+  await after.session.prompt("three");
+  expect(server.refusals).toEqual([]);
+  const [one, two, three] = server.requests.map(({ body }) => partsOf(body));
+  if (one === undefined || two === undefined || three === undefined) throw new Error("no request");
+  return { one, two, three, session: after.session };
+}
+
+describe.each(loopbackApis)("a session opened again over %s", (api) => {
+  it("sends the same bytes and only adds to them", async () => {
+    const { one, two, three } = await resumed(api, () => undefined);
+    expect(two.head).toBe(one.head);
+    expect(two.messages.slice(0, one.messages.length)).toEqual(one.messages);
+    expect(three.messages.slice(0, two.messages.length)).toEqual(two.messages);
+  });
+
+  it("tells once of context files that have changed, in a message", async () => {
+    const { one, two, three } = await resumed(api, (project) => {
+      writeFileSync(join(project, "AGENTS.md"), "Use spaces.");
+      return undefined;
+    });
+    expect(two.head).toBe(one.head);
+    expect(two.messages.slice(0, one.messages.length)).toEqual(one.messages);
+    expect(two.messages.at(-1)).toContain("Use spaces.");
+    expect(three.head).toBe(one.head);
+    expect(three.messages.join("").split("Use spaces.")).toHaveLength(2);
+  });
+});
+
+describe("a session opened again", () => {
+  const tool = (name: string, description = "Does it.") => ({
+    name,
+    description,
+    parameters: { type: "object" },
+    execute: async () => ({ content: [] }),
+  });
+
+  it("takes other instructions and tools when it is given them", async () => {
+    const api = "anthropic-messages";
+    const asked = await resumed(api, () => ({ prompt: { appendSystemPrompts: ["Speak Latin."] } }));
+    expect(asked.two.head).toContain("Speak Latin.");
+    const fewer = await resumed(api, () => ({ tools: { only: ["read"] } }));
+    expect(fewer.two.head).not.toContain('"name":"bash"');
+    const other = await resumed(api, () => ({ customTools: [tool("own", "Does it well.")] }), {
+      customTools: [tool("own")],
+    });
+    expect(other.two.head).toContain("Does it well.");
+    const more = await resumed(api, () => ({ customTools: [tool("own")] }));
+    expect(more.two.head).toContain('"name":"own"');
+  });
+
+  it("tells when a context file is as it was at first again", async () => {
+    await using server = await startLoopbackServer({ scenario: ["One.", "Two.", "Three."] });
+    const places = placesIn(temporaryFolder());
+    const file = join(String(places.cwd), "AGENTS.md");
+    const options = {
+      ...places,
+      model: server.model("anthropic-messages"),
+      providers: [keyless("loopback")],
+      stream: createStream(),
+    };
+    let path = "";
+    for (const text of ["Use tabs.", "Use spaces.", "Use tabs."]) {
+      writeFileSync(file, text);
+      const session = path === "" ? undefined : ({ kind: "file", path } as const);
+      const test = await createTestSession([], { ...options, session });
+      await test.session.prompt("go on");
+      path = test.session.log.path ?? "";
+      await test.session.dispose();
+    }
+    const told = server.requests.map(({ body }) =>
+      JSON.stringify(body).split(/Use (?:tabs|spaces)/),
+    );
+    expect(told.map(({ length }) => length - 1)).toEqual([1, 2, 3]);
+  });
+});
