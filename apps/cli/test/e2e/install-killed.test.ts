@@ -47,54 +47,64 @@ async function startRegistry(folder: string) {
   return registry;
 }
 
-it("tau install that is killed lists nothing, and the next one installs", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "tau-install-killed-"));
-  const registry = await startRegistry(folder);
-  const agent = join(folder, "agent");
-  const env = {
-    ...process.env,
-    HOME: folder,
-    PI_CODING_AGENT_DIR: agent,
-    npm_config_registry: registry.address,
-    npm_config_cache: join(folder, "cache"),
-  };
-  const tau = (...words: string[]) => {
-    const argv = [binPath, ...words];
-    const child = spawn(process.execPath, argv, { cwd: folder, env, detached: true });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (text) => {
-        output += text;
-      });
-    }
-    return { child, ended: once(child, "close").then(([code]) => ({ code, output })) };
-  };
-  onTestFinished(() => {
-    registry.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+/** Whom kill -9 hits: tau alone, or all of its group, as when the machine goes down. */
+it.each([
+  { whom: "alone", sign: 1 },
+  { whom: "with the npm that it has started", sign: -1 },
+])(
+  "tau install that is killed $whom lists nothing, and the next one installs",
+  async ({ sign }) => {
+    const folder = mkdtempSync(join(tmpdir(), "tau-install-killed-"));
+    const registry = await startRegistry(folder);
+    const agent = join(folder, "agent");
+    const env = {
+      ...process.env,
+      HOME: folder,
+      PI_CODING_AGENT_DIR: agent,
+      npm_config_registry: registry.address,
+      npm_config_cache: join(folder, "cache"),
+    };
+    const tau = (...words: string[]) => {
+      const argv = [binPath, ...words];
+      const child = spawn(process.execPath, argv, { cwd: folder, env, detached: true });
+      let output = "";
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on("data", (text) => {
+          output += text;
+        });
+      }
+      return { child, ended: once(child, "close").then(([code]) => ({ code, output })) };
+    };
+    onTestFinished(() => {
+      registry.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
 
-  const { child, ended } = tau("install", "npm:pi-thing");
-  await expect.poll(() => registry.waiting.length).toBe(1);
-  // With the npm that it has started, as when the machine goes down.
-  process.kill(-(child.pid ?? Number.NaN), "SIGKILL");
-  await ended;
-  for (const response of registry.waiting) response.destroy();
-  expect(existsSync(join(agent, "settings.json"))).toBe(false);
-  const listed = await tau("list").ended;
-  expect(listed.code).toBe(0);
-  expect(listed.output).not.toContain("pi-thing");
+    const { child, ended } = tau("install", "npm:pi-thing");
+    await expect.poll(() => registry.waiting.length).toBe(1);
+    process.kill(sign * (child.pid ?? Number.NaN), "SIGKILL");
+    await once(child, "exit");
+    // An npm that went on would change the folder under the next one.
+    const isOver = () => registry.waiting.every(({ destroyed }) => destroyed);
+    await expect.poll(isOver, { timeout: 5_000 }).toBe(true);
+    await ended;
+    expect(existsSync(join(agent, "settings.json"))).toBe(false);
+    const listed = await tau("list").ended;
+    expect(listed.code).toBe(0);
+    expect(listed.output).not.toContain("pi-thing");
 
-  // The lock of the dead is free at once.
-  const locks = readdirSync(agent).filter((name) => name.endsWith(".lock"));
-  expect(locks).toEqual(["packages.lock"]);
-  registry.isOpen = true;
-  const begun = performance.now();
-  const again = await tau("install", "npm:pi-thing").ended;
-  expect(again).toMatchObject({ code: 0 });
-  expect(performance.now() - begun).toBeLessThan(20_000);
-  const { packages } = JSON.parse(readFileSync(join(agent, "settings.json"), "utf8"));
-  expect(packages).toEqual(["npm:pi-thing"]);
-  expect(existsSync(join(agent, "npm/node_modules/pi-thing/extensions/one.ts"))).toBe(true);
-  expect(readdirSync(agent).filter((name) => name.includes("lock"))).toEqual([]);
-}, 60_000);
+    // The lock of the dead is free at once.
+    const locks = readdirSync(agent).filter((name) => name.endsWith(".lock"));
+    expect(locks).toEqual(["packages.lock"]);
+    registry.isOpen = true;
+    const begun = performance.now();
+    const again = await tau("install", "npm:pi-thing").ended;
+    expect(again).toMatchObject({ code: 0 });
+    expect(performance.now() - begun).toBeLessThan(20_000);
+    const { packages } = JSON.parse(readFileSync(join(agent, "settings.json"), "utf8"));
+    expect(packages).toEqual(["npm:pi-thing"]);
+    expect(existsSync(join(agent, "npm/node_modules/pi-thing/extensions/one.ts"))).toBe(true);
+    expect(readdirSync(agent).filter((name) => name.includes("lock"))).toEqual([]);
+  },
+  60_000,
+);

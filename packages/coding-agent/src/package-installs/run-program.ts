@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { hasProcessGroups, ProcessRegistry } from "@tau-agent/system";
 
 /** Runs a program without a shell; returns what it printed. */
 export type RunProgram = (
@@ -13,17 +14,22 @@ export type RunProgram = (
 const MAX_LINES = 2;
 
 /**
- * Runs programs with these variables.
+ * Runs programs with these variables. They end with this process, also when it is killed: an npm that goes
+ * on would work in the folder of the next one.
  *
  * @throws {SessionError} `package_failed` with the program's last words
  */
 export function programRunner(variables: Readonly<Record<string, string | undefined>>): RunProgram {
+  const given = Object.fromEntries(
+    Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
   return (program, words, { cwd } = {}) =>
     new Promise((resolve, reject) => {
       const fail = (reason: string) =>
         reject(new SessionError("package_failed", { program, reason }));
-      const env = {
-        ...variables,
+      const processes = new ProcessRegistry({ systemRoot: variables.SystemRoot });
+      const { variables: env } = processes.prepare({
+        ...given,
         GIT_TERMINAL_PROMPT: "0",
         GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
         GIT_LFS_SKIP_SMUDGE: "1",
@@ -31,8 +37,12 @@ export function programRunner(variables: Readonly<Record<string, string | undefi
         COREPACK_ENABLE_PROJECT_SPEC: "0",
         // A program of the folder must not be found instead.
         PATH: (variables.PATH ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
-      };
-      const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+      });
+      // Git may have to ask for the passphrase of a key, and only its terminal's own session may do so.
+      const detached = hasProcessGroups && program !== "git";
+      const stdio = ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"];
+      const child = spawn(program, words, { cwd, env, detached, stdio });
+      if (detached && child.pid !== undefined) processes.add(child.pid);
       let stdout = "";
       let stderr = "";
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -42,9 +52,11 @@ export function programRunner(variables: Readonly<Record<string, string | undefi
         stderr = (stderr + text).slice(-10_000);
       });
       child.on("error", (error: NodeJS.ErrnoException) => {
+        processes.killAll();
         fail(error.code === "ENOENT" ? `${program} is not installed` : error.message);
       });
       child.on("close", (code, signal) => {
+        processes.killAll();
         if (code === 0) resolve(stdout);
         else fail(lastWords(stderr) || `it ended with ${signal ?? `exit code ${code}`}`);
       });
@@ -55,6 +67,9 @@ function lastWords(text: string): string {
   const lines = text
     .split("\n")
     .map((line) => line.replace(/^npm (?:error|ERR!)\s*/, "").trim())
-    .filter((line) => line !== "" && !/complete log|^code |^\/|^npm warn/i.test(line));
+    .filter(
+      (line) =>
+        line !== "" && !/complete log|^\/|^npm warn|^(?:code|syscall|path|dest|errno) /i.test(line),
+    );
   return lines.slice(0, MAX_LINES).join(" ");
 }
