@@ -60,12 +60,16 @@ export class FleetWorker {
       connection: parts.redis,
       concurrency,
       lockDuration: leaseMs,
-      stalledInterval: leaseMs,
+      // A job is taken over soon after its lease has passed, not another lease later.
+      stalledInterval: Math.max(100, leaseMs / 10),
       // Lives are counted here: a worker that is killed is not the fault of the job.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
     // A lost connection is made again.
     this.#worker.on("error", () => undefined);
+    this.#worker.on("stalled", (id) => {
+      parts.report(`job ${id}: its worker has not renewed its lease; another worker goes on with it`);
+    });
     // This worker did not answer for a while: a host of it would keep the session from the next one.
     this.#worker.on("lockRenewalFailed", (ids) => {
       for (const id of ids) this.#running.get(id)?.abort("another worker has the job");

@@ -59,6 +59,24 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
     expect(await resultsOf("paused")).toHaveLength(1);
   }, 60_000);
 
+  test("the job of a killed worker goes on soon after its lease, and a line says so", async () => {
+    const { add, start, ends, project } = fleet(calling("echo ran >> ran.txt; sleep 60"));
+    const leaseMs = 6_000;
+    const lease = ["--lease-ms", String(leaseMs)];
+    const first = await start(lease);
+    const job = await add({ sessionId: "killed", projectKey: "p", message: "go" }, "killed-1");
+    await expect
+      .poll(() => readFileSync(join(project, "ran.txt"), "utf8"), { timeout: 20_000 })
+      .toBe("ran\n");
+    const second = await start(lease);
+    // With a look at the leases once per lease, one would now be just too early, and the next far away.
+    await new Promise((resolve) => setTimeout(resolve, 0.55 * leaseMs));
+    first.process.kill("SIGKILL");
+    const line = "job killed-1: its worker has not renewed its lease";
+    await expect.poll(second.said, { timeout: 1.3 * leaseMs }).toContain(line);
+    expect(await job.waitUntilFinished(ends, 30_000)).toMatchObject({ status: "completed" });
+  }, 60_000);
+
   test("hosts whose extensions load slowly go on after kill -9 of a worker", async () => {
     const own = fleet(calling("sleep 0.2"));
     const extension = join(own.folder, "slow.mjs");
