@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { chmodSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { EventSource } from "eventsource";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -130,6 +131,35 @@ describe("a Unix socket", () => {
     place.remove();
   });
 
+  it("answers a client that has ended its input, also one that came while an extension loaded", async () => {
+    const block =
+      "const until = Date.now() + 2500; while (Date.now() < until); export default () => {};";
+    const files = { "agent/extensions/slow.js": block };
+    const { unixUrl } = await listeningHost({ scenario, files }, { isMany: false });
+    const path = unixUrl.slice("unix:".length);
+    const commands = [
+      { id: 1, type: "get_state" },
+      { id: 2, type: "get_commands" },
+      { id: 3, type: "prompt", message: "x".repeat(1_500_000) },
+      { id: 4, type: "get_messages" },
+    ];
+    for (const isLate of [false, true]) {
+      const socket = createConnection(path);
+      let text = "";
+      socket.setEncoding("utf8").on("data", (chunk) => {
+        text += chunk;
+      });
+      socket.end(commands.map((command) => JSON.stringify(command)).join("\n"));
+      await once(socket, "close");
+      const frames = text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Frame);
+      const answered = frames.filter(({ type }) => type === "response").map(({ id }) => id);
+      expect(answered.toSorted(), `late: ${isLate}`).toEqual([1, 2, 3, 4]);
+    }
+  }, 30_000);
+
   it("is taken over from a host that was killed", async () => {
     const { host, unixUrl } = await listeningHost({ scenario });
     host.child.kill("SIGKILL");
@@ -244,7 +274,6 @@ describe("several connections", () => {
     const { unixUrl } = await listeningHost({ scenario: slowScenario });
     const fast = await FrameClient.connect(unixUrl);
     const sessionId = await fast.open();
-    const { createConnection } = await import("node:net");
     const slow = createConnection(unixUrl.slice("unix:".length));
     slow.write(`${JSON.stringify({ type: "attach", sessionId })}\n`);
     const isCut = new Promise<void>((resolve) => {

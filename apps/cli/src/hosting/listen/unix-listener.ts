@@ -20,7 +20,8 @@ export async function listenOnSocket(path: string, setup: ClientSetup): Promise<
   checkSocketFolder(path);
   if (await findDeadSocket(path)) unlinkSync(path);
   const connections = new Set<{ readonly end: () => Promise<void> }>();
-  const server = createServer((socket) => {
+  // A client that ends only its input still gets its answers.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     const connection = serveSocket(socket, setup, () => connections.delete(connection));
     connections.add(connection);
   });
@@ -71,8 +72,7 @@ function serveSocket(
   });
   socket.on("end", () => {
     pushLines(client, decoder.end());
-    // A client that only ends its input still gets its answers.
-    void client.settled().then(() => socket.end());
+    void end();
   });
   socket.on("error", () => socket.destroy());
   socket.on("close", () => {
@@ -81,12 +81,11 @@ function serveSocket(
     onClose();
     resolve();
   });
-  return {
-    end: async () => {
-      await client.settled();
-      await writer.end();
-      socket.end();
-      await closed;
-    },
+  const end = async () => {
+    await client.settled();
+    await writer.end();
+    socket.end();
+    await closed;
   };
+  return { end };
 }
