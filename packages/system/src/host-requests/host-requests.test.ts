@@ -111,6 +111,27 @@ describe("a host request", () => {
     expect(ended.map(({ by }) => by)).toEqual(["abort", "rule"]);
   });
 
+  it("ends as it did where it was asked first, with what came of it", async () => {
+    const { requests, ended } = attached();
+    const closed = { type: "host_request_resolved", id: "of a subagent" } as const;
+    const reasons = [
+      { ...closed, by: "rule", outcome: "allow" },
+      { ...closed, by: "timeout", outcome: "deny" },
+      // An answer given there is not one of this host's client.
+      { ...closed, by: "client", outcome: "allow" },
+    ];
+    const controller = reasons.map(() => new AbortController());
+    const asked = controller.map(({ signal }) => requests.ask({ ...order, signal }));
+    for (const [index, reason] of reasons.entries()) controller[index]?.abort(reason);
+    const expected = [
+      { by: "rule", outcome: "allow" },
+      { by: "timeout", outcome: "deny" },
+      { by: "abort", outcome: "cancelled" },
+    ];
+    expect(await Promise.all(asked)).toEqual(expected);
+    expect(ended).toMatchObject(expected);
+  });
+
   it("that nobody answers ends at once and is never shown", async () => {
     const nobody = new HostRequests();
     expect(await nobody.ask(order)).toEqual({ by: "nobody", outcome: "cancelled" });

@@ -296,8 +296,8 @@ function withdrawalOf(signal: AbortSignal | undefined): Withdrawal {
   const reason: unknown = signal?.reason;
   if (reason instanceof Withdrawal) return reason;
   // The end of the same question where it was asked first.
-  const by = isResolved(reason) ? reason.by : "abort";
-  return new Withdrawal(by === "client" ? "abort" : by);
+  if (!isResolved(reason) || reason.by === "client") return new Withdrawal("abort");
+  return new Withdrawal(reason.by, reason.outcome);
 }
 
 function isResolved(reason: unknown): reason is HostRequestResolved {
