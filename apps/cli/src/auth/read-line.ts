@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { SessionError } from "@tau-agent/coding-agent";
+import { showControls, writeControls } from "../process/terminal.ts";
 
 /** A program that pipes a key has it at hand. */
 const pipeLimitMs = 10_000;
@@ -23,7 +24,7 @@ async function ask(prompt: string, isSecret: boolean): Promise<string> {
   let isHidden = false;
   const output = new Writable({
     write(piece, _encoding, done) {
-      if (!isHidden) process.stderr.write(piece);
+      if (!isHidden) writeControls(process.stderr, String(piece));
       done();
     },
   });
@@ -33,7 +34,7 @@ async function ask(prompt: string, isSecret: boolean): Promise<string> {
   lines.once("SIGINT", () => ended.abort());
   lines.once("close", () => ended.abort());
   try {
-    const answer = lines.question(prompt, { signal: ended.signal });
+    const answer = lines.question(showControls(prompt), { signal: ended.signal });
     isHidden = isSecret;
     return await answer;
   } catch (error) {

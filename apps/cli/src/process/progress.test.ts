@@ -1,6 +1,8 @@
+import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { showingProgress } from "./progress.ts";
+import { protectTerminal } from "./terminal.ts";
 
 async function shownFor(isTTY: boolean, ms: number): Promise<string> {
   let shown = "";
@@ -23,6 +25,15 @@ it("turns a spinner on a terminal, and leaves nothing of it", async () => {
   const shown = await shownFor(true, 700);
   expect(shown).toContain("⠋ Installing it … 0 s");
   expect(shown).toContain("⠙ Installing it … 0 s");
+  expect(shown.endsWith("\r\u001b[K")).toBe(true);
+});
+
+it("turns on the protected terminal of a command, which text in it cannot control", async () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true }) as unknown as NodeJS.WriteStream;
+  protectTerminal(stream);
+  await showingProgress("Installing \u001b[2Jit", () => sleep(500), stream);
+  const shown = String((stream as unknown as PassThrough).read());
+  expect(shown).toContain("\r\u001b[K⠋ Installing \\u001b[2Jit … 0 s\r\u001b[K⠙");
   expect(shown.endsWith("\r\u001b[K")).toBe(true);
 });
 

@@ -1,3 +1,5 @@
+import { showControls, writeControls } from "./terminal.ts";
+
 /** Work that is done sooner shows nothing; a line stays, a spinner does not. */
 const SPINNER_AFTER_MS = 300;
 const LINE_AFTER_MS = 1000;
@@ -24,7 +26,8 @@ export async function showingProgress<Result>(
       return;
     }
     const seconds = Math.floor((performance.now() - begun) / 1000);
-    stream.write(`${clearLine}${frames[count % frames.length]} ${what} … ${seconds} s`);
+    const frame = frames[count % frames.length];
+    writeControls(stream, `${clearLine}${frame} ${showControls(what)} … ${seconds} s`);
     count += 1;
     timer = setTimeout(show, FRAME_MS);
   };
@@ -33,6 +36,6 @@ export async function showingProgress<Result>(
     return await work();
   } finally {
     clearTimeout(timer);
-    if (count > 0) stream.write(clearLine);
+    if (count > 0) writeControls(stream, clearLine);
   }
 }

@@ -19,13 +19,23 @@ export function showControls(text: string): string {
 type Write = NodeJS.WriteStream["write"];
 type Written = (error?: Error | null) => void;
 
+/** How to write to protected streams as if they were not. */
+const unprotected = new WeakMap<object, Write>();
+
+/** Writes what the program itself has composed to control the terminal; texts in it need {@link showControls}. */
+export function writeControls(stream: Pick<NodeJS.WriteStream, "write">, text: string): void {
+  const write = unprotected.get(stream) ?? stream.write.bind(stream);
+  write(text);
+}
+
 /**
  * Lets no text of a model, a server or a file name control the terminal that `stream` is connected
  * to. Files and pipes get every byte as it is.
  */
 export function protectTerminal(stream: NodeJS.WriteStream): void {
   if (!stream.isTTY) return;
-  const write = stream.write.bind(stream);
+  const write: Write = stream.write.bind(stream);
+  unprotected.set(stream, write);
   // A character may be split between two writes.
   const decoder = new StringDecoder("utf8");
   const writeShown = (
