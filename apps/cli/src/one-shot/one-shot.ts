@@ -8,6 +8,7 @@ import { systemReason } from "@tau-agent/system";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { hintFor } from "../process/command-line-words.ts";
 import type { FrameOutput } from "../process/output.ts";
+import { showingProgress } from "../process/progress.ts";
 import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.ts";
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
@@ -36,6 +37,7 @@ export interface OneShotOptions {
 export async function runPrint(task: OneShotOptions): Promise<number> {
   const { session, output, report } = task;
   let hasReplied = false;
+  if (process.stderr.isTTY) showWaits(session);
   session.subscribe((event) => {
     if (event.type === "auto_retry_start") report(describeRetry(event));
     if (event.type !== "message_end") return;
@@ -59,6 +61,18 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
     return 1;
   }
   return 0;
+}
+
+/** Turns a spinner while servers start, which a diagnostic has said. */
+function showWaits(session: AgentSession): void {
+  session.onDiagnostic(({ code }) => {
+    if (code !== "mcp_waiting") return;
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const stop = session.subscribe(({ type }) => {
+      if (type === "message_start" || type === "agent_end") resolve();
+    });
+    void showingProgress("Connecting to MCP servers", () => over).finally(stop);
+  });
 }
 
 /** What a command of an extension said; beside a reply, what went wrong. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -20,6 +21,27 @@ describe("-p", () => {
     const result = await runHost({ scenario, arguments: ["-p", "how many lines?"] });
     expect(result).toMatchObject({ code: 0, stdout: "Two lines.\n", stderr: "" });
   });
+
+  it("turns a spinner on a terminal while a server starts", async () => {
+    const fixture = new URL(
+      "../../../../packages/mcp/src/__fixtures__/stdio-server.ts",
+      import.meta.url,
+    );
+    const line = `sleep 3; exec '${process.execPath}' '${fileURLToPath(fixture)}' '{"tools": []}'`;
+    const slow = { command: "sh", args: ["-c", line], exposure: "direct" };
+    const files = { "agent/mcp.json": JSON.stringify({ mcpServers: { slow } }) };
+    // Passes what comes on the terminal on.
+    const terminal = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+    const command = ["python3", "-c", terminal, process.execPath];
+    const setup = { scenario: ["Hello."], files, arguments: ["-p", "hi"] };
+    const host = startHost(setup, { command });
+    const { code } = await host.ended;
+    const { stdout } = host;
+    expect(stdout).toContain("warning: Waiting up to 10 s for MCP servers that connect");
+    expect(stdout).toContain("\r\u001b[K⠋ Connecting to MCP servers … 0 s\r\u001b[K⠙");
+    expect(stdout.replaceAll("\r\n", "\n").endsWith(" s\r\u001b[KHello.\n")).toBe(true);
+    expect(code).toBe(0);
+  }, 30_000);
 
   it("puts piped text before the prompt", async () => {
     const when = { lastUserMatches: "^piped\\n\\nexplain$" };
