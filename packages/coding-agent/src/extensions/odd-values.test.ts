@@ -96,6 +96,7 @@ it("values of extensions that JSON cannot write cost no turn, no entry and no fr
     { customType: "odd", data: { big: "1", cycle: { n: "10", self: "[circular]" } } },
     { customType: "7" },
     { customType: "environment" },
+    { customType: "request_setup" },
   ]);
   await session.compact().catch(() => undefined);
   expect(await session.prompt("and again")).toMatchObject({ status: "completed" });

@@ -62,9 +62,8 @@ export class ModelRequests {
 
   /** Tells the model what has changed in files since the instructions that requests begin with. */
   async tellChanges(): Promise<void> {
-    if (this.#options.models.model !== undefined) {
-      this.#options.setup.tellChanges(await this.systemPrompt());
-    }
+    const { setup } = this.#options;
+    if (setup.isKept) setup.tellChanges(await this.systemPrompt());
   }
 
   /** What the system prompt is made of has changed. */

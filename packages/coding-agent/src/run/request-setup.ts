@@ -59,6 +59,11 @@ export class RequestSetup {
     return next;
   }
 
+  /** Whether requests begin with what was kept, so that there may be something to tell. */
+  get isKept(): boolean {
+    return this.#current !== undefined;
+  }
+
   /** Tells the model of context files and skills that are not as its instructions have them. */
   tellChanges(system: string): void {
     const known = this.#current?.system;

@@ -305,7 +305,7 @@ describe("a new session", () => {
     expect(written()[0]).toMatchObject({ parentSession: "/parent.jsonl" });
     expect(written()[1]).toMatchObject({ type: "model_change", modelId: "scenario" });
     expect(userTexts(session.messages)).toEqual(["second"]);
-    expect(before).toHaveLength(6);
+    expect(before).toHaveLength(7);
   });
 
   it("during a run aborts it, and prompts sent meanwhile belong to the new one", async () => {

@@ -66,7 +66,7 @@ describe("a reply that breaks a rule", () => {
     const stored = written().flatMap(({ message, customType }) =>
       message?.role === "assistant" ? [message.stopReason] : (customType ?? []),
     );
-    expect(stored).toEqual(["environment", "aborted", "ttsr-injection", "stop"]);
+    expect(stored).toEqual(["environment", "request_setup", "aborted", "ttsr-injection", "stop"]);
     expect(written().map(({ type }) => type)).toContain("custom_message");
   });
 
