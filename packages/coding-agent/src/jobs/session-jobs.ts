@@ -70,6 +70,11 @@ export class SessionJobs {
     return jobId;
   }
 
+  /** Whether a job may outlive the host. */
+  get allowsDetached(): boolean {
+    return this.#options.allowsDetached();
+  }
+
   /** Lets the model follow the job that it has started. */
   offerTools(): OfferedTools {
     return this.#options.offerTools?.() ?? { names: [], areCalledByName: false };

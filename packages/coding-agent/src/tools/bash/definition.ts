@@ -1,4 +1,5 @@
 import { isTimed, type ToolEnvironment } from "@tau-agent/system";
+import type { JobEnvironment } from "../common/jobs-of.ts";
 import { toolRow } from "../common/tool-row.ts";
 
 /** The `bash` tool. */
@@ -15,7 +16,6 @@ export const bashTool = toolRow({
       timeout: { type: "number", description: "Seconds" },
       background: { type: "boolean", description: "Return a job at once" },
       notify: { type: "boolean", description: "Tell you when it ends" },
-      detached: { type: "boolean", description: "Outlive the agent" },
     },
     required: ["command"],
   },
@@ -33,7 +33,8 @@ const purpose =
   "the last 2000 lines or 50KB. Start servers and long commands with background.";
 
 /** What becomes of processes that a command leaves behind. */
-function backgroundText({ sandbox }: ToolEnvironment): string {
+function backgroundText({ sandbox, jobs }: ToolEnvironment & JobEnvironment): string {
+  if (jobs?.allowsDetached) return "With background, detached: true lets it outlive the agent.";
   return sandbox?.failureNotice === undefined
     ? "Processes left by & end with the agent."
     : "It is sandboxed: processes left by & end with the call.";
