@@ -1,3 +1,4 @@
+import { LineFolder } from "./line-folder.ts";
 import type { OutputMask } from "./output-mask.ts";
 import type { OutputStream } from "./output-pump.ts";
 import { SpillFile } from "./spill-file.ts";
@@ -13,6 +14,16 @@ export interface OutputSnapshot {
   readonly spillFailure?: Error;
   /** Bytes of the last line, shown or not. */
   readonly lastLineBytes: number;
+  /** Whether equal and overwritten lines were left out of `content`. */
+  readonly isFolded?: boolean;
+}
+
+/** What an {@link OutputBuffer} does with the output. */
+export interface OutputBufferOptions {
+  /** Takes keys out before anything is kept or written. */
+  readonly mask?: OutputMask | undefined;
+  /** Whether equal and overwritten lines are left out of what is shown. */
+  readonly folds?: boolean;
 }
 
 // One more character than can be shown, so that a line cut at the start is never taken as whole.
@@ -26,6 +37,9 @@ const newline = 10;
 export class OutputBuffer {
   readonly #directory: string;
   readonly #mask: OutputMask | undefined;
+  readonly #folder: LineFolder | undefined;
+  /** All of the output, until it is written to a file. */
+  #whole: Buffer[] = [];
   readonly #partial: Record<OutputStream, Buffer> = {
     stdout: Buffer.alloc(0),
     stderr: Buffer.alloc(0),
@@ -39,10 +53,10 @@ export class OutputBuffer {
   #endsWithNewline = true;
   #spill: SpillFile | undefined;
 
-  /** @param mask - takes keys out before anything is kept or written. */
-  constructor(directory: string, mask?: OutputMask) {
+  constructor(directory: string, { mask, folds = false }: OutputBufferOptions = {}) {
     this.#directory = directory;
     this.#mask = mask;
+    this.#folder = folds ? new LineFolder() : undefined;
   }
 
   /**
@@ -60,8 +74,8 @@ export class OutputBuffer {
 
   /** The part to show now; its cost depends on the limits, not on the size of the output. */
   snapshot(): OutputSnapshot {
-    const text = this.#tail.toString("utf8", 0, this.#tailLength);
-    const shown = truncateTail(text);
+    const kept = this.#tail.toString("utf8", 0, this.#tailLength);
+    const shown = truncateTail(kept + (this.#folder?.pending.toString("utf8") ?? ""));
     const truncation = {
       ...shown,
       totalBytes: this.#totalBytes,
@@ -71,6 +85,7 @@ export class OutputBuffer {
     return {
       truncation,
       lastLineBytes: this.#lastLineBytes,
+      ...(this.#folder?.hasFolded && { isFolded: true }),
       ...(this.#spill !== undefined && { fullOutputPath: this.#spill.path }),
       ...(failure !== undefined && { spillFailure: failure }),
     };
@@ -103,15 +118,18 @@ export class OutputBuffer {
     this.#count(bytes);
     const isCut = this.#totalBytes > maxOutputBytes || this.#totalLines > maxOutputLines;
     const opened = isCut ? this.#openSpill() : undefined;
-    this.#keep(bytes);
-    return this.#spill?.write(bytes) ?? opened;
+    this.#keep(this.#folder?.push(bytes) ?? bytes);
+    if (this.#spill !== undefined) return this.#spill.write(bytes) ?? opened;
+    this.#whole.push(Buffer.from(bytes));
+    return opened;
   }
 
-  // Called before the chunk is kept. So far everything fitted, so the tail is the whole output.
   #openSpill(): Promise<void> | undefined {
     if (this.#spill !== undefined) return undefined;
     this.#spill = new SpillFile(this.#directory, "pi-bash-");
-    return this.#spill.write(Buffer.from(this.#tail.subarray(0, this.#tailLength)));
+    const whole = Buffer.concat(this.#whole);
+    this.#whole = [];
+    return this.#spill.write(whole);
   }
 
   #count(bytes: Buffer): void {

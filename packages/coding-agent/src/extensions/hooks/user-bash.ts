@@ -19,7 +19,7 @@ export async function runDecidedShell(
       ...(fullOutputPath === undefined || fullOutputPath === null ? {} : { fullOutputPath }),
     };
   }
-  const buffer = new OutputBuffer(place.temporaryDirectory, mask);
+  const buffer = new OutputBuffer(place.temporaryDirectory, { mask });
   const onData = (data: Buffer): void => {
     // Copy it, because the extension may reuse the buffer.
     void buffer.append(Buffer.from(data), "stdout");

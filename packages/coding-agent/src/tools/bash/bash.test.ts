@@ -80,6 +80,19 @@ describe("the bash tool", () => {
     expect(long).toContain("[Showing last 50.0KB of line 1 (line is 97.7KB). Full output: ");
   });
 
+  it("folds equal lines and progress, and keeps all of them in a file where there is one", async () => {
+    const few = await bash(
+      `echo begin; yes 'the same warning' | head -1500; printf '1 %%\\r2 %%\\n'`,
+    );
+    expect(textOf(few)).toBe("begin\nthe same warning\n[last line repeated 1 499 times]\n2 %\n");
+    const many = await bash(`echo begin; yes 'the same warning' | head -5000; echo end`);
+    const { fullOutputPath } = many.details as { fullOutputPath: string };
+    expect(textOf(many)).toBe(
+      `begin\nthe same warning\n[last line repeated 4 999 times]\nend\n\n[Full output: ${fullOutputPath}]`,
+    );
+    expect(readFileSync(fullOutputPath, "utf8").split("\n")).toHaveLength(5003);
+  });
+
   it("keeps details of a failed command", async () => {
     const error = await failure(bash("seq 1 3000; exit 2"));
     expect(error.message).toMatch(/Full output: .*\]\n\nCommand exited with code 2$/);

@@ -122,7 +122,7 @@ export async function followCommand(
   options: FollowOptions,
 ): Promise<ToolResult> {
   const { temporaryDirectory, mask, timeout, mayAskForMore = false, onUpdate } = options;
-  const output = new OutputBuffer(temporaryDirectory, mask);
+  const output = new OutputBuffer(temporaryDirectory, { mask, folds: true });
   const updates = new ThrottledUpdates(() => onUpdate(partialOf(output.snapshot())));
   try {
     const outcome = await run((chunk, stream) => {

@@ -38,7 +38,7 @@ export interface RunBashOptions {
  */
 export async function runBash(command: string, options: RunBashOptions): Promise<BashResult> {
   const { environment, signal, onDelta } = options;
-  const output = new OutputBuffer(environment.temporaryDirectory, options.mask);
+  const output = new OutputBuffer(environment.temporaryDirectory, { mask: options.mask });
   const texts = { stdout: new CleanText(), stderr: new CleanText() };
   const add = (text: string, stream: OutputStream) => {
     if (text === "") return undefined;
