@@ -2,7 +2,6 @@ import type {
   ContentBlockParam,
   ImageBlockParam,
   TextBlockParam,
-  ToolResultBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
 import type {
   AssistantContent,
@@ -11,6 +10,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { type MarkRules, markedPlaces } from "../request/cache-marks.ts";
 import { appendTurn, type Conversation, type Turn, turnsOf } from "../request/conversation.ts";
 import { Memo } from "../request/memo.ts";
 import type { TurnParam, WireMessage } from "./wire-types.ts";
@@ -27,8 +27,6 @@ export interface EncodedTurns {
   /** The last turn was added, because newer models refuse to continue a reply of their own. */
   readonly isContinued: boolean;
 }
-
-type UserBlock = TextBlockParam | ImageBlockParam | ToolResultBlockParam;
 
 /**
  * Neighbours of one role become one message, in which the tool results stand first: the vendor wants
@@ -50,21 +48,32 @@ export function encodeTurns(
   return { turns: [...turns, goOn], isContinued: true };
 }
 
-/** The messages with a mark for the cache at the end of the last user message. */
-export function withCacheMark(
-  messages: readonly WireMessage[],
-  cache: Pick<TextBlockParam, "cache_control">,
-): WireMessage[] {
-  const at = messages.findLastIndex(({ role }) => role === "user");
-  return messages.map((message, index) => {
-    if (index !== at || message.role !== "user" || typeof message.content === "string") {
-      return message;
-    }
-    const last = message.content.at(-1);
-    if (last === undefined || !isUserBlock(last)) return message;
-    return { role: "user", content: [...message.content.slice(0, -1), { ...last, ...cache }] };
-  });
+type CacheMark = Pick<TextBlockParam, "cache_control">;
+
+/** The messages with marks for the cache. */
+export function withCacheMarks(messages: readonly WireMessage[], cache: CacheMark): WireMessage[] {
+  const marked = [...messages];
+  if (cache.cache_control === undefined) return marked;
+  for (const { message: at, block } of markedPlaces(messages, markRules)) {
+    const message = marked[at];
+    if (message === undefined || message.role === "system" || typeof message.content === "string")
+      continue;
+    const content = message.content.map((each, index) =>
+      index === block && canMark(each) ? { ...each, ...cache } : each,
+    );
+    marked[at] = { role: message.role, content };
+  }
+  return marked;
 }
+
+const markRules: MarkRules<WireMessage> = {
+  isRead: ({ role }) => (role === "system" ? undefined : role === "user"),
+  marks: ({ role, content }) => {
+    if (content === undefined || typeof content === "string") return [false];
+    const blocks: readonly { readonly type: string }[] = content;
+    return blocks.map((block) => role !== "system" && canMark(block));
+  },
+};
 
 function encodeTurn(message: LlmMessage, rules: MessageRules): Turn<ContentBlockParam> {
   const role = message.role === "assistant" ? "assistant" : "user";
@@ -75,8 +84,8 @@ function encodeTurn(message: LlmMessage, rules: MessageRules): Turn<ContentBlock
   return turn;
 }
 
-function isUserBlock(block: ContentBlockParam): block is UserBlock {
-  return block.type === "text" || block.type === "image" || block.type === "tool_result";
+function canMark({ type }: { readonly type: string }): boolean {
+  return type !== "thinking" && type !== "redacted_thinking";
 }
 
 function encodeUser(

@@ -78,7 +78,7 @@ describe("encodeRequest", () => {
     const text = (options: StreamOptions) =>
       JSON.stringify(encodeRequest(model, full, options).request);
     expect(text({ cacheRetention: "none" })).not.toContain("cache_control");
-    expect(text({}).match(/cache_control/g)).toHaveLength(3);
+    expect(text({}).match(/cache_control/g)).toHaveLength(2);
     expect(text({})).not.toContain("ttl");
   });
 

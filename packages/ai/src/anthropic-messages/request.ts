@@ -4,7 +4,7 @@ import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { featuresOf } from "./features.ts";
-import { encodeTurns, withCacheMark } from "./messages.ts";
+import { encodeTurns, withCacheMarks } from "./messages.ts";
 import { type AnthropicShapes, anthropicPrefixWire } from "./setup.ts";
 import { limitsOf } from "./thinking.ts";
 import type { AnthropicRequest } from "./wire-types.ts";
@@ -49,10 +49,11 @@ export function encodeRequest(
     ...(setup.system !== "" && {
       system: [{ type: "text" as const, text: setup.system, ...cache }],
     }),
-    messages: withCacheMark(messages, cache),
+    messages: withCacheMarks(messages, cache),
     ...(setup.tools.length > 0 && {
+      // The tools come first: the mark of the instructions covers them.
       tools:
-        compat.supportsCacheControlOnTools === false
+        setup.system !== "" || compat.supportsCacheControlOnTools === false
           ? [...setup.tools]
           : marked(setup.tools, cache),
     }),

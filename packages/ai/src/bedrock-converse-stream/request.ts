@@ -6,6 +6,7 @@ import type {
 } from "@aws-sdk/client-bedrock-runtime";
 import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { type MarkRules, markedPlaces } from "../request/cache-marks.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { encodeMessages } from "./messages.ts";
 import { familyOf } from "./model-family.ts";
@@ -30,13 +31,15 @@ export function encodeRequest(
   const messages = encodeMessages(context.messages, rules, memory.messages(options));
   const cache = cachePoints(model, options);
   const tools = encodeTools(context);
+  const hasSystem = (context.systemPrompt ?? "").trim() !== "";
   const { inferenceConfig, fields, outputConfig } = limitsOf(model, options, tools.length > 0);
   return {
     modelId: model.id,
-    messages: withCachePoint(messages, cache),
-    ...(context.systemPrompt?.trim() && { system: [{ text: context.systemPrompt }, ...cache] }),
+    messages: withCachePoints(messages, cache),
+    ...(hasSystem && { system: [{ text: context.systemPrompt ?? "" }, ...cache] }),
     inferenceConfig,
-    ...(tools.length > 0 && { toolConfig: { tools: [...tools, ...cache] } }),
+    // The tools come first: the mark of the instructions covers them.
+    ...(tools.length > 0 && { toolConfig: { tools: [...tools, ...(hasSystem ? [] : cache)] } }),
     ...(Object.keys(fields).length > 0 && {
       additionalModelRequestFields: fields as NonNullable<
         BedrockRequest["additionalModelRequestFields"]
@@ -46,7 +49,7 @@ export function encodeRequest(
   };
 }
 
-/** A mark for the cache as a list to spread; only Claude takes it in all three places. */
+/** A mark for the cache as a list to spread; only Claude takes it behind tools, too. */
 function cachePoints(model: Model, { cacheRetention = "short" }: StreamOptions): CachePoint[] {
   const { isClaude, cachesLong } = familyOf(model);
   const takes = model.compat?.supportsCachePoints ?? isClaude;
@@ -55,13 +58,29 @@ function cachePoints(model: Model, { cacheRetention = "short" }: StreamOptions):
   return [{ cachePoint: { type: "default", ...(isLong && { ttl: "1h" as const }) } }];
 }
 
-function withCachePoint(messages: readonly Message[], cache: readonly CachePoint[]): Message[] {
-  return messages.map((message, index) =>
-    index === messages.length - 1
-      ? { role: message.role, content: [...(message.content ?? []), ...cache] }
-      : message,
-  );
+function withCachePoints(messages: readonly Message[], cache: readonly CachePoint[]): Message[] {
+  const marked = [...messages];
+  if (cache.length === 0) return marked;
+  // From the end, so that those before stay where they are.
+  for (const { message: at, block } of markedPlaces(messages, markRules).reverse()) {
+    const { role, content = [] } = marked[at] ?? {};
+    if (role !== undefined)
+      marked[at] = { role, content: content.toSpliced(block + 1, 0, ...cache) };
+  }
+  return marked;
 }
+
+/** Calls stay together, and so do their results; after thinking there is no point. */
+const markRules: MarkRules<Message> = {
+  isRead: ({ role }) => role === "user",
+  marks: ({ content = [] }) =>
+    content.map((block, index) => {
+      const next = content[index + 1];
+      if (block.reasoningContent !== undefined) return false;
+      if (block.toolUse !== undefined) return next?.toolUse === undefined;
+      return block.toolResult === undefined || next?.toolResult === undefined;
+    }),
+};
 
 function encodeTools({ tools = [], messages }: Context): Tool[] {
   // Calls in the history are refused unless there are tools.

@@ -2,10 +2,11 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
+import { type MarkRules, markedPlaces } from "../request/cache-marks.ts";
 
 /**
- * Marks the places up to which an Anthropic model behind this format caches: the system prompt, the
- * last tool, and the last text of the conversation.
+ * Marks the places up to which an Anthropic model behind this format caches: the system prompt, or the
+ * last tool where there is none, and the conversation.
  */
 export function markCache(request: ChatCompletionCreateParamsStreaming, isLong: boolean): void {
   const cache_control = { type: "ephemeral", ...(isLong ? { ttl: "1h" } : {}) };
@@ -17,13 +18,26 @@ export function markCache(request: ChatCompletionCreateParamsStreaming, isLong: 
     if (marked !== undefined) messages[at] = marked;
     return marked !== undefined;
   };
-  if (messages[0]?.role === "system" || messages[0]?.role === "developer") mark(0);
-  const tool = request.tools?.pop();
+  for (const { message } of markedPlaces(messages, markRules)) mark(message);
+  const hasSystem = messages[0] !== undefined && isSystem(messages[0]) && mark(0);
+  const tool = hasSystem ? undefined : request.tools?.pop();
   if (tool !== undefined) request.tools?.push({ ...tool, ...{ cache_control } });
-  for (let at = messages.length - 1; at > 0; at--) {
-    const role = messages[at]?.role;
-    if ((role === "user" || role === "assistant") && mark(at)) return;
-  }
+}
+
+/** Only texts can be marked; the last one of a message is. */
+const markRules: MarkRules<ChatCompletionMessageParam> = {
+  isRead: (message) => (isSystem(message) ? undefined : message.role !== "assistant"),
+  marks: (message) => {
+    const { content } = message;
+    const parts = Array.isArray(content) ? content : content ? [{ type: "text" }] : [];
+    const last = isSystem(message) ? -1 : parts.findLastIndex(({ type }) => type === "text");
+    const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
+    return [...parts.map((_, index) => index === last), ...calls.map(() => false)];
+  },
+};
+
+function isSystem({ role }: ChatCompletionMessageParam): boolean {
+  return role === "system" || role === "developer";
 }
 
 /** The message with the last of its texts marked; undefined when it has none. */

@@ -195,7 +195,7 @@ describe("compat flags", () => {
     expect(encode(target)).not.toHaveProperty("tool_stream");
   });
 
-  it("cacheControlFormat marks system prompt, last tool and last text, unless switched off", () => {
+  it("cacheControlFormat marks the system prompt and the conversation, unless switched off", () => {
     const target = model({ cacheControlFormat: "anthropic" });
     const context = { ...roundTrip, systemPrompt: "S" };
     const marks = (options: StreamOptions) =>

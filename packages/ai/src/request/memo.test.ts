@@ -187,7 +187,8 @@ describe("requests made with a memory", () => {
     const later = sent(6);
     const shared = new Set(later.flatMap((item) => [item, ...parts(item)]));
     const kept = earlier.filter((item) => [item, ...parts(item)].some((part) => shared.has(part)));
-    expect(kept.length).toBeGreaterThanOrEqual(earlier.length - 1);
+    // Marks for the cache move on from two messages.
+    expect(kept.length).toBeGreaterThanOrEqual(earlier.length - 2);
     expect(later.length).toBeGreaterThan(earlier.length);
   });
 });

@@ -125,6 +125,14 @@ function* counts(request: RuleRequest, { models }: RuleMemory): Generator<string
   if (images > most) yield `messages: too many images and documents: ${images} + 0 > ${most}`;
 }
 
+/** Marks in the order of the cache: tools, instructions, messages. */
+function* cacheLifetimes({ body: { tools, system, messages } }: RuleRequest): Generator<string> {
+  const marks = JSON.stringify([tools, system, messages]).match(/"cache_control":\{[^}]*\}/g) ?? [];
+  const firstShort = marks.findIndex((mark) => !mark.includes('"1h"'));
+  if (firstShort < 0 || firstShort >= marks.findLastIndex((mark) => mark.includes('"1h"'))) return;
+  yield "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.";
+}
+
 function* toolUses(request: RuleRequest): Generator<string> {
   const ids: string[] = [];
   for (const [index, message] of messagesOf(request).entries()) {
@@ -244,6 +252,7 @@ export const anthropicRules: readonly Rule[] = [
   rule(api, "roles", roles),
   rule(api, "content", content),
   rule(api, "counts", counts),
+  rule(api, "cache-lifetimes", cacheLifetimes),
   rule(api, "tool-uses", toolUses),
   rule(api, "pairs", pairs),
   rule(api, "thinking", thinking),

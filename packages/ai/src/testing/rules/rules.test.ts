@@ -118,6 +118,16 @@ const cases: Readonly<Record<Vendor, readonly Case[]>> = {
       "counts",
       /Found 5/,
     ],
+    [
+      anthropic(
+        user([
+          { type: "text", text: "x", cache_control: { type: "ephemeral" } },
+          { type: "text", text: "y", cache_control: { type: "ephemeral", ttl: "1h" } },
+        ]),
+      ),
+      "cache-lifetimes",
+      /must not come after/,
+    ],
     [anthropic(user("Hi"), asks(useOf("a|b")), user([resultOf("a|b")])), "tool-uses", /pattern/],
     [
       anthropic(user("Hi"), asks(useOf("a"), useOf("a")), user([resultOf("a")])),
