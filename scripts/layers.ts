@@ -194,7 +194,7 @@ export const layers: readonly Layers[] = [
         "openai-responses",
       ],
       ["azure-openai-responses", "mistral-conversations", "openai-codex-responses"],
-      ["providers.ts"],
+      ["prompt-cache.ts", "providers.ts"],
       ["stream-function.ts"],
       ["stream-reply.ts"],
       ["stream.ts"],

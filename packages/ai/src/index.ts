@@ -42,6 +42,7 @@ export {
   supportedThinkingLevels,
   thinkingBudget,
 } from "./models/thinking.ts";
+export { cacheLifetimeMs, renewalTokens } from "./prompt-cache.ts";
 export type {
   BlockKey,
   CacheRetention,

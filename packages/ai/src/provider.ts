@@ -75,6 +75,11 @@ export interface StreamOptions {
   readonly sessionId?: string | undefined;
   /** Default `short`. */
   readonly cacheRetention?: CacheRetention | undefined;
+  /**
+   * Repeats an earlier request so that the vendor keeps its prefix longer: the reply is as short as the
+   * vendor allows, and nobody wants it. Only for models of which `renewalTokens` knows the cost.
+   */
+  readonly renewsCache?: boolean | undefined;
   /** Default the global `fetch`; the seam for recording, proxies and tests. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**

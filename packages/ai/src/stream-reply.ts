@@ -81,7 +81,8 @@ async function* run(task: Run): AssistantStream {
     const { events, result } = assembler.finish();
     const smaller = withSmallerLimit(task, result.error, sent, assembler);
     if (smaller !== undefined) return yield* run(smaller);
-    if (result.error === undefined) provider.remember?.(encoded, result.message);
+    const isKept = result.error === undefined && request.renewsCache !== true;
+    if (isKept) provider.remember?.(encoded, result.message);
     guard.drain(chunks, afterStopMs);
     yield* events;
     return result;

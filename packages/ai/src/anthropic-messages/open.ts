@@ -8,7 +8,7 @@ import { RequestMemory } from "../request/request-memory.ts";
 import { defaultFetch } from "../transport/http-transport.ts";
 import { betasOf, isLoginToken } from "./betas.ts";
 import { readEvents } from "./events.ts";
-import { isAnthropicHost } from "./request.ts";
+import { isAnthropicHost } from "./host.ts";
 import type { AnthropicRequest } from "./wire-types.ts";
 
 type Headers = Record<string, string | null>;

@@ -4,17 +4,13 @@ import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { featuresOf } from "./features.ts";
+import { keepsAnHour } from "./host.ts";
 import { encodeTurns, withCacheMarks } from "./messages.ts";
 import { type AnthropicShapes, anthropicPrefixWire } from "./setup.ts";
 import { limitsOf } from "./thinking.ts";
 import type { AnthropicRequest } from "./wire-types.ts";
 
 type CacheMark = Pick<TextBlockParam, "cache_control">;
-
-/** Whether a base URL is the vendor's own, where every documented feature is there. */
-export function isAnthropicHost(baseUrl: string): boolean {
-  return URL.canParse(baseUrl) && /(?:^|\.)anthropic\.com$/i.test(new URL(baseUrl).hostname);
-}
 
 /** A request and what its reply is made under. */
 export interface Encoded {
@@ -64,10 +60,7 @@ export function encodeRequest(
 
 function cacheMark(model: Model, { cacheRetention = "short" }: StreamOptions): CacheMark {
   if (cacheRetention === "none") return {};
-  const isLong =
-    cacheRetention === "long" &&
-    model.compat?.supportsLongCacheRetention !== false &&
-    isAnthropicHost(model.baseUrl);
+  const isLong = cacheRetention === "long" && keepsAnHour(model);
   return { cache_control: { type: "ephemeral", ...(isLong && { ttl: "1h" }) } };
 }
 

@@ -15,6 +15,18 @@ export interface Limits {
 
 /** Says the wanted level in the way the model takes it. */
 export function limitsOf(model: Model, options: StreamOptions): Limits {
+  const limits = limitsOfReply(model, options);
+  return options.renewsCache === true ? withoutReply(limits) : limits;
+}
+
+/** The cache depends on how the model may think, and the vendor wants room for more than that. */
+function withoutReply({ request, ...rest }: Limits): Limits {
+  const { thinking } = request;
+  const budget = thinking?.type === "enabled" ? thinking.budget_tokens : 0;
+  return { ...rest, request: { ...request, max_tokens: budget + 1 } };
+}
+
+function limitsOfReply(model: Model, options: StreamOptions): Limits {
   const level = model.reasoning ? (options.thinkingLevel ?? "off") : "off";
   const max_tokens = outputLimit(model, options);
   const takesTemperature = model.compat?.supportsTemperature !== false;

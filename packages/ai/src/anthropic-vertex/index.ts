@@ -1,7 +1,5 @@
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
-import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { betasOf } from "../anthropic-messages/betas.ts";
-import { thinksAdaptively } from "../anthropic-messages/features.ts";
 import { createAnthropicMessages } from "../anthropic-messages/index.ts";
 import { postForEvents, withBetas } from "../anthropic-messages/open.ts";
 import type { AnthropicRequest } from "../anthropic-messages/wire-types.ts";
@@ -11,6 +9,7 @@ import { RequestMemory } from "../request/request-memory.ts";
 import { defaultFetch } from "../transport/http-transport.ts";
 import { keyOf, vertexHeaders } from "../vertex/vertex-auth.ts";
 import { vertexAddress, vertexPlace } from "../vertex/vertex-place.ts";
+import { onVertex } from "./model.ts";
 
 const version = "vertex-2023-10-16";
 
@@ -38,14 +37,4 @@ export function createAnthropicVertex(): Provider<AnthropicRequest, RawMessageSt
     },
     address: (model, { environment = {} }) => vertexAddress(model, environment),
   };
-}
-
-/** What differs from Anthropic's own servers, unless the model says otherwise. */
-function onVertex(model: Model): Model {
-  const compat = {
-    supportsEagerToolInputStreaming: false,
-    forceAdaptiveThinking: thinksAdaptively(`${model.id} ${model.name}`),
-    ...model.compat,
-  };
-  return { ...model, compat };
 }

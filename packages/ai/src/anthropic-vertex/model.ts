@@ -1,0 +1,12 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { thinksAdaptively } from "../anthropic-messages/features.ts";
+
+/** What differs from Anthropic's own servers, unless the model says otherwise. */
+export function onVertex(model: Model): Model {
+  const compat = {
+    supportsEagerToolInputStreaming: false,
+    forceAdaptiveThinking: thinksAdaptively(`${model.id} ${model.name}`),
+    ...model.compat,
+  };
+  return { ...model, compat };
+}
