@@ -1,16 +1,12 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
-import {
-  appendsTools,
-  type CacheRetention,
-  hasOutputForm,
-  type StreamOptions,
-} from "@tau-agent/ai";
+import { appendsTools, hasOutputForm, type StreamOptions } from "@tau-agent/ai";
 import { isLocalUrl, type ModelSelection } from "@tau-agent/models";
-import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
+import { cacheRetentionOf } from "./cache-retention.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
 import type { RequestSetup, Setup } from "./request-setup.ts";
 import type { SessionHooks } from "./session-hooks.ts";
@@ -29,6 +25,8 @@ export interface ModelRequestsOptions {
   /** Keeps what requests begin with. */
   readonly setup: RequestSetup;
   readonly sessionId: () => string;
+  /** The conversation. */
+  readonly messages: () => readonly AgentMessage[];
   /** The answer that the model owes. */
   readonly outputs: Pick<OpenOutputs, "current">;
   /** Looks for a model where there is none: a server may run now. */
@@ -93,7 +91,7 @@ export class ModelRequests {
    * @throws {SessionError} as {@link check}
    */
   async prepare(initiator: StreamOptions["initiator"] = "agent"): Promise<ModelRequest> {
-    const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
+    const { settings, sessionId, messages, hooks, budget, outputs, onDiagnostic } = this.#options;
     await budget.admit();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
@@ -119,8 +117,11 @@ export class ModelRequests {
         thinkingLevel,
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),
-        cacheRetention:
-          retention(auth.environment?.PI_CACHE_RETENTION) ?? settings.get("cacheRetention"),
+        cacheRetention: cacheRetentionOf(
+          auth.environment?.PI_CACHE_RETENTION,
+          settings.get("cacheRetention"),
+          messages(),
+        ),
         maxTokens: settings.get("maxOutputTokens") || undefined,
         idleTimeoutMs: settings.get("httpIdleTimeoutMs"),
         firstEventTimeoutMs: settings.get("retry.provider.timeoutMs") ?? firstEventLimit(model),
@@ -145,11 +146,6 @@ export class ModelRequests {
     }
     return this.#blind.model;
   }
-}
-
-/** A retention that the environment asks for; anything else asks for nothing. */
-function retention(word: string | undefined): CacheRetention | undefined {
-  return word === "none" || word === "short" || word === "long" ? word : undefined;
 }
 
 /** A server on this machine may have to load the model first. */

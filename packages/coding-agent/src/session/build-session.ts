@@ -227,6 +227,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     outputs,
     setup,
     sessionId: () => conversation.log.header.id,
+    messages: () => agent.messages,
     onDiagnostic: (diagnostic) => problems.note(diagnostic),
   });
   return { agent, gate, driver, models, conversation, requests };

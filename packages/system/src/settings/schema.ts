@@ -60,9 +60,9 @@ export const settingsTable = {
     "Whether a reply cut by the output limit is continued by itself, once per prompt.",
   ),
   cacheRetention: choice(
-    ["short", "long", "none"],
+    ["short", "long", "auto", "none"],
     "short",
-    "How long prompt caches are asked to live, where the vendor lets one ask; the variable PI_CACHE_RETENTION overrides it.",
+    "How long prompt caches are asked to live, where the vendor lets one ask; auto is long where most of the last three gaps between prompts were between 5 and 60 minutes. The variable PI_CACHE_RETENTION overrides it.",
   ),
   transport: choice(
     ["auto", "sse", "websocket", "websocket-cached"],

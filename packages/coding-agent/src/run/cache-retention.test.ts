@@ -1,0 +1,58 @@
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { expect, it } from "vitest";
+import { cacheRetentionOf } from "./cache-retention.ts";
+
+const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+const minute = 60_000;
+
+function reply(timestamp: number): AgentMessage {
+  return {
+    ...{ role: "assistant", content: [], api: "a", provider: "p", model: "m", timestamp },
+    usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost },
+    stopReason: "stop",
+  };
+}
+
+/** Prompts that come so many minutes after the reply to the one before. */
+function conversation(...gaps: readonly number[]): AgentMessage[] {
+  let now = 0;
+  const messages: AgentMessage[] = [{ role: "user", content: "Hi", timestamp: now }];
+  for (const gap of gaps) {
+    messages.push(reply(now));
+    now += gap * minute;
+    messages.push({ role: "user", content: "Go on", timestamp: now });
+  }
+  return messages;
+}
+
+it.each([
+  ["a first prompt", [], "short"],
+  ["quick prompts", [1, 2, 1], "short"],
+  ["a break of seven minutes", [7], "long"],
+  ["six breaks of seven minutes", [7, 7, 7, 7, 7, 7], "long"],
+  ["a break of seventy minutes", [70], "short"],
+  ["one break among quick prompts", [7, 1, 1], "short"],
+  ["two breaks and a quick prompt", [7, 20, 1], "long"],
+  ["breaks that were long ago", [7, 7, 7, 1, 1], "short"],
+  ["breaks that began lately", [1, 1, 1, 30, 40], "long"],
+] as const)("auto keeps caches after %s", (_, gaps, expected) => {
+  expect(cacheRetentionOf(undefined, "auto", conversation(...gaps))).toBe(expected);
+});
+
+it("does not take a message that comes while a tool runs for a prompt", () => {
+  const [first, answer] = conversation(1);
+  const result: AgentMessage = {
+    ...{ role: "toolResult", toolCallId: "c", toolName: "bash", content: [], isError: false },
+    timestamp: 10 * minute,
+  };
+  const steered: AgentMessage = { role: "user", content: "Wait", timestamp: 10 * minute };
+  const messages = [first, answer, result, steered].filter((each) => each !== undefined);
+  expect(cacheRetentionOf(undefined, "auto", messages)).toBe("short");
+});
+
+it("lets the environment override the setting, with auto too", () => {
+  const paused = conversation(7);
+  expect(cacheRetentionOf("none", "auto", paused)).toBe("none");
+  expect(cacheRetentionOf("auto", "short", paused)).toBe("long");
+  expect(cacheRetentionOf("forever", "long", [])).toBe("long");
+});
