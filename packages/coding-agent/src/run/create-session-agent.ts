@@ -1,18 +1,21 @@
 import { Agent, type AgentOptions, type ToolExecutionMode, type ToolHooks } from "@tau-agent/agent";
-import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import type { KeyMask, SettingsStore } from "@tau-agent/system";
+import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { createCallResolver } from "../tools/real-call.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import { fitResult } from "../user-input/fit-content.ts";
 import { createLlmConverter } from "../user-input/llm-messages.ts";
 import { applyQueueSettings } from "./agent-queues.ts";
+import { CacheWarming, type CacheWarmingOptions } from "./cache-warming.ts";
 import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 
 /** How a session asks its model. */
 export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
+  readonly budget: Pick<SessionBudget, "snapshot">;
   readonly hooks?: SessionHooks | undefined;
   /** What every tool call passes. */
   readonly gate: ToolHooks;
@@ -27,7 +30,6 @@ export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watc
 type Owner = Pick<
   AgentOptions,
   | "prepareRequest"
-  | "currentModel"
   | "record"
   | "emit"
   | "beforeModelCall"
@@ -35,6 +37,8 @@ type Owner = Pick<
   | "beforeToolCalls"
   | "conclude"
 > & {
+  readonly currentModel: () => Model | undefined;
+  readonly accountForWarming: CacheWarmingOptions["account"];
   /** The text that joins a message in requests only. */
   readonly noteOf: (message: AgentMessage) => string | undefined;
   /** An extension has replaced a message. */
@@ -50,18 +54,29 @@ export function createSessionAgent(
     gate,
     watchReply,
     tools,
+    budget,
     toolExecution,
     maskKeys,
     telemetry,
   }: SessionAgentOptions,
-  { noteOf, replaced, ...owner }: Owner,
-): Agent {
+  { noteOf, replaced, accountForWarming, ...owner }: Owner,
+): { readonly agent: Agent; readonly warming: CacheWarming } {
   const mask: KeyMask = (value) =>
     maskKeys !== undefined && settings.get("tools.maskKeys") ? maskKeys(value) : value;
+  const warming = new CacheWarming({
+    stream,
+    isOn: () => settings.get("cacheWarming") === "tools",
+    maySpend: () => budget.snapshot.status !== "exceeded",
+    currentModel: owner.currentModel,
+    account: accountForWarming,
+  });
   const agent = new Agent({
     ...owner,
-    emit: (event) => owner.emit(event.type === "tool_execution_update" ? mask(event) : event),
-    stream,
+    emit: (event) => {
+      warming.note(event);
+      return owner.emit(event.type === "tool_execution_update" ? mask(event) : event);
+    },
+    stream: warming.stream,
     hooks: gate,
     aroundTool: telemetry && ((...call) => telemetry.runTool(...call)),
     currentTools: () => tools.callable,
@@ -80,5 +95,5 @@ export function createSessionAgent(
   });
   applyQueueSettings(agent, settings);
   agent.toolExecution = toolExecution ?? settings.get("toolExecution");
-  return agent;
+  return { agent, warming };
 }

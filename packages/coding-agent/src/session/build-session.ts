@@ -15,6 +15,7 @@ import { ToolGate } from "../approvals/tool-gate.ts";
 import { Compaction } from "../compaction/compaction.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
+import type { CacheWarming } from "../run/cache-warming.ts";
 import { createSessionAgent } from "../run/create-session-agent.ts";
 import { JobNotices } from "../run/job-notices.ts";
 import { ModelRequests } from "../run/model-requests.ts";
@@ -26,6 +27,7 @@ import { RequestSetup } from "../run/request-setup.ts";
 import { isWholeReply, RunContinuation } from "../run/run-continuation.ts";
 import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
+import { warmingAccount } from "../run/warming-account.ts";
 import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";
@@ -53,6 +55,7 @@ interface Reports {
 
 interface Loop {
   readonly agent: Agent;
+  readonly warming: CacheWarming;
   readonly gate: ToolGate;
   readonly driver: RunDriver;
   readonly models: ModelSelection;
@@ -139,11 +142,12 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const { events, emit, problems, origins, outputs } = reports;
   const { tools, telemetry } = inputs;
   const gate = buildGate(inputs, reports, later);
-  const agent = createSessionAgent(
+  const { agent, warming } = createSessionAgent(
     { ...inputs, gate },
     {
       prepareRequest: () => requests.prepare(origins.nextInitiator()),
       currentModel: () => models.model,
+      accountForWarming: () => warmingAccount(conversation, inputs.budget),
       noteOf: (message) => noteOf(conversation.notes, message),
       record: (message) => {
         conversation.record(message, origins.of(message));
@@ -230,7 +234,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     messages: () => agent.messages,
     onDiagnostic: (diagnostic) => problems.note(diagnostic),
   });
-  return { agent, gate, driver, models, conversation, requests };
+  return { agent, warming, gate, driver, models, conversation, requests };
 }
 
 function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {

@@ -46,7 +46,7 @@ export function describeState(parts: Described): SessionState {
 /** Counts, tokens and cost of a whole session, including its subagents. */
 export function describeStats(parts: Pick<Described, "conversation" | "models">): SessionStats {
   const { path, header, totals } = parts.conversation.log;
-  const { subagents } = totals;
+  const { subagents, cacheWarming } = totals;
   return {
     ...(path === undefined ? {} : { sessionFile: path }),
     sessionId: header.id,
@@ -60,6 +60,7 @@ export function describeStats(parts: Pick<Described, "conversation" | "models">)
     ...(subagents.count > 0 && {
       subagents: { ...subagents, tokens: { ...subagents.tokens } },
     }),
+    ...(cacheWarming.requests > 0 && { cacheWarming: { ...cacheWarming } }),
     ...cacheUsage(parts.conversation.messages, totals.tokens),
     ...contextUsage(parts),
   };

@@ -9,6 +9,7 @@ export async function endSession(parts: SessionParts): Promise<void> {
   inputs.jobs.close();
   await inputs.hooks?.end();
   await work.end();
+  parts.warming.close();
   await inputs.telemetry?.close();
   await inputs.mcp.end();
   await conversation.log.close();

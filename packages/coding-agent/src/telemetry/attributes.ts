@@ -1,4 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
+import type { StreamOptions } from "@tau-agent/ai";
 import type { AssistantMessage, Model, Usage } from "@tau-agent/rpc-protocol/messages";
 
 /**
@@ -30,6 +31,8 @@ export const names = {
   errorType: "error.type",
   /** Ours: the work was stopped, which is not a failure. */
   aborted: "tau.aborted",
+  /** Ours: the request only renewed the prompt cache. */
+  cacheWarming: "tau.cache_warming",
 } as const;
 
 /** Providers that the conventions call otherwise. */
@@ -43,8 +46,12 @@ const providers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What is known of a request before it is sent. */
-export function requestAttributes({ provider, id, baseUrl }: Model): Attributes {
+export function requestAttributes(
+  { provider, id, baseUrl }: Model,
+  { renewsCache }: Pick<StreamOptions, "renewsCache"> = {},
+): Attributes {
   return {
+    ...(renewsCache === true && { [names.cacheWarming]: true }),
     [names.provider]: providers.get(provider) ?? provider,
     [names.requestModel]: id,
     ...serverAttributes(baseUrl),

@@ -87,9 +87,9 @@ export class RecordedTelemetry implements SessionTelemetry {
       const open = startSpan(`chat ${model.id}`, {
         parent: this.#parent,
         kind: SpanKind.CLIENT,
-        attributes: { ...this.#common("chat"), ...requestAttributes(model) },
+        attributes: { ...this.#common("chat"), ...requestAttributes(model, options) },
       });
-      if (this.#hasContents(open)) {
+      if (this.#hasContents(open) && options.renewsCache !== true) {
         open.write(() => ({ [names.inputMessages]: this.#messages(input.messages) }));
       }
       const end = (result: StreamResult | undefined): void => this.#endChat(open, result);

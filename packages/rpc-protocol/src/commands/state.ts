@@ -134,6 +134,15 @@ export const SessionStats = z.object({
       ),
     }),
   ),
+  /** Requests that renewed the prompt cache while tools ran; absent if there were none. */
+  cacheWarming: z.optional(
+    z.object({
+      /** The number of requests. */
+      requests: z.number(),
+      /** Their cost in US dollars, which is part of `cost`. */
+      costUsd: z.number(),
+    }),
+  ),
   /** How full the context window is. */
   contextUsage: z.optional(
     z.object({

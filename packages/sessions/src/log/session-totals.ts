@@ -14,6 +14,9 @@ import type { ScannedMessage } from "./scan/index.ts";
 /** Type of the custom entries that record the cost of requests whose results were not kept. */
 export const USAGE_ENTRY = "tau:usage";
 
+/** Their `purpose`, where the request renewed a prompt cache during a run. */
+export const WARMING = "cache_warming";
+
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 type Tokens = SessionStats["tokens"];
 
@@ -31,6 +34,8 @@ export class SessionTotals {
   readonly tokens: Tokens = noTokens();
   /** The subagents' part. */
   readonly subagents = { count: 0, tokens: noTokens(), cost: 0 };
+  /** The part of requests that renewed a prompt cache. */
+  readonly cacheWarming = { requests: 0, costUsd: 0 };
   readonly #consumption: Mutable<Consumption> = { ...nothingUsed };
   /** Time spent in runs, computed from the times of the entries. */
   runTimeMs = 0;
@@ -56,8 +61,15 @@ export class SessionTotals {
     } else if (known.type === "custom_message") this.totalMessages += 1;
     else if (known.type === "compaction" || known.type === "branch_summary")
       this.#addUsageOf(entry);
-    else if (known.type === "custom" && known.customType === USAGE_ENTRY)
-      this.#addUsageOf(Object(known.data));
+    else if (known.type === "custom" && known.customType === USAGE_ENTRY) {
+      const data: object = Object(known.data);
+      const costBefore = this.cost;
+      this.#addUsageOf(data);
+      if (Reflect.get(data, "purpose") !== WARMING) return;
+      this.cacheWarming.requests += 1;
+      this.cacheWarming.costUsd += this.cost - costBefore;
+      this.#addTime(previousTimeMs, timeMs);
+    }
   }
 
   /** Counts a message that was scanned and not parsed, as {@link add} would. */

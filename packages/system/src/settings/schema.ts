@@ -64,6 +64,11 @@ export const settingsTable = {
     "short",
     "How long prompt caches are asked to live, where the vendor lets one ask; auto is long where most of the last three gaps between prompts were between 5 and 60 minutes. The variable PI_CACHE_RETENTION overrides it.",
   ),
+  cacheWarming: choice(
+    ["tools", "off"],
+    "tools",
+    "Whether a prompt cache that would lapse while a tool runs is renewed: at most twice for the calls of a reply, and where that costs less than writing it again.",
+  ),
   transport: choice(
     ["auto", "sse", "websocket", "websocket-cached"],
     "auto",

@@ -1,0 +1,187 @@
+import {
+  cacheLifetimeMs,
+  computeCost,
+  renewalTokens,
+  type StreamFunction,
+  type StreamOptions,
+} from "@tau-agent/ai";
+import type { AgentEvent } from "@tau-agent/rpc-protocol/events";
+import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
+
+/** Tells the time and waits. */
+export interface WarmingClock {
+  now(): number;
+  /** Calls the function later, unless what it returns is called before. */
+  after(delayMs: number, call: () => void): () => void;
+}
+
+/** What {@link CacheWarming} works with. */
+export interface CacheWarmingOptions {
+  readonly stream: StreamFunction;
+  /** Whether it is wanted. */
+  readonly isOn: () => boolean;
+  /** Whether the session may spend more. */
+  readonly maySpend: () => boolean;
+  /** The model of the next request. */
+  readonly currentModel: () => Model | undefined;
+  /** Called before a request; what it returns gets its usage. */
+  readonly account: () => (usage: Usage) => void;
+  readonly clock?: WarmingClock | undefined;
+}
+
+/** For the calls of one reply. */
+const mostRenewals = 2;
+/** Before the cache lapses: for the way to the vendor, and for timers that are late. */
+const marginMs = 20_000;
+
+const systemClock: WarmingClock = {
+  now: () => Date.now(),
+  after(delayMs, call) {
+    const timer = setTimeout(call, delayMs).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+interface SentRequest {
+  readonly request: Parameters<StreamFunction>;
+  /** A vendor counts from the beginning of the last request that used the cache. */
+  readonly at: number;
+}
+
+/**
+ * Keeps the prompt cache of a session while its tools run: shortly before it lapses, the last request is
+ * made once more with the smallest reply, which nobody sees. Only where the vendor's cache begins its time
+ * anew with each use, and where that costs less than to write it again.
+ */
+export class CacheWarming {
+  readonly #options: CacheWarmingOptions;
+  readonly #clock: WarmingClock;
+  #last: SentRequest | undefined;
+  /** Of the reply whose calls may run. */
+  #usage: Usage | undefined;
+  /** Cancels the wait; undefined while no tool runs. */
+  #cancel: (() => void) | undefined;
+  readonly #open = new Set<AbortController>();
+
+  constructor(options: CacheWarmingOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** The stream of the loop, whose last request is kept. */
+  readonly stream: StreamFunction = (...request) => {
+    this.#last = { request, at: this.#clock.now() };
+    return this.#options.stream(...request);
+  };
+
+  /** Takes each event of the loop. */
+  note(event: AgentEvent): void {
+    if (event.type === "message_end" && event.message.role === "assistant") {
+      this.#usage = event.message.usage;
+    } else if (event.type === "tool_execution_start") {
+      if (this.#cancel === undefined && this.#usage !== undefined) this.#wait(0, this.#last);
+    } else if (event.type === "turn_end") this.#stop();
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#stop();
+    for (const controller of this.#open) controller.abort();
+  }
+
+  #stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#usage = undefined;
+  }
+
+  #wait(count: number, last: SentRequest | undefined): void {
+    if (last === undefined || count >= mostRenewals || !this.#options.isOn()) return;
+    const [model, , options] = last.request;
+    const lapsesAt = last.at + lifetimeOf(model, options);
+    const delayMs = lapsesAt - marginMs - this.#clock.now();
+    if (delayMs < 0 || options.signal?.aborted) return;
+    const stop = this.#clock.after(delayMs, () => {
+      void this.#renew(last, lapsesAt).then((renewed) => {
+        // The tools may have ended meanwhile, and others begun.
+        if (this.#cancel === cancel && renewed !== undefined) this.#wait(count + 1, renewed);
+      });
+    });
+    options.signal?.addEventListener("abort", stop, { once: true });
+    const cancel = (): void => {
+      options.signal?.removeEventListener("abort", stop);
+      stop();
+    };
+    this.#cancel = cancel;
+  }
+
+  /** Makes the request once more; undefined if the cache was not renewed. */
+  async #renew(last: SentRequest, lapsesAt: number): Promise<SentRequest | undefined> {
+    const [model, , options] = last.request;
+    const { maySpend, currentModel, account } = this.#options;
+    const usage = this.#usage;
+    const tokens = await renewalTokens(model, options);
+    const next = currentModel();
+    const isSame = next?.id === model.id && next.provider === model.provider;
+    const at = this.#clock.now();
+    if (usage === undefined || tokens === undefined || at >= lapsesAt || !isSame) return undefined;
+    if (this.#usage !== usage || options.signal?.aborted || !maySpend()) return undefined;
+    if (!isCheaper(model, { usage, tokens, isLong: isLong(model, options) })) return undefined;
+    return (await this.#repeat(last, account())) ? { request: last.request, at } : undefined;
+  }
+
+  /** Whether the vendor answered. */
+  async #repeat({ request }: SentRequest, note: (usage: Usage) => void): Promise<boolean> {
+    const [model, context, options] = request;
+    const controller = new AbortController();
+    const abort = (): void => controller.abort();
+    options.signal?.addEventListener("abort", abort, { once: true });
+    this.#open.add(controller);
+    try {
+      const reply = this.#options.stream(model, context, {
+        ...options,
+        signal: controller.signal,
+        initiator: "agent",
+        renewsCache: true,
+      });
+      for (;;) {
+        const step = await reply.next();
+        if (!step.done) continue;
+        const { usage, stopReason } = step.value.message;
+        if (isAnything(usage)) note(usage);
+        return stopReason !== "error" && stopReason !== "aborted";
+      }
+    } catch {
+      // Whatever it was, the next request of the session will meet it and report it.
+      return false;
+    } finally {
+      this.#open.delete(controller);
+      options.signal?.removeEventListener("abort", abort);
+    }
+  }
+}
+
+function lifetimeOf(model: Model, { cacheRetention = "short" }: StreamOptions): number {
+  return cacheLifetimeMs(model, cacheRetention) ?? 0;
+}
+
+function isLong(model: Model, options: StreamOptions): boolean {
+  return lifetimeOf(model, options) > lifetimeOf(model, { ...options, cacheRetention: "short" });
+}
+
+/** Whether another read, with the most of a reply that it can be, costs less than what a lapse would add. */
+function isCheaper(
+  { cost }: Model,
+  { usage, tokens, isLong }: { usage: Usage; tokens: number; isLong: boolean },
+): boolean {
+  const { input } = usage;
+  const kept = usage.cacheRead + usage.cacheWrite;
+  const renewal = computeCost(cost, { input, cacheRead: kept, output: tokens }).total;
+  const read = computeCost(cost, { input, cacheRead: kept }).total;
+  const written = { input, cacheWrite: kept, ...(isLong && { cacheWrite1h: kept }) };
+  return renewal < computeCost(cost, written).total - read;
+}
+
+function isAnything({ input, output, cacheRead, cacheWrite }: Usage): boolean {
+  return input + output + cacheRead + cacheWrite > 0;
+}
