@@ -4382,6 +4382,8 @@ class SessionStats(_SessionStats, total=False):
     """The share of subagents at every depth; absent if there were none."""
     cacheUsage: SessionStatsCacheUsage
     """What prompt caches saved; absent before the first reply with usage."""
+    cacheWarming: SessionStatsCacheWarming
+    """Requests that renewed the prompt cache while tools ran; absent if there were none."""
     contextUsage: SessionStatsContextUsage
     """How full the context window is."""
 
@@ -4406,6 +4408,15 @@ class SessionStatsCacheUsageTurns(TypedDict):
     """Input tokens written to a cache."""
     percent: float
     """Percentage of the input tokens that came from a cache."""
+
+
+class SessionStatsCacheWarming(TypedDict):
+    """Requests that renewed the prompt cache while tools ran; absent if there were none."""
+
+    requests: int
+    """The number of requests."""
+    costUsd: float
+    """Their cost in US dollars, which is part of `cost`."""
 
 
 class SessionStatsContextUsage(TypedDict):
@@ -6934,6 +6945,7 @@ __all__ = [
     "SessionStats",
     "SessionStatsCacheUsage",
     "SessionStatsCacheUsageTurns",
+    "SessionStatsCacheWarming",
     "SessionStatsContextUsage",
     "SessionStatsSubagents",
     "SessionStoreStatusEvent",
