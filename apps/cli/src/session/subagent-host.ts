@@ -98,6 +98,7 @@ export async function startSubagentHost(
     setEventLevel: async (level) => {
       await client.setSubagentSubscription(level);
     },
+    used: () => client.getSessionStats(),
     transcript: async () => {
       const [{ sessionId }, { entries }] = [await client.getState(), await client.getEntries()];
       const timestamp = entries[0]?.timestamp ?? new Date().toISOString();

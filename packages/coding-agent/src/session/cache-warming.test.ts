@@ -179,3 +179,25 @@ it("is off where the setting says so", async () => {
   expect(bodies()).toHaveLength(2);
   expect(session.stats).not.toHaveProperty("cacheWarming");
 });
+
+it("counts for the session what its subagents renew, and renews its own meanwhile", async () => {
+  const task = turn(toolCall("task", { task: "<child>", agent: "task" }), { usage });
+  const scenario: Scenario = ({ messages, toolResults }) => {
+    if (toolResults.length > 0) return done;
+    const isChild = JSON.stringify(messages).includes("<child>");
+    return isChild ? calls : task;
+  };
+  const { session, bodies, begun, end } = await setUp(scenario, { thinkingLevel: "off" });
+  const prompt = session.prompt("Go");
+  await begun;
+  await vi.advanceTimersByTimeAsync(290_000);
+  await until(() => bodies().length === 4 && session.stats.cacheWarming !== undefined);
+  end();
+  await prompt;
+  expect(session.stats).toMatchObject({
+    cost: expect.closeTo(6 * each, 8),
+    cacheWarming: { requests: 1, costUsd: expect.closeTo(each, 8) },
+    subagents: { count: 1, cost: expect.closeTo(3 * each, 8) },
+  });
+  expect(session.budget.snapshot.totalTokens).toBe(session.stats.tokens.total);
+});

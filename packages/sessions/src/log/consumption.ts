@@ -1,4 +1,4 @@
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { SessionEvent, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 
 /** What work has used; the same counts as in the session's statistics. */
@@ -118,6 +118,25 @@ export class SubagentMeter {
     } else return undefined;
     this.#total = [...this.#nested.values()].reduce(plus, this.#own);
     return minus(this.#total, before);
+  }
+
+  /** Takes what the subagent says of itself: events tell nothing of summaries and renewed caches. */
+  settle({ tokens, cost }: Pick<SessionStats, "tokens" | "cost">): Consumption | undefined {
+    const told = this.#total;
+    const untold = (all: number, known: number): number => Math.max(0, all - known);
+    const used = {
+      inputTokens: untold(tokens.input, told.inputTokens),
+      outputTokens: untold(tokens.output, told.outputTokens),
+      cacheReadTokens: untold(tokens.cacheRead, told.cacheReadTokens),
+      cacheWriteTokens: untold(tokens.cacheWrite, told.cacheWriteTokens),
+    };
+    const totalTokens = Object.values(used).reduce((sum, count) => sum + count, 0);
+    if (totalTokens === 0) return undefined;
+    const costUsd = untold(cost, told.costUsd);
+    const added = { ...nothingUsed, ...used, totalTokens, costUsd };
+    this.#own = plus(this.#own, added);
+    this.#total = plus(told, added);
+    return added;
   }
 
   /** Another one only when something was added. */

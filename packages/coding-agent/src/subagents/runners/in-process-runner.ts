@@ -14,6 +14,7 @@ import {
   type Subagent,
   type SubagentRequest,
   type SubagentRunner,
+  type SubagentUse,
 } from "./subagent-runner.ts";
 
 /** Options of a session that works for another one. */
@@ -50,6 +51,7 @@ interface SubagentSession {
   readonly hostTools: Pick<HostTools, "inherit">;
   readonly log: { readonly path: string | undefined };
   readonly lastAssistantText: string | null;
+  readonly stats: SubagentUse;
   subscribe(listener: (event: SessionEvent) => void | Promise<void>): () => void;
   prompt(
     text: string,
@@ -118,6 +120,7 @@ function subagentOf(
     setEventLevel: (level) => session.setSubagentLevel(level),
     setBudget: async (change) => session.budget.setLimits(change),
     setPermissions: async (change) => session.permissions.set(change),
+    used: async () => session.stats,
     stop: () => session.dispose(),
   };
 }

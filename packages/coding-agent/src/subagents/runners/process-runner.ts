@@ -99,6 +99,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
       },
       setHostTools: async (tools) => started.setHostTools?.(tools),
       setEventLevel: (level) => started.setEventLevel(level),
+      used: async () => started.used?.(),
       transcript: async () => (await started.transcript?.()) ?? [],
       stop: async () => {
         // Its command may have started processes that outlive it.

@@ -1,4 +1,10 @@
-import type { Approve, RaiseBudget, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
+import type {
+  Approve,
+  RaiseBudget,
+  SessionEvent,
+  SessionStats,
+  SubagentLevel,
+} from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
@@ -58,6 +64,9 @@ export interface SubagentReply {
   readonly error?: string | undefined;
 }
 
+/** Tokens and cost of a subagent, those that it started included. */
+export type SubagentUse = Pick<SessionStats, "tokens" | "cost">;
+
 /** A running subagent. */
 export interface Subagent {
   readonly sessionFile: string | undefined;
@@ -72,6 +81,8 @@ export interface Subagent {
   setHostTools?(tools: readonly RunnableHostTool[]): Promise<void>;
   /** Sets which events of its own subagents it sends. */
   setEventLevel(level: SubagentLevel): Promise<void>;
+  /** What it has used in all, as its own statistics say. */
+  used?(): Promise<SubagentUse | undefined>;
   /** The lines of its session, for a session file on another machine. */
   transcript?(): Promise<readonly object[]>;
   /** Ends it and everything it started. May be called during a prompt. */

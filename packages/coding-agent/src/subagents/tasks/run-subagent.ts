@@ -18,6 +18,7 @@ import { BudgetShare } from "./budget-share.ts";
 import { endedWith } from "./ended-with.ts";
 import { HostToolShare } from "./host-tool-share.ts";
 import { PermissionShare } from "./permission-share.ts";
+import { settleUse } from "./settle-use.ts";
 import { openCopy, ownFolder, type SubagentCopy } from "./subagent-copy.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
@@ -116,6 +117,7 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
     await hostTools.bind(subagent);
     run.signal.throwIfAborted();
     work = await doWork({ task, run, subagent, tree, emit });
+    await settleUse(subagent, meter, budget);
   } catch (error) {
     fail(error);
   }

@@ -121,7 +121,7 @@ const entry = fc.oneof(
   },
   fc.record({ type: fc.constant("compaction"), ...common, summary: texts, firstKeptEntryId: ids, tokensBefore: counts }),
   fc.record({ type: fc.constant("session_info"), ...common, name: texts }),
-  fc.record({ type: fc.constant("custom"), ...common, customType: fc.constantFrom("tau:usage", "x"), data: fc.record({ usage }) }),
+  fc.record({ type: fc.constant("custom"), ...common, customType: fc.constantFrom("tau:usage", "x"), data: fc.record({ usage, purpose: fc.constantFrom("cache_warming", "x") }) }),
   fc.record({ type: fc.constant("label"), ...common, targetId: ids, label: texts }),
   fc.record({ type: fc.constant("model_change"), ...common, provider: texts, modelId: texts }),
   fc.record({ type: fc.constant("of_the_future"), ...common }),
