@@ -20,7 +20,7 @@ export interface BranchSummary {
 
 /**
  * Summarises the entries of an abandoned branch, the newest first, as far as the model's window
- * allows.
+ * allows; undefined if none of them says anything.
  *
  * @throws {SessionError} `summary_failed`, `compaction_cancelled`, `no_model`, `no_key`
  */
@@ -32,12 +32,13 @@ export async function summarizeBranch(
   },
   signal: AbortSignal,
   summarizer: Parameters<typeof summarize>[2],
-): Promise<BranchSummary> {
+): Promise<BranchSummary | undefined> {
   const { model } = await summarizer.prepareRequest();
   const budget = requestBudget(model, summarizer.settings.get("branchSummary.reserveTokens"));
   const messages = newestOf(entries, budget);
   const { customInstructions, replaceInstructions } = options;
   const pieces = serializeMessages(messages);
+  if (pieces.length === 0) return undefined;
   const job =
     replaceInstructions && customInstructions
       ? { pieces, first: customInstructions, later: customInstructions }

@@ -8,6 +8,7 @@ import {
   type CompactionLimits,
   type CompactionPreparation,
   fitLimits,
+  type LimitSettings,
   limitsBelow,
   prepareCompaction,
 } from "./prepare.ts";
@@ -52,7 +53,6 @@ export interface CompactionRequest {
 interface SummaryWork extends CompactionRequest {
   readonly tokensBefore: number;
   readonly note: NoteUsage;
-  readonly model: Model;
 }
 
 interface Outcome {
@@ -82,14 +82,13 @@ export class Compaction {
     return this.#options.settings.get("compaction.enabled");
   }
 
-  /** Whether the conversation is too close to the model's window, and can be shortened. */
+  /** Whether the conversation is larger than it may become, and can be shortened. */
   get isDue(): boolean {
     const { settings, conversation } = this.#options;
     const model = this.#options.model();
-    if (!settings.get("compaction.enabled") || this.#isFutile || !model?.contextWindow)
-      return false;
-    const { reserveTokens } = this.#limits(model);
-    if (contextTokens(conversation.messages) <= model.contextWindow - reserveTokens) return false;
+    if (!settings.get("compaction.enabled") || this.#isFutile || model === undefined) return false;
+    const { dueTokens } = this.#limits(model);
+    if (contextTokens(conversation.messages) <= dueTokens) return false;
     return typeof this.#prepare(model) !== "string";
   }
 
@@ -168,7 +167,7 @@ export class Compaction {
     const result = await accountForSummary(account, async (note, total) => {
       const made =
         decision?.compaction ??
-        (await this.#summarize(preparation, { ...request, tokensBefore, note, model }, signal));
+        (await this.#summarize(preparation, { ...request, tokensBefore, note }, signal));
       if (signal.aborted) throw new SessionError("compaction_cancelled");
       this.#adopt({ result: made, usage: total(), fromHook: decision !== undefined });
       return made;
@@ -190,15 +189,16 @@ export class Compaction {
 
   async #summarize(
     preparation: CompactionPreparation,
-    { customInstructions, tokensBefore, note, model }: SummaryWork,
+    { customInstructions, tokensBefore, note }: SummaryWork,
     signal: AbortSignal,
   ): Promise<CompactionResult> {
     // Most hosts never compact: bench row `start-up`.
     const { summarizePreparation } = await import("./summarize-preparation.ts");
-    const budget = { model, reserveTokens: this.#limits(model).reserveTokens };
+    const { model } = await this.#options.prepareRequest();
     const text = await summarizePreparation(preparation, signal, {
       ...this.#options,
-      ...budget,
+      model,
+      reserveTokens: this.#settingsFor(model).reserveTokens,
       note,
       focus: customInstructions,
     });
@@ -221,11 +221,18 @@ export class Compaction {
   }
 
   #limits(model: Model): CompactionLimits {
+    return fitLimits(this.#settingsFor(model), model.contextWindow);
+  }
+
+  #settingsFor(model: Model): LimitSettings {
     const { settings } = this.#options;
     const own = settings.get("compaction.modelOverrides")[`${model.provider}/${model.id}`];
-    const reserveTokens = own?.reserveTokens ?? settings.get("compaction.reserveTokens");
-    const keepRecentTokens = own?.keepRecentTokens ?? settings.get("compaction.keepRecentTokens");
-    return fitLimits({ reserveTokens, keepRecentTokens }, model.contextWindow);
+    return {
+      reserveTokens: settings.get("compaction.reserveTokens"),
+      keepRecentTokens: settings.get("compaction.keepRecentTokens"),
+      thresholdTokens: settings.get("compaction.thresholdTokens"),
+      ...own,
+    };
   }
 
   async #emitStart(reason: CompactionReason): Promise<void> {

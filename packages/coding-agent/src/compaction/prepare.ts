@@ -1,6 +1,7 @@
 import type { SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { contextEntries, messageOf } from "@tau-agent/sessions/log";
+import { settingsTable } from "@tau-agent/system";
 import { type CutPoint, findCutPoint, findFittingCut } from "./cut-point.ts";
 import { estimateTokens } from "./estimate.ts";
 import { collectFiles, type FileLists } from "./file-operations.ts";
@@ -16,25 +17,40 @@ export interface CompactionPreparation {
   readonly files: FileLists;
 }
 
-/** What a compaction leaves free and keeps, in tokens. */
+/** When a compaction is due and what it keeps, in tokens. */
 export interface CompactionLimits {
-  readonly reserveTokens: number;
+  /** A larger conversation is compacted. */
+  readonly dueTokens: number;
   readonly keepRecentTokens: number;
-  /** More than this cannot be kept: it would fill the window again. */
+  /** More than this cannot be kept: it would soon be due again. */
   readonly maxKeptTokens: number;
 }
 
-/** Limits that are made for large windows, as far as a smaller one allows. */
+/** The limits as the settings have them. */
+export interface LimitSettings {
+  readonly reserveTokens: number;
+  readonly keepRecentTokens: number;
+  readonly thresholdTokens?: number | undefined;
+}
+
+/** However much is to stay free, a conversation may grow to this size, or to half of a smaller window. */
+const MIN_DUE_TOKENS = 20_000;
+
+const defaultKeep = settingsTable["compaction.keepRecentTokens"].default;
+
+/** The settings count as they are; only where a window is too small for them do they give way. */
 export function fitLimits(
-  { reserveTokens, keepRecentTokens }: Omit<CompactionLimits, "maxKeptTokens">,
+  { reserveTokens, keepRecentTokens, thresholdTokens = Infinity }: LimitSettings,
   contextWindow: number | undefined,
 ): CompactionLimits {
-  if (!contextWindow) return { reserveTokens, keepRecentTokens, maxKeptTokens: Infinity };
-  return {
-    reserveTokens: Math.min(reserveTokens, Math.floor(contextWindow / 2)),
-    keepRecentTokens: Math.min(keepRecentTokens, Math.floor(contextWindow / 4)),
-    maxKeptTokens: Math.floor(contextWindow / 2),
-  };
+  const window = contextWindow || Infinity;
+  const room = Math.max(window - reserveTokens, Math.min(window / 2, MIN_DUE_TOKENS));
+  const dueTokens = Math.min(room, thresholdTokens);
+  // The default is made for large windows; a number that someone has set is meant.
+  const isMeant = keepRecentTokens !== defaultKeep && keepRecentTokens < dueTokens;
+  const keep = isMeant ? keepRecentTokens : Math.min(keepRecentTokens, Math.floor(dueTokens / 2));
+  const half = Math.floor(Math.min(window, thresholdTokens) / 2);
+  return { dueTokens, keepRecentTokens: keep, maxKeptTokens: Math.max(half, keep) };
 }
 
 /**

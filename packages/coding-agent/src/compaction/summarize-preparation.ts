@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { withoutTodoSection } from "../todos/todo-text.ts";
 import { renderFileLists } from "./file-operations.ts";
 import type { CompactionPreparation } from "./prepare.ts";
@@ -27,7 +28,8 @@ interface PreparationSummaryOptions extends Omit<SummarizerOptions, "budget"> {
  * The text that replaces the older part of a conversation, with the files it touched. It makes one
  * request after the other, because servers with a single slot refuse parallel ones.
  *
- * @throws {SessionError} `summary_failed`; `compaction_cancelled` if aborted
+ * @throws {SessionError} `summary_failed`; `compaction_cancelled` if aborted; `nothing_to_compact` if none of
+ *   the messages says anything
  */
 export async function summarizePreparation(
   preparation: CompactionPreparation,
@@ -39,23 +41,24 @@ export async function summarizePreparation(
   const ask = (text: string, label: string | undefined) =>
     summarize(text, signal, { ...options, label });
   const budget = requestBudget(model, reserveTokens);
-  const inParts = (job: SummaryJob) => summarizeInParts({ ...job, focus }, { budget, ask });
-  const history =
-    messagesToSummarize.length === 0 && previousSummary === undefined
-      ? undefined
-      : await inParts({
-          pieces: serializeMessages(messagesToSummarize),
-          first: firstSummaryInstructions,
-          later: updatedSummaryInstructions,
-          previousSummary: previousSummary && withoutTodoSection(previousSummary),
-        });
-  const prefix = preparation.isSplitTurn
-    ? await inParts({
-        pieces: serializeMessages(turnPrefixMessages),
-        first: turnPrefixInstructions,
-        later: updatedTurnPrefixInstructions,
-      })
-    : undefined;
+  const inParts = async (job: SummaryJob) =>
+    job.pieces.length === 0 ? undefined : summarizeInParts({ ...job, focus }, { budget, ask });
+  const before = serializeMessages(messagesToSummarize);
+  const begun = serializeMessages(turnPrefixMessages);
+  if (before.length + begun.length === 0) throw new SessionError("nothing_to_compact");
+  // A turn that the last compaction cut, too: its next part belongs into the earlier summary.
+  const isSameTurn = before.length === 0 && previousSummary !== undefined;
+  const history = await inParts({
+    pieces: isSameTurn ? begun : before,
+    first: firstSummaryInstructions,
+    later: updatedSummaryInstructions,
+    previousSummary: previousSummary && withoutTodoSection(previousSummary),
+  });
+  const prefix = await inParts({
+    pieces: isSameTurn ? [] : begun,
+    first: turnPrefixInstructions,
+    later: updatedTurnPrefixInstructions,
+  });
   return joinSummaries(history, prefix) + renderFileLists(files);
 }
 

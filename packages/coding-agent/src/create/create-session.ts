@@ -10,6 +10,7 @@ import {
   type RequestSink,
   type ToolEnvironment,
 } from "@tau-agent/system";
+import { summaryModel } from "../compaction/summary-model.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { listTextCommands } from "../resources/list-commands.ts";
 import { PromptResources } from "../resources/resources.ts";
@@ -146,7 +147,7 @@ function createResources(surroundings: Surroundings): PromptResources {
   });
 }
 
-/** What is wrong with models.json, with extensions, and with packages that are missing. */
+/** What is wrong with models.json, extensions, packages that are missing, and the model for summaries. */
 async function fileDiagnostics(surroundings: Surroundings): Promise<readonly Diagnostic[]> {
   const { settings, registry, extensions, places } = surroundings;
   const findPackages = async () => {
@@ -154,8 +155,14 @@ async function fileDiagnostics(surroundings: Surroundings): Promise<readonly Dia
     const packages = await import("../resources/packages/find-packages.ts");
     return (await packages.findPackages(settings, places)).diagnostics;
   };
-  const [models, packages] = await Promise.all([registry.diagnostics(), findPackages()]);
-  return [...models, ...(extensions?.diagnostics ?? []), ...packages];
+  const summaries: Diagnostic[] = [];
+  const note = (problem: Diagnostic): void => void summaries.push(problem);
+  const [models, packages] = await Promise.all([
+    registry.diagnostics(),
+    findPackages(),
+    summaryModel({ settings, registry, note }),
+  ]);
+  return [...models, ...(extensions?.diagnostics ?? []), ...packages, ...summaries];
 }
 
 function createTasks(draft: SessionDraft, environment: ToolEnvironment): SessionTasks {

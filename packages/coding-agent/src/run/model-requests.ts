@@ -1,5 +1,10 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
-import { appendsTools, hasOutputForm, type StreamOptions } from "@tau-agent/ai";
+import {
+  appendsTools,
+  clampThinkingLevel,
+  hasOutputForm,
+  type StreamOptions,
+} from "@tau-agent/ai";
 import { isLocalUrl, type ModelSelection } from "@tau-agent/models";
 import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
@@ -88,12 +93,17 @@ export class ModelRequests {
   /**
    * Everything for the next request, with model, level and key as they are now.
    *
+   * @param other - the model to ask instead of the session's
    * @throws {SessionError} as {@link check}
    */
-  async prepare(initiator: StreamOptions["initiator"] = "agent"): Promise<ModelRequest> {
+  async prepare(
+    initiator: StreamOptions["initiator"] = "agent",
+    other?: Model,
+  ): Promise<ModelRequest> {
     const { settings, sessionId, messages, hooks, budget, outputs, onDiagnostic } = this.#options;
     await budget.admit();
-    const { model, registry, thinkingLevel } = this.#options.models;
+    const { registry, thinkingLevel } = this.#options.models;
+    const model = other ?? this.#options.models.model;
     if (model === undefined) throw new SessionError("no_model");
     await this.#options.toolsReady?.();
     const [auth, systemPrompt] = await Promise.all([
@@ -114,7 +124,7 @@ export class ModelRequests {
           ? outputs.current?.wireSchema
           : undefined,
         headers,
-        thinkingLevel,
+        thinkingLevel: clampThinkingLevel(model, thinkingLevel),
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),
         cacheRetention: cacheRetentionOf(

@@ -9,10 +9,11 @@ import {
   openQuestions,
   type SessionLog,
 } from "@tau-agent/sessions/log";
-import { EventBus, Withdrawal } from "@tau-agent/system";
+import { type Diagnostic, EventBus, Withdrawal } from "@tau-agent/system";
 import { ApprovalLog } from "../approvals/approval-log.ts";
 import { ToolGate } from "../approvals/tool-gate.ts";
 import { Compaction } from "../compaction/compaction.ts";
+import { summaryModel } from "../compaction/summary-model.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
 import type { CacheWarming } from "../run/cache-warming.ts";
@@ -265,11 +266,13 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
       else await addMessage(conversation, emit, message);
     },
   });
+  const note = (diagnostic: Diagnostic): void => problems.noteOnce(diagnostic);
   const compaction = new Compaction({
     ...shared,
     model: () => models.model,
     todos: () => todos.items,
-    prepareRequest,
+    prepareRequest: async () =>
+      requests.prepare("agent", await summaryModel({ settings, registry, note })),
     retry,
     decide: hooks?.decideCompaction,
   });

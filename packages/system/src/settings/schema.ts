@@ -25,6 +25,7 @@ const isLevel = (value: unknown) => thinkingLevels.some((level) => level === val
 export interface CompactionOverride {
   readonly reserveTokens?: number;
   readonly keepRecentTokens?: number;
+  readonly thresholdTokens?: number;
 }
 
 /** A verification profile in `task.verification.profiles`; validated when it is used. */
@@ -205,9 +206,17 @@ export const settingsTable = {
     20_000,
     "Tokens of the window to keep free; below this, compaction starts.",
   ),
+  "compaction.thresholdTokens": count(
+    undefined,
+    "Tokens from which on the conversation is compacted, however large the window is.",
+  ),
   "compaction.keepRecentTokens": count(20_000, "Tokens of recent conversation to keep verbatim."),
+  "compaction.model": text(
+    undefined,
+    'Model that writes the summaries, as "provider/id"; default the session\'s model.',
+  ),
   "compaction.modelOverrides": record<CompactionOverride>(
-    "{reserveTokens?, keepRecentTokens?}",
+    "{reserveTokens?, keepRecentTokens?, thresholdTokens?}",
     (value) => isJsonObject(value) && Object.values(value).every(isCount),
     'Compaction limits per model, by "provider/id".',
   ),
