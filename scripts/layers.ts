@@ -153,7 +153,7 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/tools`,
     floors: [
       ["common"],
-      ["bash", "edit", "find", "grep", "jobs", "ls", "read", "todo-write", "tool-search", "write"],
+      ["bash", "edit", "find", "grep", "jobs", "ls", "read", "read-entry", "todo-write", "tool-search", "write"],
     ],
   },
   {

@@ -1,4 +1,13 @@
 export { answerLeftCalls } from "./log/answer-open-calls.ts";
+export type { ClearedResult, ResultView } from "./log/cleared-results.ts";
+export {
+  CLEARED_ENTRY,
+  clearedResultsEntry,
+  clearedResultsOf,
+  hasClearedResults,
+  resultKey,
+  savedBy,
+} from "./log/cleared-results.ts";
 export { entriesForContext, resumedModel, StoredMessages } from "./log/branch-context.ts";
 export { buildTree, labelsOf } from "./log/build-tree.ts";
 export type { Consumption } from "./log/consumption.ts";

@@ -12,6 +12,7 @@ import {
   limitsBelow,
   prepareCompaction,
 } from "./prepare.ts";
+import { shownEntry } from "./shown-entry.ts";
 import type { SummarizerOptions } from "./summarize.ts";
 import { accountForSummary, type NoteUsage } from "./summary-costs.ts";
 
@@ -26,11 +27,13 @@ export type CompactionDecision =
 
 /** What {@link Compaction} works with. */
 export interface CompactionOptions extends SummarizerOptions {
-  readonly conversation: Pick<Conversation, "log" | "messages" | "append" | "adopt">;
+  readonly conversation: Pick<Conversation, "log" | "messages" | "results" | "append" | "adopt">;
   readonly model: () => Model | undefined;
   /** The session's todo list, which the model needs afterwards. */
   readonly todos: () => readonly TodoItem[];
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
+  /** The prefix of requests is another one now. */
+  readonly onCompacted: () => void;
   /** Asks extensions first; they may cancel or provide their own summary. */
   readonly decide?:
     | ((
@@ -84,11 +87,11 @@ export class Compaction {
 
   /** Whether the conversation is larger than it may become, and can be shortened. */
   get isDue(): boolean {
-    const { settings, conversation } = this.#options;
+    const { settings } = this.#options;
     const model = this.#options.model();
     if (!settings.get("compaction.enabled") || this.#isFutile || model === undefined) return false;
     const { dueTokens } = this.#limits(model);
-    if (contextTokens(conversation.messages) <= dueTokens) return false;
+    if (this.#tokens <= dueTokens) return false;
     return typeof this.#prepare(model) !== "string";
   }
 
@@ -158,7 +161,7 @@ export class Compaction {
     if (model === undefined) throw new SessionError("no_model");
     const preparation = this.#prepare(model, request.reason);
     if (typeof preparation === "string") throw new SessionError(preparation);
-    const tokensBefore = contextTokens(conversation.messages);
+    const tokensBefore = this.#tokens;
     const asked = decide?.({ ...preparation, tokensBefore }, request, signal);
     // A slow extension must not delay an abort.
     const decision = asked && (await orCancelled(asked, signal));
@@ -172,13 +175,19 @@ export class Compaction {
       this.#adopt({ result: made, usage: total(), fromHook: decision !== undefined });
       return made;
     });
-    this.#isFutile = contextTokens(conversation.messages) >= tokensBefore;
+    this.#isFutile = this.#tokens >= tokensBefore;
     return result;
+  }
+
+  get #tokens(): number {
+    const { messages, results } = this.#options.conversation;
+    return contextTokens(messages, results);
   }
 
   #prepare(model: Model, reason?: CompactionReason): ReturnType<typeof prepareCompaction> {
     const { conversation } = this.#options;
-    const branch = entriesForContext(conversation.log.tree);
+    const { log, results } = conversation;
+    const branch = entriesForContext(log.tree).map((entry) => shownEntry(entry, results));
     const limits = this.#limits(model);
     const isTooLarge = reason === "overflow";
     return prepareCompaction(
@@ -218,6 +227,7 @@ export class Compaction {
       ...(fromHook ? { fromHook } : {}),
       ...(usage === undefined ? {} : { usage }),
     });
+    this.#options.onCompacted();
   }
 
   #limits(model: Model): CompactionLimits {

@@ -4,7 +4,11 @@ import type {
   Usage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { type ResultView, resultKey } from "@tau-agent/sessions/log";
 import { textTokens } from "./text-tokens.ts";
+
+/** About what the line takes that replaces a result. */
+export const LINE_TOKENS = 25;
 
 /** The assumed size of an image; vendors charge by size, which is bounded before sending. */
 const IMAGE_TOKENS = 1200;
@@ -52,30 +56,58 @@ function assistantTokens(message: AssistantMessage): number {
  * How many tokens the conversation takes: the vendor's count at the last reply, plus an estimate of
  * everything since.
  */
-export function contextTokens(messages: readonly AgentMessage[]): number {
-  return measure(messages).tokens;
+export function contextTokens(messages: readonly AgentMessage[], results?: ResultView): number {
+  return measure(messages, results).tokens;
+}
+
+/** About how many tokens a message takes in a request. */
+export function shownTokens(message: AgentMessage, results: ResultView | undefined): number {
+  return lineOf(message, results) === undefined ? estimateTokens(message) : LINE_TOKENS;
+}
+
+function lineOf(message: AgentMessage, results: ResultView | undefined) {
+  if (message.role !== "toolResult" || !results?.cleared.size) return undefined;
+  return results.cleared.get(resultKey(message));
 }
 
 /**
  * Like {@link contextTokens}, but null until a vendor has counted the current conversation: right
- * after a compaction, an estimate would only look like knowledge.
+ * after a compaction or a clearing, an estimate would only look like knowledge.
  */
-export function countedContextTokens(messages: readonly AgentMessage[]): number | null {
-  const { tokens, isCounted } = measure(messages);
+export function countedContextTokens(
+  messages: readonly AgentMessage[],
+  results?: ResultView,
+): number | null {
+  const { tokens, isCounted } = measure(messages, results);
   return isCounted || messages.length === 0 ? tokens : null;
 }
 
-/** A reply from before the latest compaction counted messages that are gone. */
-function measure(messages: readonly AgentMessage[]): { tokens: number; isCounted: boolean } {
+/**
+ * A reply from before the latest compaction counted messages that are gone; what was cleared since a reply
+ * is taken off its count.
+ */
+function measure(
+  messages: readonly AgentMessage[],
+  results: ResultView | undefined,
+): { tokens: number; isCounted: boolean } {
   const [first] = messages;
   const sinceMs = first?.role === "compactionSummary" ? first.timestamp : 0;
   let tokens = 0;
+  /** What {@link tokens} were before results were cleared. */
+  let whole = 0;
+  let saved = 0;
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index];
     if (message === undefined) continue;
+    saved += results?.savings.get(message) ?? 0;
     const counted = message.timestamp > sinceMs ? countedTokens(message) : 0;
-    if (counted > 0) return { tokens: tokens + counted, isCounted: true };
-    tokens += estimateTokens(message);
+    if (counted > 0) {
+      return { tokens: Math.max(0, whole + counted - saved), isCounted: saved === 0 };
+    }
+    const line = lineOf(message, results);
+    const size = line === undefined ? estimateTokens(message) : LINE_TOKENS;
+    tokens += size;
+    whole += line !== undefined && line.sameAs === undefined ? line.tokens : size;
   }
   return { tokens, isCounted: false };
 }

@@ -78,7 +78,9 @@ export function prepareCompaction(
   branch: readonly SessionEntry[],
   { keepRecentTokens, maxKeptTokens }: Pick<CompactionLimits, "keepRecentTokens" | "maxKeptTokens">,
 ): CompactionPreparation | "already_compacted" | "nothing_to_compact" {
-  if (branch.at(-1)?.type === "compaction") return "already_compacted";
+  // What was cleared with it is listed after it.
+  const newest = branch.findLast(({ type }) => type !== "custom");
+  if (newest?.type === "compaction") return "already_compacted";
   const { compaction, entries } = contextEntries(branch);
   const cut = fittingCut(entries, { keepRecentTokens, maxKeptTokens });
   if (cut === undefined) return "nothing_to_compact";

@@ -34,6 +34,7 @@ import { createJobs } from "./parts/jobs.ts";
 import { createMcp } from "./parts/mcp.ts";
 import { openSurroundings } from "./parts/open-surroundings.ts";
 import { ruleSaver } from "./parts/permissions.ts";
+import { createReadEntry } from "./parts/read-entry.ts";
 import { createRewind } from "./parts/rewind.ts";
 import { type CreatedSession, SessionDraft, type Surroundings } from "./parts/session-draft.ts";
 import { sessionFolders } from "./parts/session-folders.ts";
@@ -81,6 +82,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     search: createToolSearch(draft),
     caller: createTool(callToolTool, {}),
     onDemand: jobToolNames,
+    onRewrite: [createReadEntry(draft)],
   });
   const opened = extensions?.opened;
   if (opened) tools.offer("extension", opened.tools, opened.inactiveTools);

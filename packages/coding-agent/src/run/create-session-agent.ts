@@ -1,5 +1,5 @@
 import { Agent, type AgentOptions, type ToolExecutionMode, type ToolHooks } from "@tau-agent/agent";
-import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, Model, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import type { KeyMask, SettingsStore } from "@tau-agent/system";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
@@ -41,6 +41,8 @@ type Owner = Pick<
   readonly accountForWarming: CacheWarmingOptions["account"];
   /** The text that joins a message in requests only. */
   readonly noteOf: (message: AgentMessage) => string | undefined;
+  /** The line that replaces a result in requests only. */
+  readonly lineOf: (result: ToolResultMessage) => string | undefined;
   /** An extension has replaced a message. */
   readonly replaced: (from: AgentMessage, to: AgentMessage) => void;
 };
@@ -59,7 +61,7 @@ export function createSessionAgent(
     maskKeys,
     telemetry,
   }: SessionAgentOptions,
-  { noteOf, replaced, accountForWarming, ...owner }: Owner,
+  { noteOf, lineOf, replaced, accountForWarming, ...owner }: Owner,
 ): { readonly agent: Agent; readonly warming: CacheWarming } {
   const mask: KeyMask = (value) =>
     maskKeys !== undefined && settings.get("tools.maskKeys") ? maskKeys(value) : value;
@@ -83,14 +85,14 @@ export function createSessionAgent(
     watchReply,
     resolveToolCall: createCallResolver(() => tools.all),
     finishResult: async (result) => mask(await fitResult(result, settings)),
-    toLlmMessages: createLlmConverter(noteOf),
+    toLlmMessages: createLlmConverter(noteOf, lineOf),
     ...(hooks === undefined
       ? {}
       : loopHooks(hooks, {
           replaced,
           messages: () => agent.messages,
           // Of its own: copies by extensions are not to push out what is known of the originals.
-          toLlmMessages: createLlmConverter(noteOf),
+          toLlmMessages: createLlmConverter(noteOf, lineOf),
         })),
   });
   applyQueueSettings(agent, settings);

@@ -1,6 +1,7 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import {
   appendsTools,
+  type CacheRetention,
   clampThinkingLevel,
   hasOutputForm,
   type StreamOptions,
@@ -110,7 +111,10 @@ export class ModelRequests {
       registry.requestAuth(model),
       this.systemPrompt(),
     ]);
-    const setup = this.#settle(model, systemPrompt);
+    const tools = this.#options.tools.declaredFor(appendsTools(model));
+    // Another model's request, such as one for a summary, is no part of the conversation.
+    const wanted = { system: systemPrompt, tools };
+    const setup = other === undefined ? this.#settle(wanted) : wanted;
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
     return {
       model: this.#shown(model),
@@ -127,11 +131,7 @@ export class ModelRequests {
         thinkingLevel: clampThinkingLevel(model, thinkingLevel),
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),
-        cacheRetention: cacheRetentionOf(
-          auth.environment?.PI_CACHE_RETENTION,
-          settings.get("cacheRetention"),
-          messages(),
-        ),
+        cacheRetention: this.#retention(auth.environment),
         maxTokens: settings.get("maxOutputTokens") || undefined,
         idleTimeoutMs: settings.get("httpIdleTimeoutMs"),
         firstEventTimeoutMs: settings.get("retry.provider.timeoutMs") ?? firstEventLimit(model),
@@ -141,11 +141,23 @@ export class ModelRequests {
     };
   }
 
-  #settle(model: Model, system: string): Setup {
+  #settle(wanted: Setup): Setup {
     const { tools, setup } = this.#options;
-    const settled = setup.settle({ system, tools: tools.declaredFor(appendsTools(model)) });
+    const settled = setup.settle(wanted);
     tools.noteRequested(settled.tools);
     return settled;
+  }
+
+  /** How long requests to a model ask caches to live. */
+  async retentionFor({ provider }: Model): Promise<CacheRetention> {
+    const { keys } = this.#options.models.registry;
+    return this.#retention(await keys.environmentOf(provider));
+  }
+
+  #retention(environment: Readonly<Record<string, string | undefined>> = {}): CacheRetention {
+    const { settings, messages } = this.#options;
+    const { PI_CACHE_RETENTION } = environment;
+    return cacheRetentionOf(PI_CACHE_RETENTION, settings.get("cacheRetention"), messages());
   }
 
   /** A model that is not to see images is one that cannot: history then leaves them out. */

@@ -13,6 +13,7 @@ import { type Diagnostic, EventBus, Withdrawal } from "@tau-agent/system";
 import { ApprovalLog } from "../approvals/approval-log.ts";
 import { ToolGate } from "../approvals/tool-gate.ts";
 import { Compaction } from "../compaction/compaction.ts";
+import { ResultClearing } from "../compaction/result-clearing.ts";
 import { summaryModel } from "../compaction/summary-model.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
@@ -31,6 +32,7 @@ import { RunEnd } from "../run/run-end.ts";
 import { warmingAccount } from "../run/warming-account.ts";
 import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
+import { absolutePath } from "../tools/common/paths.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
 import { SessionWork } from "./session-work.ts";
@@ -62,6 +64,7 @@ interface Loop {
   readonly models: ModelSelection;
   readonly conversation: Conversation;
   readonly requests: ModelRequests;
+  readonly clearing: ResultClearing;
 }
 
 interface Work {
@@ -119,6 +122,18 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
   };
 }
 
+function buildClearing(inputs: SessionInputs, later: Later): ResultClearing {
+  const { settings, tools, toolEnvironment } = inputs;
+  return new ResultClearing({
+    settings,
+    tools,
+    conversation: () => later().conversation,
+    model: () => later().models.model,
+    retention: (model) => later().requests.retentionFor(model),
+    resolvePath: (written) => absolutePath(written, toolEnvironment),
+  });
+}
+
 function buildGate(inputs: SessionInputs, { origins }: Reports, later: Later): ToolGate {
   const { permissions, requests: asked, saveRules, tools, toolEnvironment } = inputs;
   return new ToolGate({
@@ -143,6 +158,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const { events, emit, problems, origins, outputs } = reports;
   const { tools, telemetry } = inputs;
   const gate = buildGate(inputs, reports, later);
+  const clearing = buildClearing(inputs, later);
   const { agent, warming } = createSessionAgent(
     { ...inputs, gate },
     {
@@ -150,15 +166,8 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
       currentModel: () => models.model,
       accountForWarming: () => warmingAccount(conversation, inputs.budget),
       noteOf: (message) => noteOf(conversation.notes, message),
-      record: (message) => {
-        conversation.record(message, origins.of(message));
-        const noted = (): void => {
-          if (message.role === "user") later().compaction.notePrompt();
-          later().intake.noteRecorded(message);
-        };
-        const stored = conversation.log.stored();
-        return stored === undefined ? noted() : stored.then(noted);
-      },
+      lineOf: (result) => clearing.lineOf(result),
+      record: (message) => record(message, later()),
       conclude: (reply) => outputs.judge(reply, agent.messages),
       replaced: (from, to) => origins.transfer(from, to),
       emit: (event) => {
@@ -173,6 +182,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
       },
       beforeToolCalls: ({ length }) => inputs.budget.admit({ calls: length }),
       beforeModelCall: async () => {
+        await clearing.runWhenDue();
         await later().compaction.runWhenDue(driver.signal);
         await requests.tellChanges();
       },
@@ -182,6 +192,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     agent,
     onRunBegin: (input) => {
       origins.beginRun(input);
+      clearing.beginRun(input);
       telemetry?.beginRun(input, traceOfRun(input, origins));
     },
     onRunEnd: (input, outcome, signal) => later().runEnd.end(input, outcome, signal),
@@ -217,6 +228,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     adoptLog: (log) => {
       tools.restoreLoaded(loadedTools(log.tree));
       setup.restore(log.tree);
+      clearing.adoptLog(log);
       followWriter(log, reports, later);
     },
     enterFolder: (log) => {
@@ -235,7 +247,22 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     messages: () => agent.messages,
     onDiagnostic: (diagnostic) => problems.note(diagnostic),
   });
-  return { agent, warming, gate, driver, models, conversation, requests };
+  return { agent, warming, gate, driver, models, conversation, requests, clearing };
+}
+
+/** Writes a message of the agent; fulfilled once it is stored. */
+function record(
+  message: AgentMessage,
+  { conversation, origins, clearing, compaction, intake }: SessionParts,
+): void | Promise<void> {
+  conversation.record(message, origins.of(message));
+  if (message.role === "toolResult") clearing.noteResult(message);
+  const noted = (): void => {
+    if (message.role === "user") compaction.notePrompt();
+    intake.noteRecorded(message);
+  };
+  const stored = conversation.log.stored();
+  return stored === undefined ? noted() : stored.then(noted);
 }
 
 function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
@@ -275,6 +302,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
       requests.prepare("agent", await summaryModel({ settings, registry, note })),
     retry,
     decide: hooks?.decideCompaction,
+    onCompacted: () => loop.clearing.run(),
   });
   const continuation = new RunContinuation({ ...shared, retry, compaction, hooks, todos });
   const bash = new BashCommands({

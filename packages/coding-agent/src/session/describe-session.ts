@@ -73,7 +73,7 @@ function contextUsage({
 }: Pick<Described, "conversation" | "models">): Pick<SessionStats, "contextUsage"> {
   const contextWindow = models.model?.contextWindow;
   if (!contextWindow) return {};
-  const tokens = countedContextTokens(conversation.messages);
+  const tokens = countedContextTokens(conversation.messages, conversation.results);
   const percent = tokens === null ? null : (tokens / contextWindow) * 100;
   return { contextUsage: { tokens, contextWindow, percent } };
 }

@@ -25,6 +25,8 @@ export interface ToolSetOptions {
   readonly caller: AgentTool;
   /** Built-in tools that are offered once they are loaded, and that `tool_search` does not show. */
   readonly onDemand?: ReadonlySet<string> | undefined;
+  /** Built-in tools that are declared for something that changes the beginning of requests anyway. */
+  readonly onRewrite?: readonly AgentTool[] | undefined;
 }
 
 /** The tools of a source. */
@@ -51,6 +53,8 @@ export class ToolSet {
   #loaded: ReadonlySet<string> = new Set();
   /** Those of them that the client has activated by name. */
   #asked: ReadonlySet<string> = new Set();
+  /** Names of the tools of `onRewrite` that are needed. */
+  readonly #needed = new Set<string>();
   /** Whether deferred tools may come later: their source is configured, but not up. */
   #expectsDeferred = false;
   /** Names of the tools that a request has declared, in their first order. */
@@ -65,8 +69,10 @@ export class ToolSet {
 
   constructor(options: ToolSetOptions) {
     this.#options = options;
-    const { builtIn, search, caller } = options;
-    for (const tool of [...builtIn, search, caller]) this.#sources.set(tool, "builtin");
+    const { builtIn, search, caller, onRewrite = [] } = options;
+    for (const tool of [...builtIn, search, caller, ...onRewrite]) {
+      this.#sources.set(tool, "builtin");
+    }
     this.#update();
   }
 
@@ -91,16 +97,21 @@ export class ToolSet {
    */
   declaredFor(isAppendable: boolean): readonly AgentTool[] {
     if (isAppendable) return this.#active;
-    const isShown = (tool: AgentTool) => !this.#isLoadedByModel(tool) && !this.#isLate(tool);
-    const { caller } = this.#options;
-    const isCalled = this.#onDemand.length > 0 || this.#declared.includes(this.#options.search);
-    const shown = this.#active.filter(isShown);
-    return this.#inOrder(isCalled && this.#isAllowed(caller) ? [...shown, caller] : shown);
+    const { caller, search, onRewrite = [] } = this.#options;
+    const shown = this.#active.filter(
+      (tool) => !this.#isLoadedByModel(tool) && !this.#isLate(tool),
+    );
+    const isCalled = this.#onDemand.length > 0 || this.#declared.includes(search);
+    const callers = isCalled && this.#isAllowed(caller) ? [caller] : [];
+    // The caller was declared before anything made these necessary, also in an earlier process.
+    const isNeeded = (tool: AgentTool) => onRewrite.includes(tool);
+    const before = shown.filter((tool) => !isNeeded(tool));
+    return this.#inOrder([...before, ...callers, ...shown.filter(isNeeded)]);
   }
 
   /**
-   * The active tools without the deferred ones that were found and those of MCP servers: the system
-   * prompt names these, so that it keeps its bytes when a tool is found or a server is connected.
+   * The active tools without those that were found or became necessary, and those of MCP servers: the
+   * system prompt names these, so that it keeps its bytes when a tool is found or a server is connected.
    */
   get named(): readonly AgentTool[] {
     return this.#named;
@@ -201,6 +212,13 @@ export class ToolSet {
     this.#activateLoaded();
   }
 
+  /** Declares a tool of `onRewrite`, or does so no longer. */
+  need(name: string, isNeeded: boolean): void {
+    if (this.#needed.has(name) === isNeeded) return;
+    this.#needed[isNeeded ? "add" : "delete"](name);
+    this.#update();
+  }
+
   #switchOnHostTools(tools: readonly AgentTool[]): void {
     this.#hostToolsOff.clear();
     if (tools.some(({ isDeferred }) => isDeferred))
@@ -212,13 +230,13 @@ export class ToolSet {
   }
 
   #everything(): AgentTool[] {
-    const { builtIn, custom = [], search } = this.#options;
+    const { builtIn, custom = [], search, onRewrite = [] } = this.#options;
     const offered = [...this.#offers.values()].flatMap(({ tools }) => tools);
-    return [...builtIn, ...custom, ...offered, search];
+    return [...builtIn, ...custom, ...offered, search, ...onRewrite];
   }
 
   #select() {
-    const { builtIn, custom = [], selection, settings, search } = this.#options;
+    const { builtIn, custom = [], selection, settings, search, onRewrite = [] } = this.#options;
     const [extension, mcp] = [this.#offered("extension"), this.#offered("mcp")];
     const added = [...extension.tools, ...custom];
     const { all, tools, diagnostics } = selectTools({
@@ -226,7 +244,7 @@ export class ToolSet {
       custom: added,
       selection,
       settings,
-      alsoKnown: [search],
+      alsoKnown: [search, ...onRewrite],
     });
     const names = new Set(all.map(({ name }) => name));
     const ofServers = mcp.tools.filter(({ name }) => selection?.none !== true && !names.has(name));
@@ -255,24 +273,35 @@ export class ToolSet {
       (mayFind || all.some(({ isDeferred }) => isDeferred)) &&
       !all.some(({ name }) => name === search.name) &&
       this.#isAllowed(search);
-    this.#all = isSearched ? [...all, search] : all;
+    const needed = this.#neededBeside(all);
+    this.#all = [...all, ...(isSearched ? [search] : []), ...needed];
     const isOn =
       isSearched &&
       (mayFind || this.#deferred.length > 0) &&
       (this.#switched.get(search.name) ?? true);
     const declared = active.filter(({ isDeferred, name }) => !isDeferred && !onDemand?.has(name));
-    this.#declared = isOn ? [...declared, search] : declared;
+    const switchedOn = needed.filter(({ name }) => this.#switched.get(name) ?? true);
+    this.#declared = [...declared, ...(isOn ? [search] : []), ...switchedOn];
     this.#name();
     this.#activateLoaded();
+  }
+
+  #neededBeside(all: readonly AgentTool[]): AgentTool[] {
+    const { onRewrite = [] } = this.#options;
+    const names = new Set(all.map(({ name }) => name));
+    return onRewrite.filter(
+      (tool) => this.#needed.has(tool.name) && !names.has(tool.name) && this.#isAllowed(tool),
+    );
   }
 
   /** The same list as long as its tools are the same: what is made of it is kept with it. */
   #name(): void {
     const isOfServers = (tool: AgentTool) => this.sourceOf(tool) === "mcp";
-    const { search } = this.#options;
+    const { search, onRewrite = [] } = this.#options;
     const isSearchOfServers = this.#deferred.every(isOfServers);
     const named = this.#declared.filter(
-      (tool) => !isOfServers(tool) && !(tool === search && isSearchOfServers),
+      (tool) =>
+        !isOfServers(tool) && !(tool === search && isSearchOfServers) && !onRewrite.includes(tool),
     );
     const isSame =
       named.length === this.#named.length && named.every((tool, at) => tool === this.#named[at]);

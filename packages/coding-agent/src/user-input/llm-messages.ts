@@ -2,6 +2,7 @@ import type {
   AgentMessage,
   BashExecutionMessage,
   LlmMessage,
+  ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 
@@ -13,13 +14,25 @@ export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
 /** The text to add to a message in requests; undefined for most. */
 type FindNote = (message: AgentMessage) => string | undefined;
 
+/** The line that replaces a result in requests; undefined for most. */
+type FindLine = (result: ToolResultMessage) => string | undefined;
+
 /**
  * A {@link toLlmMessages} that returns the same object for the same message each time, so that a
  * request is recognised as a continuation of the previous one.
  */
-export function createLlmConverter(noteOf: FindNote = () => undefined): typeof toLlmMessages {
+export function createLlmConverter(
+  noteOf: FindNote = () => undefined,
+  lineOf: FindLine = () => undefined,
+): typeof toLlmMessages {
   const known = new WeakMap<AgentMessage, LlmMessage>();
   const convert = (message: AgentMessage): LlmMessage | undefined => {
+    const line = message.role === "toolResult" ? lineOf(message) : undefined;
+    if (message.role === "toolResult" && line !== undefined) {
+      const shown = known.get(message) ?? withLine(message, line);
+      known.set(message, shown);
+      return shown;
+    }
     const note = noteOf(message);
     if (note === undefined && isLlmMessage(message)) return message;
     const converted = known.get(message) ?? withNote(toLlmMessage(message), note);
@@ -27,6 +40,10 @@ export function createLlmConverter(noteOf: FindNote = () => undefined): typeof t
     return converted;
   };
   return (messages) => convertAll(messages, convert);
+}
+
+function withLine(result: ToolResultMessage, line: string): ToolResultMessage {
+  return { ...result, content: [{ type: "text", text: line }] };
 }
 
 function withNote(

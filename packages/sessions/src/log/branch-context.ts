@@ -26,6 +26,7 @@ type BranchReader = Pick<
   | "ancestors"
   | "messagesAt"
   | "messageLists"
+  | "idAt"
 >;
 
 /**
@@ -84,11 +85,12 @@ export function entriesForContext(
 function itemsAt(tree: BranchReader, positions: readonly number[]): ContextItem[] {
   const isScanned = (position: number) => tree.roleAt(position) !== undefined;
   const messages = tree.messagesAt(positions.filter(isScanned)).values();
-  return positions.map((position) =>
-    isScanned(position)
-      ? { scanned: messages.next().value as AgentMessage }
-      : (tree.at(position) as SessionEntry),
-  );
+  return positions.map((position) => {
+    const role = tree.roleAt(position);
+    if (role === undefined) return tree.at(position) as SessionEntry;
+    const scanned = messages.next().value as AgentMessage;
+    return role === "toolResult" ? { scanned, resultId: tree.idAt(position) } : { scanned };
+  });
 }
 
 /** The positions of a branch, oldest first, as far as they matter for its context. */

@@ -1,9 +1,22 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import type { AgentMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  Model,
+  ThinkingLevel,
+  ToolResultMessage,
+} from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
 import { answerLeftCalls, answerOpenCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
 import { contextOfBranch, countMessages, resumedModel, StoredMessages } from "./branch-context.ts";
+import {
+  type ClearedResult,
+  clearedResultsEntry,
+  emptyResultView,
+  type ResultView,
+  resultKey,
+  savedBy,
+} from "./cleared-results.ts";
 import {
   ENVIRONMENT_ENTRY,
   type EnvironmentFacts,
@@ -82,6 +95,7 @@ export class Conversation {
   #hasMoved = false;
   #notes = new Map<number, string>();
   #environment: SessionContext["environment"];
+  #results = emptyResultView();
   /** The branch whose messages nobody has asked for yet. */
   #unread: { readonly leafId: string | null } | undefined;
 
@@ -126,6 +140,26 @@ export class Conversation {
     return this.#notes;
   }
 
+  /** How requests show results of tools. */
+  get results(): ResultView {
+    this.#readMessages();
+    return this.#results;
+  }
+
+  /**
+   * Requests show these results as one line from now on, also after the session is opened again.
+   *
+   * @throws {SessionError} as `SessionLog.append`
+   */
+  clear(results: ReadonlyMap<ToolResultMessage, ClearedResult>): void {
+    const all = [...results.values()];
+    const { cleared, savings } = this.results;
+    this.#log.append(clearedResultsEntry(all));
+    for (const [message, result] of results) cleared.set(resultKey(message), result);
+    const last = this.messages.at(-1);
+    if (last !== undefined) savings.set(last, (savings.get(last) ?? 0) + savedBy(all));
+  }
+
   /** Adds a message outside of a run: first to the file, then to the conversation. */
   add(message: AgentMessage): void {
     this.record(message);
@@ -139,7 +173,8 @@ export class Conversation {
       if (note !== undefined) this.#noteOutput(message.timestamp, note);
       this.#noteEnvironment(message.timestamp);
     }
-    this.#log.append(entryOf(message, promptId), timeOf(message));
+    const { id } = this.#log.append(entryOf(message, promptId), timeOf(message));
+    if (message.role === "toolResult") this.results.entryIds.set(message, id);
   }
 
   /**
@@ -272,10 +307,11 @@ export class Conversation {
     const { leafId } = tree;
     this.#unread = { leafId };
     this.#options.agent.replaceMessagesLater(() => {
-      const { messages, notes, environment } = contextOfBranch(tree, leafId);
+      const { messages, notes, environment, results } = contextOfBranch(tree, leafId);
       this.#unread = undefined;
       this.#notes = notes;
       this.#environment = environment;
+      this.#results = results;
       return messages;
     });
   }
@@ -311,8 +347,9 @@ export class Conversation {
   /** Written with the next message: looking at a branch must not change its file. */
   #answerLeftCalls(): void {
     for (const message of resultsOfLeftCalls(this.#log)) {
-      this.#log.append({ type: "message", message });
+      const { id } = this.#log.append({ type: "message", message });
       this.#options.agent.append(message);
+      this.#results.entryIds.set(message, id);
     }
     this.#hasMoved = false;
   }

@@ -1,5 +1,13 @@
 import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
+import {
+  type ClearedResult,
+  clearedResultsOf,
+  emptyResultView,
+  type ResultView,
+  resultKey,
+  savedBy,
+} from "./cleared-results.ts";
 import { normalizeMessage } from "./entries/normalize-message.ts";
 import { environmentOf, outputFormatOf } from "./environment-note.ts";
 import { failedAttempt } from "./failed-attempt.ts";
@@ -19,6 +27,8 @@ export interface SessionContext extends ResumedModel {
   readonly notes: Map<number, string>;
   /** The latest note on the surroundings; it may still wait for the message it joins. */
   readonly environment: { readonly text: string; readonly isWaiting: boolean } | undefined;
+  /** How requests show results of tools. */
+  readonly results: ResultView;
 }
 
 /** Builds the conversation from the entries of a branch, oldest first. */
@@ -76,7 +86,13 @@ export function contextEntries(branch: readonly SessionEntry[]): {
 export type CompactionEntry = SessionEntryOf<"compaction">;
 
 /** An entry, or a usual message that was read without its entry. */
-export type ContextItem = SessionEntry | { readonly scanned: AgentMessage };
+export type ContextItem = SessionEntry | ScannedItem;
+
+/** A usual message, and the id of its entry if it is the result of a tool. */
+interface ScannedItem {
+  readonly scanned: AgentMessage;
+  readonly resultId?: string | undefined;
+}
 
 /** What the messages of a branch are collected from. */
 interface Counting {
@@ -87,7 +103,7 @@ interface Counting {
   readonly others: readonly SessionEntry[];
 }
 
-type Collected = Pick<SessionContext, "messages" | "notes" | "environment">;
+type Collected = Pick<SessionContext, "messages" | "notes" | "environment" | "results">;
 
 /** The latest compaction replaces everything before its first kept entry. */
 export function collectMessages({ compaction, items, others }: Counting): Collected {
@@ -97,15 +113,27 @@ export function collectMessages({ compaction, items, others }: Counting): Collec
   let format: string | undefined;
   if (compaction !== undefined) messages.push(summaryMessage(compaction));
   const edits = contextEdits(others);
+  const cleared = clearedIn(others);
+  const inContext = cleared && new Set<string>();
+  const results = emptyResultView();
   for (const item of items) {
-    const entry = "scanned" in item ? undefined : (item as SessionEntry);
+    const scanned = "scanned" in item ? (item as ScannedItem) : undefined;
+    const entry = scanned === undefined ? (item as SessionEntry) : undefined;
     waiting = (entry && environmentOf(entry)) ?? waiting;
     format = (entry && outputFormatOf(entry)) ?? format;
+    if (entry?.type === "custom") noteSavings(results, entry, messages.at(-1));
     const message =
-      entry === undefined
-        ? (item as { readonly scanned: AgentMessage }).scanned
-        : edited(messageOf(entry), edits?.get(entry.id));
+      entry === undefined ? scanned?.scanned : edited(messageOf(entry), edits?.get(entry.id));
     if (message === undefined) continue;
+    if (message.role === "toolResult") {
+      const id = scanned?.resultId ?? entry?.id ?? "";
+      const found = cleared?.get(id);
+      results.entryIds.set(message, id);
+      inContext?.add(id);
+      // A line that points to a result which was summarised would leave the model with neither.
+      const isShown = found?.sameAs === undefined || inContext?.has(found.sameAs);
+      if (found !== undefined && isShown) results.cleared.set(resultKey(message), found);
+    }
     if (message.role === "user" && (waiting ?? format) !== undefined) {
       const texts = [format, waiting].filter((text) => text !== undefined);
       notes.set(message.timestamp, texts.join("\n\n"));
@@ -123,7 +151,22 @@ export function collectMessages({ compaction, items, others }: Counting): Collec
     notes.set(first.timestamp, text);
   }
   const environment = text === undefined ? undefined : { text, isWaiting: waiting !== undefined };
-  return { messages, notes, environment };
+  return { messages, notes, environment, results };
+}
+
+/** The results that a branch has cleared, by entry; undefined without any. */
+function clearedIn(branch: readonly SessionEntry[]): Map<string, ClearedResult> | undefined {
+  const found = branch.flatMap((entry) => clearedResultsOf(entry));
+  return found.length === 0 ? undefined : new Map(found.map((each) => [each.entryId, each]));
+}
+
+function noteSavings(
+  { savings }: ResultView,
+  entry: SessionEntry,
+  last: AgentMessage | undefined,
+): void {
+  const saved = savedBy(clearedResultsOf(entry));
+  if (last !== undefined && saved > 0) savings.set(last, (savings.get(last) ?? 0) + saved);
 }
 
 /** The message that stands for what a compaction replaced. */

@@ -85,7 +85,7 @@ export class SessionTree {
 
   /** The parent of the next entry; null before the first. */
   get leafId(): string | null {
-    return this.#leafAt === undefined ? this.#leafId : this.#idAt(this.#leafAt);
+    return this.#leafAt === undefined ? this.#leafId : this.idAt(this.#leafAt);
   }
 
   /** Moves the leaf; the next append starts a branch there. The id must exist. */
@@ -108,6 +108,13 @@ export class SessionTree {
   /** The entry at an index of {@link entries}. */
   at(position: number): SessionEntry | undefined {
     return position >= 0 && position < this.length ? this.#entryAt(position) : undefined;
+  }
+
+  /** The id of the entry at an index, which is not read for it. */
+  idAt(position: number): string {
+    const isUnread = this.#entries[position] === undefined;
+    const shortId = isUnread ? this.#columns.shortIdAt(position) : undefined;
+    return shortId === undefined ? this.#entryAt(position).id : shortIdOf(shortId);
   }
 
   /** The entries from an index on. */
@@ -226,7 +233,7 @@ export class SessionTree {
     const seen = this.#positions.size < this.length ? new Set<string>() : undefined;
     while (position !== noPosition) {
       if (seen !== undefined) {
-        const id = this.#idAt(position);
+        const id = this.idAt(position);
         if (seen.has(id)) return;
         seen.add(id);
       }
@@ -273,12 +280,6 @@ export class SessionTree {
   get #file(): EntrySource {
     if (this.#source === undefined) throw new Error("A scanned entry needs its file");
     return this.#source;
-  }
-
-  #idAt(position: number): string {
-    const isUnread = this.#entries[position] === undefined;
-    const shortId = isUnread ? this.#columns.shortIdAt(position) : undefined;
-    return shortId === undefined ? this.#entryAt(position).id : shortIdOf(shortId);
   }
 
   #notePrompt(position: number, promptId: string): void {

@@ -220,6 +220,11 @@ export const settingsTable = {
     (value) => isJsonObject(value) && Object.values(value).every(isCount),
     'Compaction limits per model, by "provider/id".',
   ),
+  "compaction.clearToolResults": choice(
+    ["off", "auto"],
+    "auto",
+    "Whether outputs of tools that are outdated, repeated, or large and old become one line in requests, when that makes a session cheaper.",
+  ),
   "branchSummary.reserveTokens": count(16_384, "Tokens to keep free when a branch is summarised."),
   "branchSummary.skipPrompt": flag(
     false,

@@ -45,7 +45,8 @@ function refuseProtected(
   }
 }
 
-function absolutePath(written: string, base: PathBase): string {
+/** The path that a model means, as {@link resolvePath}, without a look at what is there. */
+export function absolutePath(written: string, base: PathBase): string {
   const literal = resolve(base.cwd, written);
   const [scope = ""] = written.split("/", 1);
   if (written.startsWith("@") && (existsSync(literal) || isScope(scope, base))) return literal;

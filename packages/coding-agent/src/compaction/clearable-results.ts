@@ -1,0 +1,215 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { AgentMessage, ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { LINE_TOKENS } from "./estimate.ts";
+import { readRange } from "./read-range.ts";
+
+/** Outputs of more than this are cleared by their age. */
+const LARGE_TOKENS = 2000;
+/** So many parts of one file are compared with the next part that is read of it. */
+const MAX_COMPARED_PARTS = 64;
+
+const searches: ReadonlySet<string> = new Set(["grep", "find", "ls"]);
+const changes: ReadonlySet<string> = new Set(["edit", "write"]);
+
+/** What {@link ClearableResults} needs to know of the surroundings. */
+interface ClearableOptions {
+  /** The file that a path of a call means. */
+  readonly resolvePath: (written: string) => string;
+  /** About how many tokens a result takes. */
+  readonly sizeOf: (result: ToolResultMessage) => number;
+}
+
+/** How the model reads a result. */
+export type ShownAs = "whole" | "cleared" | "unchanged";
+
+/** A result that the model reads in full. */
+interface SeenResult {
+  readonly message: ToolResultMessage;
+  readonly tokens: number;
+  readonly at: number;
+  /** Where it was last asked for. */
+  usedAt: number;
+  readonly call: { readonly key: string; readonly file?: SeenFile } | undefined;
+}
+
+/** What a result shows of a file. */
+interface SeenFile {
+  readonly path: string;
+  readonly firstLine: number;
+  /** The first line that it does not show. */
+  readonly endLine: number;
+}
+
+/**
+ * Which results of a conversation the model needs no longer: it grows with the conversation, at a cost
+ * that does not depend on its length. Pure.
+ */
+export class ClearableResults {
+  readonly #options: ClearableOptions;
+  readonly #calls = new Map<string, ToolCall>();
+  /** The newest result of each call that the model reads in full. */
+  readonly #newest = new Map<string, SeenResult>();
+  /** What the model has read of each file and is still true. */
+  readonly #files = new Map<string, Set<SeenResult>>();
+  /** Large results by their last use, and how many of them have been judged. */
+  readonly #large: { readonly result: SeenResult; readonly usedAt: number }[] = [];
+  #judged = 0;
+  readonly #clearable = new Map<ToolResultMessage, SeenResult>();
+  #length = 0;
+  #lastUserAt = -1;
+  #tokens = 0;
+
+  constructor(options: ClearableOptions) {
+    this.#options = options;
+  }
+
+  /** How many messages were added. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Where the last user message is; -1 without one. */
+  get lastUserAt(): number {
+    return this.#lastUserAt;
+  }
+
+  /** How many tokens all that can be cleared would save. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** The results that can be cleared and lie before a message, oldest first, with their tokens. */
+  before(end: number): ReadonlyMap<ToolResultMessage, number> {
+    const found = [...this.#clearable.values()].filter(({ at }) => at < end);
+    found.sort((left, right) => left.at - right.at);
+    return new Map(found.map(({ message, tokens }) => [message, tokens]));
+  }
+
+  /** Adds the next message of the conversation. */
+  add(message: AgentMessage, shownAs: ShownAs = "whole"): void {
+    const at = this.#length++;
+    if (message.role === "user") {
+      this.#judgeLarge(this.#lastUserAt);
+      this.#lastUserAt = at;
+    } else if (message.role === "assistant") {
+      for (const block of message.content) {
+        if (block.type === "toolCall") this.#calls.set(block.id, block);
+      }
+    } else if (message.role === "toolResult") this.#addResult(message, at, shownAs);
+  }
+
+  /** The result that the model reads of the same call, if it is the same as the next message. */
+  sameAs(next: ToolResultMessage): ToolResultMessage | undefined {
+    const call = this.#calls.get(next.toolCallId);
+    const earlier = call && this.#newest.get(keyOf(call))?.message;
+    if (earlier === undefined || earlier.isError !== next.isError) return undefined;
+    return isDeepStrictEqual(earlier.content, next.content) ? earlier : undefined;
+  }
+
+  /** The model does not read these any more. */
+  take(cleared: Iterable<ToolResultMessage>): void {
+    for (const message of cleared) {
+      const result = this.#clearable.get(message);
+      if (result !== undefined) this.#forget(result);
+    }
+  }
+
+  #addResult(message: ToolResultMessage, at: number, shownAs: ShownAs): void {
+    const call = this.#calls.get(message.toolCallId);
+    this.#calls.delete(message.toolCallId);
+    if (shownAs === "cleared") return;
+    const key = call && keyOf(call);
+    const earlier = key === undefined ? undefined : this.#newest.get(key);
+    if (shownAs === "unchanged") {
+      if (earlier !== undefined) this.#useAgain(earlier, at);
+      return;
+    }
+    const file = call && !message.isError ? this.#fileOf(call, message) : undefined;
+    const result: SeenResult = {
+      message,
+      tokens: this.#options.sizeOf(message),
+      at,
+      usedAt: at,
+      call: key === undefined ? undefined : { key, ...(file && { file }) },
+    };
+    if (key !== undefined) this.#newest.set(key, result);
+    if (call !== undefined && !message.isError) this.#outdate(call, earlier);
+    if (file !== undefined) this.#addFile(result, file);
+    this.#noteLarge(result);
+  }
+
+  /** A change outdates what was read of the file; a search, its own earlier result. */
+  #outdate(call: ToolCall, earlier: SeenResult | undefined): void {
+    if (searches.has(call.name) && earlier !== undefined) this.#allow(earlier);
+    const { path } = call.arguments;
+    if (!changes.has(call.name) || typeof path !== "string") return;
+    const file = this.#options.resolvePath(path);
+    for (const read of this.#files.get(file) ?? []) this.#allow(read);
+    this.#files.delete(file);
+  }
+
+  #fileOf({ name, arguments: args }: ToolCall, result: ToolResultMessage): SeenFile | undefined {
+    if (name !== "read" || typeof args.path !== "string") return undefined;
+    return { path: this.#options.resolvePath(args.path), ...readRange(args, result.details) };
+  }
+
+  #addFile(result: SeenResult, file: SeenFile): void {
+    const seen = this.#files.get(file.path) ?? new Set();
+    const isWhole = file.firstLine === 1 && file.endLine === Infinity;
+    const compared = isWhole ? [...seen] : [...seen].slice(-MAX_COMPARED_PARTS);
+    for (const earlier of compared) {
+      const shown = earlier.call?.file;
+      if (earlier === result || shown === undefined || shown.firstLine < file.firstLine) continue;
+      if (shown.endLine > file.endLine) continue;
+      seen.delete(earlier);
+      this.#allow(earlier);
+    }
+    seen.add(result);
+    this.#files.set(file.path, seen);
+  }
+
+  /** The same call came to the same again: what the model reads of it counts as new. */
+  #useAgain(result: SeenResult, at: number): void {
+    result.usedAt = at;
+    if (this.#clearable.delete(result.message)) this.#tokens -= result.tokens - LINE_TOKENS;
+    const file = result.call?.file;
+    if (file !== undefined) this.#addFile(result, file);
+    this.#noteLarge(result);
+  }
+
+  #noteLarge(result: SeenResult): void {
+    if (result.tokens > LARGE_TOKENS) this.#large.push({ result, usedAt: result.usedAt });
+  }
+
+  /** Large results that were last used before a message can be cleared. */
+  #judgeLarge(end: number): void {
+    for (; this.#judged < this.#large.length; this.#judged++) {
+      const { result, usedAt } = this.#large[this.#judged] ?? {};
+      if (result === undefined || usedAt === undefined || usedAt >= end) return;
+      if (result.usedAt === usedAt) this.#allow(result);
+    }
+  }
+
+  #allow(result: SeenResult): void {
+    if (result.tokens <= LINE_TOKENS || this.#clearable.has(result.message)) return;
+    this.#clearable.set(result.message, result);
+    this.#tokens += result.tokens - LINE_TOKENS;
+  }
+
+  #forget(result: SeenResult): void {
+    this.#clearable.delete(result.message);
+    this.#tokens -= result.tokens - LINE_TOKENS;
+    // Judged no more.
+    result.usedAt = Infinity;
+    const { key, file } = result.call ?? {};
+    if (key !== undefined && this.#newest.get(key) === result) this.#newest.delete(key);
+    if (file !== undefined) this.#files.get(file.path)?.delete(result);
+  }
+}
+
+/** Models write the arguments of the same call in the same order. */
+function keyOf({ name, arguments: args }: ToolCall): string {
+  const text = `${name} ${JSON.stringify(args)}`;
+  return text.length <= 200 ? text : createHash("sha256").update(text).digest("hex");
+}

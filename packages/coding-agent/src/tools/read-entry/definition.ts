@@ -1,0 +1,17 @@
+import { toolRow } from "../common/tool-row.ts";
+
+/** The `read_entry` tool, declared once a result was cleared. */
+export const readEntryTool = toolRow({
+  name: "read_entry",
+  description: "Show a tool's output that was cleared from the conversation, by its entry id.",
+  parameters: {
+    type: "object",
+    properties: {
+      entryId: { type: "string" },
+      offset: { type: "number", description: "Characters to skip" },
+    },
+    required: ["entryId"],
+  },
+  isReadOnly: true,
+  load: async () => (await import("./read-entry.ts")).runReadEntryTool,
+});

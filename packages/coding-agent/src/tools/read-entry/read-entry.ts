@@ -1,0 +1,54 @@
+import { ToolError } from "@tau-agent/agent";
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+
+import type { EntryReader } from "./entry-reader.ts";
+
+/** The most characters of one answer. */
+const MAX_CHARACTERS = 30_000;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface ReadEntryArguments {
+  readonly entryId: string;
+  readonly offset?: number | undefined;
+}
+
+/** Shows the output of an earlier call as the session keeps it. */
+export async function runReadEntryTool(
+  { entryId, offset = 0 }: ReadEntryArguments,
+  { entry }: EntryReader,
+): Promise<ToolResult> {
+  const content = outputOf(entry(entryId.trim()));
+  if (content === undefined) {
+    throw new ToolError(
+      `No entry ${entryId} holds the output of a tool. Take the id from a line that says "Cleared".`,
+    );
+  }
+  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  const start = Math.max(0, Math.floor(offset));
+  if (start > 0 && start >= text.length) {
+    throw new ToolError(
+      `Offset ${start} is beyond the end: the output has ${text.length} characters.`,
+    );
+  }
+  const images = start === 0 ? content.filter(({ type }) => type === "image") : [];
+  return { content: [{ type: "text", text: pageOf(text, start) }, ...images] };
+}
+
+function outputOf(entry: SessionEntry | undefined): readonly UserContent[] | undefined {
+  const known = entry as KnownSessionEntry | undefined;
+  if (known?.type !== "message" || known.message.role !== "toolResult") return undefined;
+  return known.message.content;
+}
+
+/** A part that ends with a line, where there is one. */
+function pageOf(text: string, start: number): string {
+  const most = text.slice(start, start + MAX_CHARACTERS);
+  if (start + most.length >= text.length) return most;
+  const lineEnd = most.lastIndexOf("\n") + 1;
+  // Not between the halves of a surrogate pair.
+  const page = lineEnd > 0 ? most.slice(0, lineEnd) : most.replace(/[\uD800-\uDBFF]$/, "");
+  const next = start + page.length;
+  return `${page}\n[${text.length - next} more characters. Use offset=${next} to continue.]`;
+}
