@@ -16,6 +16,7 @@ from .protocol import (
     ClearQueueData,
     ClientInfo,
     CompactionResult,
+    ContextReport,
     CycleModelData,
     CycleThinkingLevelData,
     DrainData,
@@ -347,6 +348,11 @@ class CommandMethods:
     async def get_session_stats(self, *, timeout: float | None = None) -> SessionStats:
         """Returns message counts, tokens and cost of the session."""
         data: SessionStats = await self.request("get_session_stats", {}, timeout=timeout)
+        return data
+
+    async def get_context(self, *, timeout: float | None = None) -> ContextReport:
+        """Returns what the next request to the model contains, by kind, in estimated tokens."""
+        data: ContextReport = await self.request("get_context", {}, timeout=timeout)
         return data
 
     async def get_last_assistant_text(

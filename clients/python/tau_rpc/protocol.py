@@ -1052,6 +1052,42 @@ class ContextEditEntryReplacement(TypedDict):
     """The content to use instead."""
 
 
+class ContextReport(TypedDict):
+    """What `get_context` returns."""
+
+    contextWindow: int | None
+    """The size of the model's context window in tokens; null without a model."""
+    used: int
+    """About how many tokens the next request takes: the sum of the rows."""
+    estimated: Literal[True]
+    """The tokens are estimates; `get_session_stats` has what the vendor counted."""
+    rows: list[ContextReportRows]
+    """What takes them."""
+    cleared: list[ContextReportCleared]
+    """Results of tools that requests show as one line; `get_entries` has them."""
+
+
+class ContextReportCleared(TypedDict):
+    entryId: str
+    """The entry of the result."""
+    tokens: int
+    """About how many tokens it would take."""
+
+
+class _ContextReportRows(TypedDict):
+    kind: Literal["system", "tools", "mcp", "skills", "context_files", "messages", "tool_results", "images", "summary"]
+    """What it is."""
+    tokens: int
+    """About how many tokens it takes."""
+
+
+class ContextReportRows(_ContextReportRows, total=False):
+    name: str
+    """The path of a context file, the name of an MCP server, or that of the tool whose results
+    these are.
+    """
+
+
 class _CustomEntry(TypedDict):
     type: Literal["custom"]
     id: str
@@ -1987,6 +2023,34 @@ class _GetCommandsResponse(TypedDict):
 
 class GetCommandsResponse(_GetCommandsResponse, total=False):
     """Answers `get_commands`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _GetContextCommand(TypedDict):
+    type: Literal["get_context"]
+
+
+class GetContextCommand(_GetContextCommand, total=False):
+    """Returns what the next request to the model contains, by kind, in estimated tokens."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _GetContextResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_context"]
+    success: Literal[True]
+    data: ContextReport
+    """The result of the command."""
+
+
+class GetContextResponse(_GetContextResponse, total=False):
+    """Answers `get_context`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -6186,6 +6250,7 @@ ClientFrame: TypeAlias = Union[
     GetStateCommand,
     GetMessagesCommand,
     GetSessionStatsCommand,
+    GetContextCommand,
     GetLastAssistantTextCommand,
     GetCommandsCommand,
     SetModelCommand,
@@ -6340,6 +6405,7 @@ HostFrame: TypeAlias = Union[
     GetStateResponse,
     GetMessagesResponse,
     GetSessionStatsResponse,
+    GetContextResponse,
     GetLastAssistantTextResponse,
     GetCommandsResponse,
     SetModelResponse,
@@ -6547,6 +6613,7 @@ Response: TypeAlias = Union[
     GetStateResponse,
     GetMessagesResponse,
     GetSessionStatsResponse,
+    GetContextResponse,
     GetLastAssistantTextResponse,
     GetCommandsResponse,
     SetModelResponse,
@@ -6719,6 +6786,9 @@ __all__ = [
     "CompactionSummaryMessage",
     "ContextEditEntry",
     "ContextEditEntryReplacement",
+    "ContextReport",
+    "ContextReportCleared",
+    "ContextReportRows",
     "CustomEntry",
     "CustomMessage",
     "CustomMessageEntry",
@@ -6785,6 +6855,8 @@ __all__ = [
     "GetCommandsCommand",
     "GetCommandsData",
     "GetCommandsResponse",
+    "GetContextCommand",
+    "GetContextResponse",
     "GetEntriesCommand",
     "GetEntriesData",
     "GetEntriesResponse",

@@ -234,6 +234,7 @@ class Frames(HostTest):
                 (await client.get_state(), "get_state"),
                 (await client.get_messages(), "get_messages"),
                 (await client.get_session_stats(), "get_session_stats"),
+                (await client.get_context(), "get_context"),
                 (await client.get_commands(), "get_commands"),
                 (await client.get_tree(), "get_tree"),
                 (await client.get_entries(), "get_entries"),

@@ -42,6 +42,8 @@ export type {
   BudgetSnapshot,
   Checkpoint,
   CompactionResult,
+  ContextReport,
+  ContextRow,
   ErrorCode,
   ExtensionUiRequest,
   ExtensionUiResponse,

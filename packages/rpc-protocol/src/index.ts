@@ -9,6 +9,8 @@ export {
   type Result,
 } from "./commands/index.ts";
 export {
+  ContextReport,
+  type ContextRow,
   InterruptMode,
   QueueMode,
   SessionState,

@@ -11,7 +11,7 @@ import { textTokens } from "./text-tokens.ts";
 export const LINE_TOKENS = 25;
 
 /** The assumed size of an image; vendors charge by size, which is bounded before sending. */
-const IMAGE_TOKENS = 1200;
+export const IMAGE_TOKENS = 1200;
 
 /** About how many tokens a message takes. */
 export function estimateTokens(message: AgentMessage): number {

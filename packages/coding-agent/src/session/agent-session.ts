@@ -303,9 +303,9 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /** Names the session. @throws {SessionError} `session_name_empty` */
-  setName(name: string): void {
-    const clean = this.#parts.conversation.rename(name);
-    void this.report({ type: "session_info_changed", name: clean });
+  setName(given: string): void {
+    const name = this.#parts.conversation.rename(given);
+    void this.report({ type: "session_info_changed", name });
   }
 
   /** The system prompt for the active tools; built when it is first needed. */
@@ -346,6 +346,9 @@ export class AgentSession implements AsyncDisposable {
   get stats(): SessionStats {
     return describeStats(this.#parts);
   }
+
+  /** What the next request contains, by kind, and which results of tools it shows as one line. */
+  readonly context = async () => (await import("./describe-context.ts")).contextOf(this.#parts);
 
   /** The messages of the last reply: more than one when the output limit cut it and it was continued. */
   get lastReplyParts(): readonly AssistantMessage[] {

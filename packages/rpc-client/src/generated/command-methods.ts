@@ -94,6 +94,11 @@ export interface CommandMethods {
   getSessionStats(): Promise<Result<"get_session_stats">>;
 
   /**
+   * Returns what the next request to the model contains, by kind, in estimated tokens.
+   */
+  getContext(): Promise<Result<"get_context">>;
+
+  /**
    * Returns the text of the last assistant message, or null.
    */
   getLastAssistantText(): Promise<Result<"get_last_assistant_text">>;

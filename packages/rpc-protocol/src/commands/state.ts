@@ -157,6 +157,49 @@ export const SessionStats = z.object({
 });
 export type SessionStats = z.infer<typeof SessionStats>;
 
+/** A part of a request's context. */
+export const ContextRow = z.object({
+  /** What it is. */
+  kind: z.enum([
+    "system",
+    "tools",
+    "mcp",
+    "skills",
+    "context_files",
+    "messages",
+    "tool_results",
+    "images",
+    "summary",
+  ]),
+  /** The path of a context file, the name of an MCP server, or that of the tool whose results these are. */
+  name: z.optional(z.string()),
+  /** About how many tokens it takes. */
+  tokens: z.number(),
+});
+export type ContextRow = z.infer<typeof ContextRow>;
+
+/** What `get_context` returns. */
+export const ContextReport = z.object({
+  /** The size of the model's context window in tokens; null without a model. */
+  contextWindow: z.nullable(z.number()),
+  /** About how many tokens the next request takes: the sum of the rows. */
+  used: z.number(),
+  /** The tokens are estimates; `get_session_stats` has what the vendor counted. */
+  estimated: z.literal(true),
+  /** What takes them. */
+  rows: z.array(ContextRow),
+  /** Results of tools that requests show as one line; `get_entries` has them. */
+  cleared: z.array(
+    z.object({
+      /** The entry of the result. */
+      entryId: z.string(),
+      /** About how many tokens it would take. */
+      tokens: z.number(),
+    }),
+  ),
+});
+export type ContextReport = z.infer<typeof ContextReport>;
+
 /** Reading the session. */
 export const stateCommands = {
   get_state: command({
@@ -178,6 +221,11 @@ export const stateCommands = {
     summary: "Returns message counts, tokens and cost of the session.",
     params: noParams,
     result: () => SessionStats,
+  }),
+  get_context: command({
+    summary: "Returns what the next request to the model contains, by kind, in estimated tokens.",
+    params: noParams,
+    result: () => ContextReport,
   }),
   get_last_assistant_text: command({
     summary: "Returns the text of the last assistant message, or null.",

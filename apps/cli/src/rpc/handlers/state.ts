@@ -20,6 +20,7 @@ export const stateHandlers = {
     messages: (session.storedMessages as AgentMessage[] | undefined) ?? [...session.messages],
   }),
   get_session_stats: ({ session }) => session.stats,
+  get_context: ({ session }) => session.context(),
   get_commands: async ({ session }) => {
     await session.hooks?.begin();
     const commands = await session.listCommands();
