@@ -1,3 +1,10 @@
+export {
+  type BillingOptions,
+  type BillingServer,
+  type BillingVendor,
+  createBillingServer,
+} from "./bill/billing-server.ts";
+export type { Bill, BilledRequest } from "./bill/ledger.ts";
 export type { LoopbackCredentials } from "./credentials.ts";
 export { type Fault, overloaded, rateLimited } from "./fault.ts";
 export { loadScenario } from "./load-scenario.ts";

@@ -9,9 +9,10 @@ import { baseUrls, routeOf } from "./routes.ts";
 import { findRefusal } from "./rules/index.ts";
 import type { ModelLimits, Refusal, RuleMemory, RuleRequest } from "./rules/rule.ts";
 import type { Scenario } from "./scenario.ts";
-import { ScenarioPlayer } from "./scenario-player.ts";
+import { type PlayedTurn, ScenarioPlayer } from "./scenario-player.ts";
 import { scriptedModel } from "./scripted-provider.ts";
 import { signerFor } from "./signer.ts";
+import type { Till } from "./till.ts";
 import { type Vendor, vendorDenial } from "./vendors/vendor.ts";
 import { objectOf } from "./wire/json.ts";
 import type { WireFormat } from "./wire/wire-format.ts";
@@ -83,8 +84,13 @@ export interface LoopbackServer extends AsyncDisposable {
 }
 
 /** Serves scripted turns on 127.0.0.1 in the wire formats of all vendors. */
-export async function startLoopbackServer(options: LoopbackOptions): Promise<LoopbackServer> {
-  const loopback = new Loopback(options);
+export function startLoopbackServer(options: LoopbackOptions): Promise<LoopbackServer> {
+  return serve(options);
+}
+
+/** The same, with a till that says what replies cost. */
+export async function serve(options: LoopbackOptions, till?: Till): Promise<LoopbackServer> {
+  const loopback = new Loopback(options, till);
   // An import would ask for every export, and one of them loads Node's `fetch`: a third of what a host
   // over a scripted model took to start, which serves nothing.
   const { createServer } = process.getBuiltinModule("node:http");
@@ -142,9 +148,11 @@ class Loopback {
   requestCount = 0;
   readonly #options: LoopbackOptions;
   readonly #player: ScenarioPlayer;
+  readonly #till: Till | undefined;
 
-  constructor(options: LoopbackOptions) {
+  constructor(options: LoopbackOptions, till: Till | undefined) {
     this.#options = options;
+    this.#till = till;
     const limits = Object.entries(options.limits ?? {});
     this.memory = { signed: new Map(), models: new Map(limits) };
     this.#player = new ScenarioPlayer(options.scenario);
@@ -155,7 +163,8 @@ class Loopback {
     const route = routeOf(path, this.#options.vendor?.api);
     const text = await readBody(request);
     if (request.method === "GET" && path.endsWith("/models")) return this.#listModels(response);
-    if (route === undefined || request.method !== "POST") {
+    const isServed = route && (this.#till?.serves.includes(route.api) ?? true);
+    if (!isServed || request.method !== "POST") {
       sendError(response, 404, { error: { message: `Nothing at ${request.method} ${path}` } });
       return;
     }
@@ -215,9 +224,11 @@ class Loopback {
     try {
       const plain = format.parse(asked.body, asked.path);
       const keep = given !== undefined;
-      const played = await this.#player.next(plain, { keep });
-      const fault = given ?? played.turn.fault;
+      const turn = this.#till?.turnFor(asked);
+      const scripted = await this.#player.next(plain, { keep, turn });
+      const fault = given ?? scripted.turn.fault;
       if (refuse(response, format, fault)) return;
+      const played = await this.#charged(scripted, asked);
       const sign = signerFor(asked, this.memory);
       const size = { requestCharacters: characters, asked: asked.body };
       await sendReply({ response, format, played, fault, sign, ...size });
@@ -227,6 +238,15 @@ class Loopback {
       const message = error instanceof Error ? error.message : String(error);
       sendError(response, 400, format.errorBody(400, message));
     }
+  }
+
+  async #charged(played: PlayedTurn, asked: RuleRequest): Promise<PlayedTurn> {
+    if (this.#till === undefined) return played;
+    const { turn, request } = played;
+    return {
+      request,
+      turn: { ...turn, usage: await this.#till.charge(asked, turn, request.model) },
+    };
   }
 
   #fault(index: number): Fault | undefined {

@@ -27,13 +27,18 @@ export class ScenarioPlayer {
   }
 
   /**
-   * The turn that answers a request. With `keep` it is not used up: the same request may come again.
+   * The turn that answers a request: `turn`, or that of the scenario. With `keep` it is not used up: the
+   * same request may come again.
    *
    * @throws {ProviderError} `invalid_request` when no turn is left that fits.
    */
-  async next(plain: PlainRequest, options: { keep?: boolean } = {}): Promise<PlayedTurn> {
+  async next(
+    plain: PlainRequest,
+    options: { readonly keep?: boolean; readonly turn?: Turn | undefined } = {},
+  ): Promise<PlayedTurn> {
     const request = lookAt(plain, this.#requestCount);
     this.#requestCount++;
+    if (options.turn !== undefined) return { turn: options.turn, request };
     const turn =
       typeof this.#scenario === "function"
         ? asTurn(await this.#scenario(request))

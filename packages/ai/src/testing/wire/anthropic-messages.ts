@@ -1,6 +1,6 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
-import type { Delta } from "../../provider.ts";
+import type { Delta, TokenCounts } from "../../provider.ts";
 import { Conversation, textBlock } from "./conversation.ts";
 import { listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
@@ -116,6 +116,7 @@ class Writer implements ReplyWriter {
           input_tokens: usage.input ?? 0,
           cache_creation_input_tokens: usage.cacheWrite ?? 0,
           cache_read_input_tokens: usage.cacheRead ?? 0,
+          ...(usage.cacheWrite1h !== undefined && { cache_creation: creation(usage) }),
           output_tokens: 1,
         },
       },
@@ -175,6 +176,14 @@ class Writer implements ReplyWriter {
       event("message_stop", {})
     );
   }
+}
+
+/** Writes by how long they are kept. */
+function creation({ cacheWrite = 0, cacheWrite1h = 0 }: TokenCounts): object {
+  return {
+    ephemeral_5m_input_tokens: cacheWrite - cacheWrite1h,
+    ephemeral_1h_input_tokens: cacheWrite1h,
+  };
 }
 
 function event(type: string, members: object): string {

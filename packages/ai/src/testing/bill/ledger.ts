@@ -1,0 +1,83 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { computeCost } from "../../models/cost.ts";
+import type { TokenCounts } from "../../provider.ts";
+import type { Charge } from "./charge.ts";
+import type { Prompt } from "./prompt.ts";
+
+/** One request on a bill. Tokens are counted as a quarter of the characters, pictures by the vendor's rule. */
+export interface BilledRequest {
+  /** Input at the full price. */
+  readonly uncached: number;
+  readonly cacheWrite: number;
+  readonly cacheRead: number;
+  readonly output: number;
+  /** At the rates of the catalogue. */
+  readonly costUsd: number;
+  /**
+   * The first block, or setting that the cache depends on, that differs from the earlier request of the
+   * same conversation with the longest beginning in common; undefined if this request only adds to it.
+   */
+  readonly firstChangedBlock?: string | undefined;
+}
+
+/** What a vendor has charged. */
+export interface Bill {
+  readonly requests: readonly BilledRequest[];
+  readonly costUsd: number;
+}
+
+interface Seen {
+  readonly prompt: Prompt;
+  readonly ids: readonly number[];
+}
+
+/** Adds up what requests cost. */
+export class Ledger {
+  readonly #requests: BilledRequest[] = [];
+  readonly #seen: Seen[] = [];
+
+  get bill(): Bill {
+    const costUsd = this.#requests.reduce((sum, request) => sum + request.costUsd, 0);
+    return { requests: [...this.#requests], costUsd };
+  }
+
+  /** Adds a request, and returns what the reply says of its usage. */
+  add(seen: Seen, charge: Charge, output: number, { cost }: Model): TokenCounts {
+    const { uncached: input, cacheRead, cacheWrite, cacheWrite1h = 0 } = charge;
+    const usage = {
+      ...{ input, output, cacheRead, cacheWrite },
+      ...(cacheWrite1h > 0 && { cacheWrite1h }),
+    };
+    const firstChangedBlock = this.#firstChanged(seen);
+    this.#requests.push({
+      ...{ uncached: input, cacheWrite, cacheRead, output },
+      costUsd: computeCost(cost, usage).total,
+      ...(firstChangedBlock !== undefined && { firstChangedBlock }),
+    });
+    this.#seen.push(seen);
+    return usage;
+  }
+
+  #firstChanged({ prompt, ids }: Seen): string | undefined {
+    let nearest: { seen: Seen; shared: number } | undefined;
+    for (const seen of this.#seen) {
+      if (!areOneConversation(prompt, seen.prompt)) continue;
+      const shared = sharedParts(ids, seen.ids);
+      if (nearest === undefined || shared >= nearest.shared) nearest = { seen, shared };
+    }
+    if (nearest === undefined) return undefined;
+    const { seen, shared } = nearest;
+    return shared === seen.ids.length ? undefined : prompt.parts[shared]?.name;
+  }
+}
+
+/** Requests belong together that have the same key, or begin their conversation with the same message. */
+function areOneConversation(one: Prompt, other: Prompt): boolean {
+  if (one.key !== "" && one.key === other.key) return true;
+  return one.parts[one.firstMessage]?.content === other.parts[other.firstMessage]?.content;
+}
+
+function sharedParts(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((id, index) => id !== other[index]);
+  return at === -1 ? one.length : at;
+}
