@@ -1,4 +1,5 @@
-/** The pages about performance, from the run that was kept last. */
+/** The pages about performance and cost, from the runs that were kept last. */
+import { writeCostPage } from "./bill/cost-page.ts";
 import { writePerformancePages } from "./comparison/performance-page.ts";
 
-console.log(writePerformancePages().join("\n"));
+console.log([...writePerformancePages(), ...writeCostPage()].join("\n"));

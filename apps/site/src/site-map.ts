@@ -67,6 +67,7 @@ export const sections: readonly Section[] = [
       "conformance",
       "versioning",
       "performance",
+      "cost",
     ],
   },
   {

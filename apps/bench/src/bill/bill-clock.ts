@@ -1,21 +1,25 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../child.ts";
 
-/** So much passes in a step of so many real milliseconds: slowly enough for a host to act in between. */
-const STEP = { ms: 2_000, realMs: 5 };
+/** So much passes at once: less than what hosts leave between renewing a cache and its end. */
+const STEP_MS = 5_000;
+/** What a host has to send a request once its time has come, really. */
+const ACT_MS = 250;
+const PATIENCE_MS = 10_000;
 
 /** The clock of a billing server and of the host that asks it; minutes pass on it that nobody waits for. */
 export class BillClock implements Disposable {
-  readonly #file: number;
   readonly #path: string;
+  readonly #file: number;
   #ahead = 0;
 
   constructor(path: string) {
     this.#path = path;
     this.#file = openSync(path, "w");
     this.#write();
+    writeFileSync(this.#seenPath, "");
   }
 
   readonly now = (): number => Date.now() + this.#ahead;
@@ -23,20 +27,44 @@ export class BillClock implements Disposable {
   /** What a host needs to see this clock. */
   get env(): Environment {
     const script = fileURLToPath(new URL("host-clock.mjs", import.meta.url));
-    return { TAU_BENCH_CLOCK: this.#path, NODE_OPTIONS: `--import=${script}` };
+    return {
+      TAU_BENCH_CLOCK: this.#path,
+      TAU_BENCH_PID: String(process.pid),
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${script}`,
+    };
   }
 
-  /** Lets minutes pass. */
+  /** Lets minutes pass, step by step, and the host do in each what it has planned for then. */
   async pass(minutes: number): Promise<void> {
+    let { fired } = this.#seen();
     for (const end = this.#ahead + minutes * 60_000; this.#ahead < end; ) {
-      this.#ahead = Math.min(end, this.#ahead + STEP.ms);
+      this.#ahead = Math.min(end, this.#ahead + STEP_MS);
       this.#write();
-      await sleep(STEP.realMs);
+      const seen = await this.#untilSeen();
+      if (seen > fired) await sleep(ACT_MS);
+      fired = seen;
     }
   }
 
   [Symbol.dispose](): void {
     closeSync(this.#file);
+  }
+
+  async #untilSeen(): Promise<number> {
+    for (const start = Date.now(); Date.now() < start + PATIENCE_MS; await sleep(1)) {
+      const { ahead, fired } = this.#seen();
+      if (ahead === this.#ahead) return fired;
+    }
+    throw new Error("The host does not look at the clock");
+  }
+
+  #seen(): { readonly ahead: number; readonly fired: number } {
+    const [ahead = 0, fired = 0] = readFileSync(this.#seenPath, "utf8").split(" ").map(Number);
+    return { ahead, fired };
+  }
+
+  get #seenPath(): string {
+    return `${this.#path}.seen`;
   }
 
   #write(): void {

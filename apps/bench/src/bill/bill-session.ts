@@ -1,22 +1,14 @@
 import { join } from "node:path";
 import { type BillingServer, createBillingServer, type Turn } from "@tau-agent/ai/testing";
 import type { Child, Frame } from "../child.ts";
-import { settled } from "../comparison/hosts.ts";
 import { addSearchPrograms } from "../comparison/contestants.ts";
+import { settled } from "../comparison/hosts.ts";
 import type { Contestant } from "../comparison/scenario.ts";
 import { Workspace } from "../workspace.ts";
 import { BillClock } from "./bill-clock.ts";
+import { fillProject, type SessionNeeds } from "./project.ts";
 import { Script } from "./script.ts";
 import type { VendorChoice } from "./vendors.ts";
-import { fillProject } from "./project.ts";
-
-/** What a trajectory needs that is not the same for all. */
-export interface SessionNeeds {
-  /** The model's window, where its own is too large for the trajectory. */
-  readonly window?: number | undefined;
-  readonly settings?: object | undefined;
-  readonly mcp?: object | undefined;
-}
 
 /** A host at work, whose every request is charged. */
 export class BillSession implements AsyncDisposable {
@@ -92,7 +84,7 @@ export class BillSession implements AsyncDisposable {
 
   /** Sends a prompt, which the model answers with these turns, and waits for the end of its run. */
   async prompt(message: string, turns: readonly Turn[], more: Frame = {}): Promise<void> {
-    const end = await this.begin(message, turns, more);
+    const { end } = await this.begin(message, turns, more);
     await end;
   }
 
@@ -101,12 +93,12 @@ export class BillSession implements AsyncDisposable {
     message: string,
     turns: readonly Turn[],
     more: Frame = {},
-  ): Promise<{ readonly then: Promise<Frame>["then"] }> {
+  ): Promise<{ readonly end: Promise<Frame> }> {
     this.script.add(...turns);
     const end = settled(this.host);
     end.catch(() => {});
     await this.host.request("prompt", { message, ...more });
-    return end;
+    return { end };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,14 +1,18 @@
 /**
  * What the same work costs in dollars, with Tau and with the newest peer:
- * `bench:bill [--only trajectory]… [--vendor name]… [--model id] [--host "argv"] [--requests]`.
+ * `bench:bill [--only trajectory]… [--vendor name]… [--model id] [--host "argv"] [--requests] [--before commit]`.
+ * A whole run writes data/bill.json and docs/cost.md; with `--before`, that of Tau at a commit, data/bill-before.json.
  */
 import { parseArgs } from "node:util";
 import type { Bill } from "@tau-agent/ai/testing";
 import { pi, tau } from "../comparison/contestants.ts";
 import type { Contestant } from "../comparison/scenario.ts";
+import { type Cost, ratioOf, writeBillData } from "./bill-data.ts";
+import { writeCostPage } from "./cost-page.ts";
 import { play } from "./play.ts";
 import { trajectories } from "./trajectories/index.ts";
-import { vendorChoices } from "./vendors.ts";
+import type { Trajectory } from "./trajectories/trajectory.ts";
+import { type VendorChoice, vendorChoices } from "./vendors.ts";
 
 const { values } = parseArgs({
   options: {
@@ -17,40 +21,79 @@ const { values } = parseArgs({
     model: { type: "string" },
     host: { type: "string" },
     requests: { type: "boolean", default: false },
+    before: { type: "string" },
   },
 });
-const contestants = [tau(values.host), pi()];
+const contestants = { tau: tau(values.host), peer: pi() };
+const chosen = trajectories.filter(({ name }) => values.only?.includes(name) ?? true);
 const vendors = vendorChoices
   .filter(({ vendor }) => values.vendor?.includes(vendor) ?? true)
   .map((choice) => ({ ...choice, model: values.model ?? choice.model }));
-for (const trajectory of trajectories) {
-  if (!(values.only?.includes(trajectory.name) ?? true)) continue;
+const failures: string[] = [];
+const costs: Record<string, Record<string, Cost>> = {};
+for (const trajectory of chosen) {
+  costs[trajectory.name] = {};
   for (const vendor of vendors) {
-    const started = performance.now();
-    const bills = await Promise.all(
-      contestants.map((contestant) =>
-        trajectory.isOnlyTaus && contestant.name !== "tau" ? undefined : attempt(contestant),
-      ),
-    );
-    const [own, peer] = bills;
-    const dollars = bills.map((bill) => (bill instanceof Object ? bill.costUsd.toFixed(5) : (bill ?? "-")));
-    const ratio = own instanceof Object && peer instanceof Object ? own.costUsd / peer.costUsd : Number.NaN;
-    const took = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(
-      `${trajectory.name.padEnd(14)} ${vendor.vendor.padEnd(10)} ${dollars.join("  ")}  ${ratio.toFixed(3)}  (${took} s)`,
-    );
-    if (values.requests) {
-      for (const [index, bill] of bills.entries()) {
-        console.log(contestants[index]?.name);
-        if (bill instanceof Object) console.table(bill.requests.map((one) => ({ ...one, costUsd: one.costUsd.toFixed(5) })));
-      }
-    }
-    async function attempt(contestant: Contestant): Promise<Bill | string> {
-      try {
-        return await play(trajectory, contestant, vendor);
-      } catch (error) {
-        return error instanceof Error ? error.message.slice(0, 300) : String(error);
-      }
-    }
+    const { name } = trajectory;
+    costs[name] = { ...costs[name], [vendor.vendor]: await measure(trajectory, vendor) };
   }
+}
+const isWhole = [values.only, values.vendor, values.model].every((value) => value === undefined);
+if (isWhole && failures.length === 0) {
+  writeBillData(values.before === undefined ? "bill" : "bill-before", {
+    date: new Date().toISOString().slice(0, 10),
+    tau: values.before ?? nameOf(contestants.tau),
+    peer: nameOf(contestants.peer),
+    vendors,
+    failures,
+    costs,
+  });
+  if (values.before === undefined) console.log(`Written: ${writeCostPage().join(", ")}`);
+}
+if (failures.length > 0) process.exitCode = 1;
+
+async function measure(trajectory: Trajectory, vendor: VendorChoice): Promise<Cost> {
+  const started = performance.now();
+  const isAlone = trajectory.isOnlyTaus || values.before !== undefined;
+  const [own, peer] = await Promise.all([
+    attempt(trajectory, contestants.tau, vendor),
+    isAlone ? undefined : attempt(trajectory, contestants.peer, vendor),
+  ]);
+  const cost = {
+    ...(own && { tau: own.costUsd }),
+    ...(peer && { peer: peer.costUsd }),
+  };
+  const cells = [
+    trajectory.name.padEnd(14),
+    vendor.vendor.padEnd(10),
+    ...[cost.tau, cost.peer].map((dollars) => (dollars?.toFixed(5) ?? "–").padStart(9)),
+    (ratioOf(cost, undefined)?.toFixed(3) ?? "–").padStart(7),
+    `${((performance.now() - started) / 1_000).toFixed(1)} s`.padStart(7),
+  ];
+  console.log(cells.join("  "));
+  if (values.requests) for (const bill of [own, peer]) show(bill);
+  return cost;
+}
+
+async function attempt(
+  trajectory: Trajectory,
+  contestant: Contestant,
+  vendor: VendorChoice,
+): Promise<Bill | undefined> {
+  try {
+    return await play(trajectory, contestant, vendor);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    failures.push(`${trajectory.name} with ${vendor.vendor} and ${contestant.name}: ${why}`);
+    console.log(`failed: ${failures.at(-1)?.slice(0, 1_000)}`);
+    return undefined;
+  }
+}
+
+function show(bill: Bill | undefined): void {
+  console.table(bill?.requests.map((one) => ({ ...one, costUsd: one.costUsd.toFixed(5) })));
+}
+
+function nameOf({ name, version }: Contestant): string {
+  return `${name} ${version}`;
 }

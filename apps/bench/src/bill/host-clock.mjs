@@ -1,19 +1,22 @@
 /**
- * Loaded into a host, lets it see minutes pass that nobody waits for: its clock is ahead by what
- * the file of `BillClock` says, and its timers of two seconds and more run by that clock.
+ * Loaded into a host, lets it see minutes pass that nobody waits for: its clock is ahead by what the
+ * file of `BillClock` says, and its timers of two seconds and more run by that clock. What it has seen,
+ * and how many of those timers have run, it tells in a second file.
  */
-import { openSync, readSync } from "node:fs";
+import { openSync, readSync, writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers";
 import promises from "node:timers/promises";
 
-const file = openSync(process.env.TAU_BENCH_CLOCK, "r");
-const { setTimeout: start, setInterval: repeat, clearTimeout: stop } = globalThis;
-const { Date: SystemDate, performance } = globalThis;
+const { TAU_BENCH_CLOCK: path = "", TAU_BENCH_PID: parent } = process.env;
+const file = openSync(path, "r");
+const seen = process.ppid === Number(parent) ? openSync(`${path}.seen`, "r+") : undefined;
+const { setTimeout: start, setInterval: repeat, clearTimeout: stop, Date: SystemDate } = globalThis;
 const bytes = Buffer.alloc(16);
-const SHORT = 2_000;
-const POLL = 4;
+const LONG = 2_000;
+const POLL = 3;
 let ahead = 0;
+let fired = 0;
 let readAt = Number.NEGATIVE_INFINITY;
 
 function now() {
@@ -32,11 +35,12 @@ globalThis.Date = new Proxy(SystemDate, {
 });
 
 function setTimeout(callback, delay, ...args) {
-  if (!(delay >= SHORT)) return start(callback, delay, ...args);
+  if (!(delay >= LONG)) return start(callback, delay, ...args);
   let due = now() + delay;
   const timer = repeat(() => {
     if (now() < due) return;
     stop(timer);
+    fired++;
     callback(...args);
   }, POLL);
   timer.refresh = () => {
@@ -57,6 +61,19 @@ function wait(delay, value, { signal, ref = true } = {}) {
     if (signal?.aborted) leave();
     signal?.addEventListener("abort", leave, { once: true });
   });
+}
+
+if (seen !== undefined) {
+  let told = "";
+  // Two rounds behind the clock: the timers of this moment have run.
+  let last = 0;
+  repeat(() => {
+    const text = `${last} ${fired}`.padEnd(32);
+    if (text !== told) writeSync(seen, text, 0);
+    told = text;
+    now();
+    last = ahead;
+  }, POLL).unref();
 }
 
 globalThis.setTimeout = setTimeout;

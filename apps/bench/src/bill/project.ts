@@ -1,12 +1,19 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { deflateSync, crc32 } from "node:zlib";
+import { crc32, deflateSync } from "node:zlib";
 import type { BillingServer } from "@tau-agent/ai/testing";
 import type { Workspace } from "../workspace.ts";
-import type { SessionNeeds } from "./bill-session.ts";
 import { prose } from "./script.ts";
 import type { VendorChoice } from "./vendors.ts";
+
+/** What a trajectory needs that is not the same for all. */
+export interface SessionNeeds {
+  /** The model's window, where its own is too large for the trajectory. */
+  readonly window?: number | undefined;
+  readonly settings?: object | undefined;
+  readonly mcp?: object | undefined;
+}
 
 /** How many source files and pictures a project has. */
 export const FILES = 40;
@@ -15,7 +22,13 @@ export const PICTURES = 25;
 /** Fills a workspace with a project, and with the settings that all hosts read. */
 export function fillProject(
   { cwd, agentDirectory }: Workspace,
-  { vendor, server, window, settings, mcp }: SessionNeeds & {
+  {
+    vendor,
+    server,
+    window,
+    settings,
+    mcp,
+  }: SessionNeeds & {
     readonly vendor: VendorChoice;
     readonly server: BillingServer;
   },
@@ -50,7 +63,7 @@ export function mcpServer(tools: number, delayMs: number): object {
   return { command: process.execPath, args: [script, String(tools), String(delayMs)] };
 }
 
-/** The path of a source file of about 1 500 tokens. */
+/** The path of a source file of about 4 000 tokens. */
 export function sourceFile(number: number): string {
   return `src/module-${number % FILES}.ts`;
 }
@@ -61,8 +74,8 @@ export function picture(number: number): string {
 
 function source(number: number): string {
   const lines = Array.from(
-    { length: 80 },
-    (_, line) => `export const value${line} = "${prose(50, number + line)}";`,
+    { length: 190 },
+    (_, line) => `export const value${line} = "${prose(55, number + line)}";`,
   );
   return `${lines.join("\n")}\n`;
 }
@@ -72,9 +85,11 @@ function png(width: number, height: number, shade: number): Buffer {
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 0, 0, 0, 0], 8);
-  const pixels = deflateSync(Buffer.alloc((width + 1) * height, shade).map((value, at) =>
-    at % (width + 1) === 0 ? 0 : value,
-  ));
+  const pixels = deflateSync(
+    Buffer.alloc((width + 1) * height, shade).map((value, at) =>
+      at % (width + 1) === 0 ? 0 : value,
+    ),
+  );
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   return Buffer.concat([
     signature,

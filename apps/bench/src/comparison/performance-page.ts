@@ -4,6 +4,7 @@ import { bestPeer, type Comparison, holds, peerRatio } from "./comparison.ts";
 import { type ComparisonData, comparisonsOf, readComparisonData } from "./comparison-data.ts";
 import { amount, comparisonCells } from "./comparison-table.ts";
 import { limits } from "./limits.ts";
+import { markdownTable } from "./markdown-table.ts";
 import { type PlotRow, plotSvg } from "./plot.ts";
 import { type PlotSpec, plots } from "./plots.ts";
 
@@ -53,7 +54,7 @@ ${pictures.join("\n")}
 
 The floor is a small program that does the least that the same work needs.
 
-${table(valueCells(rows), 1)}
+${markdownTable(valueCells(rows), 1)}
 `;
 }
 
@@ -67,7 +68,7 @@ For contributors: what the rows of [performance.md](performance.md) have to reac
 floor, and what keeps those that miss from it. Measured on ${date}.
 [profiles.md](../apps/bench/profiles.md) has profiles of them.
 
-${table(comparisonCells(rows), 2)}
+${markdownTable(comparisonCells(rows), 2)}
 ${notMeasured}${limitsOf(rows)}`;
 }
 
@@ -90,12 +91,6 @@ function valueCells(rows: readonly Comparison[]): string[][] {
 /** A label behind a colon; abbreviations stay as they are. */
 function inSentence(label: string): string {
   return /^[A-Z][A-Z]/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
-}
-
-function table([head = [], ...body]: readonly (readonly string[])[], textColumns: number): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  const rule = head.map((_, column) => (column < textColumns ? "---" : "---:"));
-  return [head, rule, ...body].map(line).join("\n");
 }
 
 /** What keeps the rows that miss a target from it, where that is known. */

@@ -1,4 +1,4 @@
-import { type ScenarioRequest, toolCall, type Turn, turn } from "@tau-agent/ai/testing";
+import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
 import type { BillSession } from "../bill-session.ts";
 import { answer, prose, step } from "../script.ts";
 import { read, type Trajectory, work, workInPrompts } from "./trajectory.ts";
@@ -68,9 +68,12 @@ export const branches: readonly Trajectory[] = [
         required: ["done", "files"],
         additionalProperties: false,
       };
-      session.script.aside = (request) => structured(request, value);
+      session.script.aside = (request) => {
+        const given = structured(request, value);
+        if (given !== undefined) session.script.aside = undefined;
+        return given;
+      };
       await session.prompt("What is done?", work(2, 20), { outputSchema });
-      session.script.aside = undefined;
       await workInPrompts(session, 10, 30);
     },
   },
@@ -112,10 +115,10 @@ function subagent({ messages }: ScenarioRequest): Turn | undefined {
   return replies < 4 ? step(at, read(at)) : answer(at);
 }
 
-/** The answer in the form that the host asks for: by a tool of its own, or as text once the work is done. */
+/** Once the work is done, the answer: by the host's tool for it, where it has one, or as text. */
 function structured({ tools, messages }: ScenarioRequest, value: object): Turn | undefined {
-  const replies = messages.slice(messages.findLastIndex(({ role }) => role === "user"));
-  if (replies.filter(({ role }) => role === "assistant").length < 2) return undefined;
-  const tool = tools.find(({ name }) => /output|final|answer|submit/i.test(name));
+  const run = messages.slice(messages.findLastIndex(({ role }) => role === "user"));
+  if (run.filter(({ role }) => role === "assistant").length < 2) return undefined;
+  const tool = tools.find(({ name }) => name === "structured_output");
   return tool === undefined ? turn(JSON.stringify(value)) : turn(toolCall(tool.name, { ...value }));
 }

@@ -19,7 +19,7 @@ export const interruptions: readonly Trajectory[] = [
           ...work(3, round * 8 + 5),
           answer(round),
         ];
-        const end = await session.begin(`Work on part ${round}.`, turns);
+        const { end } = await session.begin(`Work on part ${round}.`, turns);
         await started(session, `steered-${round}`);
         await session.host.request("steer", { message: `Rather ${prose(120, round)}` });
         release(session, `steered-${round}`);
@@ -34,7 +34,10 @@ export const interruptions: readonly Trajectory[] = [
       for (let round = 0; round < 3; round++) {
         const slow = turn(prose(2_000, round), { delayMs: 20 });
         const delta = session.host.nextDelta();
-        const end = await session.begin(`Work on part ${round}.`, [...work(6, round * 12), slow]);
+        const { end } = await session.begin(`Work on part ${round}.`, [
+          ...work(6, round * 12),
+          slow,
+        ]);
         await delta;
         await until(() => session.script.left === 0);
         await sleep(100);
@@ -54,8 +57,13 @@ export const interruptions: readonly Trajectory[] = [
       await workInPrompts(session, 20);
       for (const round of [0, 1]) {
         const name = `slow-${round}`;
-        const turns = [...work(3, 20 + round * 8), step(round, waitFor(name)), ...work(3, 24), answer(1)];
-        const end = await session.begin(`Run the long tests of part ${round}.`, turns);
+        const turns = [
+          ...work(3, 20 + round * 8),
+          step(round, waitFor(name)),
+          ...work(3, 24),
+          answer(1),
+        ];
+        const { end } = await session.begin(`Run the long tests of part ${round}.`, turns);
         await started(session, name);
         await session.clock.pass(7);
         release(session, name);
@@ -82,7 +90,9 @@ function idle(name: string, what: string, gaps: readonly number[]): Trajectory {
 
 /** A command that runs until the file is there that lets it go. */
 function waitFor(name: string) {
-  return bash(`touch ${name}.on; until [ -e ${name}.go ]; do sleep 0.02; done; echo "${name}: passed"`);
+  return bash(
+    `touch ${name}.on; until [ -e ${name}.go ]; do sleep 0.02; done; echo "${name}: passed"`,
+  );
 }
 
 async function started({ cwd }: BillSession, name: string): Promise<void> {

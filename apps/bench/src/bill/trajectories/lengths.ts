@@ -1,7 +1,6 @@
-import { thinking, turn } from "@tau-agent/ai/testing";
+import { thinking, toolCall, turn } from "@tau-agent/ai/testing";
 import { mcpServer, picture } from "../project.ts";
 import { answer, prose, step } from "../script.ts";
-import { toolCall } from "@tau-agent/ai/testing";
 import { read, type Trajectory, work, workInPrompts } from "./trajectory.ts";
 
 /** A window that long work fills, whatever the model's own. */
@@ -59,7 +58,8 @@ export const ordinary: readonly Trajectory[] = [
     async play(session) {
       for (const [index, level] of ["medium", "high", "low"].entries()) {
         await session.host.request("set_thinking_level", { level });
-        const thought = (at: number) => thinking(prose(800, at), { signature: `signed-${index}-${at}` });
+        const thought = (at: number) =>
+          thinking(prose(800, at), { signature: `signed-${index}-${at}` });
         const turns = work(8, index * 8).map((each, at) => {
           const content = Array.isArray(each.content) ? each.content : [];
           return turn([thought(at), ...content]);
@@ -99,7 +99,7 @@ function found(server: string, number: number) {
 
 async function parallel(session: Parameters<Trajectory["play"]>[0], width: number): Promise<void> {
   const turns = Array.from({ length: 6 }, (_, at) =>
-    step(at, ...Array.from({ length: width }, (_, call) => read(at * width + call))),
+    step(at, ...Array.from({ length: width }, (_, call) => read(at * width + call, 60))),
   );
   await session.prompt("Read all of it.", [...turns, answer(1)]);
 }

@@ -1,6 +1,6 @@
-import { toolCall, type ScriptedToolCall, type Turn } from "@tau-agent/ai/testing";
-import type { BillSession, SessionNeeds } from "../bill-session.ts";
-import { sourceFile } from "../project.ts";
+import { type ScriptedToolCall, type Turn, toolCall } from "@tau-agent/ai/testing";
+import type { BillSession } from "../bill-session.ts";
+import { type SessionNeeds, sourceFile } from "../project.ts";
 import { answer, prose, step } from "../script.ts";
 
 /** Some work for a host, the same for all. */
@@ -13,15 +13,15 @@ export interface Trajectory {
   play(session: BillSession): Promise<void>;
 }
 
-export const read = (number: number): ScriptedToolCall =>
-  toolCall("read", { path: sourceFile(number) });
+export const read = (number: number, limit?: number): ScriptedToolCall =>
+  toolCall("read", { path: sourceFile(number), ...(limit !== undefined && { limit }) });
 
 export const bash = (command: string): ScriptedToolCall =>
   toolCall("bash", { command, timeout: 3_000 });
 
 /** Changes a line of a file that no other turn changes. */
 const edit = (number: number, turn: number): ScriptedToolCall => {
-  const line = turn % 80;
+  const line = turn % 190;
   const oldText = `export const value${line} = `;
   return toolCall("edit", {
     path: sourceFile(number),
@@ -29,7 +29,13 @@ const edit = (number: number, turn: number): ScriptedToolCall => {
   });
 };
 
-/** Turns of a fix: reading, running, changing. */
+/** Prints progress in one line, the same warning many times, and a result. */
+const noisy = (turn: number): ScriptedToolCall =>
+  bash(
+    `for i in $(seq 60); do printf 'building %d of 60\\r' $i; done; echo; for i in $(seq 120); do echo "warning: option is deprecated"; done; echo "run ${turn}: 3 failed"`,
+  );
+
+/** Turns of a fix: reading, running, changing, and reading on. */
 export function work(count: number, from = 0): Turn[] {
   return Array.from({ length: count }, (_, index) => {
     const at = from + index;
@@ -38,11 +44,11 @@ export function work(count: number, from = 0): Turn[] {
       case 0:
         return step(at, read(file));
       case 1:
-        return step(at, bash(`grep -n "value[0-9]*7 " ${sourceFile(file)}; wc -l src/*.ts | tail -3`));
+        return step(at, at % 8 === 1 ? noisy(at) : bash(`grep -n "test case" ${sourceFile(file)}`));
       case 2:
         return step(at, edit(file, at));
       default:
-        return step(at, bash(`head -c 2400 ${sourceFile(file + 1)}; echo; echo "run ${at}: 3 failed"`));
+        return step(at, bash(`head -c 4000 ${sourceFile(file + 1)}`));
     }
   });
 }
