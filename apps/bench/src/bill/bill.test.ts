@@ -49,10 +49,10 @@ describe.each(vendorChoices)("with $vendor", (vendor) => {
     const shares = requests.map(({ cacheRead, cacheWrite, uncached }) => {
       return cacheRead / (cacheRead + cacheWrite + uncached);
     });
-    expect(shares[9]).toBeGreaterThan(0.8);
+    expect(shares[9]).toBeGreaterThan(0.7);
     // Only Google keeps prompts so long.
-    expect(shares[10]).toBeCloseTo(vendor.vendor === "google" ? 0.98 : 0, 1);
-    expect(shares[19]).toBeGreaterThan(0.8);
+    expect((shares[10] ?? 0) > 0.7).toBe(vendor.vendor === "google");
+    expect(shares[19]).toBeGreaterThan(0.7);
   });
 });
 

@@ -32,11 +32,8 @@ const vendors = vendorChoices
 const failures: string[] = [];
 const costs: Record<string, Record<string, Cost>> = {};
 for (const trajectory of chosen) {
-  costs[trajectory.name] = {};
-  for (const vendor of vendors) {
-    const { name } = trajectory;
-    costs[name] = { ...costs[name], [vendor.vendor]: await measure(trajectory, vendor) };
-  }
+  const bills = vendors.map(async (vendor) => [vendor.vendor, await measure(trajectory, vendor)]);
+  costs[trajectory.name] = Object.fromEntries(await Promise.all(bills));
 }
 const isWhole = [values.only, values.vendor, values.model].every((value) => value === undefined);
 if (isWhole && failures.length === 0) {

@@ -169,6 +169,17 @@ describe("Anthropic", () => {
     expect(last()?.firstChangedBlock).toBe("messages[12].content[0]");
   });
 
+  it("names the first message as what a compaction changed, and nothing in another conversation", async () => {
+    const { send, last } = await start("anthropic");
+    const body = conversation(13);
+    await send(body);
+    const first = { role: "user", content: [text(100, "summary of it")] };
+    await send({ ...body, messages: [first, ...body.messages.slice(9)] });
+    expect(last()?.firstChangedBlock).toBe("messages[0].content[0]");
+    await send({ ...body, messages: [{ role: "user", content: [text(100, "other")] }] });
+    expect(last()?.firstChangedBlock).toBeUndefined();
+  });
+
   it("does not lose the prefix to a tool that was declared as deferred", async () => {
     const { send, last } = await start("anthropic");
     const late = { ...tool("late"), defer_loading: true };

@@ -2,7 +2,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { computeCost } from "../../models/cost.ts";
 import type { TokenCounts } from "../../provider.ts";
 import type { Charge } from "./charge.ts";
-import type { Prompt } from "./prompt.ts";
+import type { Prompt, PromptPart } from "./prompt.ts";
 
 /** One request on a bill. Tokens are counted as a quarter of the characters, pictures by the vendor's rule. */
 export interface BilledRequest {
@@ -71,10 +71,27 @@ export class Ledger {
   }
 }
 
-/** Requests belong together that have the same key, or begin their conversation with the same message. */
+/** Blocks shorter than this, in tokens, may be equal in any two conversations. */
+const distinctive = 32;
+
+/**
+ * Requests belong together that have the same key, begin their conversation with the same message, or
+ * have a longer block of it in common, as after a compaction.
+ */
 function areOneConversation(one: Prompt, other: Prompt): boolean {
   if (one.key !== "" && one.key === other.key) return true;
-  return one.parts[one.firstMessage]?.content === other.parts[other.firstMessage]?.content;
+  const [own, others] = [messagesOf(one), messagesOf(other)];
+  if (own[0]?.content === others[0]?.content) return true;
+  const known = new Set(others.filter(isDistinctive).map(({ content }) => content));
+  return own.some((part) => isDistinctive(part) && known.has(part.content));
+}
+
+function messagesOf({ parts, firstMessage }: Prompt): readonly PromptPart[] {
+  return parts.slice(firstMessage);
+}
+
+function isDistinctive({ tokens, isSetting }: PromptPart): boolean {
+  return tokens >= distinctive && isSetting !== true;
 }
 
 function sharedParts(one: readonly number[], other: readonly number[]): number {
