@@ -10,7 +10,7 @@ export interface Cost {
 }
 
 /** Costs by trajectory and vendor. */
-export type Costs = Readonly<Record<string, Readonly<Partial<Record<BillingVendor, Cost>>>>>;
+type Costs = Readonly<Record<string, Readonly<Partial<Record<BillingVendor, Cost>>>>>;
 
 /** A whole run. */
 export interface BillData {

@@ -16,8 +16,8 @@ export interface SessionNeeds {
 }
 
 /** How many source files and pictures a project has. */
-export const FILES = 40;
-export const PICTURES = 25;
+const FILES = 40;
+const PICTURES = 25;
 
 /** Fills a workspace with a project, and with the settings that all hosts read. */
 export function fillProject(

@@ -17,9 +17,6 @@ export interface Size {
   readonly height: number;
 }
 
-/** Counts the tokens of a picture of a size. */
-export type ImageRule = (size: Size) => number;
-
 /** What a picture is taken for whose size cannot be read: only PNG and JPEG are. */
 const usualSize: Size = { width: 1024, height: 1024 };
 
