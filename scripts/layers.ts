@@ -287,7 +287,7 @@ export const layers: readonly Layers[] = [
       ["child.ts", "model-server.ts", "table.ts"],
       ["remote-model-server.ts", "workspace.ts"],
       ["comparison", "evaluation", "measurements", "model-server-process.ts"],
-      ["profile"],
+      ["bill", "profile"],
     ],
     looseFiles: ["bench.ts", "write-pages.ts"],
   },
