@@ -210,13 +210,26 @@ export class PythonTypes {
   #class(definition: Definition): Definition {
     const { name, schema } = definition;
     const { properties = {}, required = [], description } = schema;
-    const fields = Object.entries(properties).map(([member, type]) => ({
-      isRequired: required.includes(member),
-      text: `    ${identifier(member)}: ${this.type(type, `${name}.${member}`)}\n${docstring(type.description, "    ", "\n")}`,
-    }));
+    const fields = Object.entries(properties).map(
+      ([member, type]): Field => ({
+        member,
+        isRequired: required.includes(member),
+        type: this.type(type, `${name}.${member}`),
+        description: type.description,
+      }),
+    );
     const optional = fields.filter((field) => !field.isRequired);
     const needed = fields.filter((field) => field.isRequired);
-    const body = (list: typeof fields) => list.map((field) => field.text).join("");
+    const body = (list: readonly Field[]) =>
+      list
+        .map(
+          ({ member, type, description }) =>
+            `    ${identifier(member)}: ${type}\n${docstring(description, "    ", "\n")}`,
+        )
+        .join("");
+    const base = needed.some(({ member }) => keywords.test(member))
+      ? functional(`_${name}`, needed)
+      : `class _${name}(TypedDict):\n${body(needed)}`.trimEnd();
     const doc = docstring(description, "    ", "\n\n");
     if (optional.length === 0) {
       return { ...definition, text: `class ${name}(TypedDict):\n${doc}${body(needed)}`.trimEnd() };
@@ -226,7 +239,7 @@ export class PythonTypes {
       return { ...definition, text };
     }
     const text = [
-      `class _${name}(TypedDict):\n${body(needed)}`.trimEnd(),
+      base,
       `class ${name}(_${name}, total=False):\n${doc}${body(optional)}`.trimEnd(),
     ].join("\n\n\n");
     return { ...definition, text };
@@ -302,6 +315,24 @@ function wrap(text: string, width: number): string[] {
 
 const keywords =
   /^(?:and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/;
+
+/** A member of a type. */
+interface Field {
+  readonly member: string;
+  readonly isRequired: boolean;
+  readonly type: string;
+  readonly description: string | undefined;
+}
+
+/** The form for members that are called as a word of Python's own; its types have to be defined before. */
+function functional(name: string, fields: readonly Field[]): string {
+  const members = fields.map(({ member, type, description }) => {
+    const lines = description === undefined ? [] : wrap(description, 90);
+    const comment = lines.map((line) => `        # ${line}\n`);
+    return `${comment.join("")}        ${literal(member)}: ${type},\n`;
+  });
+  return `${name} = TypedDict(\n    ${literal(name)},\n    {\n${members.join("")}    },\n)`;
+}
 
 /** A member's name as a valid Python name. */
 function identifier(name: string): string {

@@ -1114,6 +1114,7 @@ class CommandMethods:
         project_key: str | None = None,
         provider: str | None = None,
         model_id: str | None = None,
+        fallback_models: list[str] | None = None,
         thinking_level: ThinkingLevel | None = None,
         environment: dict[str, str | None] | None = None,
         api_key: str | None = None,
@@ -1132,6 +1133,8 @@ class CommandMethods:
           from the folder.
         `provider`: The provider of the model.
         `model_id`: The model.
+        `fallback_models`: Models, as `provider/id`, that answer in this order when that one
+          fails.
         `thinking_level`: The thinking level.
         `environment`: Added to the host's environment for this session; null removes a
           variable.
@@ -1147,6 +1150,7 @@ class CommandMethods:
                 projectKey=project_key,
                 provider=provider,
                 modelId=model_id,
+                fallbackModels=fallback_models,
                 thinkingLevel=thinking_level,
                 environment=environment,
                 apiKey=api_key,

@@ -3586,6 +3586,32 @@ class ModelCostTier(TypedDict):
     """US dollars per million tokens written to the cache."""
 
 
+_ModelFallbackEvent = TypedDict(
+    "_ModelFallbackEvent",
+    {
+        # 
+        "type": Literal["model_fallback"],
+        # The model that failed, as `provider/id`.
+        "from": str,
+        # The model that answers.
+        "to": str,
+        # Why the first one failed.
+        "reason": Literal["overloaded", "rate_limited", "network", "timeout", "quota", "auth"],
+    },
+)
+
+
+class ModelFallbackEvent(_ModelFallbackEvent, total=False):
+    """The model failed, and its retries are used up: another one answers from now on."""
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _NavigateTreeCommand(TypedDict):
     type: Literal["navigate_tree"]
     targetId: str
@@ -3691,6 +3717,8 @@ class OpenSessionCommand(_OpenSessionCommand, total=False):
     """The provider of the model."""
     modelId: str
     """The model."""
+    fallbackModels: list[str]
+    """Models, as `provider/id`, that answer in this order when that one fails."""
     thinkingLevel: ThinkingLevel
     """The thinking level."""
     environment: dict[str, str | None]
@@ -6353,6 +6381,7 @@ Event: TypeAlias = Union[
     CompactionEndEvent,
     AutoRetryStartEvent,
     AutoRetryEndEvent,
+    ModelFallbackEvent,
     AutoContinueEvent,
     SessionStoreStatusEvent,
     SessionLostEvent,
@@ -6504,6 +6533,7 @@ HostFrame: TypeAlias = Union[
     CompactionEndEvent,
     AutoRetryStartEvent,
     AutoRetryEndEvent,
+    ModelFallbackEvent,
     AutoContinueEvent,
     SessionStoreStatusEvent,
     SessionLostEvent,
@@ -6961,6 +6991,7 @@ __all__ = [
     "ModelChangeEntry",
     "ModelCost",
     "ModelCostTier",
+    "ModelFallbackEvent",
     "NavigateTreeCommand",
     "NavigateTreeData",
     "NavigateTreeResponse",

@@ -1,3 +1,4 @@
+export { AnsweringModel, type Fallback } from "./answering-model.ts";
 export type { FoundAuth, KeySource, ResolvedKey } from "./auth/key-resolver.ts";
 export { createCommandRunner } from "./auth/run-command.ts";
 export type { Credential, OAuthCredential } from "./auth/store.ts";
@@ -8,6 +9,7 @@ export type { CustomProvider } from "./custom-models.ts";
 export { createCustomProvider, isLocalUrl } from "./custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 export { parseModelsFile } from "./custom-schema.ts";
+export { resolveFallbacks } from "./fallback-models.ts";
 export type { InitialModel, InitialModelInput } from "./initial-model.ts";
 export { selectInitialModel } from "./initial-model.ts";
 export type { ServerKind } from "./local/server-kinds.ts";

@@ -15,6 +15,8 @@ export interface ModelSelectionOptions {
   readonly scope: readonly ScopedModel[];
   readonly onModelChange: (model: Model, source: "set" | "cycle") => void;
   readonly onThinkingLevelChange: (level: ThinkingLevel) => void;
+  /** Called with each choice, be it the same model. */
+  readonly onChosen?: (() => void) | undefined;
 }
 
 /** Which model answers and how much it thinks. Changes apply to the next request. */
@@ -42,9 +44,12 @@ export class ModelSelection {
 
   /** The effective level: the requested one as far as the model supports it. */
   get thinkingLevel(): ThinkingLevel {
-    return this.#model === undefined
-      ? this.#wantedLevel
-      : clampThinkingLevel(this.#model, this.#wantedLevel);
+    return this.levelOf(this.#model);
+  }
+
+  /** The requested level as far as a model supports it. */
+  levelOf(model: Model | undefined): ThinkingLevel {
+    return model === undefined ? this.#wantedLevel : clampThinkingLevel(model, this.#wantedLevel);
   }
 
   /** The models with a key. */
@@ -76,6 +81,7 @@ export class ModelSelection {
     // Written first: a change that cannot be stored does not take effect.
     if (!isSame) this.#options.onModelChange(model, source);
     this.#model = model;
+    this.#options.onChosen?.();
     if (this.thinkingLevel !== levelBefore) this.#options.onThinkingLevelChange(this.thinkingLevel);
   }
 

@@ -212,7 +212,11 @@ function matching(models: readonly Model[], part: string): Model[] {
   );
 }
 
-async function notFound(registry: Registry, wanted: ModelPattern): Promise<SessionError> {
+/** The error for a model that is not there, with near names. */
+export async function modelNotFound(
+  registry: Registry,
+  wanted: ModelPattern,
+): Promise<SessionError> {
   const hint = await notFoundHint(registry, wanted);
   // What was left out of models.json is the likeliest reason.
   const problems = (await registry.diagnostics()).map(({ message }) => message);
@@ -264,7 +268,7 @@ export async function resolveModel(registry: Registry, wanted: ModelPattern): Pr
   if (split !== undefined && model !== undefined) {
     return { model, thinkingLevel: split.thinkingLevel };
   }
-  throw await notFound(registry, { ...wanted, model: pattern, provider: known ?? provider });
+  throw await modelNotFound(registry, { ...wanted, model: pattern, provider: known ?? provider });
 }
 
 /** Models for cycling, and the patterns that match nothing. */

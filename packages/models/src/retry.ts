@@ -19,6 +19,9 @@ export interface FailedRequest {
   readonly provider: string;
 }
 
+/** Whether a request is made again; `cancelled` if somebody has ended the wait for it. */
+export type RetryOutcome = "retry" | "cancelled" | "failed";
+
 /**
  * Retries failed requests with growing waits as long as the failure may be transient, and once with
  * new tokens if those of a login were rejected. Retries of turns are announced as events, those of
@@ -45,6 +48,11 @@ export class Retry {
     return this.#attempt;
   }
 
+  /** Whether somebody has ended the retries of the turn's request. */
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
   /** Whether to retry the run's failure. */
   wants({ reply, aborted, failure }: RunOutcome): boolean {
     if (aborted || failure !== undefined || this.#isCancelled) return false;
@@ -55,16 +63,15 @@ export class Retry {
    * Waits until a failed request may be retried.
    *
    * @param retries - how often it has been retried already
-   * @returns whether to retry; false if the failure is final or the wait was cancelled
    */
   async prepareNext(
     failed: FailedRequest,
     retries: { readonly count: number; readonly hasRenewed: boolean },
     signal: AbortSignal | undefined,
-  ): Promise<{ goesOn: boolean; hasRenewed: boolean }> {
+  ): Promise<{ outcome: RetryOutcome; hasRenewed: boolean }> {
     const way = this.#wayAfter(failed, retries.count, retries.hasRenewed);
-    const goesOn = way !== undefined && (await this.#go(way, failed.provider, signal)) === true;
-    return { goesOn, hasRenewed: retries.hasRenewed || way === "renew" };
+    const end = way === undefined ? "" : await this.#go(way, failed.provider, signal);
+    return { outcome: outcomeOf(end), hasRenewed: retries.hasRenewed || way === "renew" };
   }
 
   /** The wait before the retry in ms, or a note that new tokens come first. */
@@ -94,16 +101,14 @@ export class Retry {
 
   /**
    * Announces the next attempt and waits for its time.
-   *
-   * @returns whether to continue; false if the wait was cancelled
    */
-  async waitForNext({ reply }: RunOutcome, signal: AbortSignal | undefined): Promise<boolean> {
+  async waitForNext({ reply }: RunOutcome, signal: AbortSignal | undefined): Promise<RetryOutcome> {
     const failed = failureOf(reply);
     const way = this.#wayAfter(failed, this.#attempt, this.#hasRenewed);
     if (way === undefined || this.#isCancelled) {
       // Turned off since the decision.
       await this.noteFailure("Retry cancelled");
-      return false;
+      return "cancelled";
     }
     this.#attempt += 1;
     // From the announcement on, the wait can be cancelled.
@@ -118,7 +123,7 @@ export class Retry {
     });
     const end = await wait;
     if (end !== true) await this.#end(false, end === false ? "Retry cancelled" : end);
-    return end === true;
+    return outcomeOf(end);
   }
 
   /** A reply arrived, so the retried request has succeeded. */
@@ -202,6 +207,12 @@ export class Retry {
       ...(finalError === undefined ? {} : { finalError }),
     });
   }
+}
+
+/** A text says why new tokens could not be had. */
+function outcomeOf(end: boolean | string): RetryOutcome {
+  if (end === true) return "retry";
+  return end === false ? "cancelled" : "failed";
 }
 
 function failureOf(reply: RunOutcome["reply"]): FailedRequest {

@@ -18,6 +18,7 @@ export { migrateEntries } from "./log/entries/migrate.ts";
 export { normalizeMessage, usage } from "./log/entries/normalize-message.ts";
 export type { EnvironmentFacts } from "./log/environment-note.ts";
 export { ENVIRONMENT_ENTRY, noteOf } from "./log/environment-note.ts";
+export { fallbackEntry } from "./log/fallback-note.ts";
 export { failedAttempt } from "./log/failed-attempt.ts";
 export { sessionDirectoryFor, sessionFileName } from "./log/file/session-path.ts";
 export { FileHome } from "./log/file-home.ts";

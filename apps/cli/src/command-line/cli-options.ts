@@ -13,6 +13,7 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   offline?: boolean;
   provider?: string;
   model?: string;
+  fallbackModel: string[];
   models?: string;
   thinking?: ThinkingLevel;
   permissionMode?: PermissionMode;

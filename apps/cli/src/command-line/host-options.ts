@@ -69,6 +69,13 @@ const model: HostOptions = {
     kind: "value",
     help: "Model: id, provider/id or a part of it, with optional :<thinking>",
   },
+  "fallback-model": {
+    key: "fallbackModel",
+    value: "provider/id",
+    isNeverEmpty: true,
+    kind: "list",
+    help: "Model that answers when the one before it fails; repeatable",
+  },
   models: {
     key: "models",
     value: "patterns",

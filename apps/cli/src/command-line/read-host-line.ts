@@ -11,6 +11,7 @@ import { checkedValue, refuse, refuseShort } from "./values.ts";
 export function readHostLine(words: readonly string[]): CliOptions {
   const options: CliOptions = {
     appendSystemPrompt: [],
+    fallbackModel: [],
     skill: [],
     promptTemplate: [],
     extension: [],

@@ -40,6 +40,9 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
   if (process.stderr.isTTY) showWaits(session);
   session.subscribe((event) => {
     if (event.type === "auto_retry_start") report(describeRetry(event));
+    if (event.type === "model_fallback") {
+      report(`warning: ${event.from} failed (${event.reason}). ${event.to} answers.`);
+    }
     if (event.type !== "message_end") return;
     const { message } = event;
     if (message.role === "assistant") hasReplied = true;

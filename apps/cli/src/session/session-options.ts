@@ -42,6 +42,7 @@ export async function sessionOptions(
     provider: options.provider,
     model: options.model,
     findLocalServers: options.listModels === undefined ? true : "always",
+    fallbackModels: options.fallbackModel.length > 0 ? options.fallbackModel : undefined,
     models: list(options.models),
     thinkingLevel: options.thinking,
     toolExecution: options.toolExecution,

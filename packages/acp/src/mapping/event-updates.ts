@@ -104,6 +104,11 @@ export class EventUpdates {
         const wait = `Attempt ${attempt} of ${maxAttempts} in ${delayMs / 1000} s`;
         return this.notice("warning", `${wait}: ${errorMessage}`);
       }
+      case "model_fallback":
+        return this.notice(
+          "warning",
+          `${event.to} answers: ${event.from} failed (${event.reason})`,
+        );
       case "mcp_server_status": {
         if (event.status !== "failed" && event.status !== "needs_auth") return [];
         return this.notice("warning", `MCP server ${event.server}: ${event.error ?? event.status}`);

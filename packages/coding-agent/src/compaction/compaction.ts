@@ -95,6 +95,14 @@ export class Compaction {
     return typeof this.#prepare(model) !== "string";
   }
 
+  /** How many tokens a model's window has for a conversation. */
+  roomOf(model: Model): number {
+    return fitLimits(
+      { ...this.#settingsFor(model), thresholdTokens: undefined },
+      model.contextWindow,
+    ).dueTokens;
+  }
+
   /** A new prompt changes what a compaction can achieve. */
   notePrompt(): void {
     this.#isFutile = false;

@@ -1,11 +1,12 @@
 import type { ModelRequest } from "@tau-agent/agent";
 import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
-import type { Retry } from "@tau-agent/models";
+import type { AnsweringModel, Retry } from "@tau-agent/models";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "@tau-agent/system";
 import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";
+import { textTokens } from "./text-tokens.ts";
 
 /** What a summary needs. */
 export interface SummarizerOptions {
@@ -14,13 +15,15 @@ export interface SummarizerOptions {
   /** The session's model and key, requested for each request. */
   readonly prepareRequest: () => Promise<ModelRequest>;
   readonly retry: Pick<Retry, "prepareNext">;
+  /** Which model the session asks, and which one when that fails. */
+  readonly answering: Pick<AnsweringModel, "model" | "find" | "use" | "noteReply">;
   /** Gets the usage of the requests for a summary once they are over. */
   readonly budget: UsageBudget;
 }
 
 /**
  * Asks the session's model for a summary and returns its text, without tools and outside of the
- * session's prompt cache. Transient failures are retried as for turns.
+ * session's prompt cache. Transient failures are retried as for turns, then with the fallbacks.
  *
  * @throws {SessionError} `summary_failed`; `compaction_cancelled` if aborted
  */
@@ -33,20 +36,35 @@ export async function summarize(
     readonly label?: string | undefined;
   },
 ): Promise<string> {
-  const { retry, note, label } = options;
+  const { retry, answering, note, label } = options;
   if (signal.aborted) throw new SessionError("compaction_cancelled");
-  let hasRenewed = false;
-  for (let count = 0; ; count++) {
+  let made = { count: 0, hasRenewed: false };
+  for (;;) {
     const { message, error } = await request(text, signal, options);
     note(message.usage);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
-    if (message.stopReason !== "error") return summaryOf(message, { label });
+    // A model of its own for summaries is not the one that answers the session.
+    const isAnswering =
+      message.provider === answering.model?.provider && message.model === answering.model.id;
+    if (message.stopReason !== "error") {
+      if (isAnswering) answering.noteReply();
+      return summaryOf(message, { label });
+    }
     const failure = isProviderError(error) ? error : undefined;
     const failed = { error: failure, provider: message.provider };
-    const next = await retry.prepareNext(failed, { count, hasRenewed }, signal);
+    const { outcome, hasRenewed } = await retry.prepareNext(failed, made, signal);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
-    if (!next.goesOn) return summaryOf(message, { label, cause: failure });
-    hasRenewed = next.hasRenewed;
+    made = { count: made.count + 1, hasRenewed };
+    if (outcome === "retry") continue;
+    const tokens = textTokens(text) + textTokens(summarySystemPrompt);
+    const fallback =
+      outcome === "failed" && isAnswering
+        ? await answering.find({ code: failure?.code, tokens }, signal)
+        : undefined;
+    if (signal.aborted) throw new SessionError("compaction_cancelled");
+    if (fallback === undefined) return summaryOf(message, { label, cause: failure });
+    await answering.use(fallback);
+    made = { count: 0, hasRenewed: false };
   }
 }
 

@@ -23,6 +23,7 @@ import { createTools } from "../tools/index.ts";
 import { jobToolNames } from "../tools/jobs/definition.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
+import { chooseFallbacks } from "./options/choose-fallbacks.ts";
 import { chooseLevel, chooseModel, laterChoice } from "./options/choose-model.ts";
 import { likeSession } from "./options/like-session.ts";
 import { toolDiagnostics } from "./options/refuse-mistakes.ts";
@@ -65,6 +66,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   const { diagnostics } = surroundings;
   const choice = { registry, settings, scope, resumed: resumedModel(log.tree), diagnostics };
   const chosen = await chooseModel(options, choice);
+  const fallbacks = await chooseFallbacks(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
   noteModel(log, chosen.model, thinkingLevel);
   nameSession(log, options.name?.trim());
@@ -104,6 +106,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       diagnostics,
       model: chosen.model,
       thinkingLevel,
+      fallbacks,
       findModel: laterChoice(options, choice, (found) => draft.parts.problems.noteOnce(found)),
       stream: telemetry?.traceRequests(stream) ?? stream,
       tools,

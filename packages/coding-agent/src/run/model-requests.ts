@@ -6,10 +6,11 @@ import {
   hasOutputForm,
   type StreamOptions,
 } from "@tau-agent/ai";
-import { isLocalUrl, type ModelSelection } from "@tau-agent/models";
+import { type AnsweringModel, isLocalUrl, type ModelSelection } from "@tau-agent/models";
 import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
+import { textTokens } from "../compaction/text-tokens.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import { cacheRetentionOf } from "./cache-retention.ts";
@@ -20,6 +21,8 @@ import type { SessionHooks } from "./session-hooks.ts";
 /** What {@link ModelRequests} works with. */
 export interface ModelRequestsOptions {
   readonly models: ModelSelection;
+  /** Which model a request goes to. */
+  readonly answering: AnsweringModel;
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
   /** Waits for what a request declares. */
@@ -81,14 +84,20 @@ export class ModelRequests {
    * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `budget_exceeded`
    */
   async check(): Promise<void> {
-    const { budget, models, findModel } = this.#options;
+    const { budget, models, answering, findModel } = this.#options;
     budget.check();
     if (models.model === undefined) {
       const found = await findModel?.();
       if (found !== undefined && models.model === undefined) models.use(found);
     }
-    if (models.model === undefined) throw new SessionError("no_model");
-    await models.registry.keys.require(models.model.provider);
+    const model = answering.firstModel;
+    if (model === undefined) throw new SessionError("no_model");
+    try {
+      await models.registry.keys.require(model.provider);
+    } catch (error) {
+      // Its run will find out, and ask another model.
+      if (!(error instanceof SessionError) || !answering.mayFollow(error.code)) throw error;
+    }
   }
 
   /**
@@ -103,8 +112,9 @@ export class ModelRequests {
   ): Promise<ModelRequest> {
     const { settings, sessionId, messages, hooks, budget, outputs, onDiagnostic } = this.#options;
     await budget.admit();
-    const { registry, thinkingLevel } = this.#options.models;
-    const model = other ?? this.#options.models.model;
+    const { registry } = this.#options.models;
+    const { thinkingLevel } = this.#options.answering;
+    const model = other ?? this.#options.answering.model;
     if (model === undefined) throw new SessionError("no_model");
     await this.#options.toolsReady?.();
     const [auth, systemPrompt] = await Promise.all([
@@ -158,6 +168,14 @@ export class ModelRequests {
     const { settings, messages } = this.#options;
     const { PI_CACHE_RETENTION } = environment;
     return cacheRetentionOf(PI_CACHE_RETENTION, settings.get("cacheRetention"), messages());
+  }
+
+  /** About how many tokens a request takes besides the conversation. */
+  async setupTokens(): Promise<number> {
+    const tools = this.#options.tools.active.map(({ name, description, parameters }) =>
+      JSON.stringify({ name, description, parameters }),
+    );
+    return textTokens(await this.systemPrompt()) + textTokens(tools.join("\n"));
   }
 
   /** A model that is not to see images is one that cannot: history then leaves them out. */

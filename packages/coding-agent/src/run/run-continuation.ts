@@ -1,7 +1,8 @@
 import type { RunOutcome } from "@tau-agent/agent";
-import type { Retry } from "@tau-agent/models";
+import type { AnsweringModel, Fallback, Retry } from "@tau-agent/models";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type Conversation, failedAttempt } from "@tau-agent/sessions/log";
 import type { Compaction } from "../compaction/compaction.ts";
 import { LengthContinuation } from "./length-continuation.ts";
@@ -9,19 +10,20 @@ import type { SessionHooks } from "./session-hooks.ts";
 import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";
 
 /** What follows a run by itself. */
-export type Continuation = "retry" | "compact" | "continue" | "remind" | "none";
+export type Continuation = "retry" | "fallback" | "compact" | "continue" | "remind" | "none";
 
 /** What {@link RunContinuation} works with. */
 export interface RunContinuationOptions extends TodoReminderOptions {
   readonly conversation: Pick<Conversation, "messages" | "drop">;
   readonly retry: Retry;
+  readonly answering: AnsweringModel;
   readonly compaction: Compaction;
   readonly hooks: Pick<SessionHooks, "beforeSettle"> | undefined;
 }
 
 /**
- * Decides whether a run that ended goes on by itself: a retry, a compaction after an overflow, the rest
- * of a reply that was cut, or a reminder of open todos.
+ * Decides whether a run that ended goes on by itself: a retry, with another model where no retry is left,
+ * a compaction after an overflow, the rest of a reply that was cut, or a reminder of open todos.
  */
 export class RunContinuation {
   readonly #options: RunContinuationOptions;
@@ -29,6 +31,8 @@ export class RunContinuation {
   readonly #cutReply: LengthContinuation;
   /** One overflow is answered by one compaction; a second in a row is final. */
   #hasCompacted = false;
+  /** The model that answers next. */
+  #fallback: Fallback | undefined;
 
   constructor(options: RunContinuationOptions) {
     this.#options = options;
@@ -36,9 +40,9 @@ export class RunContinuation {
     this.#cutReply = new LengthContinuation(options);
   }
 
-  /** What follows this run. */
-  decide(outcome: RunOutcome): Continuation {
-    const { retry, compaction } = this.#options;
+  /** What follows this run; a promise only where fallbacks have to be looked at. */
+  decide(outcome: RunOutcome, signal: AbortSignal): Continuation | Promise<Continuation> {
+    const { retry, answering, compaction } = this.#options;
     this.#reminder.noteRun(outcome);
     this.#cutReply.noteRun(outcome);
     if (outcome.aborted || outcome.failure !== undefined) return "none";
@@ -46,6 +50,9 @@ export class RunContinuation {
       return this.#hasCompacted || !compaction.isEnabled ? "none" : "compact";
     }
     if (retry.wants(outcome)) return "retry";
+    if (answering.mayFollow(codeOf(outcome)) && !retry.isCancelled) {
+      return this.#findFallback(outcome, signal).then((isFound) => (isFound ? "fallback" : "none"));
+    }
     if (this.#cutReply.isDue(outcome)) return "continue";
     return this.#reminder.isDue(outcome) ? "remind" : "none";
   }
@@ -61,8 +68,7 @@ export class RunContinuation {
     outcome: RunOutcome,
     signal: AbortSignal,
   ): Promise<readonly AgentMessage[] | undefined> {
-    const { retry } = this.#options;
-    if (continuation !== "retry" && continuation !== "compact") {
+    if (continuation !== "retry" && continuation !== "fallback" && continuation !== "compact") {
       await this.#conclude(outcome, signal);
       if (continuation === "remind") return this.#remind(outcome, signal);
       if (continuation === "continue") return this.#continueCutReply(signal);
@@ -71,12 +77,37 @@ export class RunContinuation {
       return [];
     }
     const restore = this.#dropFailedAttempt();
-    const goesOn =
-      continuation === "compact"
-        ? await this.#compact(signal)
-        : await retry.waitForNext(outcome, signal);
+    const goesOn = await this.#goOn(continuation, outcome, signal);
     if (!goesOn) restore();
     return goesOn ? [] : undefined;
+  }
+
+  async #goOn(
+    continuation: "retry" | "fallback" | "compact",
+    outcome: RunOutcome,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { retry } = this.#options;
+    if (continuation === "compact") return this.#compact(signal);
+    if (continuation === "retry") {
+      const came = await retry.waitForNext(outcome, signal);
+      if (came !== "failed") return came === "retry";
+      if (!(await this.#findFallback(outcome, signal))) return false;
+    }
+    return this.#fallBack(outcome, signal);
+  }
+
+  async #findFallback(outcome: RunOutcome, signal: AbortSignal): Promise<boolean> {
+    this.#fallback = await this.#options.answering.find({ code: codeOf(outcome) }, signal);
+    return this.#fallback !== undefined;
+  }
+
+  async #fallBack({ reply }: RunOutcome, signal: AbortSignal): Promise<boolean> {
+    const { retry, answering } = this.#options;
+    await retry.noteFailure(reply?.message.errorMessage);
+    if (signal.aborted || this.#fallback === undefined) return false;
+    await answering.use(this.#fallback);
+    return !signal.aborted;
   }
 
   /** Before the session settles, extensions may ask for one more turn. */
@@ -90,6 +121,7 @@ export class RunContinuation {
   /** A reply came that did not fail. */
   async noteReply(): Promise<void> {
     this.#hasCompacted = false;
+    this.#options.answering.noteReply();
     await this.#options.retry.noteSuccess();
   }
 
@@ -134,6 +166,12 @@ export class RunContinuation {
     const { conversation } = this.#options;
     return conversation.drop(failedAttempt(conversation.messages));
   }
+}
+
+/** Why the last reply of a run failed; a request that was never sent failed for want of a key. */
+function codeOf({ reply }: RunOutcome): string | undefined {
+  if (reply?.message.stopReason !== "error") return undefined;
+  return reply.error?.code ?? (reply.cause instanceof SessionError ? reply.cause.code : undefined);
 }
 
 /** Its events say how it ended. */

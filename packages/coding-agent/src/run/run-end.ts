@@ -55,16 +55,19 @@ export class RunEnd {
     signal: AbortSignal,
   ): Promise<readonly AgentMessage[] | undefined> {
     const { continuation, intake, problems, bash, conversation, emit } = this.#options;
-    const decision = continuation.decide(outcome);
+    const decided = continuation.decide(outcome, signal);
+    const decision = typeof decided === "string" ? decided : await decided;
+    // Aborted while fallbacks were looked at.
+    const ended = decision === decided ? outcome : { ...outcome, aborted: signal.aborted };
     const isOver = decision === "none";
-    const takeBack = isOver ? intake.noteRunEnd(input, outcome) : undefined;
+    const takeBack = isOver ? intake.noteRunEnd(input, ended) : undefined;
     if (outcome.failure !== undefined) problems.add(outcome.failure);
     problems.attempt(() => bash.recordHeld());
     problems.attempt(() => conversation.log.endTurn());
     // Before clients learn of the end, and change files themselves.
     await this.#options.rewind.endPrompt();
     // A reminder or a continuation is not a retry: the run's replies stay.
-    const willRetry = decision === "retry" || decision === "compact";
+    const willRetry = decision === "retry" || decision === "fallback" || decision === "compact";
     await emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
     const next = await continuation.proceed(decision, outcome, signal);
     // Extensions may let it go on although nothing asked for it.

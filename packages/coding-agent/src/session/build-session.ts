@@ -1,5 +1,5 @@
 import type { Agent } from "@tau-agent/agent";
-import { ModelSelection, Retry } from "@tau-agent/models";
+import { type AnsweringModel, type ModelSelection, Retry } from "@tau-agent/models";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import {
@@ -7,6 +7,7 @@ import {
   loadedTools,
   noteOf,
   openQuestions,
+  resumedModel,
   type SessionLog,
 } from "@tau-agent/sessions/log";
 import { type Diagnostic, EventBus, Withdrawal } from "@tau-agent/system";
@@ -33,6 +34,7 @@ import { warmingAccount } from "../run/warming-account.ts";
 import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import { absolutePath } from "../tools/common/paths.ts";
+import { buildModels } from "./build-models.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
 import { SessionWork } from "./session-work.ts";
@@ -62,6 +64,7 @@ interface Loop {
   readonly gate: ToolGate;
   readonly driver: RunDriver;
   readonly models: ModelSelection;
+  readonly answering: AnsweringModel;
   readonly conversation: Conversation;
   readonly requests: ModelRequests;
   readonly clearing: ResultClearing;
@@ -163,7 +166,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     { ...inputs, gate },
     {
       prepareRequest: () => requests.prepare(origins.nextInitiator()),
-      currentModel: () => models.model,
+      currentModel: () => answering.model,
       accountForWarming: () => warmingAccount(conversation, inputs.budget),
       noteOf: (message) => noteOf(conversation.notes, message),
       lineOf: (result) => clearing.lineOf(result),
@@ -193,6 +196,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     onRunBegin: (input) => {
       origins.beginRun(input);
       clearing.beginRun(input);
+      if (input.some(({ role }) => role === "user")) answering.begin();
       telemetry?.beginRun(input, traceOfRun(input, origins));
     },
     onRunEnd: (input, outcome, signal) => later().runEnd.end(input, outcome, signal),
@@ -201,18 +205,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     onStop: () => events.letGo(),
     onFailure: (error) => problems.add(error),
   });
-  const models: ModelSelection = new ModelSelection({
-    ...inputs,
-    onModelChange: (model, source) => {
-      conversation.append({ type: "model_change", provider: model.provider, modelId: model.id });
-      inputs.hooks?.noteModel(model, models.model, source);
-      later().retry.hasten();
-    },
-    onThinkingLevelChange: (level) => {
-      conversation.append({ type: "thinking_level_change", thinkingLevel: level });
-      void emit({ type: "thinking_level_changed", level });
-    },
-  });
+  const { models, answering } = buildModels(inputs, reports, later);
   const setup = new RequestSetup({
     conversation: () => conversation,
     isFixed: ({ name }) => {
@@ -229,6 +222,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
       tools.restoreLoaded(loadedTools(log.tree));
       setup.restore(log.tree);
       clearing.adoptLog(log);
+      answering.restore(resumedModel(log.tree).fallback);
       followWriter(log, reports, later);
     },
     enterFolder: (log) => {
@@ -241,13 +235,14 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const requests = new ModelRequests({
     ...inputs,
     models,
+    answering,
     outputs,
     setup,
     sessionId: () => conversation.log.header.id,
     messages: () => agent.messages,
     onDiagnostic: (diagnostic) => problems.note(diagnostic),
   });
-  return { agent, warming, gate, driver, models, conversation, requests, clearing };
+  return { agent, warming, gate, driver, models, answering, conversation, requests, clearing };
 }
 
 /** Writes a message of the agent; fulfilled once it is stored. */
@@ -268,7 +263,7 @@ function record(
 function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   const { emit, problems, origins, outputs } = reports;
   const { settings, hooks, toolEnvironment, registry } = inputs;
-  const { agent, gate, driver, models, conversation, requests } = loop;
+  const { agent, gate, driver, answering, conversation, requests } = loop;
   const shared = { ...inputs, emit, agent, driver, conversation };
   const admission = new Admission();
   const intake = new PromptIntake({
@@ -296,15 +291,17 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   const note = (diagnostic: Diagnostic): void => problems.noteOnce(diagnostic);
   const compaction = new Compaction({
     ...shared,
-    model: () => models.model,
+    model: () => answering.model,
     todos: () => todos.items,
     prepareRequest: async () =>
       requests.prepare("agent", await summaryModel({ settings, registry, note })),
     retry,
+    answering,
     decide: hooks?.decideCompaction,
     onCompacted: () => loop.clearing.run(),
   });
-  const continuation = new RunContinuation({ ...shared, retry, compaction, hooks, todos });
+  const going = { ...shared, retry, answering, compaction, hooks, todos };
+  const continuation = new RunContinuation(going);
   const bash = new BashCommands({
     environment: toolEnvironment,
     sandboxed: inputs.sandboxed,
@@ -331,7 +328,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     replaceLog: (next, isContinued) => work.replaceLog(next, isContinued),
     perform: (moving) => work.perform(moving),
     onContinued: () => askAgain(),
-    summarizer: { ...inputs, prepareRequest, retry },
+    summarizer: { ...inputs, prepareRequest, retry, answering },
   });
   const begun = { admission, intake, retry, compaction, todos, bash, notices };
   return { ...begun, continuation, runEnd, work, navigation };

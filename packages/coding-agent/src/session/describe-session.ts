@@ -9,7 +9,7 @@ import { cacheUsage } from "./cache-usage.ts";
 /** The parts of a session that its state is derived from. */
 type Described = Pick<
   SessionParts,
-  "agent" | "driver" | "conversation" | "compaction" | "models" | "inputs"
+  "agent" | "driver" | "conversation" | "compaction" | "models" | "answering" | "inputs"
 >;
 
 /** The state of a session as clients see it. */
@@ -44,7 +44,7 @@ export function describeState(parts: Described): SessionState {
 }
 
 /** Counts, tokens and cost of a whole session, including its subagents. */
-export function describeStats(parts: Pick<Described, "conversation" | "models">): SessionStats {
+export function describeStats(parts: Pick<Described, "conversation" | "answering">): SessionStats {
   const { path, header, totals } = parts.conversation.log;
   const { subagents, cacheWarming } = totals;
   return {
@@ -69,9 +69,9 @@ export function describeStats(parts: Pick<Described, "conversation" | "models">)
 /** How full the model's window is; only walks back to the last counted reply. */
 function contextUsage({
   conversation,
-  models,
-}: Pick<Described, "conversation" | "models">): Pick<SessionStats, "contextUsage"> {
-  const contextWindow = models.model?.contextWindow;
+  answering,
+}: Pick<Described, "conversation" | "answering">): Pick<SessionStats, "contextUsage"> {
+  const contextWindow = answering.model?.contextWindow;
   if (!contextWindow) return {};
   const tokens = countedContextTokens(conversation.messages, conversation.results);
   const percent = tokens === null ? null : (tokens / contextWindow) * 100;

@@ -49,6 +49,8 @@ export interface SessionInputs {
   /** Looks for a model at a prompt of a session without one. */
   readonly findModel?: (() => Promise<Model | undefined>) | undefined;
   readonly thinkingLevel: ThinkingLevel;
+  /** The models that answer when that one fails, in order. */
+  readonly fallbacks: readonly Model[];
   readonly scope: readonly ScopedModel[];
   readonly stream: StreamFunction;
   readonly tools: ToolSet;

@@ -72,7 +72,7 @@ export interface SessionTasks {
 
 /** Creates the parts a session needs for tasks; loads and reads nothing yet. */
 export function createSessionTasks(
-  options: TaskOptions,
+  options: TaskOptions & { readonly fallbackModels?: readonly string[] | undefined },
   parts: {
     environment: ToolEnvironment;
     settings: SettingsStore;
@@ -119,6 +119,7 @@ export function createSessionTasks(
         sessionFile: log.path,
         openPart: parts.openPart,
         model,
+        fallbackModels: options.fallbackModels,
         thinkingLevel,
         isProjectTrusted,
         findModel: (pattern) => findModel(models, pattern),

@@ -541,6 +541,8 @@ export interface CommandMethods {
    *   default from the folder.
    * @param options.provider - The provider of the model.
    * @param options.modelId - The model.
+   * @param options.fallbackModels - Models, as `provider/id`, that answer in this order when that
+   *   one fails.
    * @param options.thinkingLevel - The thinking level.
    * @param options.environment - Added to the host's environment for this session; null removes a
    *   variable.

@@ -24,6 +24,8 @@ export interface HostCommandOptions {
   readonly cliPath?: string;
   readonly provider?: string;
   readonly model?: string;
+  /** Models, as `provider/id`, that answer in this order when that one fails and its retries are used up. */
+  readonly fallbackModels?: readonly string[];
   /**
    * The conversation: `memory` writes no file, `continue` goes on with the latest of the folder, and a
    * path names a session file, as in `createAgentSession`; `kind` says more. A new one by default.
@@ -45,6 +47,7 @@ export function hostCommand(options: HostCommandOptions): [string, ...string[]] 
   const rest = ["--mode", "rpc"];
   if (options.provider !== undefined) rest.push("--provider", options.provider);
   if (options.model !== undefined) rest.push("--model", options.model);
+  for (const model of options.fallbackModels ?? []) rest.push("--fallback-model", model);
   rest.push(...sessionArguments(options.session));
   if (options.tools !== undefined) rest.push(...toolArguments(options.tools));
   for (const path of options.extensions ?? []) rest.push("--extension", path);

@@ -96,6 +96,8 @@ export const hostingCommands = {
         provider: z.optional(z.string()),
         /** The model. */
         modelId: z.optional(z.string()),
+        /** Models, as `provider/id`, that answer in this order when that one fails. */
+        fallbackModels: z.optional(z.array(z.string())),
         /** The thinking level. */
         thinkingLevel: z.optional(ThinkingLevel),
         /** Added to the host's environment for this session; null removes a variable. */

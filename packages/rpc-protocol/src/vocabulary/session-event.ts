@@ -147,6 +147,16 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     /** The error of the last attempt. */
     finalError: z.optional(z.string()),
   }),
+  /** The model failed, and its retries are used up: another one answers from now on. */
+  z.object({
+    type: z.literal("model_fallback"),
+    /** The model that failed, as `provider/id`. */
+    from: z.string(),
+    /** The model that answers. */
+    to: z.string(),
+    /** Why the first one failed. */
+    reason: z.enum(["overloaded", "rate_limited", "network", "timeout", "quota", "auth"]),
+  }),
   /** The output limit cut a reply, which is now continued; at most once per prompt. */
   z.object({
     type: z.literal("auto_continue"),

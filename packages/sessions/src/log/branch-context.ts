@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { isFallbackEntry } from "./fallback-note.ts";
 import {
   type CompactionEntry,
   type ContextItem,
@@ -66,7 +67,13 @@ export function resumedModel(
     thinkingLevel: tree.parsed.some(({ type }) => type === "thinking_level_change")
       ? latestLevel(tree.ancestors(leafId, isParsed))
       : undefined,
-    model: latestModel(tree.ancestors(leafId, isReply)),
+    ...latestModel(
+      tree.ancestors(leafId, isReply),
+      // Most sessions have never fallen back.
+      tree.parsed.some((entry) => isFallbackEntry(entry as KnownSessionEntry))
+        ? tree.ancestors(leafId, isParsed)
+        : [],
+    ),
   };
 }
 

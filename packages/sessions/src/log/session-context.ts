@@ -1,5 +1,9 @@
 import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
-import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  CustomMessage,
+} from "@tau-agent/rpc-protocol/messages";
 import {
   type ClearedResult,
   clearedResultsOf,
@@ -11,13 +15,22 @@ import {
 import { normalizeMessage } from "./entries/normalize-message.ts";
 import { environmentOf, outputFormatOf } from "./environment-note.ts";
 import { failedAttempt } from "./failed-attempt.ts";
+import { type FallbackNote, fallbackNoteOf } from "./fallback-note.ts";
 import { reminderDetails } from "./reminder.ts";
+
+/** A model by its name. */
+export interface NamedModel {
+  readonly provider: string;
+  readonly modelId: string;
+}
 
 /** Which model continues a branch, and how much it thinks. */
 export interface ResumedModel {
   /** Undefined if the branch does not say. */
   readonly thinkingLevel: string | undefined;
-  readonly model: { readonly provider: string; readonly modelId: string } | undefined;
+  readonly model: NamedModel | undefined;
+  /** The model that answers instead of that one, which failed. */
+  readonly fallback?: FallbackNote | undefined;
 }
 
 /** The conversation of a branch, and its model choice. */
@@ -38,7 +51,7 @@ export function buildSessionContext(branch: readonly SessionEntry[]): SessionCon
   return {
     ...collectMessages({ compaction, items: entries, others: branch }),
     thinkingLevel: latestLevel(newestFirst),
-    model: latestModel(newestFirst),
+    ...latestModel(newestFirst, newestFirst),
   };
 }
 
@@ -60,13 +73,55 @@ export function latestLevel(entries: Iterable<SessionEntry>): ResumedModel["thin
   );
 }
 
-/** The model that entries, newest first, say last. */
-export function latestModel(entries: Iterable<SessionEntry>): ResumedModel["model"] {
-  return firstOf(entries, (entry) => {
-    if (entry.type === "model_change") return { provider: entry.provider, modelId: entry.modelId };
-    if (entry.type !== "message" || entry.message.role !== "assistant") return undefined;
-    return { provider: entry.message.provider, modelId: entry.message.model };
-  });
+/**
+ * The model that a branch says last: that of its newest reply, unless this one was a fallback.
+ *
+ * @param replies - the entries that are no messages and the replies, newest first
+ * @param others - at least the entries that are no messages, newest first
+ */
+export function latestModel(
+  replies: Iterable<SessionEntry>,
+  others: Iterable<SessionEntry>,
+): Pick<ResumedModel, "model" | "fallback"> {
+  const latest = firstOf(replies, choiceOf);
+  const noted = firstOf(others, (entry) => (isReply(entry) ? undefined : choiceOf(entry)));
+  const fallback = noted?.fallback;
+  const isFallback = noted !== undefined && latest?.answers === noted.answers;
+  if (fallback === undefined || !isFallback) return { model: latest?.model };
+  return { model: noted.model, fallback };
+}
+
+/** What an entry says of the model. */
+interface ModelChoice {
+  readonly model: NamedModel;
+  /** The model that answers, as `provider/id`. */
+  readonly answers: string;
+  readonly fallback?: FallbackNote | undefined;
+}
+
+function choiceOf(entry: KnownSessionEntry): ModelChoice | undefined {
+  const fallback = fallbackNoteOf(entry);
+  if (fallback !== undefined) {
+    const { chosen, to } = fallback;
+    return { model: namedModel(chosen), answers: to, fallback };
+  }
+  const model = isReply(entry)
+    ? { provider: entry.message.provider, modelId: entry.message.model }
+    : entry.type === "model_change"
+      ? { provider: entry.provider, modelId: entry.modelId }
+      : undefined;
+  return model && { model, answers: `${model.provider}/${model.modelId}` };
+}
+
+function isReply(
+  entry: KnownSessionEntry,
+): entry is SessionEntryOf<"message"> & { message: AssistantMessage } {
+  return entry.type === "message" && entry.message.role === "assistant";
+}
+
+function namedModel(name: string): NamedModel {
+  const slash = name.indexOf("/");
+  return { provider: name.slice(0, slash), modelId: name.slice(slash + 1) };
 }
 
 /** The latest compaction of a branch and the other entries that count, oldest first. */

@@ -3,6 +3,7 @@ import { isJsonObject, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import {
   amount,
   choice,
+  choices,
   count,
   flag,
   list,
@@ -245,6 +246,19 @@ export const settingsTable = {
   ),
   "retry.provider.maxRetries": count(0, "Retries inside a vendor's SDK; kept at 0."),
   "retry.provider.maxRetryDelayMs": count(60_000, "Longest wait inside a vendor's SDK, in ms."),
+  fallbackModels: list(
+    undefined,
+    "Models, as provider/id, that answer in this order when the chosen one fails and its retries are used up.",
+  ),
+  "fallback.cooldownMs": count(
+    300_000,
+    "How long after its failure the chosen model is tried again, with the next prompt, in ms.",
+  ),
+  "fallback.on": choices(
+    ["quota", "auth"],
+    [],
+    "Failures that let a fallback answer besides overload, server errors, rate limits and lost connections: a quota or balance that is used up, a refused key.",
+  ),
   httpIdleTimeoutMs: count(300_000, "Longest silence within a reply, in ms; 0 means no limit."),
   httpProxy: text(
     undefined,

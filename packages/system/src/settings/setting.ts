@@ -112,6 +112,18 @@ export function choice<const C extends readonly string[]>(
   return row<C[number]>({ type, accepts }, { default: value, description, scope: options.scope });
 }
 
+/** Any of a few words. */
+export function choices<const C extends readonly string[]>(
+  words: C,
+  value: readonly C[number][],
+  description: string,
+): Setting<readonly C[number][]> {
+  const accepts = (found: unknown) =>
+    isTextList(found) && (found as string[]).every((word) => words.includes(word));
+  const type = `list of ${words.map((word) => `"${word}"`).join(", ")}`;
+  return row<readonly C[number][]>({ type, accepts }, { default: value, description });
+}
+
 function isTextList(found: unknown): boolean {
   return Array.isArray(found) && found.every((entry) => typeof entry === "string");
 }

@@ -113,13 +113,14 @@ function environmentOf({ environment = {} }: Asked, host: ProcessEnvironment): P
 
 /** The command line of a session: what its client says replaces what the host was started with. */
 function optionsOf(asked: Asked, { options, environment }: SessionDefaults): CliOptions {
-  const { provider, modelId, thinkingLevel, apiKey, approve, cwd } = asked;
+  const { provider, modelId, fallbackModels, thinkingLevel, apiKey, approve, cwd } = asked;
   const isOtherProvider = provider !== undefined && provider !== options.provider;
   const isStart = cwd === undefined || realPath(cwd) === realPath(environment.cwd);
   return {
     ...options,
     provider: provider ?? options.provider,
     model: modelId ?? (isOtherProvider ? undefined : options.model),
+    fallbackModel: fallbackModels ?? options.fallbackModel,
     thinking: thinkingLevel ?? options.thinking,
     apiKey: apiKey ?? (isOtherProvider ? undefined : options.apiKey),
     // The flag is for the folder of the start.

@@ -41,6 +41,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   provider: text,
   model,
   models: texts,
+  fallbackModels: texts,
   thinkingLevel: oneOf(thinkingLevels),
   apiKey: text,
   store,

@@ -12,6 +12,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ResumedModel } from "@tau-agent/sessions/log";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
+import { fallbackNames } from "./choose-fallbacks.ts";
 import type { SessionSetup } from "./session-options.ts";
 
 /** What the choice of a model depends on besides the options. */
@@ -88,6 +89,7 @@ async function chooseAmongServers(
   const select = () => servers.blamed([flags.provider, flags.model], selectInitialModel(input));
   if (!findLocalServers) return select();
   const names = [flags.provider, flags.model, resumed.model?.provider, saved.provider, saved.model];
+  names.push(...fallbackNames(options, settings));
   if (await servers.areNamed(names)) {
     await servers.ask();
     return select();

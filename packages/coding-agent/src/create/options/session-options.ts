@@ -50,6 +50,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly provider?: string | undefined;
   /** A pattern such as `sonnet` or `anthropic/claude-*`, or a model of your own. */
   readonly model?: string | Model | undefined;
+  /**
+   * Models, as `provider/id`, that answer in this order when the chosen one fails and its retries are used
+   * up; by default those of the settings.
+   */
+  readonly fallbackModels?: readonly string[] | undefined;
   /** Patterns of the models to cycle through. */
   readonly models?: readonly string[] | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;

@@ -10,6 +10,8 @@ export interface AgentDefinition {
   readonly tools?: readonly string[] | undefined;
   /** A pattern as for `--model`; the parent's model when absent. */
   readonly model?: string | undefined;
+  /** Models that answer in this order when that one fails; those of the parent when absent. */
+  readonly fallbackModels?: readonly string[] | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
   /** It works in the stricter of this mode and its caller's. */
   readonly permissionMode?: PermissionMode | undefined;

@@ -94,7 +94,12 @@ function mayDefine(
 /** Without what only a trusted project may choose. Its tools can only be fewer than the session's. */
 function restricted(agent: AgentDefinition, { isProjectTrusted }: AgentDirs): AgentDefinition {
   if (isProjectTrusted || agent.source !== "project") return agent;
-  const withheld = { model: undefined, thinkingLevel: undefined, mcpServers: undefined };
+  const withheld = {
+    model: undefined,
+    fallbackModels: undefined,
+    thinkingLevel: undefined,
+    mcpServers: undefined,
+  };
   return { ...agent, ...withheld, isLimitedToCaller: true };
 }
 
@@ -144,6 +149,7 @@ async function readAgent(
     description: textAttribute(attributes, "description") ?? "",
     tools: listAttribute(attributes, "tools")?.flatMap(spellings),
     model: textAttribute(attributes, "model"),
+    fallbackModels: listAttribute(attributes, "fallbackModels"),
     thinkingLevel,
     permissionMode: permissionMode(attributes, warn),
     spawns: listAttribute(attributes, "spawns"),

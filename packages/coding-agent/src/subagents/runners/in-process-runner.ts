@@ -22,6 +22,7 @@ interface SubagentSessionOptions {
   readonly cwd: string;
   readonly provider: undefined;
   readonly model: string | Model | undefined;
+  readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
   readonly session: { readonly kind: "new" } | { readonly kind: "memory" };
   readonly sessionDirectory: string | undefined;
@@ -84,6 +85,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     cwd: request.cwd,
     provider: undefined,
     model: request.modelPattern ?? request.model,
+    fallbackModels: request.fallbackModels,
     thinkingLevel: request.thinkingLevel,
     session: { kind: sessionDirectory === undefined ? "memory" : "new" },
     sessionDirectory,

@@ -142,6 +142,7 @@ function hostArguments(request: SubagentRequest): string[] {
   else if (model !== undefined) {
     args.push("--provider", model.provider, "--model", model.id);
   }
+  for (const name of request.fallbackModels ?? []) args.push("--fallback-model", name);
   if (sessionDirectory === undefined) args.push("--no-session");
   else args.push("--session-dir", sessionDirectory);
   args.push("--name", `${agent.name}: ${request.id}`);

@@ -22,6 +22,8 @@ export interface SubagentRequest {
   readonly model: Model | undefined;
   /** A pattern as for `--model`, if the session itself knows no such model. */
   readonly modelPattern: string | undefined;
+  /** Models that answer when that one fails; undefined for what its host's settings say. */
+  readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
   /** Where its session file goes; in memory when absent. */
   readonly sessionDirectory: string | undefined;

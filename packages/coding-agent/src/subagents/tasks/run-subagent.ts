@@ -185,6 +185,7 @@ async function startSubagent(
     cwd: context.cwd ?? environment.cwd,
     standsFor: standsFor(environment, context.cwd !== undefined),
     ...(await chooseModel(task, order, session)),
+    fallbackModels: task.agent.fallbackModels ?? session.fallbackModels,
     sessionDirectory:
       run.copy !== undefined ? ownFolder(run) : session.sessionFile && run.artifactsFolder,
     depth: services.depth + 1,

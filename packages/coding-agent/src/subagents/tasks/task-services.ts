@@ -17,6 +17,8 @@ interface TaskingSession {
   /** Begins a subagent's log in the session's store; undefined without a store. */
   openPart(toolCallId: string, id: string): Promise<SessionPart> | undefined;
   readonly model: Model | undefined;
+  /** The fallbacks it was given besides those of its settings; its subagents read settings themselves. */
+  readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
   /** Whether code of the folder it is in may be loaded. */
   readonly isProjectTrusted: boolean;

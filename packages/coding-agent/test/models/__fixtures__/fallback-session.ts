@@ -1,0 +1,85 @@
+import { createStream } from "@tau-agent/ai";
+import {
+  type Fault,
+  overloaded,
+  type Scenario,
+  scriptedModel,
+  scriptedProvider,
+  turn,
+} from "@tau-agent/ai/testing";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { SettingsStore } from "@tau-agent/system";
+import {
+  createTestSession,
+  keyless,
+  type TestSession,
+} from "../../../src/create/__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "../../../src/create/options/session-options.ts";
+
+type Vendors = Readonly<Record<string, Scenario>>;
+
+/** Settings with which retries take no time, and one is enough. */
+export function quickSettings(more: object = {}): SettingsStore {
+  return SettingsStore.inMemory({ "retry.baseDelayMs": 1, "retry.maxRetries": 1, ...more });
+}
+
+/** What lets a session ask scripted vendors: each has one model, `<vendor>/one`. */
+export function vendorOptions(
+  vendors: Vendors,
+  models: Readonly<Record<string, Partial<Model>>> = {},
+): Pick<CreateAgentSessionOptions, "model" | "providers" | "stream"> & { model: Model } {
+  const names = Object.keys(vendors);
+  const modelOf = (name: string) =>
+    scriptedModel({ id: "one", api: name, provider: name, ...models[name] });
+  const providers = Object.fromEntries(
+    Object.entries(vendors).map(([name, scenario]) => {
+      const provider = { ...scriptedProvider(scenario), api: name };
+      return [name, async () => provider];
+    }),
+  );
+  return {
+    model: modelOf(names[0] ?? ""),
+    providers: names.map((name) => ({ ...keyless(name), models: () => [modelOf(name)] })),
+    stream: createStream({ providers }),
+  };
+}
+
+/** How a session over scripted vendors is made. */
+interface FallbackOptions extends Omit<Partial<CreateAgentSessionOptions>, "models"> {
+  /** What differs of the vendors' models. */
+  readonly models?: Readonly<Record<string, Partial<Model>>> | undefined;
+}
+
+/** A session over scripted vendors: the first is chosen, the others are its fallbacks in this order. */
+export async function createFallbackSession(
+  vendors: Vendors,
+  { models, ...options }: FallbackOptions = {},
+): Promise<TestSession> {
+  const [, ...fallbacks] = Object.keys(vendors);
+  return createTestSession([], {
+    ...vendorOptions(vendors, models),
+    fallbackModels: fallbacks.map((name) => `${name}/one`),
+    settings: quickSettings(),
+    ...options,
+  });
+}
+
+/** A vendor that always fails. */
+export const down =
+  (fault: Fault = overloaded()): Scenario =>
+  () =>
+    turn("", { fault });
+
+/** Which models wrote the replies of the conversation. */
+export function writers({ session }: Pick<TestSession, "session">): string[] {
+  return session.messages.flatMap((message) =>
+    message.role === "assistant" ? [`${message.provider}/${message.model}`] : [],
+  );
+}
+
+/** What the fallbacks of a session were, as its events said. */
+export function fallbacksOf({ events }: Pick<TestSession, "events">): string[] {
+  return events.flatMap((event) =>
+    event.type === "model_fallback" ? [`${event.from} ${event.to} ${event.reason}`] : [],
+  );
+}

@@ -1,0 +1,235 @@
+/** Fallbacks together with what else a session does: budgets, subagents, summaries, queues, answers with a schema. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { overloaded, type Scenario, text, toolCall, turn } from "@tau-agent/ai/testing";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { describe, expect, it } from "vitest";
+import {
+  eventOf,
+  isType,
+  placesIn,
+  temporaryFolder,
+  userTexts,
+} from "../../src/create/__fixtures__/test-session.ts";
+import {
+  createFallbackSession,
+  down,
+  fallbacksOf,
+  quickSettings,
+  writers,
+} from "./__fixtures__/fallback-session.ts";
+
+const isSummary = ({ systemPrompt }: { systemPrompt: string }) =>
+  systemPrompt.includes("summaries");
+const long = "word ".repeat(300);
+
+/** Answers, but never with a summary. */
+const noSummaries: Scenario = (request) =>
+  isSummary(request) ? turn("", { fault: overloaded() }) : `reply ${long}`;
+
+describe("a summary", () => {
+  it("is written by a fallback, which goes on with the conversation", async () => {
+    const settings = quickSettings({ "compaction.keepRecentTokens": 300 });
+    const test = await createFallbackSession(
+      { a: noSummaries, b: (request) => (isSummary(request) ? "SUMMARY of b" : "b") },
+      { settings },
+    );
+    const { session } = test;
+    for (const prompt of ["1", "2", "3"]) await session.prompt(prompt);
+    expect(await session.compact()).toMatchObject({
+      summary: expect.stringContaining("SUMMARY of b"),
+    });
+    expect(fallbacksOf(test)).toEqual(["a/one b/one overloaded"]);
+    await session.prompt("4");
+    expect(writers(test).at(-1)).toBe("b/one");
+  });
+
+  it("fails as ever where no fallback is left", async () => {
+    const settings = quickSettings({ "compaction.keepRecentTokens": 300 });
+    const test = await createFallbackSession({ a: noSummaries, b: down() }, { settings });
+    for (const prompt of ["1", "2", "3"]) await test.session.prompt(prompt);
+    await expect(test.session.compact()).rejects.toMatchObject({ code: "summary_failed" });
+  });
+
+  it("amid a run leaves the run with the model that wrote it", async () => {
+    const settings = quickSettings({ "compaction.keepRecentTokens": 100 });
+    const usage = { input: 195_000, output: 10 };
+    const fills: Scenario = (request) =>
+      isSummary(request)
+        ? turn("", { fault: overloaded() })
+        : turn([text(long), toolCall("ls", { path: "." })], { usage });
+    const other: Scenario = (request) => (isSummary(request) ? "SUMMARY" : "done");
+    const models = { b: { contextWindow: 400_000 } };
+    const test = await createFallbackSession({ a: fills, b: other }, { settings, models });
+    expect(await test.session.prompt(long)).toMatchObject({ status: "completed", text: "done" });
+    expect(fallbacksOf(test)).toEqual(["a/one b/one overloaded"]);
+    expect(test.events.filter(isType("auto_compaction_end"))).toMatchObject([{ aborted: false }]);
+  });
+});
+
+describe("a budget", () => {
+  const costs = { usage: { input: 1000, output: 1000 } };
+
+  it("counts the failed attempts and what the fallback uses", async () => {
+    const half = { ...costs, fault: { kind: "truncate", afterDeltas: 1 } as const };
+    const test = await createFallbackSession({
+      a: () => turn("half", half),
+      b: () => turn("whole", costs),
+    });
+    await test.session.prompt("hi");
+    const used = test.events.flatMap((event) =>
+      event.type === "message_end" && event.message.role === "assistant"
+        ? [event.message.usage.output]
+        : [],
+    );
+    const total = used.reduce((sum, output) => sum + output, 0);
+    expect(used.at(-1)).toBe(1000);
+    expect(test.session.stats.tokens.output).toBe(total);
+  });
+
+  it("that is used up lets no fallback answer", async () => {
+    const settings = quickSettings({ "task.budget.maxOutputTokens": 1000 });
+    const spends: Scenario = ({ index }) =>
+      index === 0
+        ? turn([toolCall("ls", { path: "." })], costs)
+        : turn("", { fault: overloaded() });
+    const test = await createFallbackSession({ a: spends, b: ["never"] }, { settings });
+    expect(await test.session.prompt("hi")).toMatchObject({ code: "budget_exceeded" });
+    expect(fallbacksOf(test)).toEqual([]);
+  });
+
+  it("ends the work of a fallback", async () => {
+    const settings = quickSettings({ "task.budget.maxOutputTokens": 1500 });
+    const works = () => turn([toolCall("ls", { path: "." })], costs);
+    const test = await createFallbackSession({ a: down(), b: works }, { settings });
+    expect(await test.session.prompt("hi")).toMatchObject({ code: "budget_exceeded" });
+    expect(writers(test)).toContain("b/one");
+  });
+});
+
+describe("a subagent", () => {
+  const delegates =
+    (agent?: string): Scenario =>
+    ({ lastUserText, toolResults }) => {
+      if (!lastUserText.includes("delegate")) return turn("", { fault: overloaded() });
+      if (toolResults.length > 0) return `It said: ${toolResults[0]?.text}`;
+      return turn(toolCall("task", { task: "look", ...(agent === undefined ? {} : { agent }) }));
+    };
+  const fallbackOfSubagents = (events: readonly SessionEvent[]) =>
+    events.flatMap((event) =>
+      event.type === "subagent_event" && event.event.type === "model_fallback"
+        ? [`${event.event.from} ${event.event.to}`]
+        : [],
+    );
+
+  it("has the fallbacks of its session", async () => {
+    const test = await createFallbackSession({ a: delegates(), b: ["looked"], c: ["c"] });
+    await test.session.setSubagentLevel("all");
+    const { text: said } = await test.session.prompt("delegate");
+    expect(said).toContain("looked");
+    expect(fallbackOfSubagents(test.events)).toEqual(["a/one b/one"]);
+    expect(writers(test)).toEqual(["a/one", "a/one"]);
+  });
+
+  it("has those of its profile instead", async () => {
+    const { models: _, ...places } = placesIn(temporaryFolder());
+    const agents = join(places.agentDirectory ?? "", "agents");
+    mkdirSync(agents, { recursive: true });
+    const profile = (names: string) =>
+      `---\nname: scout\ndescription: Looks.\nfallbackModels: ${names}\n---\nLook.`;
+    writeFileSync(join(agents, "scout.md"), profile("c/one, b/one"));
+    const vendors = { a: delegates("scout"), b: ["b looked"], c: ["c looked"] };
+    const test = await createFallbackSession(vendors, places);
+    await test.session.setSubagentLevel("all");
+    expect(await test.session.prompt("delegate")).toMatchObject({
+      text: expect.stringContaining("c looked"),
+    });
+    expect(fallbackOfSubagents(test.events)).toEqual(["a/one c/one"]);
+    writeFileSync(join(agents, "scout.md"), profile("c/on"));
+    const wrong = await createFallbackSession({ ...vendors, a: delegates("scout") }, places);
+    expect(await wrong.session.prompt("delegate")).toMatchObject({
+      text: expect.stringMatching(/c\/on\. Did you mean c\/one/),
+    });
+  });
+});
+
+describe("a message that comes meanwhile", () => {
+  it("is read by the fallback", async () => {
+    const settings = quickSettings({ "retry.baseDelayMs": 50 });
+    const seen: string[] = [];
+    const hears: Scenario = ({ lastUserText }) => {
+      seen.push(lastUserText);
+      return "heard";
+    };
+    const test = await createFallbackSession({ a: down(), b: hears }, { settings });
+    const running = test.session.prompt("first");
+    await eventOf(test, isType("auto_retry_start"));
+    await test.session.steer("second");
+    expect(await running).toMatchObject({ status: "completed" });
+    await test.session.waitForIdle();
+    expect(userTexts(test.session.messages)).toEqual(["first", "second"]);
+    expect(seen.at(-1)).toContain("second");
+    expect(new Set(writers(test))).toEqual(new Set(["b/one"]));
+  });
+
+  it("and an abort as the fallback begins, leave nothing behind", async () => {
+    const stalls = () => turn("x", { fault: { kind: "stall", afterDeltas: 0 } });
+    const test = await createFallbackSession({ a: down(), b: stalls });
+    const running = test.session.prompt("hi");
+    await eventOf(test, isType("model_fallback"));
+    await test.session.abort();
+    expect(await running).toMatchObject({ status: "aborted" });
+    expect(test.session.isBusy).toBe(false);
+  });
+
+  it("is an abort while a key of the fallback is looked up", async () => {
+    const test = await createFallbackSession({ a: down(), b: ["b"] });
+    const { registry } = test.session.models;
+    const plain = registry.requestAuth.bind(registry);
+    const asked = Promise.withResolvers<void>();
+    registry.requestAuth = (model) => {
+      if (model.provider !== "b") return plain(model);
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    const running = test.session.prompt("hi");
+    await asked.promise;
+    await test.session.abort();
+    expect(await running).toMatchObject({ status: "aborted" });
+    expect(fallbacksOf(test)).toEqual([]);
+  });
+
+  it("is another choice of a model while a key of the fallback is looked up", async () => {
+    const test = await createFallbackSession({ a: down(), b: ["b"], c: ["c"] });
+    const { registry } = test.session.models;
+    const plain = registry.requestAuth.bind(registry);
+    registry.requestAuth = async (model) => {
+      if (model.provider === "b") await test.session.setModel("c", "one");
+      return plain(model);
+    };
+    expect(await test.session.prompt("hi")).toMatchObject({ status: "completed" });
+    expect(writers(test)).toEqual(["c/one"]);
+    expect(fallbacksOf(test)).toEqual([]);
+  });
+});
+
+describe("an answer with a schema", () => {
+  it("is asked of the fallback in its own form", async () => {
+    const outputSchema = {
+      type: "object",
+      properties: { sum: { type: "number" } },
+      required: ["sum"],
+    };
+    const answers: Scenario = ({ tools }) => {
+      const name = tools.map(({ name: tool }) => tool).at(-1) ?? "";
+      return turn(toolCall(name, { sum: 4 }));
+    };
+    const test = await createFallbackSession({ a: down(), b: answers });
+    expect(await test.session.prompt("2 + 2", { outputSchema })).toMatchObject({
+      status: "completed",
+      output: { sum: 4 },
+      outputStatus: "valid",
+    });
+    expect(writers(test).at(-1)).toBe("b/one");
+  });
+});
