@@ -1,6 +1,6 @@
 import { modelErrorTable } from "@tau-agent/rpc-protocol/plain";
 import { meaningOf, type ProviderErrorCode } from "./error-codes.ts";
-import { redactSecrets } from "./redact-secrets.ts";
+import { hideSecrets, redactSecrets } from "./redact-secrets.ts";
 import { readReset, readRetryAfter } from "./retry-hint.ts";
 
 export type { ProviderErrorCode };
@@ -37,6 +37,14 @@ export class ProviderError extends Error {
   get isRetryable(): boolean {
     return modelErrorTable[this.code].retryable;
   }
+}
+
+/** An error without these texts, and then without its cause, which may have them, too. */
+export function withoutSecrets(error: ProviderError, secrets: readonly string[]): ProviderError {
+  const message = hideSecrets(error.message, secrets);
+  if (message === error.message) return error;
+  const { code, status, retryAfterMs } = error;
+  return new ProviderError({ code, message, status, retryAfterMs });
 }
 
 /** Recognises a {@link ProviderError} also when it comes from another installed copy. */

@@ -99,6 +99,8 @@ export interface StreamOptions {
   readonly maxRetryDelayMs?: number | undefined;
   /** What to do when the key is refused: where it came from, and where to get another one. */
   readonly keyStep?: string | undefined;
+  /** What no error may show: keys and headers, where a vendor repeats them. */
+  readonly secrets?: readonly string[] | undefined;
   /**
    * What the reply has to fit: a JSON Schema whose root is an object, in the vendor's own form. Only
    * for models of which `hasOutputForm` says that they have one.

@@ -5,3 +5,16 @@ const secretText =
 export function redactSecrets(text: string): string {
   return text.replace(secretText, "[redacted]");
 }
+
+/** Shorter ones would hit ordinary words; real keys are longer. */
+const MIN_SECRET_LENGTH = 6;
+
+/** Replaces known secrets, also as they are in a URL. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  const forms = secrets
+    .filter(({ length }) => length >= MIN_SECRET_LENGTH)
+    .flatMap((secret) => [secret, secret.replace(/^Bearer\s+/i, ""), encodeURIComponent(secret.toWellFormed())])
+    // One that contains another first, or its rest stays.
+    .sort((one, other) => other.length - one.length);
+  return forms.reduce((shown, form) => shown.replaceAll(form, "[redacted]"), text);
+}

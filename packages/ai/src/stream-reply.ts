@@ -45,7 +45,8 @@ const silence = "The model went silent";
 
 async function* run(task: Run): AssistantStream {
   const { model, request } = task;
-  const assembler = new Assembler(model, task.options);
+  const { secrets = [], apiKey = "" } = request;
+  const assembler = new Assembler(model, { ...task.options, secrets: [apiKey, ...secrets] });
   const guard = new ReplyGuard(request.signal);
   let provider: Provider | undefined;
   let sent: StreamOptions | undefined;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Environment, ProcessRegistry } from "@tau-agent/system";
-import { KeyResolver } from "./auth/key-resolver.ts";
+import { KeyResolver, type KeyResolverOptions } from "./auth/key-resolver.ts";
 import { createCommandRunner } from "./auth/run-command.ts";
 import { AuthStore } from "./auth/store.ts";
 import type { ModelCatalog } from "./catalog.ts";
@@ -16,6 +16,7 @@ export interface ModelRegistryInput {
   readonly environment: Environment;
   /** Default: the auth.json of `agentDirectory`. */
   readonly auth?: AuthStore;
+  readonly credentials?: KeyResolverOptions["credentials"];
   readonly processes: ProcessRegistry;
   readonly fetch?: ModelRegistryOptions["fetch"];
   /** The wire formats that requests can have; undefined if the program that embeds Tau sends them. */
@@ -24,7 +25,7 @@ export interface ModelRegistryInput {
 
 /** Connects the model registry and the key resolver, which need each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
-  const { agentDirectory, catalog, environment, processes, fetch, apis } = input;
+  const { agentDirectory, catalog, environment, credentials, processes, fetch, apis } = input;
   const isBuiltIn = (provider: string) => Object.hasOwn(catalog.providers(), provider);
   const store = input.auth ?? new AuthStore(agentDirectory);
   const logins = new Logins({
@@ -35,6 +36,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
   const keys = new KeyResolver({
     environment,
     auth: store,
+    credentials,
     logins: (provider) => logins.useOf(provider),
     customProviders: () => registry.customProviders(),
     variableNames: (provider) => {

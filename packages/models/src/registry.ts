@@ -16,6 +16,8 @@ export interface RequestAuth {
   readonly keyStep?: string | undefined;
   /** Resolved; may hold secrets. Null keeps a default header from being sent. */
   readonly headers: Readonly<Record<string, string | null>>;
+  /** What no error may show. */
+  readonly secrets: readonly string[];
   /** Variables that say where a cloud's endpoint is and whose credentials it takes; may hold secrets. */
   readonly environment: Environment;
   /** Goes through the user's proxy; not there when there is none. */
@@ -186,6 +188,7 @@ export class ModelRegistry {
   async isAvailable(model: Model): Promise<boolean> {
     if ((await this.#unreachable([model.provider])).has(model.provider) && hasGaps(model))
       return false;
+    if (this.keys.mayBeGiven) return true;
     return (await this.keys.availableProviders([model.provider])).has(model.provider);
   }
 
@@ -194,7 +197,7 @@ export class ModelRegistry {
    * @throws {SessionError} `no_key`, `key_unresolved`, `invalid_option` for an address
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
-    const { key, headers, baseUrl, source } = await this.keys.require(model.provider);
+    const { key, headers, baseUrl, source } = await this.keys.require(model.provider, model.id);
     const environment = await this.keys.environmentOf(model.provider);
     requireAddress(model, environment);
     const custom = (await this.customProviders()).get(model.provider);
@@ -216,6 +219,7 @@ export class ModelRegistry {
       apiKey: keyHeader === undefined ? key : undefined,
       keyStep: stepForRefusedKey(model.provider, source, variable),
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
+      secrets: secretsOf(key, source === "credentials" ? headers : undefined),
       environment,
       ...(fetch && { fetch }),
       ...(baseUrl !== undefined && (await this.#isBuiltInAddress(model)) && { baseUrl }),
@@ -290,6 +294,13 @@ export class ModelRegistry {
     const ids = await this.logins?.modelsOf(provider, login);
     return ids === undefined ? models : models.filter(({ id }) => ids.includes(id));
   }
+}
+
+function secretsOf(
+  key: string | undefined,
+  headers: Readonly<Record<string, string>> | undefined,
+): readonly string[] {
+  return [key, ...Object.values(headers ?? {})].filter((secret) => secret !== undefined);
 }
 
 /** Most agent directories have no refreshed facts. */

@@ -9,14 +9,15 @@ import type { KeyResolver } from "./auth/key-resolver.ts";
 export interface RetryOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
-  /** Logins, whose tokens a vendor may reject before they expire. */
-  readonly logins: Pick<KeyResolver, "isLogin" | "renewRefused">;
+  /** Keys of which another one may be had when a vendor rejects them before they expire. */
+  readonly keys: Pick<KeyResolver, "mayRenew" | "renewRefused">;
 }
 
 /** A request that failed. */
 export interface FailedRequest {
   readonly error: ProviderError | undefined;
   readonly provider: string;
+  readonly modelId: string;
 }
 
 /** Whether a request is made again; `cancelled` if somebody has ended the wait for it. */
@@ -24,13 +25,13 @@ export type RetryOutcome = "retry" | "cancelled" | "failed";
 
 /**
  * Retries failed requests with growing waits as long as the failure may be transient, and once with
- * new tokens if those of a login were rejected. Retries of turns are announced as events, those of
+ * another key if that of a login, or one that was asked for, was rejected. Retries of turns are announced as events, those of
  * summaries are not.
  */
 export class Retry {
   readonly #options: RetryOptions;
   #attempt = 0;
-  /** New tokens were requested since the last success, so a second rejection is final. */
+  /** Another key was requested since the last success, so a second rejection is final. */
   #hasRenewed = false;
   /** No attempt follows the current one. */
   #isCancelled = false;
@@ -70,22 +71,23 @@ export class Retry {
     signal: AbortSignal | undefined,
   ): Promise<{ outcome: RetryOutcome; hasRenewed: boolean }> {
     const way = this.#wayAfter(failed, retries.count, retries.hasRenewed);
-    const end = way === undefined ? "" : await this.#go(way, failed.provider, signal);
+    const end = way === undefined ? "" : await this.#go(way, failed, signal);
     return { outcome: outcomeOf(end), hasRenewed: retries.hasRenewed || way === "renew" };
   }
 
-  /** The wait before the retry in ms, or a note that new tokens come first. */
+  /** The wait before the retry in ms, or a note that another key comes first. */
   #wayAfter(
-    { error, provider }: FailedRequest,
+    { error, provider, modelId }: FailedRequest,
     retries: number,
     hasRenewed: boolean,
   ): number | "renew" | undefined {
-    const { settings, logins } = this.#options;
-    if (error === undefined || !settings.get("retry.enabled")) return undefined;
+    const { settings, keys } = this.#options;
+    if (error === undefined) return undefined;
+    const isRefused = error.code === "auth" && error.status === 401;
+    // Not one of the retries: the request differs.
+    if (isRefused && !hasRenewed && keys.mayRenew(provider, modelId)) return "renew";
+    if (!settings.get("retry.enabled")) return undefined;
     if (retries >= settings.get("retry.maxRetries")) return undefined;
-    if (error.code === "auth" && error.status === 401 && !hasRenewed && logins.isLogin(provider)) {
-      return "renew";
-    }
     return error.isRetryable ? this.#delayMs(error, retries) : undefined;
   }
 
@@ -112,7 +114,7 @@ export class Retry {
     }
     this.#attempt += 1;
     // From the announcement on, the wait can be cancelled.
-    const wait = this.#go(way, failed.provider, signal);
+    const wait = this.#go(way, failed, signal);
     this.#hasRenewed ||= way === "renew";
     await this.#options.emit({
       type: "auto_retry_start",
@@ -150,10 +152,10 @@ export class Retry {
     for (const end of this.#waits) end(true);
   }
 
-  /** Waits, or gets new tokens; false if that was cancelled, a message if there are none. */
+  /** Waits, or gets another key; false if that was cancelled, a message if there is none. */
   #go(
     way: number | "renew",
-    provider: string,
+    { provider, modelId }: FailedRequest,
     signal: AbortSignal | undefined,
   ): Promise<boolean | string> {
     if (way !== "renew") {
@@ -164,13 +166,9 @@ export class Retry {
     }
     return this.#hold<boolean | string>(signal, (end) => {
       // New tokens are stored even if nothing waits for them any more.
-      this.#options.logins.renewRefused(provider).then(
-        (isNew) =>
-          end(isNew || `The login of ${provider} was refused. Run tau auth login ${provider}.`),
-        (error: unknown) =>
-          end(
-            `The login of ${provider} was refused and could not be renewed: ${errorMessage(error)}. Run tau auth login ${provider}.`,
-          ),
+      this.#options.keys.renewRefused(provider, modelId).then(
+        (problem) => end(problem ?? true),
+        (error: unknown) => end(errorMessage(error)),
       );
       return () => {};
     });
@@ -216,5 +214,6 @@ function outcomeOf(end: boolean | string): RetryOutcome {
 }
 
 function failureOf(reply: RunOutcome["reply"]): FailedRequest {
-  return { error: reply?.error, provider: reply?.message.provider ?? "" };
+  const { provider = "", model = "" } = reply?.message ?? {};
+  return { error: reply?.error, provider, modelId: model };
 }

@@ -31,6 +31,8 @@ export type {
   Approve,
   AskedRequest,
   BudgetRequest,
+  GetCredentials,
+  GivenCredentials,
   RaiseBudget,
 } from "./vocabulary/asked-request.ts";
 export type {
@@ -54,6 +56,8 @@ export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabu
 export {
   BudgetParams,
   BudgetResult,
+  CredentialParams,
+  CredentialResult,
   DialogParams,
   ElicitationParams,
   type HostAnswer,
@@ -65,6 +69,7 @@ export {
   HostToolParams,
   HostToolResult,
   HostToolUpdate,
+  type OpenHostRequest,
   OpenUrlParams,
   PendingRequest,
 } from "./vocabulary/host-request.ts";

@@ -64,6 +64,10 @@ export { isTimed, MAX_TIMER_MS } from "./base/timer-limit.ts";
 export { VERSION } from "./base/version.ts";
 export { withoutTrailing } from "./base/without-trailing.ts";
 export { escapeXml } from "./base/xml.ts";
+export {
+  credentialsOfClient,
+  credentialsOfFunction,
+} from "./host-requests/credentials.ts";
 export type { DialogResult } from "./host-requests/dialogs.ts";
 export { answerDialog, dialogSink, readDialogResult } from "./host-requests/dialogs.ts";
 export { firstSink, functionSink } from "./host-requests/function-sink.ts";

@@ -52,6 +52,8 @@ async function describe(
       return "key in auth.json";
     case "models_file":
       return "key in models.json";
+    case "credentials":
+      return "key that was asked for";
     case "runtime":
       return "key of this process";
     case "cloud":

@@ -30,6 +30,7 @@ export async function startSubagentHost(
     onEvent,
     approve,
     raiseBudget,
+    credentials,
   }: SubagentHostRequest,
   { options, environment }: { options: CliOptions; environment: ProcessEnvironment },
 ): Promise<SubagentHost> {
@@ -38,6 +39,7 @@ export async function startSubagentHost(
     command: command ?? program,
     approve,
     raiseBudget,
+    credentials,
     args: [...inheritedArguments(options, environment.cwd), ...args],
     cwd,
     env: {

@@ -5,7 +5,7 @@ import type {
   Model,
   StopReason,
 } from "@tau-agent/rpc-protocol/messages";
-import { ProviderError } from "../errors.ts";
+import { ProviderError, withoutSecrets } from "../errors.ts";
 import { computeCost, serviceTierFactor, withVendorTotal } from "../models/cost.ts";
 import type { BlockKey, Delta, TokenCounts } from "../provider.ts";
 import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
@@ -24,6 +24,8 @@ export interface AssemblerOptions {
   readonly now?: (() => number) | undefined;
   /** The id of a call that its vendor left without one; default `call_` and a UUID. */
   readonly createToolCallId?: (() => string) | undefined;
+  /** What the error of a failure must not show. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 type DeltaOf<Type extends Delta["type"]> = Extract<Delta, { type: Type }>;
@@ -35,6 +37,7 @@ type DeltaOf<Type extends Delta["type"]> = Extract<Delta, { type: Type }>;
 export class Assembler {
   readonly #model: Model;
   readonly #createToolCallId: () => string;
+  readonly #secrets: readonly string[];
   readonly #blocks = new Map<BlockKey, OpenBlock>();
   readonly #tokens: TokenCounts = {};
   readonly #callIds = new Set<string>();
@@ -49,6 +52,7 @@ export class Assembler {
 
   constructor(model: Model, options: AssemblerOptions = {}) {
     this.#model = model;
+    this.#secrets = options.secrets ?? [];
     this.#createToolCallId =
       options.createToolCallId ?? (() => `call_${globalThis.crypto.randomUUID()}`);
     this.#message = {
@@ -155,7 +159,8 @@ export class Assembler {
   }
 
   /** Ends the reply with a failure; code `aborted` is the user's own. */
-  fail(error: ProviderError): { events: AssistantMessageEvent[]; result: StreamResult } {
+  fail(given: ProviderError): { events: AssistantMessageEvent[]; result: StreamResult } {
+    const error = withoutSecrets(given, this.#secrets);
     const reason = error.code === "aborted" ? "aborted" : "error";
     this.#dropUnfinishedCalls();
     this.#dropVoid();

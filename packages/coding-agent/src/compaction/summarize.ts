@@ -51,7 +51,8 @@ export async function summarize(
       return summaryOf(message, { label });
     }
     const failure = isProviderError(error) ? error : undefined;
-    const failed = { error: failure, provider: message.provider };
+    const { provider, model: modelId } = message;
+    const failed = { error: failure, provider, modelId };
     const { outcome, hasRenewed } = await retry.prepareNext(failed, made, signal);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
     made = { count: made.count + 1, hasRenewed };

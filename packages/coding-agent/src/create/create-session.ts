@@ -28,7 +28,7 @@ import { chooseLevel, chooseModel, laterChoice } from "./options/choose-model.ts
 import { likeSession } from "./options/like-session.ts";
 import { toolDiagnostics } from "./options/refuse-mistakes.ts";
 import { withScriptedModel } from "./options/scripted-options.ts";
-import type { CreateAgentSessionOptions } from "./options/session-options.ts";
+import type { CreateAgentSessionOptions, SessionSetup } from "./options/session-options.ts";
 import { sessionStartOf } from "./options/session-start.ts";
 import { currentEnvironment } from "./parts/current-environment.ts";
 import { createJobs } from "./parts/jobs.ts";
@@ -44,8 +44,12 @@ import { createTelemetry } from "./parts/telemetry.ts";
 import { createToolEnvironment } from "./parts/tool-environment.ts";
 import { createToolSearch } from "./parts/tool-search.ts";
 
+/** Options of an embedder, or of a subagent in this process. */
+type AskedSession = Omit<CreateAgentSessionOptions, "credentials"> &
+  Pick<SessionSetup, "credentials">;
+
 /** Creates a session; see `createAgentSession`. */
-export async function createSession(asked: CreateAgentSessionOptions): Promise<CreatedSession> {
+export async function createSession(asked: AskedSession): Promise<CreatedSession> {
   const session = sessionStartOf(asked.session);
   // Subagents in this process get the options of their caller.
   const options = await withScriptedModel({ mcpPool: new McpPool(), ...asked, session });

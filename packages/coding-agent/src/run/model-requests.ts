@@ -93,7 +93,7 @@ export class ModelRequests {
     const model = answering.firstModel;
     if (model === undefined) throw new SessionError("no_model");
     try {
-      await models.registry.keys.require(model.provider);
+      await models.registry.keys.require(model.provider, model.id);
     } catch (error) {
       // Its run will find out, and ask another model.
       if (!(error instanceof SessionError) || !answering.mayFollow(error.code)) throw error;

@@ -279,7 +279,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
       if (agent.interruptMode === "immediate") gate.withdraw(new Withdrawal("abort"));
     },
   });
-  const retry = new Retry({ settings, emit, logins: registry.keys });
+  const retry = new Retry({ settings, emit, keys: registry.keys });
   const prepareRequest = () => requests.prepare();
   const todos = new SessionTodos({
     conversation,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
-import { type ModelRegistry, resolveModel, type ScopedModel } from "@tau-agent/models";
+import { type KeptCredentials, type ModelRegistry, resolveModel, type ScopedModel } from "@tau-agent/models";
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { LogParts, SessionPart } from "@tau-agent/sessions/log";
@@ -70,9 +70,15 @@ export interface SessionTasks {
   follow(session: CountedSession, promptId: () => string | undefined): void;
 }
 
+/** What subagents have of their session. */
+interface InheritedOptions {
+  readonly fallbackModels?: readonly string[] | undefined;
+  readonly credentials: KeptCredentials;
+}
+
 /** Creates the parts a session needs for tasks; loads and reads nothing yet. */
 export function createSessionTasks(
-  options: TaskOptions & { readonly fallbackModels?: readonly string[] | undefined },
+  options: TaskOptions & InheritedOptions,
   parts: {
     environment: ToolEnvironment;
     settings: SettingsStore;
@@ -96,8 +102,10 @@ export function createSessionTasks(
     }
     const { createProcessRunner } = await import("./runners/process-runner.ts");
     const command = () => settings.get("task.command");
-    const options = { startHost: startSubagentHost, command, environment: parts.environment };
-    return createProcessRunner(options)(request);
+    const { credentials } = options;
+    const { environment } = parts;
+    const runs = { startHost: startSubagentHost, command, environment, credentials };
+    return createProcessRunner(runs)(request);
   };
   const tool = createTool(taskTool, {
     ...parts,

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ApprovalRequest, PendingRequest } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest, OpenHostRequest } from "@tau-agent/rpc-protocol";
 import { describe, expect, it, vi } from "vitest";
 import type { AgentSession } from "../../src/session/agent-session.ts";
 import {
@@ -227,7 +227,7 @@ describe("what a server asks", () => {
 
   it("reaches the client, may take longer than the call, and takes the schema's defaults", async () => {
     const session = await open({ timeout: 2 });
-    const asked: PendingRequest[] = [];
+    const asked: OpenHostRequest[] = [];
     session.requests.attach({
       answers: (method) => method === "elicitation",
       closed: () => {},
@@ -235,7 +235,7 @@ describe("what a server asks", () => {
     });
     const call = callTool(session, "mcp__one__ask", form);
     await vi.waitFor(() => expect(asked).toHaveLength(1), limit);
-    const [{ id }] = asked as [PendingRequest];
+    const [{ id }] = asked as [OpenHostRequest];
     expect(asked[0]).toMatchObject({
       method: "elicitation",
       toolCallId: "call-1",
@@ -265,7 +265,7 @@ describe("what a server asks", () => {
     session.subscribe((event) => {
       if (event.type === "mcp_elicitation_complete") events.push(event);
     });
-    const asked: PendingRequest[] = [];
+    const asked: OpenHostRequest[] = [];
     session.requests.attach({
       answers: () => true,
       open: (request) => asked.push(request) > 0,
@@ -304,7 +304,7 @@ describe("what a server asks", () => {
     expect(textOf(await callTool(refusing, "mcp__one__sample"))).toContain("error");
     const session = await open({ sampling: true });
     expect(textOf(await callTool(session, "mcp__one__sample"))).toContain("has not allowed it");
-    const asked: PendingRequest[] = [];
+    const asked: OpenHostRequest[] = [];
     session.requests.attach({
       answers: (method) => method === "tool_approval",
       closed: () => {},

@@ -209,11 +209,11 @@ describe("auth.json", () => {
     const keys = resolver();
     await keys.require("vendor");
     const again = keys.require("vendor");
-    expect(keys.isLogin("vendor")).toBe(true);
+    expect(keys.mayRenew("vendor")).toBe(true);
     await again;
     keys.setRuntimeKey("vendor", "from-flag");
     await keys.require("vendor");
-    expect(keys.isLogin("vendor")).toBe(false);
+    expect(keys.mayRenew("vendor")).toBe(false);
   });
 
   it("uses a login that cannot be renewed until it expires, and then reports why", async () => {

@@ -1,4 +1,5 @@
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { GivenCredentials } from "@tau-agent/rpc-protocol";
+import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type Environment, environmentKeys } from "@tau-agent/system";
 import {
   cloudHint,
@@ -7,11 +8,13 @@ import {
   namesCloudCredentials,
 } from "./cloud-credentials.ts";
 import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
+import { type KeptCredentials, placeOf } from "./kept-credentials.ts";
 import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
 /** Where a key came from. */
 export type KeySource =
   | "runtime"
+  | "credentials"
   | "auth_file"
   | "login"
   | "models_file"
@@ -69,6 +72,8 @@ export interface ProviderKeyEntry {
 export interface KeyResolverOptions {
   readonly environment: Environment;
   readonly auth: AuthStore;
+  /** Keys that are asked for. */
+  readonly credentials?: KeptCredentials | undefined;
   /** Providers of models.json, by id; called on first use. */
   readonly customProviders?: () => Promise<ReadonlyMap<string, ProviderKeyEntry>>;
   /** Variable names of providers outside the built-in table. */
@@ -79,14 +84,17 @@ export interface KeyResolverOptions {
   readonly logins?: ((provider: string) => Promise<ProviderLogin | undefined>) | undefined;
 }
 
-/** The access token of a key; undefined if the key is not from a login. */
+/** Where a key comes from, if another one may be had when the vendor refuses it. */
 interface UsedLogin {
+  /** The access token of a login. */
   token: string | undefined;
+  /** What was given when it was asked for. */
+  given?: GivenCredentials | undefined;
 }
 
 /**
- * Finds the key for a provider: the runtime override, auth.json, models.json, the environment. If
- * an entry in auth.json does not resolve, later sources are not used.
+ * Finds the key for a provider: the runtime override, keys that are asked for, auth.json, models.json, the
+ * environment. If a question or an entry in auth.json does not resolve, later sources are not used.
  */
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
@@ -95,6 +103,8 @@ export class KeyResolver {
   readonly #secrets = new Set<string>();
   /** Access tokens in use, by provider; none for providers whose key is not from a login. */
   readonly #tokens = new Map<string, string>();
+  /** Keys in use that were asked for, by provider and model. */
+  readonly #given = new Map<string, GivenCredentials>();
 
   constructor(options: KeyResolverOptions) {
     this.#options = options;
@@ -153,9 +163,12 @@ export class KeyResolver {
    * The provider's key, or `undefined` when it has none.
    * @throws {SessionError} `key_unresolved` when a configured key cannot be read.
    */
-  async resolve(provider: string): Promise<ResolvedKey | undefined> {
-    const found = await this.#find(provider);
+  async resolve(provider: string, modelId?: string): Promise<ResolvedKey | undefined> {
+    const found = await this.#find(provider, modelId);
     if (found?.key !== undefined) this.#secrets.add(found.key);
+    if (found?.source === "credentials") {
+      for (const value of Object.values(found.headers ?? {})) this.#secrets.add(value);
+    }
     return found;
   }
 
@@ -163,8 +176,8 @@ export class KeyResolver {
    * The provider's key.
    * @throws {SessionError} `no_key` naming the provider and what to set; `key_unresolved`.
    */
-  async require(provider: string): Promise<ResolvedKey> {
-    const found = await this.resolve(provider);
+  async require(provider: string, modelId?: string): Promise<ResolvedKey> {
+    const found = await this.resolve(provider, modelId);
     if (found !== undefined) return found;
     this.#blameAuthFile(provider);
     throw new SessionError("no_key", { provider, hint: await this.#wayToKey(provider) });
@@ -195,18 +208,38 @@ export class KeyResolver {
     return (await customProviders?.())?.has(provider) !== true;
   }
 
-  /** Whether the provider's key, when last resolved, came from a login. */
-  isLogin(provider: string): boolean {
-    return this.#tokens.has(provider);
+  /** Whether a key may be asked for, of whatever provider. */
+  get mayBeGiven(): boolean {
+    return this.#options.credentials?.isOffered === true;
+  }
+
+  /** Whether a key, when last resolved, came from where another one may be had. */
+  mayRenew(provider: string, modelId?: string): boolean {
+    return this.#tokens.has(provider) || this.#given.has(placeOf(provider, modelId));
   }
 
   /**
-   * Gets other tokens for a login whose tokens the vendor refused: those that another process wrote
-   * meanwhile, or new ones.
+   * Gets another key for one that the vendor refused: that of a new question, the tokens that another
+   * process wrote meanwhile, or new ones.
    *
-   * @returns whether there are others now
+   * @returns why there is none; undefined if there is
    */
-  async renewRefused(provider: string): Promise<boolean> {
+  async renewRefused(provider: string, modelId?: string): Promise<string | undefined> {
+    const given = this.#given.get(placeOf(provider, modelId));
+    if (given !== undefined) {
+      const isNew = await this.#options.credentials?.renew(provider, modelId, given);
+      return isNew ? undefined : `The key of ${provider} was refused, and credentials gave no other.`;
+    }
+    const login = `Run tau auth login ${provider}.`;
+    try {
+      if (await this.#renewTokens(provider)) return undefined;
+      return `The login of ${provider} was refused. ${login}`;
+    } catch (error) {
+      return `The login of ${provider} was refused and could not be renewed: ${errorMessage(error)}. ${login}`;
+    }
+  }
+
+  async #renewTokens(provider: string): Promise<boolean> {
     const refused = this.#tokens.get(provider);
     if (refused === undefined) return false;
     const { auth } = this.#options;
@@ -280,18 +313,30 @@ export class KeyResolver {
     throw new SessionError("key_unresolved", { provider, path, reason: problem.message });
   }
 
-  async #find(provider: string): Promise<ResolvedKey | undefined> {
+  async #find(provider: string, modelId: string | undefined): Promise<ResolvedKey | undefined> {
     const used: UsedLogin = { token: undefined };
-    const found = await this.#lookUp(provider, used);
+    const found = await this.#lookUp(provider, modelId, used);
     // Set only now: concurrent questions about models must not see the login as missing.
     if (used.token === undefined) this.#tokens.delete(provider);
     else this.#tokens.set(provider, used.token);
+    const place = placeOf(provider, modelId);
+    if (used.given === undefined) this.#given.delete(place);
+    else this.#given.set(place, used.given);
     return found;
   }
 
-  async #lookUp(provider: string, used: UsedLogin): Promise<ResolvedKey | undefined> {
+  async #lookUp(
+    provider: string,
+    modelId: string | undefined,
+    used: UsedLogin,
+  ): Promise<ResolvedKey | undefined> {
     const runtime = this.#runtimeKeys.get(provider);
     if (runtime !== undefined) return { key: runtime, source: "runtime" };
+    used.given = await this.#options.credentials?.get(provider, modelId);
+    if (used.given !== undefined) {
+      const { apiKey, headers } = used.given;
+      return { key: apiKey, source: "credentials", ...(headers && { headers }) };
+    }
     const entry = (await this.#options.customProviders?.())?.get(provider);
     if (entry?.findAuth !== undefined) {
       const found = await entry.findAuth(await this.#storedFor(provider, entry, used));

@@ -33,6 +33,7 @@ function keyPage(provider: string): string | undefined {
 
 const places: Partial<Record<KeySource, string>> = {
   runtime: "--api-key",
+  credentials: "credentials",
   auth_file: "auth.json",
   models_file: "models.json",
 };

@@ -1,5 +1,6 @@
 import type {
   Approve,
+  GetCredentials,
   HostRequestFrame,
   HostRequestResolved,
   HostResponse,
@@ -18,6 +19,11 @@ export interface Deciders {
    * select dialog by `ui.select`, and the work stops if there is none.
    */
   readonly raiseBudget?: RaiseBudget | undefined;
+  /**
+   * Gives the keys of providers, before the environment of the host and its `auth.json`. The host keeps what
+   * it returns in memory only.
+   */
+  readonly credentials?: GetCredentials | undefined;
 }
 
 /** Asks functions about the requests of one connection. */
@@ -68,7 +74,7 @@ export class Decisions {
   }
 
   #decide(request: HostRequestFrame, signal: AbortSignal): Promise<unknown> | undefined {
-    const { approve, raiseBudget } = this.#deciders;
+    const { approve, raiseBudget, credentials } = this.#deciders;
     const { id, toolCallId, promptId, agentId, deadlineAt } = request;
     const asked = { id, toolCallId, promptId, agentId, deadlineAt };
     if (request.method === "tool_approval" && approve !== undefined) {
@@ -76,6 +82,9 @@ export class Decisions {
     }
     if (request.method === "budget" && raiseBudget !== undefined) {
       return called(() => raiseBudget({ ...request.params, ...asked }, { signal }));
+    }
+    if (request.method === "credential" && credentials !== undefined) {
+      return called(async () => (await credentials(request.params)) ?? {});
     }
     return undefined;
   }

@@ -7,11 +7,12 @@ export function initializeParams({
   clientInfo,
   approve,
   raiseBudget,
+  credentials,
   mergeMs,
   stream = "delta",
 }: Pick<
   RpcClientOptions,
-  "clientInfo" | "approve" | "raiseBudget" | "mergeMs" | "stream"
+  "clientInfo" | "approve" | "raiseBudget" | "credentials" | "mergeMs" | "stream"
 >): Params<"initialize"> {
   return {
     // The environment may have chosen a dialect for others; events are handed on in this one.
@@ -19,6 +20,10 @@ export function initializeParams({
     stream,
     ...(mergeMs !== undefined && { mergeMs }),
     ...(clientInfo && { clientInfo }),
-    ...((approve ?? raiseBudget) && { capabilities: { hostRequests: [...answeredMethods] } }),
+    ...((approve ?? raiseBudget ?? credentials) && {
+      capabilities: {
+        hostRequests: [...answeredMethods, ...(credentials === undefined ? [] : ["credential"])],
+      },
+    }),
   };
 }

@@ -1,7 +1,7 @@
 import type { HostRequestMethod } from "../vocabulary/constants.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
 import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
-import type { PendingRequest } from "../vocabulary/host-request.ts";
+import type { OpenHostRequest } from "../vocabulary/host-request.ts";
 import type { StreamForm } from "../vocabulary/stream-event.ts";
 
 /** A frame as a dialect sends it. */
@@ -24,10 +24,10 @@ export interface RequestDialogs {
   /** The requests that a dialog can express. */
   readonly methods: readonly HostRequestMethod[];
   /** The dialog of a request; undefined if no dialog can express it. */
-  asDialog(request: PendingRequest, now: number): ExtensionUiRequest | undefined;
+  asDialog(request: OpenHostRequest, now: number): ExtensionUiRequest | undefined;
   /** What the answer to that dialog says to the request. */
   resultOfDialog(
-    request: PendingRequest,
+    request: OpenHostRequest,
     response: Omit<ExtensionUiResponse, "type" | "id">,
   ): unknown;
   /** Whether `host_request_resolved` says that a dialog ended otherwise than by its answer. */

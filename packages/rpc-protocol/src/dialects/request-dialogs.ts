@@ -1,6 +1,6 @@
 import type { HostRequestMethod } from "../vocabulary/constants.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
-import type { BudgetParams, BudgetResult, PendingRequest } from "../vocabulary/host-request.ts";
+import type { BudgetParams, BudgetResult, OpenHostRequest } from "../vocabulary/host-request.ts";
 import type { ApprovalResult } from "../vocabulary/permission.ts";
 import { titleOfCall } from "./approval-title.ts";
 
@@ -18,7 +18,7 @@ export const dialogMethods: readonly HostRequestMethod[] = ["dialog", "tool_appr
  *
  * @param now - ms since the epoch, for the time that is left
  */
-export function asDialog(request: PendingRequest, now: number): ExtensionUiRequest | undefined {
+export function asDialog(request: OpenHostRequest, now: number): ExtensionUiRequest | undefined {
   const { id } = request;
   switch (request.method) {
     case "dialog":
@@ -38,7 +38,7 @@ export function asDialog(request: PendingRequest, now: number): ExtensionUiReque
 
 /** What the answer to such a dialog means. Exactly an option counts; anything else is a no. */
 export function resultOfDialog(
-  request: PendingRequest,
+  request: OpenHostRequest,
   { value, confirmed, cancelled }: Omit<ExtensionUiResponse, "type" | "id">,
 ): unknown {
   const text = cancelled === true ? undefined : value;
@@ -79,7 +79,7 @@ function raisedLimit({ limit, used }: BudgetParams): number {
 }
 
 function select(
-  { id, deadlineAt }: PendingRequest,
+  { id, deadlineAt }: OpenHostRequest,
   title: string,
   options: string[],
   now: number,

@@ -1,4 +1,4 @@
-import type { BudgetParams, BudgetResult } from "./host-request.ts";
+import type { BudgetParams, BudgetResult, CredentialParams } from "./host-request.ts";
 import type { ApprovalParams, ApprovalResult } from "./permission.ts";
 
 /** What a function learns of a request besides its parameters. */
@@ -36,3 +36,20 @@ export type RaiseBudget = (
   request: BudgetRequest,
   context: { readonly signal: AbortSignal },
 ) => BudgetResult | Promise<BudgetResult>;
+
+/** The key of a provider. */
+export interface GivenCredentials {
+  readonly apiKey?: string | undefined;
+  /** Headers to send with requests, beside the key or instead of it. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** When it has to be asked for again, in ms since the epoch. */
+  readonly expiresAt?: number | undefined;
+}
+
+/**
+ * Gives the key of a provider, before the environment and `auth.json` are looked at; without a key and
+ * headers in its answer, they are. The answer is kept in memory until `expiresAt`. It has 30 s.
+ */
+export type GetCredentials = (
+  asked: CredentialParams,
+) => GivenCredentials | undefined | Promise<GivenCredentials | undefined>;

@@ -37,6 +37,7 @@ export const hostRequestMethods = [
   "open_url",
   "budget",
   "elicitation",
+  "credential",
 ] as const;
 
 /** The name of one kind of host request. */

@@ -87,6 +87,28 @@ export const OpenUrlParams = z.object({
 });
 export type OpenUrlParams = z.infer<typeof OpenUrlParams>;
 
+/** The question for the key of a provider. */
+export const CredentialParams = z.object({
+  /** The provider. */
+  provider: z.string(),
+  /** The model that the request goes to. */
+  modelId: z.optional(z.string()),
+  /** Whether it is asked for the first time, the one before has expired, or the vendor refused it. */
+  reason: z.enum(["start", "expired", "refused"]),
+});
+export type CredentialParams = z.infer<typeof CredentialParams>;
+
+/** The key of a provider; without a key and headers, the host looks for one itself. */
+export const CredentialResult = z.object({
+  /** The key. */
+  apiKey: z.optional(z.string()),
+  /** Headers to send with requests, beside the key or instead of it. */
+  headers: z.optional(z.record(z.string(), z.string())),
+  /** When it has to be asked for again, in ms since the epoch; absent if it stays valid. */
+  expiresAt: z.optional(z.number()),
+});
+export type CredentialResult = z.infer<typeof CredentialResult>;
+
 /** A call of a tool that the client has registered. */
 export const HostToolParams = z.object({
   /** The name of the tool. */
@@ -132,6 +154,13 @@ const methods = {
     /** The page to open. */
     params: OpenUrlParams,
   },
+  credential: {
+    ...head,
+    /** What is asked. */
+    method: z.literal("credential"),
+    /** Whose key is asked for. */
+    params: CredentialParams,
+  },
 };
 const type = z.literal("host_request");
 
@@ -142,6 +171,7 @@ export const HostRequestFrame = z.discriminatedUnion("method", [
   z.object({ type, ...methods.budget }),
   z.object({ type, ...methods.elicitation }),
   z.object({ type, ...methods.open_url }),
+  z.object({ type, ...methods.credential }),
 ]);
 export type HostRequestFrame = z.infer<typeof HostRequestFrame>;
 
@@ -161,6 +191,11 @@ export const PendingRequest = z.discriminatedUnion("method", [
   }),
 ]);
 export type PendingRequest = z.infer<typeof PendingRequest>;
+
+/** An open request; the question for a key is the only one that is never listed. */
+export type OpenHostRequest =
+  | PendingRequest
+  | Omit<Extract<HostRequestFrame, { method: "credential" }>, "type">;
 
 /** What ended a request, and what came of it. */
 export const HostRequestResolved = z.object({

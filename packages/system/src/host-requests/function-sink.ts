@@ -1,7 +1,7 @@
 import type {
   Approve,
   HostRequestMethod,
-  PendingRequest,
+  OpenHostRequest,
   RaiseBudget,
 } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
@@ -25,7 +25,7 @@ export function functionSink(
   note: (diagnostic: Diagnostic) => void,
 ): RequestSink {
   const open = new Map<string, AbortController>();
-  const answer = async (request: PendingRequest, signal: AbortSignal): Promise<void> => {
+  const answer = async (request: OpenHostRequest, signal: AbortSignal): Promise<void> => {
     const { id, method } = request;
     try {
       const result = await decide(deciders, request, signal);
@@ -73,7 +73,7 @@ function deciderOf({ approve, raiseBudget }: Deciders, method: HostRequestMethod
 
 function decide(
   { approve, raiseBudget }: Deciders,
-  request: PendingRequest,
+  request: OpenHostRequest,
   signal: AbortSignal,
 ): unknown {
   const { id, toolCallId, promptId, agentId, deadlineAt } = request;
@@ -88,7 +88,7 @@ function decide(
 
 /** Several places to ask; the first that answers a method is asked. */
 export function firstSink(sinks: readonly RequestSink[]): RequestSink {
-  const sinkOf = (method: PendingRequest["method"]) => sinks.find((sink) => sink.answers(method));
+  const sinkOf = (method: OpenHostRequest["method"]) => sinks.find((sink) => sink.answers(method));
   return {
     answers: (method) => sinks.some((sink) => sink.answers(method)),
     open: (request) => sinkOf(request.method)?.open(request) ?? false,

@@ -1,4 +1,4 @@
-import type { HostRequestResolved, PendingRequest } from "@tau-agent/rpc-protocol";
+import type { HostRequestResolved, OpenHostRequest } from "@tau-agent/rpc-protocol";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { readDialogResult } from "./dialogs.ts";
@@ -14,7 +14,7 @@ const order: RequestOrder<unknown> = {
 
 function attached() {
   const requests = new HostRequests();
-  const shown: PendingRequest[] = [];
+  const shown: OpenHostRequest[] = [];
   const ended: HostRequestResolved[] = [];
   const sink: RequestSink = {
     answers: () => true,
@@ -144,10 +144,10 @@ describe("a host request", () => {
   it("is shown again to the next sink, and ends if they cannot answer", async () => {
     const { requests, shown } = attached();
     const asked = requests.ask(order);
-    const again: PendingRequest[] = [];
+    const again: OpenHostRequest[] = [];
     const sink = {
       answers: () => true,
-      open: (request: PendingRequest) => again.push(request) > 0,
+      open: (request: OpenHostRequest) => again.push(request) > 0,
       closed: () => {},
     };
     requests.attach(sink);

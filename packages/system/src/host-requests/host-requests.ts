@@ -2,6 +2,7 @@ import type {
   HostRequestMethod,
   HostRequestResolved,
   OnTimeout,
+  OpenHostRequest,
   PendingRequest,
 } from "@tau-agent/rpc-protocol";
 import { randomUuid } from "../base/random.ts";
@@ -39,8 +40,8 @@ export type GivenAnswer =
 export interface RequestOrder<Result> {
   /** For a request that was asked before; a new id if absent. */
   readonly id?: string | undefined;
-  readonly method: PendingRequest["method"];
-  readonly params: PendingRequest["params"];
+  readonly method: OpenHostRequest["method"];
+  readonly params: OpenHostRequest["params"];
   readonly promptId?: string | undefined;
   readonly toolCallId?: string | undefined;
   readonly agentId?: string | undefined;
@@ -78,13 +79,13 @@ export interface RequestSink {
   /** Whether a request of this method would be answered. */
   answers(method: HostRequestMethod): boolean;
   /** Shows a request; false if that is impossible after all. */
-  open(request: PendingRequest): boolean;
+  open(request: OpenHostRequest): boolean;
   /** A request that was shown has ended. */
-  closed(request: PendingRequest, resolved: HostRequestResolved): void;
+  closed(request: OpenHostRequest, resolved: HostRequestResolved): void;
 }
 
 interface OpenRequest {
-  readonly request: PendingRequest;
+  readonly request: OpenHostRequest;
   readonly read: (result: unknown) => Answer<unknown>;
   readonly unanswered: RequestOutcome;
   readonly onUpdate: ((partial: unknown) => void) | undefined;
@@ -102,23 +103,25 @@ export class HostRequests {
   #sink: RequestSink | undefined;
   #isEnded = false;
 
-  /** The open requests, oldest first. */
+  /** The open requests, oldest first, but those for keys. */
   get pending(): readonly PendingRequest[] {
-    return [...this.#open.values()].map(({ request }) => request);
+    return [...this.#open.values()].flatMap(({ request }) =>
+      request.method === "credential" ? [] : [request],
+    );
   }
 
   /** The ids of the open requests, oldest first. */
   get ids(): string[] {
-    return [...this.#open.keys()];
+    return this.#open.size === 0 ? [] : this.pending.map(({ id }) => id);
   }
 
   /** The number of open requests. */
   get size(): number {
-    return this.#open.size;
+    return this.ids.length;
   }
 
   /** An open request; undefined for any other id. */
-  get(id: string): PendingRequest | undefined {
+  get(id: string): OpenHostRequest | undefined {
     return this.#open.get(id)?.request;
   }
 
@@ -139,8 +142,13 @@ export class HostRequests {
   /** Shows every open request again; one that nobody can answer any more ends. */
   show(): void {
     for (const [id, { request }] of [...this.#open]) {
-      if (this.#open.has(id) && !this.#show(request)) this.#give(id, "timeout");
+      if (this.#open.has(id) && !this.#isStillAsked(request)) this.#give(id, "timeout");
     }
+  }
+
+  /** Nobody is asked for a key twice. */
+  #isStillAsked(request: OpenHostRequest): boolean {
+    return request.method === "credential" ? this.isAnswered(request.method) : this.#show(request);
   }
 
   /** Calls the listener whenever a request opens or ends. */
@@ -209,8 +217,10 @@ export class HostRequests {
   }
 
   /** Takes back all requests that the filter lets through. */
-  withdrawAll(withdrawal: Withdrawal, filter = (_: PendingRequest): boolean => true): void {
-    for (const request of this.pending) if (filter(request)) this.withdraw(request.id, withdrawal);
+  withdrawAll(withdrawal: Withdrawal, filter = (_: OpenHostRequest): boolean => true): void {
+    for (const { request } of [...this.#open.values()]) {
+      if (filter(request)) this.withdraw(request.id, withdrawal);
+    }
   }
 
   /** The session ends: nothing is asked any more, and what is open ends. */
@@ -238,7 +248,7 @@ export class HostRequests {
     return this.isAnswered(method) ? undefined : { by: "nobody" };
   }
 
-  #show(request: PendingRequest): boolean {
+  #show(request: OpenHostRequest): boolean {
     return this.isAnswered(request.method) && this.#sink?.open(request) === true;
   }
 
@@ -277,7 +287,7 @@ export class HostRequests {
   }
 }
 
-function requestOf(order: RequestOrder<unknown>): PendingRequest {
+function requestOf(order: RequestOrder<unknown>): OpenHostRequest {
   const { id = randomUuid(), promptId, toolCallId, agentId, timeoutMs, method, params } = order;
   const hasDeadline = timeoutMs !== undefined && timeoutMs > 0 && Number.isFinite(timeoutMs);
   return {
@@ -289,7 +299,7 @@ function requestOf(order: RequestOrder<unknown>): PendingRequest {
     ...(hasDeadline ? { deadlineAt: Date.now() + Math.round(timeoutMs) } : {}),
     onTimeout: order.onTimeout,
     params,
-  } as PendingRequest;
+  } as OpenHostRequest;
 }
 
 function withdrawalOf(signal: AbortSignal | undefined): Withdrawal {

@@ -141,6 +141,7 @@ export class Client implements CommandClient {
     const hosted = await pool.open(params);
     this.#recordFiles(hosted);
     const { attachment } = this.#attachedTo(hosted);
+    hosted.requests.openedBy(isOneShot ? undefined : attachment.requests);
     afterAnswer(() => {
       if (!isOneShot && !this.#isClosed) attachment.listen();
       hosted.diagnose();

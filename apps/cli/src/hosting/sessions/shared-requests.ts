@@ -2,7 +2,7 @@ import type { HostRequests, RequestSink } from "@tau-agent/coding-agent";
 import type {
   HostRequestMethod,
   HostRequestResolved,
-  PendingRequest,
+  OpenHostRequest,
 } from "@tau-agent/rpc-protocol";
 import { hostRequestMethods } from "@tau-agent/rpc-protocol/plain";
 import type { ClientRequests } from "../../rpc/connection/client-requests.ts";
@@ -35,6 +35,9 @@ export class SharedRequests implements RequestSink {
   /** The client that runs tools. */
   #runner: ClientRequests | undefined;
   #grace: NodeJS.Timeout | undefined;
+  /** The client that is asked for keys, once somebody has opened the session. */
+  #keyClient: ClientRequests | undefined;
+  #isOpened = false;
   /** The client whose answer is being taken. */
   #answering: ClientRequests | undefined;
   /** Calls that some client has been told of. */
@@ -48,7 +51,19 @@ export class SharedRequests implements RequestSink {
   /** Asks this client, too, from now on. */
   add(client: ClientRequests): void {
     this.#clients.add(client);
+    if (this.#isOpened && client.answers("credential")) this.#keyClient ??= client;
     this.note();
+  }
+
+  /**
+   * A client has opened the session: it alone is asked for keys and, once it has left, the first that comes
+   * and answers that.
+   *
+   * @param client - undefined for a single command over HTTP, which has no connection to ask
+   */
+  openedBy(client: ClientRequests | undefined): void {
+    this.#isOpened = true;
+    this.#keyClient = client;
   }
 
   /** Takes note of what clients answer now. */
@@ -96,6 +111,7 @@ export class SharedRequests implements RequestSink {
   /** A client has left. */
   remove(client: ClientRequests): void {
     this.#clients.delete(client);
+    if (this.#keyClient === client) this.#keyClient = undefined;
     if (this.#runner === client) this.#waitForRunner();
     if (this.#options.graceMs === undefined) this.#options.requests.show();
   }
@@ -118,16 +134,18 @@ export class SharedRequests implements RequestSink {
 
   answers(method: HostRequestMethod): boolean {
     if (method === "host_tool") return this.#runner !== undefined;
+    if (method === "credential") return this.#askedForKeys() !== undefined;
     if (this.#isAnswered(method)) return true;
     return this.#options.graceMs !== undefined && this.#seen.has(method);
   }
 
-  open(request: PendingRequest): boolean {
+  open(request: OpenHostRequest): boolean {
     if (request.method === "host_tool") {
       if (this.#runner === undefined) return false;
       if (!this.#called.has(request.id)) this.#call(request);
       return true;
     }
+    if (request.method === "credential") return this.#askedForKeys()?.open(request) === true;
     let isShown = false;
     this.#options.together(() => {
       for (const client of [...this.#clients]) {
@@ -137,18 +155,25 @@ export class SharedRequests implements RequestSink {
     return isShown || (this.#options.graceMs !== undefined && this.#seen.has(request.method));
   }
 
-  closed(request: PendingRequest, resolved: HostRequestResolved): void {
+  closed(request: OpenHostRequest, resolved: HostRequestResolved): void {
     this.#called.delete(request.id);
     this.#options.together(() => {
       for (const client of [...this.#clients]) {
         const isOwn = resolved.by === "client" && client === this.#answering;
         client.closed(request, resolved, isOwn);
       }
-      if (request.method !== "host_tool") this.#options.keep(resolved);
+      const isKept = request.method !== "host_tool" && request.method !== "credential";
+      if (isKept) this.#options.keep(resolved);
     });
   }
 
-  #call(request: PendingRequest): void {
+  /** Where nobody has opened the session, all clients have: the first that answers is asked. */
+  #askedForKeys(): ClientRequests | undefined {
+    const clients = this.#isOpened ? [this.#keyClient] : [...this.#clients];
+    return clients.find((client) => client?.answers("credential"));
+  }
+
+  #call(request: OpenHostRequest): void {
     const runner = this.#runner;
     // One that is away gets it when it is back.
     if (runner === undefined || !this.#clients.has(runner)) return;

@@ -4,7 +4,7 @@ import type {
   HostAnswer,
   HostRequestMethod,
   HostRequestResolved,
-  PendingRequest,
+  OpenHostRequest,
 } from "@tau-agent/rpc-protocol";
 import { RequestError } from "@tau-agent/system";
 import type { Connection } from "./connection.ts";
@@ -12,7 +12,7 @@ import type { Connection } from "./connection.ts";
 /** What a client says it answers: everything, or these methods. */
 export type AnsweredMethods = true | readonly string[];
 
-type HostToolRequest = Extract<PendingRequest, { method: "host_tool" }>;
+type HostToolRequest = Extract<OpenHostRequest, { method: "host_tool" }>;
 
 const noContent = {
   field: "result.content",
@@ -48,7 +48,7 @@ export class ClientRequests {
     return this.#formOf(method) !== undefined;
   }
 
-  open(request: PendingRequest): boolean {
+  open(request: OpenHostRequest): boolean {
     const form = this.#formOf(request.method);
     if (request.method === "host_tool") return this.runsTools && this.#callTool(request);
     if (form === undefined) return false;
@@ -66,7 +66,7 @@ export class ClientRequests {
   }
 
   /** `isOwn`: this client gave the answer. */
-  closed({ id, method }: PendingRequest, resolved: HostRequestResolved, isOwn: boolean): void {
+  closed({ id, method }: OpenHostRequest, resolved: HostRequestResolved, isOwn: boolean): void {
     const form = this.#forms.get(id);
     this.#forms.delete(id);
     if (form === "request") this.#connection.sendRequest(resolved);
@@ -124,14 +124,20 @@ export class ClientRequests {
     return true;
   }
 
-  #openDialog(request: PendingRequest): boolean {
+  #openDialog(request: OpenHostRequest): boolean {
     const dialog = this.#connection.dialect.requestDialogs?.asDialog(request, Date.now());
     return dialog !== undefined && this.#connection.ask(dialog);
   }
 
+  /** What a client may not know goes only to one that names it. */
+  #isNamed(method: HostRequestMethod): boolean {
+    if (this.#answered === true) return method !== "credential" && method !== "question";
+    return this.#answered?.includes(method) === true;
+  }
+
   #formOf(method: HostRequestMethod): Form | undefined {
     if (method === "host_tool") return this.runsTools ? "tool" : undefined;
-    if (this.#answered === true || this.#answered?.includes(method)) return "request";
+    if (this.#isNamed(method)) return "request";
     if (!this.#connection.dialect.requestDialogs?.methods.includes(method)) return undefined;
     return this.#answered === undefined || method === "dialog" ? "dialog" : undefined;
   }

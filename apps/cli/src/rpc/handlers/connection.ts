@@ -24,6 +24,7 @@ const sentRequests: readonly HostRequestMethod[] = [
   "budget",
   "elicitation",
   "open_url",
+  "credential",
 ];
 
 export const connectionHandlers = {

@@ -44,6 +44,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   fallbackModels: texts,
   thinkingLevel: oneOf(thinkingLevels),
   apiKey: text,
+  credentials: callable,
   store,
   projectKey: text,
   sessionDirectory: text,

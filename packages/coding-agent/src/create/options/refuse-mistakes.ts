@@ -2,7 +2,7 @@ import type { ModelRegistry } from "@tau-agent/models";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type Diagnostic, lineOf, type SettingsStore } from "@tau-agent/system";
 import type { ToolSet } from "../../tools/tool-set.ts";
-import type { CreateAgentSessionOptions } from "./session-options.ts";
+import type { SessionSetup } from "./session-options.ts";
 
 /**
  * Ends the start when settings.json, auth.json or models.json is broken: without what it says, a
@@ -42,7 +42,7 @@ function isOfSettings({ severity, member = "" }: Diagnostic): boolean {
  */
 export function toolDiagnostics(
   tools: Pick<ToolSet, "diagnose">,
-  { refusesMistakes, tools: { only = [] } = {} }: CreateAgentSessionOptions,
+  { refusesMistakes, tools: { only = [] } = {} }: SessionSetup,
   hasExtensions: boolean,
 ): readonly Diagnostic[] {
   const diagnostics = tools.diagnose();

@@ -1,8 +1,8 @@
 import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { McpPool } from "@tau-agent/mcp";
-import type { CustomProvider } from "@tau-agent/models";
-import type { Approve, RaiseBudget } from "@tau-agent/rpc-protocol";
+import type { CustomProvider, KeptCredentials } from "@tau-agent/models";
+import type { Approve, GetCredentials, RaiseBudget } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { SessionStore } from "@tau-agent/sessions";
 import type { SessionStart } from "@tau-agent/sessions/log";
@@ -65,6 +65,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly findLocalServers?: boolean | "always" | undefined;
   /** A key for the chosen provider, for this session only. */
   readonly apiKey?: string | undefined;
+  /**
+   * Gives the keys of providers, before the environment and `auth.json`. Without it, the client of
+   * `session.requests` is asked, if it answers that.
+   */
+  readonly credentials?: GetCredentials | undefined;
   /**
    * The conversation: `memory` writes no file, `continue` goes on with the latest of the folder, and a
    * path names a session file, as in `RpcClient`; `kind` says more. A new one by default.
@@ -165,6 +170,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
 }
 
 /** The options as a session is made from them. */
-export type SessionSetup = Omit<CreateAgentSessionOptions, "session"> & {
+export type SessionSetup = Omit<CreateAgentSessionOptions, "session" | "credentials"> & {
   readonly session?: SessionStart | undefined;
+  /** Subagents in this process share those of their caller. */
+  readonly credentials?: GetCredentials | KeptCredentials | undefined;
 };

@@ -2,11 +2,18 @@ import { builtInProviders } from "@tau-agent/ai";
 import {
   builtInCatalog,
   createModelRegistry,
+  KeptCredentials,
   type ModelRegistry,
   proxiedFetch,
 } from "@tau-agent/models";
 import { openSession } from "@tau-agent/sessions/log";
-import { HostRequests, ProcessRegistry, type SettingsStore } from "@tau-agent/system";
+import {
+  credentialsOfClient,
+  credentialsOfFunction,
+  HostRequests,
+  ProcessRegistry,
+  type SettingsStore,
+} from "@tau-agent/system";
 import { resolveScope } from "../options/choose-model.ts";
 import { type Places, resolvePlaces } from "../options/places.ts";
 import { refuseBrokenFiles } from "../options/refuse-mistakes.ts";
@@ -59,11 +66,13 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
 }
 
 function beginBase(
-  options: SessionSetup,
+  asked: SessionSetup,
   places: Places,
   settings: SettingsStore,
 ): Omit<SessionBase, "sandboxed"> {
-  const { environment = {} } = options;
+  const { environment = {} } = asked;
+  const requests = new HostRequests();
+  const options = { ...asked, credentials: keptCredentials(asked.credentials, requests) };
   const fetch = proxiedFetch({ environment, setting: () => settings.get("httpProxy") });
   const processes = new ProcessRegistry({ systemRoot: environment.SystemRoot });
   return {
@@ -75,12 +84,24 @@ function beginBase(
     registry: createRegistry(options, places, { fetch, processes }),
     fetch,
     processes,
-    requests: new HostRequests(),
+    requests,
   };
 }
 
+function keptCredentials(
+  given: SessionSetup["credentials"],
+  requests: HostRequests,
+): KeptCredentials {
+  if (given instanceof KeptCredentials) return given;
+  if (given !== undefined) {
+    return new KeptCredentials({ get: credentialsOfFunction(given), isOffered: () => true });
+  }
+  const isOffered = () => requests.isAnswered("credential");
+  return new KeptCredentials({ get: credentialsOfClient(requests), isOffered });
+}
+
 function createRegistry(
-  options: SessionSetup,
+  options: SessionBase["options"],
   { agentDirectory }: Places,
   shared: Pick<SessionBase, "fetch" | "processes">,
 ): ModelRegistry {
@@ -88,6 +109,7 @@ function createRegistry(
     agentDirectory,
     environment: options.environment ?? {},
     catalog: builtInCatalog(),
+    credentials: options.credentials,
     apis: options.stream === undefined ? Object.keys(builtInProviders) : undefined,
     ...shared,
   });

@@ -1,4 +1,4 @@
-import type { ModelRegistry } from "@tau-agent/models";
+import type { KeptCredentials, ModelRegistry } from "@tau-agent/models";
 import type { HostRequests, ProcessRegistry, SandboxParts, SettingsStore } from "@tau-agent/system";
 import type { Places } from "../options/places.ts";
 import type { SessionSetup } from "../options/session-options.ts";
@@ -6,7 +6,7 @@ import type { WorkingFolder } from "../options/working-folder.ts";
 
 /** What a session has before its extensions are loaded. */
 export interface SessionBase {
-  readonly options: SessionSetup;
+  readonly options: SessionSetup & { readonly credentials: KeptCredentials };
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly places: Places;
   readonly workingFolder: WorkingFolder;

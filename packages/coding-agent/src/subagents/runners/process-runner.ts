@@ -1,5 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
-import type { Approve, RaiseBudget, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { KeptCredentials } from "@tau-agent/models";
+import type { Approve, GetCredentials, RaiseBudget, SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "@tau-agent/system";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
@@ -31,6 +32,8 @@ export interface SubagentHostRequest {
   readonly approve: Approve;
   /** Decides about limits that it has used up. */
   readonly raiseBudget: RaiseBudget;
+  /** Gives the keys of providers; undefined if the session is given none. */
+  readonly credentials: GetCredentials | undefined;
 }
 
 /** The part of an RPC client that a subagent uses. */
@@ -46,11 +49,13 @@ export interface ProcessRunnerOptions {
   readonly command: () => readonly string[] | undefined;
   /** The variables of the hosts, and the registry that kills them. */
   readonly environment: Pick<ToolEnvironment, "environment" | "processes" | "sandbox">;
+  /** The keys that the session is given. */
+  readonly credentials: KeptCredentials;
 }
 
 /** Runs each subagent in a process of its own. */
 export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
-  const { command, environment } = options;
+  const { command, environment, credentials } = options;
   return async (request) => {
     const { cwd, onEvent, budget, signal, approve, raiseBudget, permissions } = request;
     const own = command() ?? [];
@@ -72,6 +77,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         onEvent,
         approve,
         raiseBudget,
+        credentials: credentials.isOffered ? (asked) => credentials.answer(asked) : undefined,
       })
       .catch((error: unknown) => {
         environment.processes.hostEnded(planned);

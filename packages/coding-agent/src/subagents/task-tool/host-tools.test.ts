@@ -1,5 +1,5 @@
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import type { PendingRequest } from "@tau-agent/rpc-protocol";
+import type { OpenHostRequest } from "@tau-agent/rpc-protocol";
 import { expect, it } from "vitest";
 import { createTestSession } from "../../create/__fixtures__/test-session.ts";
 import type { HostToolDefinition } from "../../host-tools/host-tools.ts";
@@ -33,7 +33,7 @@ async function run(
   );
   const test = await createTestSession(script, { ...places, trustProject: true });
   const { session, events } = test;
-  const asked: PendingRequest[] = [];
+  const asked: OpenHostRequest[] = [];
   session.requests.attach({
     answers: (method) => method === "host_tool",
     open: (request) => {

@@ -1,0 +1,70 @@
+import type { GetCredentials, GivenCredentials } from "@tau-agent/rpc-protocol";
+import { isJsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
+import type { Answer, HostRequests } from "./host-requests.ts";
+
+/** How long whoever is asked for a key may take. */
+export const CREDENTIAL_LIMIT_MS = 30_000;
+
+const members = ["apiKey", "headers", "expiresAt"];
+
+/** Reads the answer to a question for a key; a member that is no key must not be taken for none. */
+export function readCredentials(result: unknown): Answer<GivenCredentials> {
+  if (!isJsonObject(result)) {
+    return { field: "result", reason: "expected an object with apiKey, headers or expiresAt" };
+  }
+  const unknown = Object.keys(result).find((name) => !members.includes(name));
+  if (unknown !== undefined) {
+    return { field: `result.${unknown}`, reason: `there is no such member${nearestHint(unknown, members)}` };
+  }
+  const { apiKey, headers, expiresAt } = result;
+  if (apiKey !== undefined && (typeof apiKey !== "string" || apiKey.trim() === "")) {
+    return { field: "result.apiKey", reason: "expected a text that is not empty" };
+  }
+  if (headers !== undefined && !areHeaders(headers)) {
+    return { field: "result.headers", reason: "expected an object of texts" };
+  }
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
+    return { field: "result.expiresAt", reason: "expected a time in ms since the epoch" };
+  }
+  return { result: result as GivenCredentials, outcome: "answered" };
+}
+
+function areHeaders(headers: unknown): boolean {
+  return isJsonObject(headers) && Object.values(headers).every((value) => typeof value === "string");
+}
+
+/** Asks the client of a session for keys. */
+export function credentialsOfClient(requests: HostRequests): GetCredentials {
+  return async (params) => {
+    const { by, result, error } = await requests.ask<GivenCredentials>({
+      method: "credential",
+      params,
+      onTimeout: "cancel",
+      timeoutMs: CREDENTIAL_LIMIT_MS,
+      unanswered: "cancelled",
+      read: readCredentials,
+    });
+    if (result !== undefined || by === "nobody") return result;
+    if (by === "client") throw new Error(error ?? "the client gave no answer");
+    throw new Error(by === "timeout" ? unanswered : "the session ended");
+  };
+}
+
+const unanswered = `there was no answer within ${CREDENTIAL_LIMIT_MS / 1000} s`;
+
+/** The answer of an embedder's function. */
+export function credentialsOfFunction(get: GetCredentials): GetCredentials {
+  return async (params) => {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error(unanswered)), CREDENTIAL_LIMIT_MS);
+    try {
+      const given: unknown = await Promise.race([get(params), late]);
+      if (given == null) return undefined;
+      const read = readCredentials(given);
+      if ("field" in read) throw new Error(`${read.field}: ${read.reason}`);
+      return read.result;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
