@@ -13,9 +13,18 @@ from .errors import (
     TauError,
 )
 from .events import EventStream
-from .host_requests import Allow, ApprovalRequest, BudgetRequest, Deny, RaiseLimit, Stop
+from .host_requests import (
+    Allow,
+    ApprovalRequest,
+    BudgetRequest,
+    Deny,
+    GivenCredentials,
+    RaiseLimit,
+    Stop,
+)
 from .host_tools import ToolContext
 from .remote_client import RemoteClient, TauSession
+from .protocol import CredentialParams
 from .run import PromptRun
 from .ui import UiHandler
 
@@ -25,11 +34,13 @@ __all__ = [
     "BudgetRequest",
     "ConnectionClosedError",
     "ConnectionCode",
+    "CredentialParams",
     "Deny",
     "ErrorCode",
     "EventOverflowError",
     "EventStream",
     "FrameTooLargeError",
+    "GivenCredentials",
     "PromptRun",
     "RaiseLimit",
     "RemoteClient",

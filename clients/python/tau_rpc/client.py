@@ -13,7 +13,14 @@ from typing import Any, Literal, TypeVar, cast, overload
 from .commands import CommandMethods
 from .errors import ConnectionClosedError, FrameTooLargeError, RequestTimeoutError, RpcError
 from .events import EventStream
-from .host_requests import Approve, HostRequests, RaiseBudget, RequestHandler
+from .host_requests import (
+    Approve,
+    Credentials,
+    HostRequests,
+    RaiseBudget,
+    RequestHandler,
+    credential_handler,
+)
 from .host_tools import HostTools, ToolFunction, host_tool
 from .lines import LineReader, decode_line, encode_line
 from .process import HostProcess
@@ -54,6 +61,7 @@ class TauClient(CommandMethods):
         args: Sequence[str | os.PathLike[str]] = (),
         provider: str | None = None,
         model: str | None = None,
+        fallback_models: Sequence[str] = (),
         session: Literal["memory", "continue"] | os.PathLike[str] | None = None,
         tools: Sequence[str] | None = None,
         extensions: Sequence[str | os.PathLike[str]] = (),
@@ -64,6 +72,7 @@ class TauClient(CommandMethods):
         merge_ms: float | None = None,
         approve: Approve | None = None,
         raise_budget: RaiseBudget | None = None,
+        credentials: Credentials | None = None,
         host_requests: Mapping[str, RequestHandler] | None = None,
         ui: UiHandler | None = None,
         dialog_timeout: float | None = None,
@@ -77,6 +86,8 @@ class TauClient(CommandMethods):
         """
         `command`: a program, or a program and arguments, that start a host; `--mode rpc` follows
           unless a `--mode` is given, then come the `args`.
+        `fallback_models`: models, as provider/id, that answer in this order when the model fails and
+          its retries are used up.
         `session`: "memory" writes no file, "continue" goes on with the folder's latest, and a path
           names a session file; a new one by default.
         `tools`: the names of the tools the model may call; all by default.
@@ -89,8 +100,10 @@ class TauClient(CommandMethods):
         `approve`: decides whether a tool may run. What it raises, and what is not a decision,
           denies. It is cancelled when the question ends in another way.
         `raise_budget`: decides whether a limit that is used up is raised, where the budget asks.
+        `credentials`: gives the keys of providers, before the environment of the host and its
+          auth.json. The host keeps what it returns in memory only.
         `host_requests`: handlers of further methods; the result is the answer.
-          Without these three, approvals and budgets are shown as dialogs by `ui.select`.
+          Without these, approvals and budgets are shown as dialogs by `ui.select`.
         `ui`: shows what extensions ask for; without one, dialogs are cancelled.
         `dialog_timeout`: seconds after which an unanswered dialog is cancelled; None for never.
         `request_timeout`: seconds to wait for each answer; None, and 0, for as long as it takes.
@@ -99,7 +112,7 @@ class TauClient(CommandMethods):
         `on_stderr`: gets the host's stderr as it comes.
         `client_info`: name and version, told to the host.
         """
-        words = host_words(provider, model, session, tools, extensions, permissions)
+        words = host_words(provider, model, fallback_models, session, tools, extensions, permissions)
         self._command = _whole_command(command, [*words, *args])
         self._cwd = cwd
         self._env = dict(env or {})
@@ -111,6 +124,8 @@ class TauClient(CommandMethods):
             handlers["tool_approval"] = cast(RequestHandler, approve)
         if raise_budget is not None:
             handlers["budget"] = cast(RequestHandler, raise_budget)
+        if credentials is not None:
+            handlers["credential"] = credential_handler(credentials)
         self._requests = HostRequests(handlers, self._ui, self._write)
         self._tools = HostTools(self._write)
         self._dialog_timeout = dialog_timeout

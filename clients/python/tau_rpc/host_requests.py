@@ -6,7 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypedDict, Union, cast
 
-from .protocol import ApprovalParams, BudgetParams, ExtensionUiRequestSelect, PermissionRule
+from .protocol import (
+    ApprovalParams,
+    BudgetParams,
+    CredentialParams,
+    ExtensionUiRequestSelect,
+    PermissionRule,
+)
 from .ui import UiHandler
 
 
@@ -77,8 +83,20 @@ class Stop(TypedDict):
     stop: Literal[True]
 
 
+class GivenCredentials(TypedDict, total=False):
+    """The key of a provider; without a key and headers, the host looks for one itself."""
+
+    apiKey: str
+    """The key."""
+    headers: dict[str, str]
+    """Headers to send with requests, beside the key or instead of it."""
+    expiresAt: float
+    """When it has to be asked for again, in ms since the epoch."""
+
+
 Approve = Callable[[ApprovalRequest], Awaitable[Union[Allow, Deny]]]
 RaiseBudget = Callable[[BudgetRequest], Awaitable[Union[RaiseLimit, Stop]]]
+Credentials = Callable[[CredentialParams], Awaitable[Union[GivenCredentials, None]]]
 RequestHandler = Callable[[dict[str, Any]], Awaitable[Any]]
 
 _ONCE, _SESSION, _DENY, _STOP = "Allow once", "Allow for this session", "Deny", "Stop"
@@ -152,6 +170,17 @@ class HostRequests:
 
     def _answer(self, request_id: str, **answer: Any) -> None:
         self._send({"type": "host_response", "id": request_id, **answer})
+
+
+def credential_handler(credentials: Credentials) -> RequestHandler:
+    """A function for keys as a handler; without a key the host looks for one itself."""
+
+    async def answer(request: dict[str, Any]) -> GivenCredentials:
+        names = ("provider", "modelId", "reason")
+        asked = {name: request[name] for name in names if name in request}
+        return await credentials(cast("CredentialParams", asked)) or {}
+
+    return answer
 
 
 async def _show_approval(ui: UiHandler, request: Mapping[str, Any]) -> Allow | Deny:

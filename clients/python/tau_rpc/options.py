@@ -9,6 +9,7 @@ from collections.abc import Sequence
 def host_words(
     provider: str | None,
     model: str | None,
+    fallback_models: Sequence[str],
     session: str | os.PathLike[str] | None,
     tools: Sequence[str] | None,
     extensions: Sequence[str | os.PathLike[str]],
@@ -17,6 +18,8 @@ def host_words(
     """The words for the options that are given."""
     named = {"--provider": provider, "--model": model, "--permission-mode": permissions}
     words = [word for name, value in named.items() if value is not None for word in (name, value)]
+    for name in fallback_models:
+        words += ["--fallback-model", name]
     if session == "memory":
         words.append("--no-session")
     elif session == "continue":

@@ -432,6 +432,10 @@ class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
     """The error of the last attempt."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _AutoRetryStartEvent(TypedDict):
@@ -1086,6 +1090,22 @@ class ContextReportRows(_ContextReportRows, total=False):
     """The path of a context file, the name of an MCP server, or that of the tool whose results
     these are.
     """
+
+
+class _CredentialParams(TypedDict):
+    provider: str
+    """The provider."""
+    reason: Literal["start", "expired", "refused"]
+    """Whether it is asked for the first time, the one before has expired, or the vendor refused
+    it.
+    """
+
+
+class CredentialParams(_CredentialParams, total=False):
+    """The question for the key of a provider."""
+
+    modelId: str
+    """The model that the request goes to."""
 
 
 class _CustomEntry(TypedDict):
@@ -2669,6 +2689,35 @@ class HostRequestBudget(_HostRequestBudget, total=False):
     """Its number in the session, rising from 1; sent after `initialize`."""
 
 
+class _HostRequestCredential(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["credential"]
+    """What is asked."""
+    params: CredentialParams
+    """Whose key is asked for."""
+
+
+class HostRequestCredential(_HostRequestCredential, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _HostRequestDialog(TypedDict):
     type: Literal["host_request"]
     id: str
@@ -3589,7 +3638,6 @@ class ModelCostTier(TypedDict):
 _ModelFallbackEvent = TypedDict(
     "_ModelFallbackEvent",
     {
-        # 
         "type": Literal["model_fallback"],
         # The model that failed, as `provider/id`.
         "from": str,
@@ -6507,6 +6555,7 @@ HostFrame: TypeAlias = Union[
     HostRequestBudget,
     HostRequestElicitation,
     HostRequestOpenUrl,
+    HostRequestCredential,
     HostRequestResolved,
     HostToolCall,
     HostToolCancel,
@@ -6819,6 +6868,7 @@ __all__ = [
     "ContextReport",
     "ContextReportCleared",
     "ContextReportRows",
+    "CredentialParams",
     "CustomEntry",
     "CustomMessage",
     "CustomMessageEntry",
@@ -6933,6 +6983,7 @@ __all__ = [
     "HostFrame",
     "HostInfo",
     "HostRequestBudget",
+    "HostRequestCredential",
     "HostRequestDialog",
     "HostRequestElicitation",
     "HostRequestOpenUrl",

@@ -13,7 +13,11 @@ const MIN_SECRET_LENGTH = 6;
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter(({ length }) => length >= MIN_SECRET_LENGTH)
-    .flatMap((secret) => [secret, secret.replace(/^Bearer\s+/i, ""), encodeURIComponent(secret.toWellFormed())])
+    .flatMap((secret) => [
+      secret,
+      secret.replace(/^Bearer\s+/i, ""),
+      encodeURIComponent(secret.toWellFormed()),
+    ])
     // One that contains another first, or its rest stays.
     .sort((one, other) => other.length - one.length);
   return forms.reduce((shown, form) => shown.replaceAll(form, "[redacted]"), text);

@@ -69,7 +69,8 @@ export class ModelSelection {
       const why = reason === undefined ? "" : `. It is known, but cannot be used: ${reason}`;
       throw new SessionError("model_not_found", { model: `${provider}/${modelId}${why}` });
     }
-    if (!(await this.registry.isAvailable(model))) await this.registry.keys.require(provider, modelId);
+    if (!(await this.registry.isAvailable(model)))
+      await this.registry.keys.require(provider, modelId);
     this.use(model);
     return model;
   }

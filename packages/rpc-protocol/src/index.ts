@@ -57,7 +57,6 @@ export {
   BudgetParams,
   BudgetResult,
   CredentialParams,
-  CredentialResult,
   DialogParams,
   ElicitationParams,
   type HostAnswer,

@@ -1,7 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
-import { type KeptCredentials, type ModelRegistry, resolveModel, type ScopedModel } from "@tau-agent/models";
+import {
+  type KeptCredentials,
+  type ModelRegistry,
+  resolveModel,
+  type ScopedModel,
+} from "@tau-agent/models";
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { LogParts, SessionPart } from "@tau-agent/sessions/log";

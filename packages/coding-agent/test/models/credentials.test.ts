@@ -2,7 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { createStream } from "@tau-agent/ai";
-import { type Fault, type Scenario, startLoopbackServer, toolCall, turn } from "@tau-agent/ai/testing";
+import {
+  type Fault,
+  type Scenario,
+  startLoopbackServer,
+  toolCall,
+  turn,
+} from "@tau-agent/ai/testing";
 import type { CredentialParams, GetCredentials, OpenHostRequest } from "@tau-agent/rpc-protocol";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {

@@ -228,7 +228,9 @@ export class KeyResolver {
     const given = this.#given.get(placeOf(provider, modelId));
     if (given !== undefined) {
       const isNew = await this.#options.credentials?.renew(provider, modelId, given);
-      return isNew ? undefined : `The key of ${provider} was refused, and credentials gave no other.`;
+      return isNew
+        ? undefined
+        : `The key of ${provider} was refused, and credentials gave no other.`;
     }
     const login = `Run tau auth login ${provider}.`;
     try {

@@ -20,7 +20,14 @@ export interface ConnectOptions
   extends TokenOptions,
     Pick<
       RpcClientOptions,
-      "approve" | "raiseBudget" | "credentials" | "ui" | "clientInfo" | "mergeMs" | "stream" | "requestTimeoutMs"
+      | "approve"
+      | "raiseBudget"
+      | "credentials"
+      | "ui"
+      | "clientInfo"
+      | "mergeMs"
+      | "stream"
+      | "requestTimeoutMs"
     > {
   /** How long a lost connection is tried again, in ms: 60 s by default, 0 for not at all. */
   readonly reconnect?: { readonly maxMs: number };

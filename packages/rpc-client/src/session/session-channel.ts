@@ -32,14 +32,14 @@ export class SessionChannel {
   constructor(options: SessionChannelOptions) {
     this.#options = options;
     const { handlers, hub, note } = options;
-    const { approve, raiseBudget, ui = {} } = handlers;
+    const { approve, raiseBudget, credentials, ui = {} } = handlers;
     const send = (response: Parameters<Connection["answerHostRequest"]>[0]): void =>
       this.connection.answerHostRequest(response);
-    const decides = approve !== undefined || raiseBudget !== undefined;
     // Undefined for a client that is asked by dialogs only.
-    const requests = decides
-      ? new HostRequestHandler({ approve, raiseBudget, ui, send })
-      : undefined;
+    const requests =
+      (approve ?? raiseBudget ?? credentials) === undefined
+        ? undefined
+        : new HostRequestHandler({ approve, raiseBudget, credentials, ui, send });
     const tools = new HostToolRunner(send);
     this.#requests = requests;
     this.tools = tools;

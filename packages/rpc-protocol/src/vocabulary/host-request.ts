@@ -98,17 +98,6 @@ export const CredentialParams = z.object({
 });
 export type CredentialParams = z.infer<typeof CredentialParams>;
 
-/** The key of a provider; without a key and headers, the host looks for one itself. */
-export const CredentialResult = z.object({
-  /** The key. */
-  apiKey: z.optional(z.string()),
-  /** Headers to send with requests, beside the key or instead of it. */
-  headers: z.optional(z.record(z.string(), z.string())),
-  /** When it has to be asked for again, in ms since the epoch; absent if it stays valid. */
-  expiresAt: z.optional(z.number()),
-});
-export type CredentialResult = z.infer<typeof CredentialResult>;
-
 /** A call of a tool that the client has registered. */
 export const HostToolParams = z.object({
   /** The name of the tool. */

@@ -185,7 +185,8 @@ function inOrder(frame: FrameSchema): FrameSchema {
   const schema = frame.schema as z.ZodMiniObject<Record<string, z.ZodMiniType>>;
   const { shape } = schema.def;
   if (/Ready$|^Listening$/.test(frame.name)) return frame;
-  const order = "success" in shape || "seq" in shape ? {} : eventOrder;
+  const isAnswer = "success" in shape && "command" in shape;
+  const order = isAnswer || "seq" in shape ? {} : eventOrder;
   const session = "sessionId" in shape ? {} : ofSession;
   return { ...frame, schema: z.extend(schema, { ...session, ...order }) };
 }

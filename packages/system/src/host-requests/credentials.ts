@@ -14,7 +14,10 @@ export function readCredentials(result: unknown): Answer<GivenCredentials> {
   }
   const unknown = Object.keys(result).find((name) => !members.includes(name));
   if (unknown !== undefined) {
-    return { field: `result.${unknown}`, reason: `there is no such member${nearestHint(unknown, members)}` };
+    return {
+      field: `result.${unknown}`,
+      reason: `there is no such member${nearestHint(unknown, members)}`,
+    };
   }
   const { apiKey, headers, expiresAt } = result;
   if (apiKey !== undefined && (typeof apiKey !== "string" || apiKey.trim() === "")) {
@@ -30,7 +33,9 @@ export function readCredentials(result: unknown): Answer<GivenCredentials> {
 }
 
 function areHeaders(headers: unknown): boolean {
-  return isJsonObject(headers) && Object.values(headers).every((value) => typeof value === "string");
+  return (
+    isJsonObject(headers) && Object.values(headers).every((value) => typeof value === "string")
+  );
 }
 
 /** Asks the client of a session for keys. */
