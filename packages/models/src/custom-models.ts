@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { commonStart, type Diagnostic, isLoopback, readJsonFile } from "@tau-agent/system";
-import type { ProviderKeyEntry } from "./auth/key-resolver.ts";
+import type { ProviderKeyEntry } from "./auth/key-types.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { Credential, OAuthCredential } from "./auth/store.ts";
 import type { KnownModels, ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";

@@ -1,6 +1,6 @@
 export { AnsweringModel, type Fallback } from "./answering-model.ts";
 export { KeptCredentials } from "./auth/kept-credentials.ts";
-export type { FoundAuth, KeySource, ResolvedKey } from "./auth/key-resolver.ts";
+export type { FoundAuth, KeySource, ResolvedKey } from "./auth/key-types.ts";
 export { createCommandRunner } from "./auth/run-command.ts";
 export type { Credential, OAuthCredential } from "./auth/store.ts";
 export { AuthStore } from "./auth/store.ts";

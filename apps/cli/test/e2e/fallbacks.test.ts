@@ -51,13 +51,13 @@ const delegates: Scenario = ({ lastUserText, toolResults }) => {
 };
 
 describe("a client with fallbacks", () => {
-  it("hears of a fallback, and subagents in their own processes have it, too", async () => {
+  it("receives a fallback as an event, and subagents in their own processes have it, too", async () => {
     const { files, first } = await twoVendors({
       first: delegates,
       second: () => "second looked",
       fault: (index) => {
-        const { messages } = first.requests[index]?.body as { messages: { content: unknown }[] };
-        return JSON.stringify(messages).includes("delegate") ? undefined : overloaded();
+        const asked = JSON.stringify(first.requests[index]?.body);
+        return asked.includes("delegate") ? undefined : overloaded();
       },
     });
     const { client, events } = await start(files, { fallbackModels: ["second/one"] });
@@ -75,7 +75,7 @@ describe("a client with fallbacks", () => {
     expect(last).toMatchObject({ provider: "second", model: "one" });
   });
 
-  it("is told which name is wrong", async () => {
+  it("learns which name is wrong", async () => {
     const { files } = await twoVendors({ first: [], second: [] });
     const words = ["--model", "first/one", "--fallback-model", "second/oen"];
     const ended = await runHost({ files, arguments: words });
@@ -137,7 +137,7 @@ describe("a client that gives keys", () => {
     expect(everythingIn(place.folder)).not.toContain(SECRET);
   });
 
-  it("is asked once more after a 401, and hears why there is no key where it gives none", async () => {
+  it("is asked once more after a 401, and its error ends a prompt where it gives none", async () => {
     const { files } = await twoVendors({ first: () => "hi", second: [], keys: [SECRET] });
     const keys = ["an-old-key", SECRET];
     const { client } = await start(files, { credentials: () => ({ apiKey: keys.shift() ?? "" }) });

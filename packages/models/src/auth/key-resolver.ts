@@ -9,64 +9,8 @@ import {
 } from "./cloud-credentials.ts";
 import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
 import { type KeptCredentials, placeOf } from "./kept-credentials.ts";
+import type { ProviderKeyEntry, ProviderLogin, ResolvedKey } from "./key-types.ts";
 import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
-
-/** Where a key came from. */
-export type KeySource =
-  | "runtime"
-  | "credentials"
-  | "auth_file"
-  | "login"
-  | "models_file"
-  | "environment"
-  | "cloud"
-  | "none";
-
-/** The key for a request; absent if the provider needs none, such as a server on this machine. */
-export interface ResolvedKey {
-  readonly key: string | undefined;
-  readonly source: KeySource;
-  /** Headers to send with the key. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Where a login says that its requests go. */
-  readonly baseUrl?: string | undefined;
-}
-
-/** The key and headers of a provider that finds its keys itself. */
-export interface FoundAuth {
-  readonly apiKey?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
-/** How the logins of a provider are used; each vendor differs. */
-export interface ProviderLogin {
-  /** Trades the refresh token for new tokens. */
-  readonly refresh: OAuthRefresh;
-  /** What a request contains for the login. */
-  readonly keyOf: (credential: OAuthCredential) => string;
-  /** Headers to send with it. */
-  readonly headersOf?:
-    | ((credential: OAuthCredential) => Readonly<Record<string, string>>)
-    | undefined;
-  /** Where requests go with it, unless the user's files say otherwise. */
-  readonly baseUrlOf?: ((credential: OAuthCredential) => string | undefined) | undefined;
-}
-
-/** The key settings of a provider in models.json or from an extension. */
-export interface ProviderKeyEntry {
-  /** The unresolved value. */
-  readonly apiKey?: string | undefined;
-  /** The provider is on this machine and needs no key. */
-  readonly isKeyless?: boolean | undefined;
-  /** Users may log in instead of having a key. */
-  readonly login?: ProviderLogin | undefined;
-  /** Finds the key itself, given the entry of auth.json; undefined if there is none. */
-  readonly findAuth?:
-    | ((stored: Credential | undefined) => Promise<FoundAuth | undefined>)
-    | undefined;
-  /** Whether {@link ProviderKeyEntry.findAuth} would find one. */
-  readonly hasAuth?: ((stored: Credential | undefined) => Promise<boolean>) | undefined;
-}
 
 /** What a {@link KeyResolver} works with. */
 export interface KeyResolverOptions {

@@ -1,4 +1,4 @@
-import type { KeySource } from "./key-resolver.ts";
+import type { KeySource } from "./key-types.ts";
 
 /** Where the makers of models hand out keys. */
 const keyPages: Readonly<Record<string, string>> = {

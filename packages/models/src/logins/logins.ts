@@ -1,5 +1,5 @@
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { ProviderLogin } from "../auth/key-resolver.ts";
+import type { ProviderLogin } from "../auth/key-types.ts";
 import type { AuthStore, Credential, OAuthCredential } from "../auth/store.ts";
 import { loginRowOf, loginRows } from "./definitions.ts";
 import type {

@@ -19,7 +19,7 @@ import { type FallbackNote, fallbackNoteOf } from "./fallback-note.ts";
 import { reminderDetails } from "./reminder.ts";
 
 /** A model by its name. */
-export interface NamedModel {
+interface NamedModel {
   readonly provider: string;
   readonly modelId: string;
 }
@@ -76,8 +76,8 @@ export function latestLevel(entries: Iterable<SessionEntry>): ResumedModel["thin
 /**
  * The model that a branch says last: that of its newest reply, unless this one was a fallback.
  *
- * @param replies - the entries that are no messages and the replies, newest first
- * @param others - at least the entries that are no messages, newest first
+ * @param replies - replies, and entries without a message, newest first
+ * @param others - at least the entries without a message, newest first
  */
 export function latestModel(
   replies: Iterable<SessionEntry>,

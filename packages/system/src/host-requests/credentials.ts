@@ -2,13 +2,13 @@ import type { GetCredentials, GivenCredentials } from "@tau-agent/rpc-protocol";
 import { isJsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Answer, HostRequests } from "./host-requests.ts";
 
-/** How long whoever is asked for a key may take. */
-export const CREDENTIAL_LIMIT_MS = 30_000;
+/** How long an answer to the question for a key may take. */
+const CREDENTIAL_LIMIT_MS = 30_000;
 
 const members = ["apiKey", "headers", "expiresAt"];
 
-/** Reads the answer to a question for a key; a member that is no key must not be taken for none. */
-export function readCredentials(result: unknown): Answer<GivenCredentials> {
+/** Reads the answer to a question for a key; a misspelt member must not count as no key. */
+function readCredentials(result: unknown): Answer<GivenCredentials> {
   if (!isJsonObject(result)) {
     return { field: "result", reason: "expected an object with apiKey, headers or expiresAt" };
   }
