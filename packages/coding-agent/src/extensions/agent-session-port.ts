@@ -14,7 +14,7 @@ import type { SettingsStore } from "@tau-agent/system";
 import type { PromptResources } from "../resources/resources.ts";
 import type { SystemPromptInput } from "../resources/system-prompt.ts";
 import type { AgentSession } from "../session/agent-session.ts";
-import type { SessionParts } from "../session/build-session.ts";
+import type { SessionParts } from "../session/session-parts.ts";
 import { fitContent } from "../user-input/fit-content.ts";
 import type { DeliveryOptions, SlashCommandInfo } from "./api/api.ts";
 import type {

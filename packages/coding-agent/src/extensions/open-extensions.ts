@@ -3,7 +3,7 @@ import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic, HostRequests } from "@tau-agent/system";
 import type { PromptResources } from "../resources/resources.ts";
 import type { AgentSession } from "../session/agent-session.ts";
-import type { SessionParts } from "../session/build-session.ts";
+import type { SessionParts } from "../session/session-parts.ts";
 import { AgentSessionPort } from "./agent-session-port.ts";
 import type { SlashCommandInfo } from "./api/api.ts";
 import type { ExtensionTool } from "./api/tool.ts";

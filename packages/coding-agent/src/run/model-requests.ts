@@ -110,7 +110,7 @@ export class ModelRequests {
     initiator: StreamOptions["initiator"] = "agent",
     other?: Model,
   ): Promise<ModelRequest> {
-    const { settings, sessionId, messages, hooks, budget, outputs, onDiagnostic } = this.#options;
+    const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
     await budget.admit();
     const { registry } = this.#options.models;
     const { thinkingLevel } = this.#options.answering;

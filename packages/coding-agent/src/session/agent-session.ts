@@ -43,11 +43,12 @@ import type { SessionTodos } from "../todos/session-todos.ts";
 import type { FileChange } from "../tools/preview-change.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { PromptInput } from "../user-input/input.ts";
-import { addMessage, type SessionParts } from "./build-session.ts";
+import { addMessage } from "./build-session.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import { describeTools } from "./describe-tools.ts";
 import { endSession } from "./end-session.ts";
 import type { SessionNavigation } from "./session-navigation.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** A coding agent with its conversation. Every interface of Tau drives one of these. */
 export class AgentSession implements AsyncDisposable {

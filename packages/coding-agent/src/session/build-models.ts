@@ -1,8 +1,8 @@
 import { AnsweringModel, ModelSelection } from "@tau-agent/models";
 import { fallbackEntry, resumedModel } from "@tau-agent/sessions/log";
 import { contextTokens, countedContextTokens } from "../compaction/estimate.ts";
-import type { SessionParts } from "./build-session.ts";
 import type { SessionInputs } from "./session-inputs.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** The chosen model of a session, and the one that answers while that fails. */
 export function buildModels(

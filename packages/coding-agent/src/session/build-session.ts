@@ -1,5 +1,4 @@
-import type { Agent } from "@tau-agent/agent";
-import { type AnsweringModel, type ModelSelection, Retry } from "@tau-agent/models";
+import { Retry } from "@tau-agent/models";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import {
@@ -18,7 +17,6 @@ import { ResultClearing } from "../compaction/result-clearing.ts";
 import { summaryModel } from "../compaction/summary-model.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
-import type { CacheWarming } from "../run/cache-warming.ts";
 import { createSessionAgent } from "../run/create-session-agent.ts";
 import { JobNotices } from "../run/job-notices.ts";
 import { ModelRequests } from "../run/model-requests.ts";
@@ -37,52 +35,8 @@ import { absolutePath } from "../tools/common/paths.ts";
 import { buildModels } from "./build-models.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
+import type { Later, Loop, Reports, SessionParts, Work } from "./session-parts.ts";
 import { SessionWork } from "./session-work.ts";
-
-/**
- * Everything a session consists of, joined. `AgentSession` is what embedders get of it; the code that
- * creates sessions and the extensions of a session hold the parts themselves.
- */
-export interface SessionParts extends Reports, Loop, Work {
-  readonly inputs: SessionInputs;
-}
-
-interface Reports {
-  readonly events: EventBus<SessionEvent>;
-  /** Sends an event to every listener. */
-  readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
-  readonly problems: ProblemReport;
-  /** Which prompt messages and events belong to. */
-  readonly origins: PromptOrigins;
-  /** The answers that prompts with an output schema need. */
-  readonly outputs: OpenOutputs;
-}
-
-interface Loop {
-  readonly agent: Agent;
-  readonly warming: CacheWarming;
-  readonly gate: ToolGate;
-  readonly driver: RunDriver;
-  readonly models: ModelSelection;
-  readonly answering: AnsweringModel;
-  readonly conversation: Conversation;
-  readonly requests: ModelRequests;
-  readonly clearing: ResultClearing;
-}
-
-interface Work {
-  readonly admission: Admission;
-  readonly intake: PromptIntake;
-  readonly retry: Retry;
-  readonly compaction: Compaction;
-  readonly todos: SessionTodos;
-  readonly bash: BashCommands;
-  readonly notices: JobNotices;
-  readonly continuation: RunContinuation;
-  readonly runEnd: RunEnd;
-  readonly work: SessionWork;
-  readonly navigation: SessionNavigation;
-}
 
 /** What clients get although a store did not take what came before. */
 const endEvents: ReadonlySet<string> = new Set([
@@ -92,9 +46,6 @@ const endEvents: ReadonlySet<string> = new Set([
   "prompt_result",
   "error",
 ]);
-
-/** The parts, for functions that are called once all of them exist. */
-type Later = () => SessionParts;
 
 /** Builds the parts of a session and joins them. */
 export function buildSession(inputs: SessionInputs): SessionParts {

@@ -5,7 +5,7 @@ import type { AgentMessage, UserContent } from "@tau-agent/rpc-protocol/messages
 import { noteOf, resultKey } from "@tau-agent/sessions/log";
 import { estimateTokens, IMAGE_TOKENS, LINE_TOKENS } from "../compaction/estimate.ts";
 import { textTokens } from "../compaction/text-tokens.ts";
-import type { SessionParts } from "./build-session.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** The parts of a session that its next request is made of. */
 type Described = Pick<SessionParts, "conversation" | "models" | "requests" | "inputs">;

@@ -3,8 +3,8 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import { countedContextTokens } from "../compaction/estimate.ts";
 import { queuedCount } from "../run/agent-queues.ts";
-import type { SessionParts } from "./build-session.ts";
 import { cacheUsage } from "./cache-usage.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** The parts of a session that its state is derived from. */
 type Described = Pick<

@@ -1,4 +1,4 @@
-import type { SessionParts } from "./build-session.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** The longest that an end waits for a login that is being renewed. */
 const RENEWAL_MS = 3_000;

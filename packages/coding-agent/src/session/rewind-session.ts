@@ -2,7 +2,7 @@ import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { SessionTree } from "@tau-agent/sessions/log";
 import type { RewindSession, UserEntry } from "@tau-agent/worktrees";
 import { userText } from "../run/session-hooks.ts";
-import type { SessionParts } from "./build-session.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** What rewind knows of the session it belongs to. */
 export function rewindSession({

@@ -9,7 +9,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { onTestFinished } from "vitest";
 import { recordFrames } from "../../../../../apps/cli/test/recording/record-host.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
-import type { SessionParts } from "../../session/build-session.ts";
+import type { SessionParts } from "../../session/session-parts.ts";
 import { createSession } from "../create-session.ts";
 import type { CreateAgentSessionOptions } from "../options/session-options.ts";
 

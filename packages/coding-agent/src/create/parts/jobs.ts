@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ToolEnvironment } from "@tau-agent/system";
 import { type JobSession, SessionJobs } from "../../jobs/session-jobs.ts";
-import type { SessionParts } from "../../session/build-session.ts";
+import type { SessionParts } from "../../session/session-parts.ts";
 import { jobToolNames } from "../../tools/jobs/definition.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import { areCalledByName, loadTools } from "./tool-search.ts";

@@ -1,7 +1,7 @@
 import { McpAccess, McpPool, type McpServers, type SampledContext } from "@tau-agent/mcp";
 import { createCommandRunner } from "@tau-agent/models";
 import { type ToolEnvironment, VERSION } from "@tau-agent/system";
-import type { SessionParts } from "../../session/build-session.ts";
+import type { SessionParts } from "../../session/session-parts.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
 /** Prepares the MCP servers of a session; their code is loaded where one is configured. */

@@ -3,7 +3,7 @@ import type { OpenOptions, SessionHome, SessionLog } from "@tau-agent/sessions/l
 import { createKeyMask, type Diagnostic, type KeyMask } from "@tau-agent/system";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import { AgentSession } from "../../session/agent-session.ts";
-import type { SessionParts } from "../../session/build-session.ts";
+import type { SessionParts } from "../../session/session-parts.ts";
 import type { SessionBase } from "./session-base.ts";
 import type { SessionExtensions } from "./session-extensions.ts";
 import { type SessionKeys, sessionKeys } from "./session-keys.ts";
