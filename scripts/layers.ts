@@ -77,10 +77,14 @@ export const layers: readonly Layers[] = [
   { root: "packages/models/src", floors: [["auth"], ["local", "refresh", "logins"]] },
   {
     root: worktrees,
-    floors: [["git"], ["isolation"], ["rewind"]],
+    floors: [
+      ["git", "files"],
+      ["isolation", "rewind"],
+    ],
     looseFiles: ["index.ts"],
     contents: {
-      git: "running git, and names of files as it shows them",
+      files: "walking a folder without following links",
+      git: "running git, and what it lists",
       isolation: "working trees of isolated subagents, and how their work comes back",
       rewind: "the files before each prompt, and how prompts are taken back",
     },

@@ -26,6 +26,20 @@ export function lookAt(root: string, name: string): Promise<Stats | undefined> {
   return lstat(placeOf(root, name)).catch(() => undefined);
 }
 
+/** The folders that a path is in, the deepest first. */
+export function foldersAbove(path: string): string[] {
+  const folders: string[] = [];
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+    folders.push(path.slice(0, end));
+  }
+  return folders;
+}
+
+/** The folder that a path is in; empty for the root. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
 /** Whether a listed name is a folder's. */
 export const isFolder = (name: string): boolean => name.endsWith("/");
 

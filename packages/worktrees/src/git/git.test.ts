@@ -1,7 +1,7 @@
 import { ToolError } from "@tau-agent/agent";
 import { describe, expect, it } from "vitest";
 import { repository } from "../isolation/__fixtures__/isolated.ts";
-import { listReplacements } from "../isolation/merge/write-files.ts";
+import { listReplacements } from "../isolation/merge/apply-patch.ts";
 import { openRepository } from "../isolation/repository/repository.ts";
 import { Git } from "./git.ts";
 

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { randomHex } from "@tau-agent/system";
 import type { Git, GitRequest } from "../git/git.ts";
 import type { Isolation } from "./isolation.ts";
+import { applyPatch, listReplacements, type Replacement } from "./merge/apply-patch.ts";
 import { holdingMergeLock } from "./merge/merge-lock.ts";
-import { listReplacements, type Replacement, writeFiles } from "./merge/write-files.ts";
 import { type FileMode, readFileModes } from "./repository/file-modes.ts";
 import { applyToTree, joinPatches, writePatch } from "./repository/patch.ts";
 import { commitTree, headOf, type Repository, withRefs } from "./repository/repository.ts";
@@ -99,14 +99,15 @@ async function tryToMerge(
       replaced.push(file);
     }
     const inThere = await readFileModes(git, inside, { from, to });
-    for (const { path: file, mode } of inThere) modes.push({ path: `${prefix}${file}`, mode });
+    const below = Buffer.from(prefix).toString("latin1");
+    for (const { name, mode } of inThere) modes.push({ name: `${below}${name}`, mode });
   }
   if (paths.length === 0) return { outcomes };
   const whole = join(folder.path, `${randomHex(6)}.patch`);
   await joinPatches(paths, whole);
   signal?.throwIfAborted();
   const write = { folder: folder.path, patch: whole, files: replaced, modes };
-  const failure = await writeFiles(git, repository, write);
+  const failure = await applyPatch(git, repository, write);
   return failure === undefined ? { outcomes } : { outcomes, failure };
 }
 

@@ -12,7 +12,7 @@ import type { CoverageLimits } from "./files/coverage.ts";
 import { writeCommit } from "./store/commits.ts";
 import { KnownFiles } from "./store/known-files.ts";
 import { hashOf, type OpenedStore, openStore } from "./store/open-store.ts";
-import { type Snapshot, takeSnapshot } from "./store/snapshot.ts";
+import { type FolderSnapshot, recordFolder } from "./store/record-folder.ts";
 
 /** Where checkpoints are made and kept. */
 export interface CheckpointPlace {
@@ -26,7 +26,7 @@ export interface CheckpointPlace {
 }
 
 /** A snapshot that a commit keeps. */
-export interface KeptSnapshot extends Snapshot {
+export interface KeptSnapshot extends FolderSnapshot {
   readonly commit: string;
 }
 
@@ -70,7 +70,7 @@ export class CheckpointStore {
     const skipped = this.#skipped();
     const closed = closedPaths(this.#environment);
     const request = { folder, closed, limits, skipped };
-    const snapshot = await takeSnapshot(this.opened, request, this.#known);
+    const snapshot = await recordFolder(this.opened, request, this.#known);
     const commit = writeCommit(this.opened.store, snapshot, { message, parents });
     return { ...snapshot, commit };
   }

@@ -1,7 +1,8 @@
 import { lstatSync, readFileSync, type Stats, utimesSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { FolderDoor, randomHex } from "@tau-agent/system";
+import { foldersAbove, parentOf } from "../../git/file-names.ts";
 
 /** A file before it is replaced. */
 export interface BackedUp {
@@ -108,7 +109,7 @@ function putOneBack(door: FolderDoor, { name, before }: BackedUp): void {
     door.setTimes(name, changedAt, changedAt);
     return;
   }
-  door.makeFolder(name.slice(0, Math.max(0, name.lastIndexOf("/"))));
+  door.makeFolder(parentOf(name));
   try {
     door.linkIn(before.copy, name);
   } catch {
@@ -128,10 +129,7 @@ function lookThrough(door: FolderDoor, name: string): Stats | undefined {
 }
 
 function missingFolders(door: FolderDoor, name: string): string[] {
-  const missing: string[] = [];
-  for (let folder = dirname(name); folder !== "."; folder = dirname(folder)) {
-    if (lookThrough(door, folder)) break;
-    missing.unshift(folder);
-  }
-  return missing;
+  const above = foldersAbove(name);
+  const found = above.findIndex((folder) => lookThrough(door, folder));
+  return above.slice(0, found === -1 ? undefined : found).reverse();
 }

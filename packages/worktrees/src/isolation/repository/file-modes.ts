@@ -1,13 +1,14 @@
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
 import { FolderDoor } from "@tau-agent/system";
+import { lookAt } from "../../git/file-names.ts";
 import type { Git } from "../../git/git.ts";
+import { listChanges } from "../../git/lists.ts";
 import { patchOptions } from "./patch.ts";
 import type { Repository } from "./repository.ts";
 
 /** The permissions of a file after a patch has replaced it. */
 export interface FileMode {
-  readonly path: string;
+  /** A character stands for a byte. */
+  readonly name: string;
   readonly mode: number;
 }
 
@@ -20,20 +21,15 @@ export async function readFileModes(
   { root: cwd, location }: Repository,
   range: { from: string; to: string },
 ): Promise<FileMode[]> {
-  const args = ["diff", ...patchOptions, "--raw", "-z", range.from, range.to, "--"];
-  const parts = (await git.run(args, { cwd, location })).split("\0").values();
+  const args = ["diff", ...patchOptions, "--raw", "-z", range.from, range.to];
   const modes: FileMode[] = [];
-  for (const head of parts) {
-    const [before = "", after = "", , , status = ""] = head.split(" ");
-    if (status === "") continue;
-    const old = String(parts.next().value ?? "");
-    const path = /^[RC]/.test(status) ? String(parts.next().value ?? "") : old;
-    if (!before.startsWith(":100") || !after.startsWith("100")) continue;
-    const found = await lstat(join(cwd, old)).catch(() => undefined);
+  for (const change of await listChanges(git, args, { cwd, location })) {
+    const { oldMode, newMode, oldPath, path: name } = change;
+    if (!oldMode.startsWith("100") || !newMode.startsWith("100")) continue;
+    const found = await lookAt(cwd, oldPath);
     if (!found?.isFile()) continue;
     const mode = found.mode & 0o777;
-    const isSame = before.slice(1) === after;
-    modes.push({ path, mode: isSame ? mode : runnable(mode, after === "100755") });
+    modes.push({ name, mode: oldMode === newMode ? mode : runnable(mode, newMode === "100755") });
   }
   return modes;
 }
@@ -41,8 +37,7 @@ export async function readFileModes(
 /** Restores the permissions of replaced files; skips files that no longer exist. */
 export async function restoreFileModes(root: string, modes: readonly FileMode[]): Promise<void> {
   using door = new FolderDoor(root);
-  for (const { path, mode } of modes) {
-    const name = Buffer.from(path).toString("latin1");
+  for (const { name, mode } of modes) {
     try {
       const found = door.look(name);
       if (found?.isFile() && (found.mode & 0o777) !== mode) door.setMode(name, mode);

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ToolError } from "@tau-agent/agent";
 import { closedPaths, errorCode, FolderDoor, randomHex } from "@tau-agent/system";
-import { filterNames, isFolder, lookAt, shownName, writeNames } from "../../git/file-names.ts";
+import {
+  filterNames,
+  isFolder,
+  lookAt,
+  parentOf,
+  shownName,
+  writeNames,
+} from "../../git/file-names.ts";
 import type { Git, GitRequest } from "../../git/git.ts";
 import type { Repository } from "./repository.ts";
 import { listRepositories, listUntracked, sortBySize } from "./untracked.ts";
@@ -180,7 +187,7 @@ async function lookBehindFlags(
     if (door.closed.hasPath(name)) return false;
     if (unchanged.has(name)) return true;
     // In a sparse checkout, whole folders are missing.
-    const folder = name.slice(0, Math.max(0, name.lastIndexOf("/")));
+    const folder = parentOf(name);
     if (!folders.has(folder)) folders.set(folder, lookAt(request.cwd, folder));
     return (await folders.get(folder)) && lookAt(request.cwd, name);
   });

@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
 import { isRunning, randomHex } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
+import { mendMerge } from "../merge/apply-patch.ts";
 import { releaseMergeLock } from "../merge/merge-lock.ts";
-import { mendMerge } from "../merge/write-files.ts";
 import { removeFolder } from "../repository/remove-folder.ts";
 
 const HEARTBEAT_MS = 10_000;

@@ -1,4 +1,5 @@
-import type { Walk, WalkedFile } from "./walk.ts";
+import type { Walk, WalkedFile } from "../../files/walk.ts";
+import { foldersAbove } from "../../git/file-names.ts";
 
 /** Limits on what is recorded. */
 export interface CoverageLimits {
@@ -57,11 +58,7 @@ interface Groups {
 function groupsOf(files: readonly WalkedFile[], folders: ReadonlySet<string> | undefined): Groups {
   const of = (path: string): string | undefined => {
     if (folders === undefined) return path.split("/", 1)[0];
-    for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
-      const folder = path.slice(0, end);
-      if (folders.has(folder)) return folder;
-    }
-    return undefined;
+    return foldersAbove(path).findLast((folder) => folders.has(folder));
   };
   const sizes = new Map<string, number>();
   for (const { path, kind, stats } of files) {

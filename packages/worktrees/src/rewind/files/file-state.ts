@@ -1,3 +1,5 @@
+import { foldersAbove } from "../../git/file-names.ts";
+
 /** What is at a path. A folder counts only while it is empty: others are there with their files. */
 export interface FileState {
   readonly kind: "file" | "link" | "folder";
@@ -39,8 +41,5 @@ export function hasSameStamp(one: FileStamp, other: FileStamp): boolean {
 /** Whether a path is one of the paths that are left out, or below one. */
 export function isLeftOut(path: string, leftOut: ReadonlySet<string>): boolean {
   if (leftOut.size === 0) return false;
-  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
-    if (leftOut.has(path.slice(0, end))) return true;
-  }
-  return false;
+  return leftOut.has(path) || foldersAbove(path).some((folder) => leftOut.has(folder));
 }

@@ -1,3 +1,4 @@
+import { foldersAbove } from "../../git/file-names.ts";
 import { type FileState, isLeftOut, isSame } from "../files/file-state.ts";
 import type { SnapshotChanges } from "../store/changes.ts";
 import { type MergeContents, mergeState } from "./merge-state.ts";
@@ -89,8 +90,7 @@ function obstacleAbove(
   current: ReadonlyMap<string, FileState>,
   targets: ReadonlyMap<string, FileState | undefined>,
 ): string | undefined {
-  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-    const above = path.slice(0, end);
+  for (const above of foldersAbove(path)) {
     const now = current.get(above);
     const later = targets.has(above) ? targets.get(above) : now;
     const isGone = later === undefined || later.kind === "folder";
@@ -116,8 +116,7 @@ function obstacleBelow(
 function filesByFolder(current: ReadonlyMap<string, FileState>): Map<string, string[]> {
   const folders = new Map<string, string[]>();
   for (const path of current.keys()) {
-    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-      const folder = path.slice(0, end);
+    for (const folder of foldersAbove(path)) {
       const known = folders.get(folder);
       if (known === undefined) folders.set(folder, [path]);
       else known.push(path);

@@ -1,5 +1,6 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { DoorError, errorCode, FolderDoor } from "@tau-agent/system";
+import { foldersAbove } from "../../git/file-names.ts";
 import { type FileState, type FoundFile, hasSameStamp } from "../files/file-state.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 
@@ -136,13 +137,4 @@ function checkUnchanged(path: string, { door, current }: Writing): void {
   if (before === undefined || now === undefined || !hasSameStamp(before, now)) {
     throw new DoorError("it was changed just now");
   }
-}
-
-/** The folders a path is in, the deepest first. */
-function foldersAbove(path: string): string[] {
-  const folders: string[] = [];
-  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-    folders.push(path.slice(0, end));
-  }
-  return folders;
 }

@@ -31,17 +31,14 @@ export async function changesBetween(
   const [old, now] = await Promise.all([readNotes(store, before), readNotes(store, after)]);
   const notCovered = [...new Set([...old.notCovered, ...now.notCovered])].sort();
   const args = ["diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-abbrev"];
-  const words = await store.names([...args, `${before}:files`, `${after}:files`]);
+  const listed = await store.changes([...args, `${before}:files`, `${after}:files`]);
   const emptyTree = store.idOf("tree", treeContent([]));
   const found = new Map<string, { before?: FileState; after?: FileState }>();
   const stateOf = (mode: string, id: string, path: string, notes: SnapshotNotes) => {
     if (mode === "000000" || (mode === folderMode && id !== emptyTree)) return undefined;
     return recordedState({ mode, id, path }, notes);
   };
-  for (let at = 0; at + 1 < words.length; at += 2) {
-    const [, oldMode = "", newMode = "", oldId = "", newId = ""] =
-      /^:(\d+) (\d+) (\w+) (\w+) /.exec(words[at] ?? "") ?? [];
-    const path = words[at + 1] ?? "";
+  for (const { oldMode, newMode, oldId, newId, path } of listed) {
     const [was, is] = [stateOf(oldMode, oldId, path, old), stateOf(newMode, newId, path, now)];
     const known = found.get(path) ?? {};
     // A file that became a folder is named twice.

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { writeFileAtomic } from "@tau-agent/system";
+import type { WalkedFile } from "../../files/walk.ts";
 import { type FileStamp, type FoundFile, hasSameStamp } from "../files/file-state.ts";
-import type { WalkedFile } from "../files/walk.ts";
 
 interface KnownFile {
   readonly stamp: FileStamp;

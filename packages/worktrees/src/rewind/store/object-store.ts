@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
 import { errorCode, randomHex } from "@tau-agent/system";
 import type { Git, GitLocation } from "../../git/git.ts";
+import { listChanges, type RawChange } from "../../git/lists.ts";
 
 /** What kind of object the store holds. */
 export type ObjectKind = "blob" | "tree" | "commit";
@@ -133,6 +134,11 @@ export class ObjectStore {
   /** Runs git on the store and returns a list of names, one character per byte. */
   names(args: readonly string[]): Promise<string[]> {
     return this.#git.names(args, this.#request);
+  }
+
+  /** Runs git on the store and returns the differences it lists. */
+  changes(args: readonly string[]): Promise<RawChange[]> {
+    return listChanges(this.#git, args, this.#request);
   }
 
   get #request() {

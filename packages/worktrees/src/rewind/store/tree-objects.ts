@@ -1,3 +1,4 @@
+import { parentOf } from "../../git/file-names.ts";
 import type { FileState } from "../files/file-state.ts";
 import type { ObjectStore } from "./object-store.ts";
 
@@ -75,8 +76,4 @@ export function treeContent(entries: readonly TreeEntry[]): Buffer {
       Buffer.from(id, "hex"),
     ]),
   );
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

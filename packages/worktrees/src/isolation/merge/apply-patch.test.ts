@@ -15,7 +15,7 @@ import type { Workspace } from "../../../../system/src/processes/__fixtures__/wo
 import { Git } from "../../git/git.ts";
 import { changeOf, gitIn, isolate, repository, stateOf } from "../__fixtures__/isolated.ts";
 import { mergeChanges } from "../merge-back.ts";
-import { mendMerge } from "./write-files.ts";
+import { mendMerge } from "./apply-patch.ts";
 
 const names = ["a.txt", "b.txt", "m.deadly", "z.txt", "link"];
 

@@ -1,14 +1,15 @@
 import { FolderDoor } from "@tau-agent/system";
+import { type WalkedFile, walk } from "../../files/walk.ts";
+import { listIgnoredFolders } from "../../git/lists.ts";
 import { type CoverageLimits, coverageOf } from "../files/coverage.ts";
 import type { FoundFile } from "../files/file-state.ts";
-import { type WalkedFile, walk } from "../files/walk.ts";
 import { notesOf, type SnapshotNotes } from "./commits.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { OpenedStore } from "./open-store.ts";
 import { writeTree } from "./tree-objects.ts";
 
 /** A folder as it was at one moment. */
-export interface Snapshot {
+export interface FolderSnapshot {
   /** The id of the tree of its files. */
   readonly tree: string;
   readonly notes: SnapshotNotes;
@@ -16,7 +17,7 @@ export interface Snapshot {
 }
 
 /** What to record. */
-export interface SnapshotRequest {
+export interface RecordRequest {
   /** The real path of the folder. */
   readonly folder: string;
   /** Real paths of what no snapshot holds. */
@@ -38,17 +39,13 @@ const batchBytes = 32 * 1024 * 1024;
 const fewObjects = 30;
 
 /** Records a folder; files that have not changed since the last time are not read. */
-export async function takeSnapshot(
+export async function recordFolder(
   { git, store, isInRepository }: OpenedStore,
-  { folder, closed, limits, skipped }: SnapshotRequest,
+  { folder, closed, limits, skipped }: RecordRequest,
   known: KnownFiles,
-): Promise<Snapshot> {
-  const ignored = async () => {
-    if (!isInRepository) return undefined;
-    const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
-    const names = await git.names(args, { cwd: folder });
-    return names.filter((name) => name.endsWith("/")).map((name) => name.slice(0, -1));
-  };
+): Promise<FolderSnapshot> {
+  const ignored = async () =>
+    isInRepository ? listIgnoredFolders(git, { cwd: folder }) : undefined;
   using door = new FolderDoor(folder, closed);
   const { files: covered, leftOut } = await coverageOf(await walk(door, skipped), limits, ignored);
   const files = new Map<string, FoundFile>();

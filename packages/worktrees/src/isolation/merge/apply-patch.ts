@@ -12,6 +12,7 @@ import {
 } from "@tau-agent/system";
 import { lookAt, shownName } from "../../git/file-names.ts";
 import type { Git, GitLocation, GitRequest } from "../../git/git.ts";
+import { listChanges } from "../../git/lists.ts";
 import { type FileMode, restoreFileModes } from "../repository/file-modes.ts";
 import type { Repository } from "../repository/repository.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
@@ -57,16 +58,13 @@ export async function listReplacements(
   { from, to, prefix }: { from: string; to: string; prefix: string },
 ): Promise<Replacement[]> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
-  const parts = (await git.names(args, { cwd, location })).values();
-  const found: Replacement[] = [];
-  for (const head of parts) {
-    const [, mode = "", , id = ""] = head.split(" ");
-    const name = `${Buffer.from(prefix).toString("latin1")}${parts.next().value ?? ""}`;
+  const changes = await listChanges(git, args, { cwd, location });
+  return changes.flatMap(({ oldMode, newMode, newId: id, path }): Replacement[] => {
     // The commit of a submodule is not written into its folder.
-    if (mode === "160000" || head.startsWith(":160000")) continue;
-    found.push({ name, object: /^0+$/.test(id) ? undefined : { id, location } });
-  }
-  return found;
+    if (newMode === "160000" || oldMode === "160000") return [];
+    const name = `${Buffer.from(prefix).toString("latin1")}${path}`;
+    return [{ name, object: /^0+$/.test(id) ? undefined : { id, location } }];
+  });
 }
 
 /**
@@ -76,7 +74,7 @@ export async function listReplacements(
  *
  * @returns git's own words about a failure
  */
-export async function writeFiles(
+export async function applyPatch(
   git: Git,
   { root, location }: Repository,
   write: {
