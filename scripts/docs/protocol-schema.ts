@@ -206,7 +206,6 @@ const sourceImage: JsonSchema = {
   required: ["type", "source"],
 };
 
-/** The doc comments of exported schemas, by name. */
 function readComments(): Map<string, string> {
   const comments = new Map<string, string>();
   for (const name of readdirSync(sources, { recursive: true, encoding: "utf8" })) {

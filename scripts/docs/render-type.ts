@@ -18,7 +18,6 @@ interface JsonSchema {
   $defs?: Record<string, JsonSchema>;
 }
 
-/** One member of an object. */
 export interface Member {
   readonly name: string;
   readonly isRequired: boolean;
@@ -43,13 +42,11 @@ export class TypeRenderer {
     for (const [id, schema] of Object.entries(named)) this.#names.add(schema, { id });
   }
 
-  /** A schema as a type expression. */
   type(schema: z.core.$ZodType): string {
     const id = this.#names.get(schema)?.id;
     return id ?? this.#render(this.#convert(schema));
   }
 
-  /** The members of an object schema. */
   members(schema: z.core.$ZodType): Member[] {
     return this.#membersOf(this.#whole(schema));
   }

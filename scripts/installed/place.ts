@@ -6,7 +6,6 @@ export interface Place {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What to run a program with. */
 export interface RunOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;

@@ -2,9 +2,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { type PublishedPackage, publishedPackages, root } from "./published-packages.ts";
 
-/** A package as npm gets it. */
 export interface PackedPackage extends PublishedPackage {
-  /** The path of its archive. */
   readonly archive: string;
 }
 

@@ -32,7 +32,6 @@ export interface Film {
   readonly scrolls: readonly { readonly frame: number; readonly top: number }[];
 }
 
-/** The screen on which a film is made. */
 export type FilmOptions = Pick<Film, "columns" | "rows" | "framesPerSecond">;
 
 interface Cell {

@@ -1,4 +1,3 @@
-/** What every measurement gets. */
 export interface BenchOptions {
   /** Fewer repetitions and smaller sizes, to see that it runs. */
   readonly isQuick: boolean;

@@ -6,7 +6,6 @@ import type { Exchange, ToolCall } from "./model-server.ts";
 /** A reply as data, because it crosses to another process. */
 export type ReplyPlan = { readonly times?: number } & (
   | {
-      /** One delta. */
       readonly text: string;
       /** How many deltas. */
       readonly count?: number;
@@ -22,7 +21,6 @@ export type ReplyPlan = { readonly times?: number } & (
   | { readonly calls: readonly ToolCall[] }
 );
 
-/** What the process understands. */
 export type ModelServerOrder =
   | { readonly type: "address" | "exchanges" | "last-body" }
   | { readonly type: "reply"; readonly plans: readonly ReplyPlan[] };

@@ -35,7 +35,6 @@ export class Workspace implements Disposable {
     };
   }
 
-  /** The arguments of a host in this workspace. */
   command(host: readonly [string, ...string[]], args: readonly string[] = []): Command {
     return [...host, "--mode", "rpc", "--provider", "bench", "--model", "bench", ...args];
   }

@@ -69,7 +69,6 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   else await runOneShot(mode, options, output, logger);
 }
 
-/** Whether the host has several sessions or connections. */
 function isHosting({ sessions, listen }: CliOptions): boolean {
   return sessions === true || listen.length > 0;
 }

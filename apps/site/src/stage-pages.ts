@@ -10,9 +10,7 @@ const languages: Readonly<Record<string, string>> = {
   ".html": "html",
 };
 
-/** What staging needs to know. */
 export interface StageOptions {
-  /** The repository. */
   readonly root: string;
   /** Where the pages of the site are written. */
   readonly folder: string;

@@ -4,7 +4,6 @@ import { type AgentInfo, authMethods, initializeResponse } from "./mapping/capab
 import { invalidParams, requestError } from "./mapping/errors.ts";
 import { type SessionSource, Sessions, type Wanted } from "./sessions.ts";
 
-/** What an agent for editors is made of. */
 export interface AcpOptions {
   readonly input: NodeJS.ReadableStream;
   readonly output: MessageOutput;
@@ -18,7 +17,6 @@ export interface AcpOptions {
   readonly onEnd: () => void;
 }
 
-/** A running agent. */
 export interface AcpAgent {
   /** Ends all sessions; requests have their answers, and what was said is out when it resolves. */
   close(): Promise<void>;

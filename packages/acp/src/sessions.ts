@@ -59,7 +59,6 @@ export interface SessionSource {
   readonly cwd: string;
 }
 
-/** The sessions of one client. */
 export class Sessions {
   readonly #source: SessionSource;
   readonly #open = new Map<string, AcpSession>();
@@ -67,14 +66,12 @@ export class Sessions {
   readonly #offeredLogins = new Set<string>();
   /** The client has logged out; until it authenticates, only open sessions go on. */
   isLoggedOut = false;
-  /** What the client can do. */
   capabilities: ClientCapabilities | undefined;
 
   constructor(source: SessionSource) {
     this.#source = source;
   }
 
-  /** Begins a session, with its file. */
   async create(client: AgentContext, wanted: Wanted): Promise<AcpSession> {
     const folders = foldersOf(wanted);
     const sessionId = randomUUID();
@@ -121,7 +118,6 @@ export class Sessions {
     });
   }
 
-  /** Cancels the prompts of all sessions. */
   cancelAll(): void {
     for (const open of this.#open.values()) open.cancel();
   }
@@ -131,7 +127,6 @@ export class Sessions {
     await this.#turns.take(sessionId, () => this.#close(sessionId));
   }
 
-  /** Closes all sessions. */
   async closeAll(): Promise<void> {
     const ids = new Set([...this.#open.keys(), ...this.#turns.keys]);
     await Promise.all([...ids].map((id) => this.close(id)));

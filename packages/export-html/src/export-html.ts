@@ -41,7 +41,6 @@ export interface ExportSource {
   readonly totals?: ExportTotals | undefined;
 }
 
-/** How a page is made. */
 export interface ExportOptions {
   /** Stops the work between two entries. */
   readonly signal?: AbortSignal | undefined;

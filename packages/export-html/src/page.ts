@@ -18,7 +18,6 @@ import { formatDuration } from "./text/duration.ts";
 import { type Html, html, jsonForScript, trusted } from "./text/html.ts";
 import { codeBlock, plainBlock } from "./text/markdown.ts";
 
-/** A tool as the page lists it. */
 export interface ExportTool {
   readonly name: string;
   readonly description?: string;

@@ -5,7 +5,6 @@ import type { Environment } from "@tau-agent/system";
 /** A variable with the address of a provider, as the vendor's own programs read it. */
 interface AddressVariable {
   readonly name: string;
-  /** Makes the base URL of a model of it. */
   readonly baseUrl: (address: string) => string;
 }
 

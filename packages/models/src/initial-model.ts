@@ -16,7 +16,6 @@ export interface InitialModelInput {
   readonly scope?: readonly ScopedModel[];
   /** The settings `defaultProvider` and `defaultModel`. */
   readonly saved?: { readonly provider?: string | undefined; readonly model?: string | undefined };
-  /** The model of the session that is resumed. */
   readonly resumed?: { readonly provider: string; readonly modelId: string } | undefined;
   /** Why a model of this name is not there, where more is known than that. */
   readonly whyMissing?: ((name: string) => string | undefined) | undefined;
@@ -68,7 +67,6 @@ export async function selectInitialModel(input: InitialModelInput): Promise<Init
   return { ...chosen, diagnostics };
 }
 
-/** A model that was to be used. */
 interface Missing {
   readonly what: string;
   readonly name: string;

@@ -3,7 +3,6 @@ import { type Environment, isLoopback } from "@tau-agent/system";
 
 type Fetch = typeof globalThis.fetch;
 
-/** The sources of proxy settings. */
 export interface ProxySource {
   readonly environment: Environment;
   /** The setting `httpProxy`, which is stronger than the environment. */

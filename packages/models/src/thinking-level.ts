@@ -7,7 +7,6 @@ export interface ThinkingChoice {
   readonly flag?: ThinkingLevel | undefined;
   /** The `:<thinking>` suffix of the model's pattern. */
   readonly suffix?: ThinkingLevel | undefined;
-  /** The level of the session that is resumed. */
   readonly session?: ThinkingLevel | undefined;
   readonly settings?: Pick<SettingsStore, "get"> | undefined;
 }

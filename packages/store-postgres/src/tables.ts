@@ -46,7 +46,6 @@ export function statements(schema: string) {
   const later = (parameter: string) => `${now} + ${parameter} * interval '1 millisecond'`;
   const ms = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint`;
   return {
-    /** key, session, project, name, is_part, owner, ttl */
     acquire: `INSERT INTO ${schema}.logs AS held
         (key, session, project, name, is_part, owner, token, expires_at, ttl_ms)
       VALUES ($1, $2, $3, $4, $5, $6, 1, ${later("$7::float8")}, $7::float8)
@@ -55,14 +54,12 @@ export function statements(schema: string) {
           ttl_ms = $7::float8
         WHERE held.expires_at IS NULL OR held.expires_at <= ${now}
       RETURNING token, ${ms("expires_at")} AS expires`,
-    /** key, token, ttl */
     renew: `UPDATE ${schema}.logs SET expires_at = ${later("$3::float8")}, ttl_ms = $3::float8
       WHERE key = $1 AND token = $2 AND expires_at IS NOT NULL
       RETURNING ${ms("expires_at")} AS expires`,
     /** key: a lease with more time left than it was given is one from before the clock was set back. */
     shorten: `UPDATE ${schema}.logs SET expires_at = ${later("ttl_ms")}
       WHERE key = $1 AND expires_at > ${later("ttl_ms")}`,
-    /** key, token */
     release: `UPDATE ${schema}.logs SET expires_at = NULL, owner = NULL WHERE key = $1 AND token = $2`,
     /** key, token, ids, bodies: the row of the log is locked before an entry is added. */
     append: `WITH fence AS (
@@ -79,9 +76,7 @@ export function statements(schema: string) {
         ON CONFLICT (key, id) DO NOTHING
       )
       SELECT count(*)::int AS fences FROM fence`,
-    /** key */
     load: `SELECT body FROM ${schema}.entries WHERE key = $1 ORDER BY position`,
-    /** project */
     list: `SELECT name, ${ms("modified_at")} AS modified FROM ${schema}.logs
       WHERE project = $1 AND NOT is_part AND modified_at IS NOT NULL`,
     /** key, token: locks the log, and says whether somebody else has it. */
@@ -96,7 +91,6 @@ export function statements(schema: string) {
     /** key, id, session, bytes */
     putBlob: `INSERT INTO ${schema}.blobs (key, id, session, bytes) VALUES ($1, $2, $3, $4)
       ON CONFLICT DO NOTHING`,
-    /** key, id */
     getBlob: `SELECT bytes FROM ${schema}.blobs WHERE key = $1 AND id = $2`,
   };
 }

@@ -8,7 +8,6 @@ export interface RedisKeys {
   readonly field: string | undefined;
   /** Set: the names of the session's parts. */
   readonly parts: string;
-  /** The key among the parts. */
   readonly part: string;
   /** Hash: the newest token; with `expires`, while the lease is not released. */
   readonly lease: string;

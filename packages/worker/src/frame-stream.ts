@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 
-/** A frame of a host. */
 export type Frame = Readonly<Record<string, unknown>>;
 
 /** How many frames a stream keeps. */
@@ -63,7 +62,6 @@ export class FrameStream {
     if (this.#isLost) throw new Error("another worker has taken the session over");
   }
 
-  /** Whether the result of a prompt is in the stream. */
   async hasResult(promptId: string): Promise<boolean> {
     await this.flushed();
     const recent = await this.#redis.xrevrange(this.#name, "+", "-", "COUNT", RECENT);

@@ -7,7 +7,6 @@ import { type Life, PromptRun } from "./run-prompt.ts";
 import { takeFolder } from "./take-folder.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
-/** One host for a job. */
 export interface JobLife {
   readonly job: PromptJob;
   readonly promptId: string;

@@ -5,7 +5,6 @@ import type { Frame, FrameStream } from "./frame-stream.ts";
 import type { JobResult, PromptJob } from "./prompt-job.ts";
 import { StartWatch } from "./start-watch.ts";
 
-/** What came of one life of a prompt. */
 export type Life =
   | { readonly kind: "result"; readonly result: JobResult }
   /** The host refused the prompt, or its session is damaged. */
@@ -29,7 +28,6 @@ const REASON_CHARACTERS = 4_000;
 /** How many signs of life there are in the time that a host waits for one. */
 const BEATS = 3;
 
-/** How a host is started. */
 interface HostStart {
   readonly cwd: string;
   readonly words: readonly string[];
@@ -41,7 +39,6 @@ interface HostStart {
 /** Where a {@link PromptRun} tells what happens. */
 export interface PromptRunReports {
   readonly events: FrameStream;
-  /** Called with each entry. */
   readonly onEntry: () => void;
   /** Called once the host has the session. */
   readonly onOpen: () => void;

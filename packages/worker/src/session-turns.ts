@@ -57,7 +57,6 @@ export class SessionTurns {
     return true;
   }
 
-  /** A job has its result. */
   async leave(job: Job, sessionId: string): Promise<void> {
     await this.#redis.zrem(lineOf(sessionId), keyOf(job));
   }

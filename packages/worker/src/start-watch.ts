@@ -10,7 +10,6 @@ const awaited = {
   prompt: "its host to take the prompt; an extension may hold it",
 } as const;
 
-/** What a {@link StartWatch} tells. */
 export interface StartReports {
   /** Takes a line for the operator. */
   readonly report: (line: string) => void;
@@ -40,7 +39,6 @@ export class StartWatch {
     }, NOTICE_MS);
   }
 
-  /** The host has the session. */
   opened(): void {
     this.#awaited = "prompt";
   }

@@ -5,13 +5,11 @@ const NOTICE_MS = 10_000;
 /** How long a checkout may take. Large repositories come over slow networks. */
 export const CHECKOUT_MS = 600_000;
 
-/** What {@link takeFolder} works with. */
 interface FolderRequest {
   readonly checkout: Checkout;
   readonly job: Omit<Parameters<Checkout>[0], "signal">;
   /** Aborted when the worker ends. */
   readonly signal: AbortSignal;
-  /** Takes a line for the operator. */
   readonly report: (line: string) => void;
   /** Gives back a folder that came too late. */
   readonly release: (folder: CheckedOut) => Promise<void>;

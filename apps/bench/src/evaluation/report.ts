@@ -1,6 +1,5 @@
 import type { TaskResult } from "./run-tasks.ts";
 
-/** One task in one line. */
 export function resultLine({ task, isSolved, calls, seconds, error }: TaskResult): string {
   const verdict = isSolved ? "solved" : "FAILED";
   const detail = error === undefined ? calls.join(" ") : error;
@@ -17,7 +16,6 @@ export function summaryText(results: readonly TaskResult[]): string {
   ].join("\n");
 }
 
-/** All results as data. */
 export function reportOf(results: readonly TaskResult[], args: readonly string[]): object {
   const rows = results.map(({ task, ...rest }) => ({
     task: task.name,

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { Child, type Environment, type Frame } from "../child.ts";
 import type { EditTask } from "./edit-task.ts";
 
-/** What came of one task. */
 export interface TaskResult {
   readonly task: EditTask;
   /** The file is as expected, byte for byte. */
@@ -18,7 +17,6 @@ export interface TaskResult {
   readonly error?: string;
 }
 
-/** How the host is started. */
 export interface EvaluationHost {
   readonly command: readonly [string, ...string[]];
   /** The model and its settings, as options of the host. */

@@ -8,7 +8,6 @@ const FUNCTIONS = 12;
 const SYSTEM_CALLS = 6;
 const path = fileURLToPath(new URL("../../profiles.md", import.meta.url));
 
-/** Writes profiles to apps/bench/profiles.md and returns the path. */
 export function writeProfilePage(profiles: readonly RowProfile[]): string {
   const text = `<!-- Written by \`npx -y pnpm@12 bench --profile\`. -->
 
@@ -32,7 +31,6 @@ ${profiles.map(profileText).join("\n")}`;
   return path;
 }
 
-/** The section of a row. */
 export function profileText({ row, command, selfTimes, systemCalls, memory }: RowProfile): string {
   const total = selfTimes.totalMs;
   const functions = selfTimes.top(FUNCTIONS).map(({ name, ms }) => {

@@ -58,7 +58,6 @@ export class ProfiledWorkspace extends Workspace {
     await Promise.all(this.observed.map((child) => child.stop()));
   }
 
-  /** The profiles of all threads of all programs. */
   profiles(): V8Profile[] {
     const paths = readdirSync(this.#results).filter((name) => name.endsWith(".cpuprofile"));
     return paths.map((name) => JSON.parse(readFileSync(join(this.#results, name), "utf8")));

@@ -12,7 +12,6 @@ export class SystemCalls {
     }
   }
 
-  /** All calls. */
   get total(): number {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }

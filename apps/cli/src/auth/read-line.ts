@@ -7,7 +7,6 @@ import { showControls, writeControls } from "../process/terminal.ts";
 const pipeLimitMs = 10_000;
 const maxLength = 64 * 1024;
 
-/** What is read. */
 export interface LineRequest {
   readonly prompt: string;
   /** What is typed is not shown. */

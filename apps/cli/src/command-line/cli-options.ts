@@ -3,7 +3,6 @@ import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { HostingOptions } from "./hosting-options.ts";
 import type { StoreOptions } from "./store-options.ts";
 
-/** What the command line says. */
 export interface CliOptions extends HostingOptions, StoreOptions {
   mode?: "text" | "json" | "rpc";
   print?: boolean;

@@ -40,7 +40,6 @@ complete -F _tau tau
 `;
 }
 
-/** The options as they are typed. */
 function wordsOf(options: OptionTable): string[] {
   return Object.entries(options).flatMap(([name, { short }]) => [
     `--${name}`,

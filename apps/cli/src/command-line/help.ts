@@ -2,7 +2,6 @@ import { hostOptionGroups } from "./host-options.ts";
 import type { OptionRow, OptionTable } from "./option-row.ts";
 import type { Subcommand } from "./subcommand.ts";
 
-/** The widest line of help. */
 const WIDTH = 100;
 
 /** Where the sentence about an option begins. */
@@ -39,7 +38,6 @@ tau help <topic> tells more of: ${topics.join(", ")}.
 `;
 }
 
-/** Every option of the host, in groups. */
 export function optionsHelp(): string {
   const groups = hostOptionGroups.map(
     ({ title, options }) => `${title}:\n${rowsOf(options).join("\n")}\n`,

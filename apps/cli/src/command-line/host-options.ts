@@ -5,7 +5,6 @@ import { hostingOptions } from "./hosting-options.ts";
 import type { OptionRow } from "./option-row.ts";
 import { storeOptions } from "./store-options.ts";
 
-/** An option of the host. */
 export interface HostOption extends OptionRow {
   /** Where its value goes. */
   readonly key: keyof CliOptions;

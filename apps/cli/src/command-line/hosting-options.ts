@@ -1,7 +1,6 @@
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { OptionRow } from "./option-row.ts";
 
-/** What the command line says of sessions and connections. */
 export interface HostingOptions {
   /** Many sessions in this process, none at the start. */
   sessions?: boolean;

@@ -1,6 +1,5 @@
 import type { OptionRow } from "./option-row.ts";
 
-/** What the command line says of a store for sessions. */
 export interface StoreOptions {
   /** A URL, or a module that makes a store. */
   store?: string;

@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import type { OptionRow, OptionTable } from "./option-row.ts";
 
-/** A word of a command line, or an option with its value. */
 export type Token =
   | {
       readonly kind: "option";

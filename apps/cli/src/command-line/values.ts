@@ -2,7 +2,6 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { OptionRow, OptionTable } from "./option-row.ts";
 
-/** An option as it was typed. */
 interface TypedOption {
   readonly shown: string;
   readonly value: string | undefined;

@@ -1,6 +1,5 @@
 import { defineSubcommand } from "../command-line/define-subcommand.ts";
 
-/** `tau auth`. */
 export const auth = defineSubcommand({
   name: "auth",
   summary: "Log in to model providers, store keys, and check what there is",

@@ -1,6 +1,5 @@
 import { defineSubcommand } from "../command-line/define-subcommand.ts";
 
-/** `tau completion`. */
 export const completion = defineSubcommand({
   name: "completion",
   summary: "Print a script that completes tau's command line in a shell",

@@ -1,6 +1,5 @@
 import { defineSubcommand } from "../command-line/define-subcommand.ts";
 
-/** `tau config`. */
 export const config = defineSubcommand({
   name: "config",
   summary: "Show and change settings",

@@ -1,6 +1,5 @@
 import { defineSubcommand } from "../command-line/define-subcommand.ts";
 
-/** `tau help`. */
 export const help = defineSubcommand({
   name: "help",
   summary: "Explain a command or a topic",

@@ -1,6 +1,5 @@
 import { defineSubcommand } from "../command-line/define-subcommand.ts";
 
-/** `tau mcp`. */
 export const mcp = defineSubcommand({
   name: "mcp",
   summary: "Add, remove and check MCP servers; log in to them",

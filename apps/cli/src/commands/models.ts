@@ -1,6 +1,5 @@
 import { defineSubcommand } from "../command-line/define-subcommand.ts";
 
-/** `tau models`. */
 export const models = defineSubcommand({
   name: "models",
   summary: "List the models there is a key for, or read newer facts about them",

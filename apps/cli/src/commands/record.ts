@@ -1,6 +1,5 @@
 import { defineSubcommand } from "../command-line/define-subcommand.ts";
 
-/** `tau record`. */
 export const record = defineSubcommand({
   name: "record",
   summary: "Keep a provider's real reply, without keys, as a fixture for Tau's tests",

@@ -1,6 +1,5 @@
 import { defineSubcommand } from "../command-line/define-subcommand.ts";
 
-/** `tau rewind`. */
 export const rewind = defineSubcommand({
   name: "rewind",
   summary: "Take back what prompts did to the files of this project",

@@ -6,7 +6,6 @@ import type { ClientSetup } from "./clients/client-options.ts";
 import { pushLines } from "./clients/push-lines.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
 
-/** Serves the one client on stdin and stdout. */
 export function serveStdio(setup: ClientSetup, host: StdioProcess & HostingContext): void {
   const { options, environment, logger, shutdown } = host;
   const writer = new FrameWriter(host.output);

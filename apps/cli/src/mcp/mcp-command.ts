@@ -65,7 +65,6 @@ function connected({ mcp }: AgentSession): Promise<McpServerList> {
 /** What a report needs besides the servers. */
 interface ReportContext {
   readonly print: (text: string) => void;
-  /** The names in all files. */
   readonly names: () => Promise<string[]>;
   /** Why servers of the project do not count. */
   readonly leftOut: string | undefined;
@@ -105,7 +104,6 @@ function isWell({ status }: McpServerInfo): boolean {
   return status === "connected" || status === "disabled";
 }
 
-/** A session for its servers alone. */
 async function openSession(
   { action, name }: McpRequest,
   environment: ProcessEnvironment,

@@ -8,7 +8,6 @@ export interface McpRequest {
   readonly name: string | undefined;
   readonly isLocal: boolean;
   readonly isJson: boolean;
-  /** The entry to add. */
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
@@ -50,7 +49,6 @@ function missingName(action: McpAction): string {
   return `${reason}: tau mcp add <name> -- <program>, or tau mcp add <name> --url <address>`;
 }
 
-/** What an entry is made of. */
 type Values = Readonly<Record<string, string | undefined>> & {
   readonly env?: readonly string[];
   readonly header?: readonly string[];

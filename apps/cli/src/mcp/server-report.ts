@@ -3,7 +3,6 @@ import type { McpServerInfo, McpServerList } from "@tau-agent/mcp";
 const NONE =
   "No MCP servers are configured. Add one: tau mcp add <name> -- <program>, or --url <address>";
 
-/** Servers and their problems as text. */
 export function reportOf({ servers, errors }: McpServerList, hasTools: boolean): string {
   const lines = servers.flatMap((server) => [
     lineOf(server),

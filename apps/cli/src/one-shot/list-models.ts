@@ -16,7 +16,6 @@ Set a key in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMIN
 tau auth login, or start a server; see tau help models.
 `;
 
-/** What is shown of a list of models. */
 export interface ModelList {
   readonly text: string;
   /** The text says why there is none. */

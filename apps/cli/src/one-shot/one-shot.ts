@@ -13,13 +13,11 @@ import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.t
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
 
-/** What an extension said. */
 export interface Notice {
   readonly text: string;
   readonly type: "info" | "warning" | "error";
 }
 
-/** What a one-shot mode works with. */
 export interface OneShotOptions {
   readonly session: AgentSession;
   readonly options: CliOptions;

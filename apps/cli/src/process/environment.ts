@@ -69,7 +69,6 @@ export function readEnvironment(): ProcessEnvironment {
   };
 }
 
-/** What variables say of folders. */
 export function environmentFrom(
   variables: ProcessEnvironment["variables"],
 ): Omit<

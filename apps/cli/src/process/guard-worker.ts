@@ -6,7 +6,6 @@ export const guardCells = {
   input: 1,
 } as const;
 
-/** What the guard knows of the input. */
 export const inputStates = {
   open: 0,
   /** It has ended, and the host has answered all of it. */

@@ -10,7 +10,6 @@ const pieceBytes = 64 * 1024;
 /** What a host whose thread is busy keeps of its input; the rest stays where it is, with its end. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Stdin, and what the host makes of it. */
 export interface GuardedInput {
   readonly stream: NodeJS.ReadableStream;
   /** Whether something that was read still has to be answered. */

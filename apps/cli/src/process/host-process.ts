@@ -4,7 +4,6 @@ import { createLogger, type Logger } from "./logger.ts";
 import { output } from "./output.ts";
 import type { Shutdown } from "./shutdown.ts";
 
-/** What the command line says of the log. */
 interface LogOptions {
   readonly logFile?: string;
   readonly verbose?: boolean;

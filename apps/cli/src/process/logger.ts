@@ -44,7 +44,6 @@ export function createLogger(options: LoggerOptions): Logger {
   };
 }
 
-/** A readable line on stderr. */
 function printLine(level: Level, message: string, fields: Fields): void {
   const shown = level === "warn" ? "warning" : level;
   process.stderr.write(`tau: ${shown}: ${message}${detail(fields)}\n`);

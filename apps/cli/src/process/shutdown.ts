@@ -1,7 +1,6 @@
 /** How long an orderly end may take before the process ends anyway. */
 const DEADLINE_MS = 4500;
 
-/** What a process exits with that a signal has ended. */
 const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /**

@@ -15,7 +15,6 @@ import type { Connection } from "./connection/connection.ts";
 import type { CommandRequest, HostContext, SessionContext } from "./handlers/contexts.ts";
 import { handlers } from "./handlers/index.ts";
 
-/** How commands are run. */
 export interface RunOptions {
   readonly context: HostContext;
   readonly onInternalError: (error: unknown) => void;
@@ -132,7 +131,6 @@ function takeAnswer(given: HostAnswer, options: DispatchOptions): void {
   }
 }
 
-/** Answers a command that has succeeded. */
 function answerWith(
   connection: Pick<Connection, "respond">,
   { id, name, data: policy }: CommandFrame,
@@ -148,7 +146,6 @@ function answerWith(
   connection.respond(response, policy === "initialized");
 }
 
-/** Answers with an error. */
 export function answerError(
   connection: Pick<Connection, "respond">,
   { id, command, code, error }: Pick<FrameError, "id" | "command" | "code" | "error">,

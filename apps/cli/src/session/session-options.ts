@@ -10,7 +10,6 @@ import type { ProcessEnvironment } from "../process/environment.ts";
 import { hostsAbove } from "../process/host-processes.ts";
 import { secretFilesOf } from "./secret-files.ts";
 
-/** Whether another host has started this one. */
 function isBelowHost({ sessionHandle, subagentSandbox }: ProcessEnvironment): boolean {
   return sessionHandle !== undefined || subagentSandbox !== undefined;
 }

@@ -2,7 +2,6 @@ import { type AgentContext, type ClientCapabilities, RequestError } from "@agent
 import { ToolError } from "@tau-agent/agent";
 import type { FileAccess } from "@tau-agent/coding-agent";
 
-/** The session at its client. */
 export interface ClientPlace {
   readonly client: AgentContext;
   readonly sessionId: string;

@@ -14,7 +14,6 @@ const MAX_TIMER_MS = 2_147_483_647;
 export interface TerminalPlace {
   readonly client: AgentContext;
   readonly sessionId: string;
-  /** The command of a call is in this terminal. */
   readonly onTerminal: (toolCallId: string, terminalId: string) => void;
 }
 

@@ -3,7 +3,6 @@ import type { AuthMethod, ClientCapabilities, InitializeResponse } from "@agentc
 /** The version of the protocol that is spoken, whatever a client asks for. */
 const VERSION = 1;
 
-/** What is installed. */
 export interface AgentInfo {
   readonly name: string;
   readonly title: string;

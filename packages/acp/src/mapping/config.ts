@@ -18,7 +18,6 @@ const modes: readonly DescribedMode[] = [
   { id: "readOnly", name: "Read only", description: "Only tools that read may run." },
 ];
 
-/** The permission modes as the client offers them. */
 export function modeState(currentModeId: PermissionMode): SessionModeState {
   return { currentModeId, availableModes: modes.map((mode) => ({ ...mode })) };
 }
@@ -31,7 +30,6 @@ export function modeWithId(id: string): PermissionMode | undefined {
 /** What the client may choose about a session. */
 export interface Choices {
   readonly model: Model | undefined;
-  /** The models with a key. */
   readonly models: readonly Model[];
   readonly thinkingLevel: ThinkingLevel;
   /** The levels of the current model. */
@@ -71,7 +69,6 @@ export function configOptions(choices: Choices): SessionConfigOption[] {
   ];
 }
 
-/** How a model is named in the protocol. */
 export function modelValue({ provider, id }: Model): string {
   return `${provider}/${id}`;
 }

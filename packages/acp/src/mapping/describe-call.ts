@@ -4,7 +4,6 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** What a person reads of a call. */
 export interface DescribedCall {
   readonly title: string;
   readonly kind: ToolKind;
@@ -58,7 +57,6 @@ export function asArguments(args: unknown): Arguments {
   return isJsonObject(args) ? args : {};
 }
 
-/** A path as the model wrote it, absolute. */
 export function absolutePath(path: string, cwd: string): string {
   return isAbsolute(path) ? path : resolve(cwd, path);
 }

@@ -5,7 +5,6 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "@tau-agent/coding-agent";
 
-/** A dialog as a form. */
 export interface DialogForm {
   readonly message: string;
   readonly requestedSchema: ElicitationSchema;

@@ -5,12 +5,10 @@ import { contentBlocks, ofMessage } from "./content.ts";
 import { notice } from "./notice.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
-/** What the mapping of events depends on. */
 export interface EventUpdatesOptions {
   /** The folder of the session. */
   readonly cwd: () => string;
   readonly client: ClientCapabilities | undefined;
-  /** Makes the id of a message. */
   readonly newId: () => string;
 }
 
@@ -20,7 +18,6 @@ type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: 
 export class EventUpdates {
   /** The calls that the client sees. */
   readonly calls: ToolCalls;
-  /** What the client can show. */
   readonly client: ClientCapabilities | undefined;
   readonly #newId: () => string;
   #messageId: string;
@@ -153,7 +150,6 @@ export class EventUpdates {
   }
 }
 
-/** A piece of a reply. */
 export function said(
   sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
   text: string,

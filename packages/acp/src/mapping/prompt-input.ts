@@ -5,7 +5,6 @@ import type { PromptInput } from "@tau-agent/coding-agent";
 import type { Attachment, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { invalidParams } from "./errors.ts";
 
-/** A prompt as a session takes it. */
 export interface SessionPrompt extends Pick<PromptInput, "images" | "attachments" | "resources"> {
   readonly text: string;
 }

@@ -2,7 +2,6 @@ import type { StopReason } from "@agentclientprotocol/sdk";
 import type { PromptResult } from "@tau-agent/coding-agent";
 import { codedError } from "./errors.ts";
 
-/** Why a turn ended. */
 export interface TurnEnd {
   readonly stopReason: StopReason;
   /** Words of the vendor or the host that the conversation does not hold. */

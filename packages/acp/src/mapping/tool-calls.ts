@@ -6,7 +6,6 @@ import { toolContent } from "./content.ts";
 import { describeCall, saysCode } from "./describe-call.ts";
 import { changedPlace, fileDiff } from "./file-diff.ts";
 
-/** A call of the model. */
 export interface Call {
   readonly id: string;
   readonly name: string;
@@ -15,7 +14,6 @@ export interface Call {
 
 /** A call that has not ended. */
 interface OpenCall {
-  /** Its id at the client. */
   readonly id: string;
   hasBegun: boolean;
   isRunning: boolean;
@@ -104,7 +102,6 @@ export class ToolCalls {
     ];
   }
 
-  /** What a call has said so far. */
   progress(callId: string, toolName: string, partial: ToolResult): SessionUpdate[] {
     const open = this.#open.get(callId);
     if (open === undefined) return [];
@@ -120,7 +117,6 @@ export class ToolCalls {
     ];
   }
 
-  /** A call has ended. */
   end(callId: string, toolName: string, result: ToolResult): SessionUpdate[] {
     const open = this.#open.get(callId);
     if (open === undefined) return [];

@@ -1,8 +1,6 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 
-/** What a session has used. */
 export interface UsedSoFar {
-  /** Tokens in the context. */
   readonly tokens: number;
   /** The model's window; nothing is said without one. */
   readonly contextWindow: number | undefined;

@@ -29,7 +29,6 @@ import { UpdateLine } from "./update-line.ts";
 /** A call that runs longer than this is shown as running, if nobody is asked about it. */
 const SHOWN_RUNNING_MS = 100;
 
-/** What a session at a client consists of. */
 export interface AcpSessionOptions {
   readonly sessionId: string;
   readonly session: AgentSession;
@@ -40,7 +39,6 @@ export interface AcpSessionOptions {
   readonly offeredLogins: Set<string>;
 }
 
-/** A prompt, and the addresses that it links to. */
 type AskedPrompt = SessionPrompt & { readonly links: readonly string[] };
 
 const cancelled: PromptResponse = { stopReason: "cancelled" };

@@ -27,7 +27,6 @@ export class PromptQueue {
   readonly #open = new Set<QueuedTicket>();
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Whether a prompt runs or waits. */
   get isBusy(): boolean {
     return this.#open.size > 0;
   }

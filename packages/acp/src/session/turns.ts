@@ -2,7 +2,6 @@
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** What something is done with. */
   get keys(): Iterable<string> {
     return this.#last.keys();
   }

@@ -83,7 +83,6 @@ export function typesOf(events: readonly AgentEvent[]): string[] {
   );
 }
 
-/** Text of the tool results, by call id. */
 export function resultTexts(messages: readonly AgentMessage[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const message of messages) {
@@ -109,7 +108,6 @@ export function unpaired(messages: readonly AgentMessage[]): string[] {
   return [...wrong, ...[...open].map((id) => `call ${id}`)];
 }
 
-/** The text of a user message. */
 export function textOf(message: AgentMessage): string {
   return message.role === "user" && typeof message.content === "string" ? message.content : "";
 }

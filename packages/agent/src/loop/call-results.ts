@@ -10,14 +10,12 @@ export function abortedError(): ToolError {
   return new ToolError(ABORTED_TEXT, { skipped: "aborted" });
 }
 
-/** The result of a call that failed. */
 export function resultOfError(error: unknown): ToolResult {
   const message = errorMessage(error);
   const details = isToolError(error) ? error.details : undefined;
   return errorResult(message === "" ? "The tool failed without a message" : message, details);
 }
 
-/** A result that says what is wrong. */
 export function errorResult(text: string, details?: unknown): ToolResult {
   return { content: [{ type: "text", text }], details: details ?? {}, isError: true };
 }

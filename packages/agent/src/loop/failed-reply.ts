@@ -4,13 +4,11 @@ import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 /** The error message of a reply that the user stopped. */
 export const ABORTED_TEXT = "Request was aborted";
 
-/** The reply to a request. */
 export interface Reply extends StreamResult {
   /** What was thrown instead of a reply, or amid one. */
   readonly cause?: unknown;
 }
 
-/** How and why a reply failed. */
 export interface FailureReason {
   readonly stopReason: "aborted" | "error";
   readonly errorMessage: string;

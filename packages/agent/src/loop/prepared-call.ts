@@ -62,7 +62,6 @@ export async function prepareToolCall(
   return { ...refused(call, async () => resultOfError(abortedError())), settle };
 }
 
-/** What the hooks have decided about a call. */
 async function apply(
   { run, tool, call }: { readonly run: Run; readonly tool: AgentTool; readonly call: ToolCall },
   decision: BeforeToolCallResult | undefined,

@@ -7,7 +7,6 @@ export class ReplyProgress {
   readonly #openCalls = new Set<number>();
   #partial: AssistantMessage | undefined;
 
-  /** Whether clients have seen its start. */
   get hasStarted(): boolean {
     return this.#partial !== undefined;
   }

@@ -4,7 +4,6 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Answer, AnswerProblem } from "@tau-agent/system";
 import { readRule } from "../permissions/rules/rule.ts";
 
-/** What an answer is checked against. */
 export interface ApprovalChecks {
   /** Throws if a tool does not take these arguments. */
   readonly checkInput?: ((input: Record<string, unknown>) => void) | undefined;
@@ -14,7 +13,6 @@ export interface ApprovalChecks {
 const scopes = ["once", "session", "always"] as const;
 const places = ["user", "project"] as const;
 
-/** Reads the answer to an approval. */
 export function readApprovalResult(
   result: unknown,
   checks: ApprovalChecks,

@@ -3,7 +3,6 @@ import type { PermissionMode, SourcedRule } from "@tau-agent/rpc-protocol";
 import type { ClosedBy } from "@tau-agent/system";
 import { describeRule } from "../permissions/rules/rule.ts";
 
-/** Who or what denied a call. */
 type DeniedBy = "client" | "rule" | "mode" | "timeout" | "abort" | "nobody";
 
 /** A call that does not run, as its result says. */
@@ -11,7 +10,6 @@ export interface Denial {
   readonly by: DeniedBy;
   /** The text for the model, after `Denied`. */
   readonly text: string;
-  /** What the person said. */
   readonly message?: string | undefined;
 }
 
@@ -50,7 +48,6 @@ export function deniedByAnswer(
   }
 }
 
-/** The result of a denied call. */
 export function resultOfDenial({ by, text, message }: Denial): BeforeToolCallResult {
   const denied = { by, ...(message === undefined ? {} : { message }) };
   return { block: true, reason: `Denied${text}`, details: { denied } };

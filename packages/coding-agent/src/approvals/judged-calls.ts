@@ -19,7 +19,6 @@ import { deniedByAnswer, deniedByPolicy, resultOfDenial } from "./denial.ts";
 import { type AnsweredApproval, Questions, type QuestionsOptions } from "./questions.ts";
 import { toolTraits } from "./tool-traits.ts";
 
-/** What a tool gate works with. */
 export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
   readonly permissions: SessionPermissions;
   readonly requests: HostRequests;
@@ -27,7 +26,6 @@ export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
   readonly log: ApprovalLog;
   /** Whether a tool is one of Tau's own. */
   readonly isBuiltIn: (tool: AgentTool) => boolean;
-  /** What extensions do around each call. */
   readonly extensions: ToolHooks | undefined;
   /** Whether a person is asked where this machine has no sandbox for a call. */
   readonly asksWithoutSandbox?: boolean;
@@ -35,11 +33,9 @@ export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
   readonly endRun: () => void;
 }
 
-/** A call with what it does. */
 interface Judged {
   readonly subjects: readonly Subject[];
   readonly verdict: Verdict;
-  /** The permissions that it was judged with. */
   readonly state: PermissionState;
 }
 
@@ -234,7 +230,6 @@ export class JudgedCalls {
   }
 }
 
-/** The call as extensions leave it. */
 async function changedCall(
   call: ToolCall,
   tool: AgentTool,

@@ -24,7 +24,6 @@ import { readApprovalResult } from "./approval-result.ts";
 /** Where a rule of an answer is saved. */
 type SaveTo = "user" | "project";
 
-/** What {@link Questions} works with. */
 export interface QuestionsOptions {
   readonly permissions: SessionPermissions;
   readonly requests: HostRequests;
@@ -37,7 +36,6 @@ export interface QuestionsOptions {
   readonly promptId: () => string | undefined;
 }
 
-/** A call to ask about. */
 export interface Question {
   readonly call: ToolCall;
   readonly tool: AgentTool;
@@ -52,7 +50,6 @@ export interface Question {
   readonly judgeAgain: () => Verdict;
 }
 
-/** What came of a question. */
 export interface AnsweredApproval {
   readonly decision: "allow" | "deny";
   readonly by: ClosedBy;
@@ -82,7 +79,6 @@ export class Questions {
     options.permissions.onChange(() => this.#review());
   }
 
-  /** Whether a question of this session is open. */
   get hasOpen(): boolean {
     return this.#open.size > 0;
   }

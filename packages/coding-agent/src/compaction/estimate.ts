@@ -13,7 +13,6 @@ export const LINE_TOKENS = 25;
 /** The assumed size of an image; vendors charge by size, which is bounded before sending. */
 export const IMAGE_TOKENS = 1200;
 
-/** About how many tokens a message takes. */
 export function estimateTokens(message: AgentMessage): number {
   switch (message.role) {
     case "user":

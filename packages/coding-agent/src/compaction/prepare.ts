@@ -6,7 +6,6 @@ import { type CutPoint, findCutPoint, findFittingCut } from "./cut-point.ts";
 import { estimateTokens } from "./estimate.ts";
 import { collectFiles, type FileLists } from "./file-operations.ts";
 
-/** What to summarise and what to keep. */
 export interface CompactionPreparation {
   readonly firstKeptEntryId: string;
   readonly messagesToSummarize: readonly AgentMessage[];

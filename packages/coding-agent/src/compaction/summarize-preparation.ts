@@ -14,7 +14,6 @@ import {
   updatedTurnPrefixInstructions,
 } from "./summary-prompts.ts";
 
-/** What a summary of a preparation needs. */
 interface PreparationSummaryOptions extends Omit<SummarizerOptions, "budget"> {
   readonly model: Model;
   /** What a request leaves free of the model's window, in tokens. */

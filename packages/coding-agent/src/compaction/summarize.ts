@@ -8,7 +8,6 @@ import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";
 import { textTokens } from "./text-tokens.ts";
 
-/** What a summary needs. */
 export interface SummarizerOptions {
   readonly stream: StreamFunction;
   readonly settings: Pick<SettingsStore, "get">;

@@ -20,7 +20,6 @@ export interface SummaryJob {
   readonly focus?: string | undefined;
 }
 
-/** One request for a summary. */
 export interface SummaryPart {
   readonly text: string;
   /** Index of the first piece that it does not hold. */

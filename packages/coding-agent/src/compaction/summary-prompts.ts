@@ -75,7 +75,6 @@ ${sections.slice(0, sections.indexOf("\n\n## Critical Context"))}
 
 ${rules}`;
 
-/** What the summary model is sent. */
 export function summaryRequest(
   conversation: string,
   instructions: string,

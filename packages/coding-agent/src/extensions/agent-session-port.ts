@@ -36,7 +36,6 @@ import type { ExecEnvironment } from "./port/exec.ts";
 import type { SessionPort } from "./port/session-port.ts";
 import { addEntries, messagesWith, pendingMessages } from "./session-entries.ts";
 
-/** What an {@link AgentSessionPort} works with. */
 export interface PortOptions {
   readonly session: AgentSession;
   readonly parts: SessionParts;

@@ -95,7 +95,6 @@ export class ExtensionHooks implements SessionHooks {
     };
   }
 
-  /** Connects the session these are the hooks of. */
   connect(port: SessionPort, prepare: () => Promise<void>): void {
     this.#port = port;
     this.#prepare = prepare;

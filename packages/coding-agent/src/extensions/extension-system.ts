@@ -44,7 +44,6 @@ import {
 import { VirtualModels } from "./providers/virtual-models.ts";
 import type { UiPort } from "./ui/ui-port.ts";
 
-/** What extensions of a host are loaded from and with. */
 export interface ExtensionSystemOptions extends Omit<DiscoverOptions, "part" | "entries"> {
   /** The setting `extensions`, asked for again at a reload. */
   readonly entries: () => readonly ResourceEntry[];
@@ -86,7 +85,6 @@ export class ExtensionSystem {
   #factories: readonly LoadedFactory[] = [];
   #generation: Generation;
   #hasEnded = true;
-  /** The MCP servers that extensions register. */
   readonly mcpServers = new RegisteredServers(() => this.runner);
 
   constructor(options: ExtensionSystemOptions) {
@@ -156,7 +154,6 @@ export class ExtensionSystem {
     return askProjectTrust(this.runner, this.#options.cwd);
   }
 
-  /** Lets extensions act on a session. */
   async bind(port: SessionPort): Promise<void> {
     this.#hasEnded = false;
     if (this.mentions("modelRegistry")) {

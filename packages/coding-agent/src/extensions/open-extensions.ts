@@ -14,7 +14,6 @@ import { withRequestEvents } from "./hooks/request-events.ts";
 import type { ExtensionFailure } from "./hooks/runner.ts";
 import { createHeadlessUiPort, createUiPort, type ShowNotice, type UiPort } from "./ui/ui-port.ts";
 
-/** What {@link OpenExtensions} is made from. */
 export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui" | "onFailure"> {
   /** Sends dialogs and notices to a client; without it there is no user interface. */
   readonly sendUiRequest: ((request: ExtensionUiRequest) => void) | undefined;

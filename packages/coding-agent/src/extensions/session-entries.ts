@@ -7,7 +7,6 @@ import type { AgentSession } from "../session/agent-session.ts";
 import type { BoundaryDraft } from "./api/events.ts";
 import { customMessageOf } from "./extension-hooks.ts";
 
-/** Messages queued for the run. */
 export function pendingMessages(agent: AgentQueues): readonly AgentMessage[] {
   return [agent.steering, agent.followUp, agent.nextTurn].flatMap((queue) => [...queue.messages]);
 }

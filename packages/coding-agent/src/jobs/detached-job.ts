@@ -21,7 +21,6 @@ import { type JobEnd, type JobRecord, jobFiles, readKeeper } from "./job-record.
 import { createJobWriter } from "./job-writer.ts";
 import { createMask, type KeepAnswer, type KeepRequest, keepJob, killMarked } from "./keep-job.ts";
 
-/** What a detached job is started with. */
 export interface DetachedRequest {
   readonly folder: string;
   readonly command: string;

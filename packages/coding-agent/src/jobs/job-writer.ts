@@ -4,15 +4,12 @@ export interface StreamMask {
   end(): Buffer;
 }
 
-/** Writes the output of a job. */
 export interface JobWriter {
-  /** Adds what the job said on one of its streams. */
   add(chunk: Buffer, stream: string): void;
   /** Writes what was held back. */
   end(): void;
 }
 
-/** What {@link createJobWriter} works with. */
 export interface JobWriterOptions {
   readonly folder: string;
   readonly mask?: StreamMask | undefined;

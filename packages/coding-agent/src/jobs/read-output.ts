@@ -2,7 +2,6 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { incompleteCharacterBytes, maxOutputBytes } from "@tau-agent/system";
 
-/** A piece of a job's output. */
 export interface OutputPiece {
   readonly output: string;
   /** The position behind it, in bytes from the start of the job. */

@@ -27,7 +27,6 @@ import {
 import { createJobWriter } from "./job-writer.ts";
 import { readOutput } from "./read-output.ts";
 
-/** What a job is started with. */
 export interface JobRequest {
   readonly command: string;
   /** Tells the model of its end. */
@@ -46,7 +45,6 @@ export interface EndedJob extends JobEnd {
   readonly tail: string;
 }
 
-/** What {@link RunningJobs} works with. */
 export interface RunningJobsOptions {
   readonly environment: ToolEnvironment;
   /** Reports the end of a job of this host, once. */

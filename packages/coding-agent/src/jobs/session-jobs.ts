@@ -6,7 +6,6 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "@tau-agent/system";
 import type { EndedJob, JobRequest, RunningJobs } from "./running-jobs.ts";
 
-/** The session that jobs belong to. */
 export interface JobSession {
   readonly id: string;
   /** The prompt of the current run. */
@@ -17,10 +16,8 @@ export interface JobSession {
   notify(message: CustomMessage): void;
 }
 
-/** What {@link SessionJobs} works with. */
 export interface SessionJobsOptions {
   readonly environment: ToolEnvironment;
-  /** The folder of all sessions' jobs. */
   readonly directory: string;
   /** Whether a job may outlive the host. */
   readonly allowsDetached: () => boolean;

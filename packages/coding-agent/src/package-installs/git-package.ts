@@ -47,14 +47,12 @@ export async function cloneRepository(
   }
 }
 
-/** The commit that is checked out. */
 export async function headOf(path: string, run: RunProgram): Promise<string | undefined> {
   if (!existsSync(join(path, ".git"))) return undefined;
   const text = await run("git", [...careful, "rev-parse", "HEAD"], { cwd: path }).catch(() => "");
   return text.trim().slice(0, 12) || undefined;
 }
 
-/** Removes an installed repository. */
 export async function dropFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }

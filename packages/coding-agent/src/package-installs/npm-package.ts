@@ -6,7 +6,6 @@ import { writeFileAtomic } from "@tau-agent/system";
 import { runNpm } from "./run-npm.ts";
 import type { RunProgram } from "./run-program.ts";
 
-/** What installs, and below which folder. */
 export interface NpmTools {
   readonly root: string;
   readonly run: RunProgram;

@@ -12,7 +12,6 @@ export interface JudgedCall {
   readonly isBuiltIn: boolean;
 }
 
-/** How paths of calls are understood. */
 export interface PathContext {
   readonly cwd: string;
   readonly homeDirectory: string;

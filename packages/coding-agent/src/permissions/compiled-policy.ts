@@ -8,7 +8,6 @@ import type { PermissionState } from "./session-permissions.ts";
 export class CompiledPolicy {
   #last: { state: PermissionState; folders: RuleFolders; value: Policy } | undefined;
 
-  /** The policy for these permissions. */
   of(state: PermissionState, folders: RuleFolders): Policy {
     const last = this.#last;
     if (last?.state === state && isSame(last.folders, folders)) return last.value;

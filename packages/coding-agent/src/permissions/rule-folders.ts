@@ -10,7 +10,6 @@ export interface RulePlaces {
   readonly copy?: (() => IsolatedCopy | undefined) | undefined;
 }
 
-/** The folders that patterns of rules start from. */
 export function ruleFoldersOf(places: RulePlaces): RuleFolders {
   const { cwd, additionalDirectories = [], homeDirectory } = places;
   const copy = places.copy?.();

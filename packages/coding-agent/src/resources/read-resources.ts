@@ -66,7 +66,6 @@ export class ResourceReader {
   /** Replaces a leading `/skill:name` or `/template` by its text. */
   readonly expand = expandPrompt;
 
-  /** The system prompt for its parts. */
   readonly buildSystemPrompt = buildSystemPrompt;
 
   /** Skills, also from added places. */
@@ -95,7 +94,6 @@ export class ResourceReader {
     return loadTemplates(this.#dirs, [...flags, ...named], { excludes });
   }
 
-  /** The rules that watch replies. */
   async rules(): Promise<LoadedRules> {
     const { loadRules } = await import("./rules/load-rules.ts");
     return loadRules(this.#dirs);
@@ -141,7 +139,6 @@ export class ResourceReader {
     }));
   }
 
-  /** What installed packages bring of one kind. */
   async #packaged(kind: "skills" | "prompts"): Promise<ResourcePlace[]> {
     const { settings } = this.#options;
     if (settings.packages.length === 0) return [];

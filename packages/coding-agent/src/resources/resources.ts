@@ -81,7 +81,6 @@ export class PromptResources {
     );
   }
 
-  /** The system prompt for these active tools. */
   async systemPrompt(
     tools: readonly PromptTool[],
     sections: readonly PromptSection[] = [],

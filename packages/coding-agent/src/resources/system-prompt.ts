@@ -2,7 +2,6 @@ import { escapeXml } from "@tau-agent/system";
 import type { ContextFile } from "./files/context-files.ts";
 import type { Skill } from "./skills/skills.ts";
 
-/** What the system prompt says of a tool. */
 export interface PromptTool {
   readonly name: string;
   readonly promptSnippet?: string;
@@ -16,7 +15,6 @@ export interface PromptSection {
   readonly text: string;
 }
 
-/** What a system prompt is made of. */
 export interface SystemPromptInput {
   /** Active tools, in the order they are sent to the model. */
   readonly tools: readonly PromptTool[];

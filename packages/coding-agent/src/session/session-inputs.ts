@@ -69,7 +69,6 @@ export interface SessionInputs {
   readonly userInput: UserInput;
   /** Date and platform as they are now, for the model. */
   readonly environment: () => EnvironmentFacts;
-  /** Its MCP servers. */
   readonly mcp: McpAccess;
   /** Waits for what a request declares. */
   readonly toolsReady: () => Promise<void>;

@@ -8,7 +8,6 @@ import type { PromptIntake } from "../run/prompt-intake.ts";
 import type { RunDriver } from "../run/run-driver.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 
-/** What {@link SessionWork} coordinates. */
 export interface SessionWorkOptions {
   readonly admission: Admission;
   readonly driver: RunDriver;

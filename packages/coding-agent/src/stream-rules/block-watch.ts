@@ -14,7 +14,6 @@ export class TextBlockWatch {
     this.#text = new GrowingText(patterns);
   }
 
-  /** Takes a delta. */
   push(delta: string): Probe[] {
     return delta === "" ? [] : this.#text.add(delta);
   }

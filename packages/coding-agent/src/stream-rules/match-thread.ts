@@ -53,7 +53,6 @@ export class MatchThread {
   #idle: NodeJS.Timeout | undefined;
   #usedAt = 0;
 
-  /** The number that identifies a pattern in requests. */
   numberOf(pattern: RulePattern): number {
     const key = `${pattern.flags}/${pattern.source}`;
     const known = this.#numbers.get(key);

@@ -1,6 +1,5 @@
 import type { Probe } from "./text-window.ts";
 
-/** What the worker is asked. */
 export interface MatchRequest {
   /** New patterns; their numbers continue. */
   readonly added: readonly { readonly source: string; readonly flags: string }[];

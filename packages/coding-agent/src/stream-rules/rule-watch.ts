@@ -5,7 +5,6 @@ import { TextBlockWatch, ToolCallWatch } from "./block-watch.ts";
 import type { MatchResult, MatchThread } from "./match-thread.ts";
 import type { PatternNumbers, Probe } from "./text-window.ts";
 
-/** What a {@link RuleWatch} works with. */
 export interface RuleWatchOptions {
   readonly rules: readonly StreamRule[];
   readonly thread: MatchThread;
@@ -14,7 +13,6 @@ export interface RuleWatchOptions {
   readonly toProjectPath: (path: string) => string;
   /** Numbers of unusable patterns; the watch adds to them. */
   readonly hopeless: Set<number>;
-  /** Called for each addition. */
   readonly onHopeless: (patterns: readonly number[]) => void;
 }
 

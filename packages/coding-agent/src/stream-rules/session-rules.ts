@@ -2,7 +2,6 @@ import type { ReplyWatch } from "@tau-agent/agent";
 import type { LoadedRules } from "../resources/rules/load-rules.ts";
 import type { StreamRules, WatchedSession } from "./stream-rules.ts";
 
-/** What {@link SessionRules} works with. */
 export interface SessionRulesOptions {
   readonly workingFolder: { readonly cwd: string };
   /** The rules; read on first use. */

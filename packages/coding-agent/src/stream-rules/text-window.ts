@@ -8,7 +8,6 @@ const MAX_LENGTH = 2 * (WINDOW_LENGTH + LEAD_LENGTH);
 export interface Probe {
   readonly text: string;
   readonly start: number;
-  /** The numbers of the patterns to search for. */
   readonly patterns: readonly number[];
 }
 
@@ -45,7 +44,6 @@ export class GrowingText {
     return probes;
   }
 
-  /** Begins another text. */
   restart(): void {
     this.#line = new TextWindow(true);
     this.#text = new TextWindow(false);

@@ -79,7 +79,6 @@ export const finishReasons = {
   aborted: undefined,
 } as const satisfies Record<AssistantMessage["stopReason"], string | undefined>;
 
-/** What a reply said of itself. */
 export function replyAttributes(message: AssistantMessage): Attributes {
   const reason = finishReasons[message.stopReason];
   return {
@@ -98,7 +97,6 @@ export interface Tokens {
   readonly cacheCreation: number;
 }
 
-/** The tokens of one reply. */
 export function tokensOf({ input, output, cacheRead, cacheWrite }: Usage): Tokens {
   return {
     input: input + cacheRead + cacheWrite,
@@ -118,7 +116,6 @@ export function sumOf(left: Tokens, right: Tokens): Tokens {
   };
 }
 
-/** Tokens as attributes. */
 export function usageAttributes({ input, output, cacheRead, cacheCreation }: Tokens): Attributes {
   return {
     [names.inputTokens]: input,

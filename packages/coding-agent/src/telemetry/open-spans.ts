@@ -23,7 +23,6 @@ export class OpenSpan {
     this.context = attempt(() => trace.setSpan(parent, span)) ?? parent;
   }
 
-  /** Whether what is written into it is kept. */
   get isRecording(): boolean {
     return attempt(() => this.#span.isRecording()) ?? false;
   }
@@ -72,7 +71,6 @@ function settled<Value>(work: () => Value): () => Value {
   }
 }
 
-/** The context that is active now. */
 export function activeContext(): Context {
   return attempt(() => context.active()) ?? ROOT_CONTEXT;
 }

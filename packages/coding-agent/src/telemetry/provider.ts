@@ -8,7 +8,6 @@ function registered(): object {
   return provider.getDelegate() as object;
 }
 
-/** Whether the program has registered a provider. */
 export function hasProvider(): boolean {
   // Unregistered, the delegate is the one that a new proxy has.
   return attempt(registered) !== new ProxyTracerProvider().getDelegate();

@@ -22,14 +22,12 @@ import { TracedStream } from "./traced-stream.ts";
 
 export { flushProvider, hasProvider } from "./provider.ts";
 
-/** What {@link RecordedTelemetry} works with. */
 export interface RecordedTelemetryOptions {
   /** The agent of the session, as spans name it. */
   readonly agentName: string;
   readonly sessionId: () => string;
   /** The `traceparent` that the host was started with. */
   readonly inherited: string | undefined;
-  /** Whether spans have contents. */
   readonly hasContents: boolean;
   /** Takes known keys out of contents. */
   readonly maskKeys: <Value>(value: Value) => Value;

@@ -18,7 +18,6 @@ export class RunSpan {
     this.open = open;
   }
 
-  /** Counts what a reply has used. */
   add(reply: AssistantMessage): void {
     this.#tokens = sumOf(this.#tokens, tokensOf(reply.usage));
   }

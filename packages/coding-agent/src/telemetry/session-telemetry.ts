@@ -36,7 +36,6 @@ export interface SessionTelemetry {
   endRun(outcome: RunOutcome | undefined): void;
   /** The same stream function, with a span for each request. */
   traceRequests(stream: StreamFunction): StreamFunction;
-  /** Runs a call of a tool within its span. */
   runTool(
     call: ToolCall,
     execute: () => Promise<ToolResult>,

@@ -6,7 +6,6 @@ import { Deviation, playTranscript } from "../transcripts/play-transcript.ts";
 import { documentOf } from "../transcripts/requirements.ts";
 import { readTranscripts, type Transcript } from "../transcripts/transcript.ts";
 
-/** What is run against which host. */
 export interface ConformanceOptions extends SpawnOptions {
   /** Default: those the host says it speaks, else `pi`. */
   readonly dialects?: readonly string[] | undefined;
@@ -17,7 +16,6 @@ export interface ConformanceOptions extends SpawnOptions {
   readonly onPlayed?: ((played: PlayedTranscript) => void) | undefined;
 }
 
-/** What came of one transcript. */
 export interface PlayedTranscript {
   readonly transcript: Transcript;
   /** Undefined when the host did what the transcript says. */
@@ -53,7 +51,6 @@ interface HostIdentity {
   readonly protocols?: readonly string[] | undefined;
 }
 
-/** What came of all transcripts. */
 export interface ConformanceRun {
   readonly host: HostIdentity;
   readonly dialects: readonly string[];

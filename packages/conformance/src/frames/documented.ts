@@ -23,7 +23,6 @@ const each =
       .find((problem) => problem !== undefined);
   };
 
-/** Its documented members, and maybe others. */
 const withMore = (members: Record<string, Pattern>): Pattern => ({ "...": true, ...members });
 
 const rates = { input: number, output: number, cacheRead: number, cacheWrite: number };

@@ -15,7 +15,6 @@ export class FrameQueue {
     this.#violation = violation;
   }
 
-  /** How many have come. */
   get count(): number {
     return this.#count;
   }

@@ -6,7 +6,6 @@ import type { Frame } from "./frame-queue.ts";
 export class IdCheck {
   readonly #unanswered = new Map<unknown, number>();
 
-  /** Notes what is sent to the host. */
   sent(line: string): void {
     const { id } = readRecord(line);
     if (id !== undefined) this.#unanswered.set(id, (this.#unanswered.get(id) ?? 0) + 1);

@@ -57,7 +57,6 @@ function isSameCall(pattern: Pattern, value: unknown, path: string): boolean {
   return /\.(?:toolCallId|id)$/.test(path) && value.startsWith(`${pattern}|`);
 }
 
-/** A place further in. */
 export function inside(at: Where, step: string): Where {
   return { ...at, path: `${at.path}${step}` };
 }

@@ -16,7 +16,6 @@ export interface TestHost extends AsyncDisposable {
   next(): Promise<Frame | undefined>;
 }
 
-/** How a transcript is played. */
 export interface PlayOptions {
   /**
    * Whether what the document leaves open is left to the host: further members and events, the words

@@ -26,7 +26,6 @@ export interface TranscriptSetup {
   readonly git?: boolean;
 }
 
-/** One line of a transcript. */
 export type Step =
   | { readonly kind: "send"; readonly line: string; readonly at: number }
   /** What the following lines show. */
@@ -49,7 +48,6 @@ export interface Transcript extends TranscriptSetup {
   readonly steps: readonly Step[];
 }
 
-/** All transcripts, each in each of its dialects. */
 export function readTranscripts(): Transcript[] {
   const folder = new URL("transcripts/", dataFolder);
   const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));

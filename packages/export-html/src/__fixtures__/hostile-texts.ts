@@ -1,4 +1,3 @@
-/** Elements that would run a script. */
 const elements = [
   "<script>window.hacked=1</script>",
   "<script src=data:text/javascript,window.hacked=1></script>",

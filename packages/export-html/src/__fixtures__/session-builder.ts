@@ -78,7 +78,6 @@ export class SessionBuilder {
   }
 }
 
-/** A call block of a reply. */
 export function call(id: string, name: string, parameters: unknown) {
   return { type: "toolCall", id, name, arguments: parameters };
 }

@@ -1,4 +1,3 @@
-/** The style of entries and what is in them. */
 export const entryStyle = `
 /* A long page opens at once: entries are laid out when they come into view, the others soon after. */
 .entry { margin: 0 0 1.5rem; border-radius: 4px; content-visibility: auto; contain-intrinsic-size: auto 8rem; }

@@ -29,5 +29,4 @@ const rows = keys.map(
     `<tr><th scope="row">${names.map((name) => `<kbd>${name}</kbd>`).join(" ")}</th><td>${action}</td></tr>`,
 );
 
-/** The keys of the page, on the page. */
 export const pageKeys = `<dialog id="help" aria-labelledby="help-title"><h2 id="help-title">Keys</h2><table>${rows.join("")}</table><button type="button" id="help-close">Close</button></dialog>`;

@@ -1,4 +1,3 @@
-/** The style of the tree of entries. */
 export const treeStyle = `
 #tree { position: fixed; z-index: 2; top: 3rem; bottom: 0; left: 0; width: 20rem; padding: 0.5rem 0; overflow-y: auto; overflow-x: hidden; background: var(--page); border-right: 1px solid var(--line); font-size: 0.8rem; overscroll-behavior: contain; }
 .js.tree #tree { display: block; }

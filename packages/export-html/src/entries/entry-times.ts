@@ -48,7 +48,6 @@ export function readTimes(outline: SessionOutline): EntryTimes {
   };
 }
 
-/** The model of a reply. */
 export function modelOf(message: Readonly<Record<string, unknown>> | undefined): string {
   return fieldText(message?.responseModel ?? message?.model ?? "");
 }

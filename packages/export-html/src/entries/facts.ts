@@ -67,7 +67,6 @@ export function snippet(text: string, length: number): string {
     : line;
 }
 
-/** The number of lines of a text. */
 export function countLines(text: string): number {
   let lines = 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;

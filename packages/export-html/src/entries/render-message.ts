@@ -31,7 +31,6 @@ export type EntryKind =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Shows a message of any role. */
 export async function renderMessage(
   index: number,
   message: Fields,
@@ -141,7 +140,6 @@ export function renderCustom(message: Fields, renderer: Renderer): EntryView {
   return { kind: "custom", who, body };
 }
 
-/** A summary that replaces other entries. */
 export function renderSummary(title: string, summary: unknown, renderer: Renderer): EntryView {
   const text = typeof summary === "string" ? summary : "";
   const body =
@@ -149,7 +147,6 @@ export function renderSummary(title: string, summary: unknown, renderer: Rendere
   return { kind: "summary", who: title, body };
 }
 
-/** The heading of a compaction. */
 export function compactionTitle(tokensBefore: unknown): string {
   const tokens = numberOf(tokensBefore);
   return tokens > 0 ? `Context compacted at ${formatCount(tokens)} tokens` : "Context compacted";

@@ -10,7 +10,6 @@ import { renderLines } from "./render-lines.ts";
 import type { SessionOutline } from "./session-outline.ts";
 import type { TaskFiles } from "./task-files.ts";
 
-/** What rendering an entry needs. */
 export interface Renderer {
   readonly outline: SessionOutline;
   readonly onPath: ReadonlySet<number>;
@@ -29,7 +28,6 @@ export function blocksOf(content: unknown): Readonly<Record<string, unknown>>[] 
   return Array.isArray(content) ? content.filter(isJsonObject) : [];
 }
 
-/** The text of a message's content. */
 export function textOf(content: unknown): string {
   return blocksOf(content)
     .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : ""))
@@ -65,7 +63,6 @@ export function renderContent(content: unknown, renderer: Renderer): Html[] {
   });
 }
 
-/** A collapsible element. */
 export function foldable(title: string | Html, content: Html, isOpen: boolean, kind = ""): Html {
   const name = kind === "" ? "fold" : `fold ${kind}`;
   return isOpen

@@ -139,7 +139,6 @@ async function resultView(shown: ShownResult, renderer: Renderer): Promise<Resul
   return { body: html`${body}${images}` };
 }
 
-/** Results that are more than their text. */
 async function specialView(
   { index, message, call: { name, parameters } }: ShownResult,
   renderer: Renderer,

@@ -2,7 +2,6 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** What a page shows of a file, and whether that is all of it. */
 interface TaskFile {
   readonly text: string;
   readonly isCut: boolean;

@@ -4,7 +4,6 @@ import { type Html, html, trusted } from "./html.ts";
 import { imageUrl, parseDataUrl, safeUrl } from "./safe-url.ts";
 import { TimeAllowance, type TimeLimits } from "./time-allowance.ts";
 
-/** Markdown text as HTML. */
 export type RenderMarkdown = (text: string) => Html;
 
 /** Longer texts are shown unparsed, because the parser is slow on some of them. */
@@ -38,7 +37,6 @@ export function plainBlock(text: string): Html {
   return html`<div class="plain" dir="auto">${text}</div>`;
 }
 
-/** A block of code. */
 export function codeBlock(code: Html, kind = "code"): Html {
   return html`<pre class="${kind}"><code>${code}</code></pre>`;
 }

@@ -2,7 +2,6 @@ import { createContext, Script } from "node:vm";
 
 /** How much time the texts of one page may take. */
 export interface TimeLimits {
-  /** One text. */
   readonly textMs: number;
   /** All texts together, beyond what texts of their length usually take. */
   readonly totalMs: number;

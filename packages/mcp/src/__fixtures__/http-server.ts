@@ -18,20 +18,17 @@ export class HttpFixture {
   readonly requests: string[] = [];
   /** Tokens that are taken; undefined if none is needed. */
   tokens: Set<string> | undefined;
-  /** Refresh tokens that are taken. */
   readonly refreshTokens = new Set<string>();
   /** A scope that calls of tools need. */
   neededScope: string | undefined;
   grantedScope = "";
   /** What every request of the protocol is answered with, if anything. */
   refusal: number | undefined;
-  /** Sessions that are known. */
   readonly sessions = new Set<string>();
   /** Where the page of the login is; of this server if undefined. */
   authorizationEndpoint: string | undefined;
   /** The query of the last page of a login. */
   lastPage: URLSearchParams | undefined;
-  /** Whether clients can register. */
   registers = true;
   /** How long a renewal takes. */
   renewalMs = 0;

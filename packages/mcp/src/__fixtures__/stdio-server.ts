@@ -5,7 +5,6 @@
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** How the server behaves. */
 export interface Behaviour {
   readonly tools?: readonly object[];
   readonly prompts?: readonly object[];

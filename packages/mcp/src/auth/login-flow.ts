@@ -160,7 +160,6 @@ class LoginProvider implements OAuthClientProvider {
   /** The page to show to the user. */
   page: string | undefined;
   #verifier = "";
-  /** What this login has registered. */
   #client: StoredOAuthClientInformation | undefined;
 
   constructor(target: LoginTarget, store: McpAuthStore, redirectUrl: string, state: string) {

@@ -9,7 +9,6 @@ import { McpAuthStore } from "./auth-store.ts";
 import { logIn } from "./login-flow.ts";
 import { type Challenge, ServerTokens } from "./server-tokens.ts";
 
-/** What {@link McpLogins} works with. */
 export interface LoginsOptions {
   readonly agentDirectory: string;
   /** Shows a page to the user; rejects if they will not go there. */
@@ -75,7 +74,6 @@ export class McpLogins {
     }
   }
 
-  /** Forgets what is stored for a server. */
   async logout(config: McpServerConfig, context: OpenContext): Promise<void> {
     const { server, url } = await this.#targetOf(config, context);
     await this.#store.change(server, url, () => undefined);

@@ -1,7 +1,6 @@
 /** A text with its variables, or why they cannot be read. */
 export type Expanded = { readonly value: string } | { readonly reason: string };
 
-/** What {@link expandText} works with. */
 export interface ExpandContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Variables that an entry of a project may not name. */
@@ -10,7 +9,6 @@ export interface ExpandContext {
 
 const variable = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
-/** The variables a text names. */
 export function variablesIn(text: string): string[] {
   return [...text.matchAll(variable)].map(([, name = ""]) => name);
 }

@@ -13,21 +13,18 @@ export function textOf(entry: JsonObject, member: string): string | undefined {
   throw new EntryProblem(`${member} must be a text that is not empty`);
 }
 
-/** True or false. */
 export function flagOf(entry: JsonObject, member: string, fallback: boolean): boolean {
   const { [member]: value = fallback } = entry;
   if (typeof value === "boolean") return value;
   throw new EntryProblem(`${member} must be true or false`);
 }
 
-/** A list of texts. */
 export function textsOf(entry: JsonObject, member: string): readonly string[] {
   const { [member]: value = [] } = entry;
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
   throw new EntryProblem(`${member} must be a list of texts`);
 }
 
-/** Texts by name. */
 export function textMapOf(entry: JsonObject, member: string): Readonly<Record<string, string>> {
   const { [member]: value = {} } = entry;
   const isMap = isJsonObject(value) && Object.values(value).every((t) => typeof t === "string");
@@ -35,14 +32,12 @@ export function textMapOf(entry: JsonObject, member: string): Readonly<Record<st
   throw new EntryProblem(`${member} must map names to texts`);
 }
 
-/** An object. */
 export function objectOf(entry: JsonObject, member: string): JsonObject {
   const { [member]: value = {} } = entry;
   if (isJsonObject(value)) return value;
   throw new EntryProblem(`${member} must be an object`);
 }
 
-/** One of a few words. */
 export function wordOf<Word extends string>(
   entry: JsonObject,
   member: string,

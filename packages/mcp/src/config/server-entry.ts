@@ -1,7 +1,6 @@
 /** How the model reaches a server's tools: declared, found by `tool_search`, or not at all. */
 export type McpExposure = "direct" | "deferred" | "hidden";
 
-/** Who configured a server. */
 export type McpSource = "user" | "project" | "session" | "extension";
 
 /** How the host talks to a server. */
@@ -45,7 +44,6 @@ export interface OAuthEntry {
   readonly authServerMetadataUrl?: string | undefined;
 }
 
-/** A server at an address. */
 export interface HttpEntry extends EntryBase {
   readonly transport: "http" | "sse";
   readonly url: string;
@@ -56,7 +54,6 @@ export interface HttpEntry extends EntryBase {
 /** An entry of `mcpServers`, checked, its variables not yet expanded. */
 export type McpEntry = StdioEntry | HttpEntry;
 
-/** A configured server. */
 export interface McpServerConfig {
   readonly name: string;
   readonly source: McpSource;

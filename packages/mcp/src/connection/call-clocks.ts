@@ -19,7 +19,6 @@ export class CallClocks {
   readonly #clocks = new Set<() => void>();
   #waiting = 0;
 
-  /** Starts the clock of a request. */
   start(timeoutMs: number): CallClock {
     const controller = new AbortController();
     let timer: NodeJS.Timeout | undefined;

@@ -27,14 +27,12 @@ export interface ServerDemands {
 /** A list that a server may change. */
 export type ServerList = "tools" | "prompts" | "resources";
 
-/** Options of one request. */
 export interface RequestLimits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Who the host says it is. */
 export interface ClientIdentity {
   readonly name: string;
   readonly title: string;
@@ -54,7 +52,6 @@ const asItCame: StandardSchemaV1<unknown, JsonObject> = {
   },
 };
 
-/** What is done with an open connection. */
 export type ServerConnection = Pick<
   McpConnection,
   "capabilities" | "instructions" | "request" | "list" | "close"
@@ -105,12 +102,10 @@ export class McpConnection {
     return new McpConnection(client, clocks, transport);
   }
 
-  /** What the server can do. */
   get capabilities(): JsonObject {
     return { ...this.#client.getServerCapabilities() };
   }
 
-  /** What the server says about its use. */
   get instructions(): string | undefined {
     return this.#client.getInstructions();
   }
@@ -141,7 +136,6 @@ export class McpConnection {
     }
   }
 
-  /** All pages of a list. */
   async list(method: string, member: string, limits: RequestLimits): Promise<readonly unknown[]> {
     const items: unknown[] = [];
     let cursor: unknown;

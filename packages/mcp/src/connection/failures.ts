@@ -9,7 +9,6 @@ export class NeedsLogin extends Error {
   override readonly name = "NeedsLogin";
 }
 
-/** What an error of a request says about the connection. */
 export type Failure =
   /** The server answered: the connection is fine. */
   | "answered"
@@ -34,7 +33,6 @@ export function clientErrorKind(error: unknown): string | undefined {
   return typeof mcpBrand === "string" ? mcpBrand.replace(/^mcp\./, "") : undefined;
 }
 
-/** Judges an error. */
 export function failureOf(error: unknown): Failure {
   const { name, code } = Object(error) as { name?: unknown; code?: unknown };
   const kind = clientErrorKind(error);

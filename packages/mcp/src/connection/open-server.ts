@@ -24,7 +24,6 @@ export interface LoginTarget {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** What connections are opened with. */
 export interface OpenContext extends EntryContext {
   readonly identity: ClientIdentity;
   /** The `fetch` that uses the user's proxy, if there is one. */

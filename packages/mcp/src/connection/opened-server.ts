@@ -1,7 +1,6 @@
 import type { McpTransportKind } from "../config/server-entry.ts";
 import type { ServerConnection, ServerDemands } from "./connection.ts";
 
-/** An open connection and how it was reached. */
 export interface OpenedServer {
   readonly connection: ServerConnection;
   readonly transport: McpTransportKind;
@@ -9,7 +8,6 @@ export interface OpenedServer {
   readonly failure: () => string | undefined;
 }
 
-/** The events of one connection. */
 export interface Life {
   readonly demands: ServerDemands;
   /** Aborted when the connection is not wanted before it is open; what was started for it ends then. */

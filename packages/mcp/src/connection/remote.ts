@@ -9,7 +9,6 @@ export interface RemoteTool {
   readonly annotations: JsonObject | undefined;
 }
 
-/** An argument of a prompt. */
 interface RemoteArgument {
   readonly name: string;
   readonly isRequired: boolean;

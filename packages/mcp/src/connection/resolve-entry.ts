@@ -15,7 +15,6 @@ export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
 }
 
-/** What entries are resolved with. */
 export interface EntryContext {
   readonly environment: ToolEnvironment;
   readonly runCommand: ValueCommand;
@@ -41,7 +40,6 @@ function noteVariables(variables: Readonly<Record<string, string>>, { noteSecret
   return variables;
 }
 
-/** The program of an entry, its variables expanded. */
 export async function resolveProgram(
   { source, entry }: McpServerConfig & { readonly entry: StdioEntry },
   context: EntryContext,
@@ -63,7 +61,6 @@ export async function resolveProgram(
   };
 }
 
-/** The address of an entry, its variables expanded. */
 export async function resolveAddress(
   { source, entry }: McpServerConfig & { readonly entry: HttpEntry },
   context: EntryContext,

@@ -11,10 +11,8 @@ import { unlessAborted } from "./unless-aborted.ts";
 /** A connection that several sessions can use. */
 export type SharableServer = OpenedServer & { readonly connection: McpConnection };
 
-/** Starts a server for all its users. */
 export type StartShared = (life: Life, processes: ProcessRegistry) => Promise<SharableServer>;
 
-/** A session at a server. */
 interface User {
   readonly life: Life;
   /** Its part of the connection, with clocks of its own. */

@@ -6,7 +6,6 @@ import { failureOf, reasonAt, reasonOf } from "./failures.ts";
 import type { Life, OpenedServer } from "./opened-server.ts";
 import { type RemotePrompt, type RemoteTool, readPrompt, readTool } from "./remote.ts";
 
-/** What a server is doing. */
 export type McpStatus =
   | "disabled"
   | "idle"
@@ -16,14 +15,12 @@ export type McpStatus =
   | "restarting"
   | "failed";
 
-/** What {@link McpServer} works with. */
 export interface McpServerOptions {
   readonly config: McpServerConfig;
   readonly demands: Omit<ServerDemands, "onListChanged">;
   readonly open: (config: McpServerConfig, life: Life) => Promise<OpenedServer>;
   /** Receives the refusal of a server that wants a login. */
   readonly onRefused: (error: unknown) => void;
-  /** What to do about a server that wants a login. */
   readonly loginHint: string;
   /** Takes known keys and tokens out of what a server says. */
   readonly maskKeys: KeyMask;
@@ -102,7 +99,6 @@ export class McpServer {
     return this.#prompts;
   }
 
-  /** What the server says about its use. */
   get instructions(): string | undefined {
     return this.#instructions;
   }
@@ -162,7 +158,6 @@ export class McpServer {
     return this.#perform(({ connection }) => connection.request(method, params, limits));
   }
 
-  /** All pages of a list. */
   async list(method: string, member: string, limits: RequestLimits): Promise<readonly unknown[]> {
     return this.#perform(({ connection }) => connection.list(method, member, limits));
   }

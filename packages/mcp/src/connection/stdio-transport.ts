@@ -2,7 +2,6 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { DEFAULT_MAX_LINE_BYTES, isJsonObject, LineDecoder } from "@tau-agent/rpc-protocol/plain";
 import type { SandboxStartError, ServerProcess } from "@tau-agent/system";
 
-/** What {@link StdioTransport} works with. */
 export interface StdioTransportOptions {
   readonly start: () => Promise<ServerProcess>;
   /** Receives the first lines that are not messages. */

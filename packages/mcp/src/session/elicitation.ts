@@ -14,7 +14,6 @@ export interface Elicitation {
   readonly signal: AbortSignal;
 }
 
-/** What the server gets. */
 export interface ElicitationAnswer {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: JsonObject;

@@ -45,7 +45,6 @@ interface GivenServers {
   readonly registered: Readonly<Record<string, unknown>>;
 }
 
-/** The MCP servers of a session. */
 export class McpServers {
   readonly #environment: McpEnvironment;
   readonly #openContext: OpenContext;
@@ -109,7 +108,6 @@ export class McpServers {
     await this.#apply();
   }
 
-  /** Replaces the servers of extensions. */
   async register(servers: Readonly<Record<string, unknown>>): Promise<void> {
     this.#registered = this.#read(servers, "extension");
     await this.#apply();
@@ -189,19 +187,16 @@ export class McpServers {
     throw new SessionError("mcp_login_failed", { server: name, reason });
   }
 
-  /** Forgets the login of a server. */
   async logout(name: string): Promise<void> {
     const server = this.#find(name);
     await this.#logins.logout(server.config, this.#openContext);
     await server.reconnect();
   }
 
-  /** What the system prompt says about the servers. */
   get section(): string {
     return describeServers([...this.#servers.values()], this.#catalogue);
   }
 
-  /** The prompts of servers, as commands. */
   get commands(): readonly PromptCommand[] {
     return promptCommands([...this.#servers.values()]);
   }

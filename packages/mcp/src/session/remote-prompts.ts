@@ -6,7 +6,6 @@ import type { McpServer } from "../connection/server.ts";
 import { localNames } from "../names/tool-names.ts";
 import type { KeepData } from "../tools/result-content.ts";
 
-/** A prompt of a server as a command. */
 export interface PromptCommand {
   readonly name: string;
   readonly server: McpServer;

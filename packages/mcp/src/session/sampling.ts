@@ -12,13 +12,11 @@ export interface SampledContext {
   readonly maxTokens: number;
 }
 
-/** A message of such a conversation. */
 interface SampledMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly UserContent[];
 }
 
-/** What sampling works with. */
 export interface SamplingOptions {
   readonly requests: HostRequests;
   readonly cwd: () => string;

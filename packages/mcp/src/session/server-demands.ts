@@ -7,12 +7,10 @@ import { askElicitation } from "./elicitation.ts";
 import type { McpEnvironment } from "./environment.ts";
 import type { ServerNotes } from "./server-notes.ts";
 
-/** What the demands of a server are answered with. */
 export interface DemandContext {
   readonly environment: McpEnvironment;
   readonly calls: OpenCalls;
   readonly notes: ServerNotes;
-  /** The server that demands. */
   readonly server: () => McpServer;
   readonly allowsSampling: boolean;
 }

@@ -20,7 +20,6 @@ export interface CatalogueEntry {
   readonly made: AgentTool | undefined;
 }
 
-/** What a {@link Catalogue} works with. */
 export interface CatalogueOptions extends ToolServices {
   /** Whether a request has declared a tool of this name: then it must not change any more. */
   readonly isDeclared: (name: string) => boolean;
@@ -63,7 +62,6 @@ export class Catalogue {
     return this.#fallbackExposure;
   }
 
-  /** The tools for the model. */
   get tools(): readonly AgentTool[] {
     return this.entries.flatMap(({ made }) => made ?? []);
   }

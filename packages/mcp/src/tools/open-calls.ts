@@ -7,7 +7,6 @@ type Call = Pick<ToolCallContext, "toolCallId" | "signal">;
 export class OpenCalls {
   readonly #calls = new Map<McpServer, Set<Call>>();
 
-  /** Runs a call. */
   async during<Result>(
     server: McpServer,
     call: Call,
@@ -29,7 +28,6 @@ export class OpenCalls {
     return calls?.size === 1 ? [...calls][0] : undefined;
   }
 
-  /** Whether a server works on any call. */
   has(server: McpServer): boolean {
     return (this.#calls.get(server)?.size ?? 0) > 0;
   }

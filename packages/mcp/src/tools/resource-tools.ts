@@ -6,7 +6,6 @@ import { boundContent } from "./bounded-content.ts";
 import { noting } from "./keep-privately.ts";
 import type { ToolServices } from "./services.ts";
 
-/** What the resource tools work with. */
 export interface ResourceToolOptions extends ToolServices {
   /** The servers with resources that are not hidden. */
   readonly servers: () => readonly McpServer[];
@@ -121,7 +120,6 @@ function readTool(options: ResourceToolOptions): AgentTool {
   };
 }
 
-/** Asks a server for a resource. */
 function readResource(
   server: McpServer,
   uri: string,

@@ -20,7 +20,6 @@ const MAX_STRUCTURED_LENGTH = 50_000;
 /** The server wants the user to open a page first. */
 const URL_ELICITATION_REQUIRED = -32_042;
 
-/** A tool of a server, as the model gets it. */
 export interface ServerToolParts {
   readonly name: string;
   readonly server: McpServer;

@@ -6,7 +6,6 @@ interface CloudCredentials {
   readonly groups: readonly (readonly (string | readonly string[])[])[];
   /** Requests may find credentials in places that no variable names, such as the machine's own role. */
   readonly mayBeElsewhere: boolean;
-  /** What to set. */
   readonly hint: string;
 }
 

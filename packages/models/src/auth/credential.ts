@@ -37,7 +37,6 @@ export function withKey(value: unknown): unknown {
   return hasOnlyVariables ? { ...value, key: "" } : value;
 }
 
-/** Whether a value of auth.json can be used. */
 export function isCredential(value: unknown): value is Credential {
   if (!isJsonObject(value)) return false;
   const { type, key, env, access, expires } = value;

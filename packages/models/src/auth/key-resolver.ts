@@ -93,7 +93,6 @@ export class KeyResolver {
     return this.#options.environment;
   }
 
-  /** The credentials of auth.json. */
   get store(): AuthStore {
     return this.#options.auth;
   }

@@ -4,7 +4,6 @@ import type { CommandRunner } from "./config-value.ts";
 
 const outputLimitBytes = 64 * 1024;
 
-/** What commands for values run with. */
 export interface CommandRunnerOptions {
   /** Ends them with the host. */
   readonly processes: ProcessRegistry;

@@ -10,7 +10,6 @@ export type Answer = Readonly<Record<string, unknown>>;
 /** Asks one server; undefined for anything but a JSON object of a bearable size. */
 export type Ask = (path: string, body?: object) => Promise<Answer | undefined>;
 
-/** How a server is asked. */
 export interface AskOptions {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;

@@ -64,7 +64,6 @@ export async function grantInBrowser(
   }
 }
 
-/** Trades a code for tokens. */
 export async function exchangeCode(
   given: {
     readonly clientId: string;

@@ -19,7 +19,6 @@ import {
 export interface DeviceGrant {
   readonly clientId: string;
   readonly scope?: string | undefined;
-  /** Headers of each request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly endpoints: { readonly device: string; readonly token: string };
 }

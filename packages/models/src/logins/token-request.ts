@@ -5,14 +5,12 @@ import type { LoginContext } from "./login-definition.ts";
 const maxBytes = 1024 * 1024;
 const limitMs = 30_000;
 
-/** What a server answered. */
 export interface TokenReply {
   readonly status: number;
   /** Empty where the body is not a JSON object. */
   readonly body: JsonObject;
 }
 
-/** A request to the server of a login. */
 export interface TokenRequest {
   readonly url: string;
   readonly method?: "GET" | "POST";

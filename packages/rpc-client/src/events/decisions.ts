@@ -56,7 +56,6 @@ export class Decisions {
     return true;
   }
 
-  /** The request has ended. */
   close(resolved: HostRequestResolved): void {
     this.#open.get(resolved.id)?.abort(resolved);
     this.#open.delete(resolved.id);
@@ -67,7 +66,6 @@ export class Decisions {
     if (this.#open.has(id)) this.#send({ type: "host_response", id, error: { message } });
   }
 
-  /** The connection is gone. */
   end(): void {
     for (const controller of this.#open.values()) controller.abort();
     this.#open.clear();

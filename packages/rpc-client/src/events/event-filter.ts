@@ -30,7 +30,6 @@ export class EventFilter {
     return this.#shown && { events: [...new Set([...this.#shown, ...needed])] };
   }
 
-  /** Whether listeners get events of this type. */
   shows({ type }: SessionEvent): boolean {
     return this.#shown?.has(type) ?? true;
   }

@@ -6,7 +6,6 @@ import { answerUiRequest, type ExtensionUiHandlers } from "./extension-ui.ts";
 /** What a client with functions for it answers as a host request; dialogs stay dialogs. */
 export const answeredMethods = ["tool_approval", "budget"] as const;
 
-/** What a {@link HostRequestHandler} works with. */
 export interface HostRequestHandlerOptions extends Deciders {
   /** Shows what has no function of its own. */
   readonly ui: ExtensionUiHandlers;
@@ -23,22 +22,18 @@ export class HostRequestHandler {
     this.#decisions = new Decisions(options, options.send);
   }
 
-  /** Takes a request. */
   open(request: HostRequestFrame): void {
     if (!this.#decisions.open(request)) void this.#show(request);
   }
 
-  /** A request has ended. */
   close(resolved: HostRequestResolved): void {
     this.#decisions.close(resolved);
   }
 
-  /** The host refuses an answer. */
   refuse(id: string, message: string): void {
     this.#decisions.refuse(id, message);
   }
 
-  /** The connection is gone. */
   end(): void {
     this.#decisions.end();
   }

@@ -7,7 +7,6 @@ import { type SettleSource, SettleWatch } from "./settle.ts";
 
 /** Follows one prompt from before it is sent to its end. */
 export class PromptRun {
-  /** The id of its request. */
   requestId: string | undefined;
   /** The prompt's own id, if it was given one. */
   promptId: string | undefined;

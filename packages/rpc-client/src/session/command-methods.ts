@@ -4,7 +4,6 @@ import { RpcError } from "../base/errors.ts";
 import type { RequestOptions } from "../connection/connection.ts";
 import type { CommandMethods } from "../generated/command-methods.ts";
 
-/** What the methods are built from. */
 interface Requester {
   request<N extends CommandName>(
     name: N,

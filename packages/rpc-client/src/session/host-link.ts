@@ -5,11 +5,8 @@ import type { EventFilter } from "../events/event-filter.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type { HostToolRunner } from "../events/host-tools.ts";
 
-/** What connects a client to one session of a host. */
 export interface HostLink {
-  /** Delivers the events of the session. */
   readonly hub: EventHub;
-  /** Which of them listeners get. */
   readonly filter: EventFilter;
   /** Runs the tools of the client; undefined before the first connection. */
   readonly tools: HostToolRunner | undefined;

@@ -7,7 +7,6 @@ import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "../events/
 import { HostRequestHandler } from "../events/host-requests.ts";
 import { HostToolRunner } from "../events/host-tools.ts";
 
-/** What a channel is made from. */
 export interface SessionChannelOptions {
   readonly write: (line: string) => void;
   readonly hub: EventHub;
@@ -67,7 +66,6 @@ export class SessionChannel {
     }
   }
 
-  /** The connection is gone for good. */
   close(error: ConnectionClosedError): void {
     this.#requests?.end();
     this.tools.end();

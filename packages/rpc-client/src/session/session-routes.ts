@@ -24,7 +24,6 @@ export class SessionRoutes {
     return link;
   }
 
-  /** Forgets a session that has ended. */
   drop(sessionId: string): void {
     this.#links.delete(sessionId);
   }

@@ -10,11 +10,9 @@ export interface Wire {
   close(): void;
 }
 
-/** What a wire is opened with. */
 export interface WireOptions {
   readonly token: string | undefined;
   readonly timeoutMs: number;
-  /** Called with each line of the host. */
   readonly onLine: (line: string) => void;
   /** Called once, when an open wire is gone. */
   readonly onClose: (reason: string) => void;

@@ -57,14 +57,12 @@ async function endLease({ store, leaseMs, owner }: StoreAccess, key: SessionKey)
   }
 }
 
-/** The ids of the tasks of a call. */
 function idsOf({ id, arguments: args }: ToolCall): string[] {
   const tasks: unknown = Reflect.get(Object(args), "tasks");
   if (!Array.isArray(tasks)) return [id];
   return tasks.map((task) => String(Reflect.get(Object(task), "id")));
 }
 
-/** The parts that results name. */
 function toldParts(entries: readonly SessionEntry[]): Set<string> {
   const told = new Set<string>();
   for (const entry of entries) {

@@ -14,7 +14,6 @@ export interface LostSubagent {
   readonly exitCode: 130;
   readonly error: string;
   readonly sessionFile?: string;
-  /** Its session in a store. */
   readonly storedSession?: string;
   readonly used: Consumption;
 }
@@ -73,7 +72,6 @@ async function readSubagent(path: string): Promise<LostSubagent | undefined> {
   return { ...lostSubagent(entries, below), sessionFile: path };
 }
 
-/** What a subagent's entries tell of it. */
 export function lostSubagent(
   entries: readonly SessionEntry[],
   below: readonly LostSubagent[] = [],

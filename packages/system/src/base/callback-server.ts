@@ -9,7 +9,6 @@ export interface CallbackServer {
   close(): void;
 }
 
-/** What a callback listens for. */
 export interface CallbackOptions {
   /** Unguessable; an answer with any other is refused. */
   readonly state: string;

@@ -13,7 +13,6 @@ export type DialogResult =
   | { readonly confirmed: boolean }
   | { readonly cancelled: true };
 
-/** Reads the answer to a dialog. */
 export function readDialogResult(
   method: DialogParams["method"],
 ): (result: unknown) => Answer<DialogResult> {

@@ -9,7 +9,6 @@ interface ResizeRequest {
   readonly maxBytes: number;
 }
 
-/** What the worker answers. */
 export type ResizeResponse =
   | {
       readonly kind: "resized";

@@ -1,4 +1,3 @@
-/** A text in a file of JSON. */
 export interface JsonText {
   /** The member that it is the value of, or in whose list it is. */
   readonly name: string;

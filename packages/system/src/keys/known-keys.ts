@@ -8,13 +8,11 @@ import { type JsonText, textsInJson } from "./json-members.ts";
 /** Programs need these, and they hold no secret. */
 const common = new Set(["PATH", "HOME", "USER", "SHELL", "TMPDIR", "PWD", "LANG"]);
 
-/** What files say about keys. */
 interface Said {
   /** Names of variables that hold keys of providers. */
   readonly variables: readonly string[];
   /** Names of variables for MCP servers. */
   readonly namedVariables: readonly string[];
-  /** Keys and tokens. */
   readonly secrets: readonly string[];
 }
 
@@ -91,7 +89,6 @@ const secretMembers =
 export const plainHeaders =
   /^(?:accept|content|sec|mcp)-|^(?:accept|user-agent|origin|referer|http-referer|x-title)$/i;
 
-/** Keys and tokens that are written out. */
 function secretsIn(texts: readonly JsonText[]): string[] {
   return texts.flatMap(({ name, parent, value }) => {
     const isHeader = parent === "headers" && !plainHeaders.test(name);

@@ -10,7 +10,6 @@ const MIN_LENGTH = 12;
 export interface KeySources {
   readonly environment: Environment;
   readonly known: KnownKeys;
-  /** Keys that requests have used. */
   readonly used: () => Iterable<string>;
 }
 

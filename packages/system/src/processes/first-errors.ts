@@ -38,7 +38,6 @@ export class FirstErrors {
     };
   }
 
-  /** The child has ended. */
   async end(exitCode: number | null): Promise<void> {
     this.#hasEnded = true;
     this.#exitCode = exitCode;

@@ -17,7 +17,6 @@ export function hostLimit(id: string): string {
   return String(firstHost + (BigInt(`0x${id}`) % hosts));
 }
 
-/** The mark of one child. */
 export function childLimit(host: string, count: number): string {
   return host + String(count % 10 ** countDigits).padStart(countDigits, "0");
 }

@@ -1,4 +1,3 @@
-/** What replaces a key. */
 export const keyMark = "[redacted]";
 const markBytes = Buffer.from(keyMark);
 const nothing = Buffer.alloc(0);
@@ -16,7 +15,6 @@ export class OutputMask {
     this.#keys = keys.map((key) => Buffer.from(key));
   }
 
-  /** The keys, as texts. */
   get keys(): readonly string[] {
     return this.#keys.map(String);
   }

@@ -8,9 +8,7 @@ const maxSearches = 200;
 /** One pass may miss a process that starts its successor and ends during the pass. */
 const enoughIdleSearches = 3;
 
-/** What is to be killed. */
 export interface KillOrder {
-  /** Leaders of process groups. */
   readonly leaders: ReadonlySet<number>;
   /** What {@link ProcessFinder} looks for; nothing is searched for without. */
   readonly mark: string | undefined;
@@ -48,7 +46,6 @@ function stopAll(search: ProcessSearch): ReadonlySet<number> {
   return stopped;
 }
 
-/** Whether any process of the group is left. */
 export function isGroupAlive(pid: number): boolean {
   return signalGroup(hasProcessGroups ? pid : -pid, 0);
 }

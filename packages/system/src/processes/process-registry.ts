@@ -46,7 +46,6 @@ kill_marked "$1." "${limitName}$2"
 
 const pruneIntervalMs = 5_000;
 
-/** A child that is about to be started. */
 export interface PlannedChild {
   /** The mark in the environment of its descendants; none if it starts no processes. */
   readonly mark: string | undefined;
@@ -109,7 +108,6 @@ export class ProcessRegistry {
     return this.#mark({ [ownersVariable]: owners }, "-");
   }
 
-  /** A host has ended. Kills what it left. */
   hostEnded({ mark }: PlannedChild): void {
     killProcesses({ leaders: new Set(), mark });
   }

@@ -6,7 +6,6 @@ import { ownersVariable } from "./process-owners.ts";
 const nobodysMark = `\0${ownersVariable}=\0`;
 const anyMark = `\0${ownersVariable}=`;
 
-/** What to look for in the table of running processes. */
 export interface ProcessSearch {
   /** Found in the environment a process was started with. */
   readonly mark: string;

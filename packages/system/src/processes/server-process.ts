@@ -20,7 +20,6 @@ export interface ServerRequest {
   readonly sandbox?: Sandbox | undefined;
 }
 
-/** What belongs to a child. */
 interface Owned {
   readonly planned: PlannedChild;
   readonly processes: ProcessRegistry;

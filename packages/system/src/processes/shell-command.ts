@@ -13,13 +13,11 @@ export function commandVariables(
   return traceparent === undefined ? variables : { ...variables, TRACEPARENT: traceparent };
 }
 
-/** A command line for the shell. */
 export interface ShellLine {
   readonly command: string;
   readonly sessionVariables?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A command line to run. */
 export interface ShellCommand extends ShellLine, Pick<ProcessRequest, "onStarted"> {
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal | undefined;

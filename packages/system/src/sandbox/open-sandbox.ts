@@ -5,7 +5,6 @@ import type { SandboxPolicy } from "./policy/sandbox-settings.ts";
 import { checkSandbox, type SandboxCheck } from "./sandbox-check.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 
-/** A sandbox and what was found out about it. */
 export interface OpenedSandbox {
   readonly sandbox: SessionSandbox;
   readonly check: SandboxCheck;

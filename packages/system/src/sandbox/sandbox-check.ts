@@ -9,13 +9,11 @@ import { isolationArguments, statusArguments } from "./bubblewrap/bubblewrap-arg
 export interface SandboxCheck {
   readonly available: boolean;
   readonly mechanism: "bubblewrap" | "seatbelt" | null;
-  /** The program that makes it. */
   readonly program: string;
   /** Whether it says of a command whether that ran. */
   readonly reportsStatus?: boolean;
   /** Why it is not available. */
   readonly reason?: string;
-  /** What to change. */
   readonly remedy?: string;
 }
 

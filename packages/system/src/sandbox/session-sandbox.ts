@@ -23,7 +23,6 @@ import { type SandboxPolicy, settingPath } from "./policy/sandbox-settings.ts";
 import type { SandboxCheck } from "./sandbox-check.ts";
 import { seatbeltProfile } from "./seatbelt/seatbelt-profile.ts";
 
-/** What a session's sandbox is made from. */
 export interface SessionSandboxOptions {
   readonly policy: SandboxPolicy;
   readonly places: SandboxPlaces;
@@ -34,7 +33,6 @@ export interface SessionSandboxOptions {
   readonly openDoor: (folder: string) => Promise<SandboxNetworkDoor>;
 }
 
-/** The sandbox of one session. */
 export class SessionSandbox implements Sandbox {
   readonly #options: SessionSandboxOptions;
   readonly #folders: PrivateFolders;

@@ -29,7 +29,6 @@ export class OutputAnswer {
     this.#check = check;
   }
 
-  /** The schema as models get it. */
   get wireSchema(): Readonly<Record<string, unknown>> {
     return this.#check.wireSchema;
   }

@@ -11,7 +11,6 @@ const mixed = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref", "if", 
 /** A schema whose root vendors take: an object. */
 export interface WireSchema {
   readonly schema: Schema;
-  /** The value in what the model sent. */
   unwrap(sent: unknown): unknown;
 }
 

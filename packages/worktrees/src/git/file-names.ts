@@ -11,12 +11,10 @@ function placeOf(root: string, name: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
 }
 
-/** A listed name as text. */
 export function shownName(name: string): string {
   return Buffer.from(name, "latin1").toString("utf8");
 }
 
-/** Writes names to a file that git reads. */
 export function writeNames(path: string, names: readonly string[]): Promise<void> {
   return writeFile(path, Buffer.from(names.map((name) => `${name}\0`).join(""), "latin1"));
 }

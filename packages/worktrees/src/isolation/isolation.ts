@@ -43,7 +43,6 @@ interface Baseline extends Snapshot {
   readonly emptyFolders: readonly string[];
 }
 
-/** What all trees of a call have in common. */
 interface SharedParts {
   readonly template: RepositoryTemplate;
   readonly submodules: readonly Submodule[];

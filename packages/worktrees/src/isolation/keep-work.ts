@@ -13,7 +13,6 @@ import type { CapturedWork } from "./trees/isolated-tree.ts";
 /** A task's work as patches. */
 export interface KeptWork {
   readonly statistics: PatchStatistics;
-  /** What to merge. */
   readonly parts: readonly PatchPart[];
   /** Submodules whose changes cannot be merged because the caller has not checked them out. */
   readonly unmerged: readonly string[];

@@ -10,7 +10,6 @@ import { commitTree, headOf, type Repository, withRefs } from "./repository/repo
 import { takeSnapshot } from "./repository/snapshot.ts";
 import { slugOf } from "./task-file-names.ts";
 
-/** The changes of one task, to be merged. */
 export interface Change {
   readonly id: string;
   /** The state in which the task left its tree. */

@@ -97,7 +97,6 @@ export class CheckpointStore {
     await this.#known.save(this.#cachePath, commit);
   }
 
-  /** Lets go of checkpoints. */
   async drop(names: readonly string[]): Promise<void> {
     if (names.length > 0) await this.#updateRefs(names.map((name) => `delete ${refs}/${name}`));
   }

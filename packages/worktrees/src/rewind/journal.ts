@@ -7,7 +7,6 @@ import type { FileState } from "./files/file-state.ts";
 /** A prompt is about to change files. */
 export interface PromptBegin {
   readonly type: "begin";
-  /** The id of the checkpoint. */
   readonly id: string;
   /** The user message. */
   readonly entryId: string;
@@ -58,7 +57,6 @@ export interface RewindEnd {
   readonly id: string;
   /** The snapshot after. */
   readonly commit: string;
-  /** What is in force from here on. */
   readonly effects: readonly Effect[];
 }
 
@@ -97,7 +95,6 @@ export class Journal {
     return this.#events;
   }
 
-  /** Writes an event. */
   append(event: JournalEvent): void {
     makeFolderNow(dirname(this.#path), 0o700);
     // What a killed host began to write stays a line of its own.

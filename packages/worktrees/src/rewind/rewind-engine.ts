@@ -23,7 +23,6 @@ import {
   wholly,
 } from "./timeline.ts";
 
-/** What {@link RewindEngine} works with. */
 export interface RewindEngineOptions extends CheckpointPlace {
   readonly environment: ToolEnvironment;
   readonly sessionId: string;
@@ -31,7 +30,6 @@ export interface RewindEngineOptions extends CheckpointPlace {
   readonly keep: number;
 }
 
-/** What to take back. */
 export interface TakeBackRequest {
   readonly entryId: string;
   /** Whether a checkpoint is one of the message or of a later one. */
@@ -46,7 +44,6 @@ export interface TakeBackRequest {
   readonly dryRun: boolean;
 }
 
-/** What was, or would be, taken back. */
 export interface TakenBack {
   readonly files: RewindFiles;
   /** Undefined if nothing was done. */
@@ -141,7 +138,6 @@ export class RewindEngine {
     });
   }
 
-  /** The checkpoint or rewind of an id. */
   find(id: string): Checkpoint | PastRewind | undefined {
     const { checkpoints, rewinds } = this.#timeline();
     return checkpoints.find((checkpoint) => checkpoint.id === id) ?? rewinds.get(id);
@@ -336,7 +332,6 @@ function modesIn({ usual, modes }: SnapshotNotes): string {
   return JSON.stringify([usual, modes]);
 }
 
-/** The plan as it was carried out. */
 function withFailures(plan: Plan, failures: ReadonlyMap<string, string>): Plan {
   const targets = new Map([...plan.targets].filter(([path]) => !failures.has(path)));
   return { targets, conflicts: new Map([...plan.conflicts, ...failures]) };

@@ -5,7 +5,6 @@ import { pythonTasks } from "./python.ts";
 import { rustTasks } from "./rust.ts";
 import { typescriptTasks } from "./typescript.ts";
 
-/** All tasks of the evaluation. */
 export const editTasks: readonly EditTask[] = [
   ...typescriptTasks,
   ...pythonTasks,

@@ -85,7 +85,6 @@ export class BoundedWriter implements LineWriter {
     });
   }
 
-  /** Hands over what was gathered. */
   flush(): void {
     if (this.#lines.length === 0 || this.#isClosed) return;
     const text = this.#lines.join("");

@@ -3,7 +3,6 @@ import type { LineWriter } from "../../rpc/connection/line-writer.ts";
 import type { SessionPool } from "../sessions/session-pool.ts";
 import type { IsolatedLines, IsolatedLinesOptions } from "./isolated-lines.ts";
 
-/** What all clients of a host share. */
 export interface ClientSetup {
   readonly pool: SessionPool;
   /** What a client speaks until it asks for another. */
@@ -13,12 +12,10 @@ export interface ClientSetup {
   readonly onInternalError: (error: unknown) => void;
 }
 
-/** What a client is made from. */
 export interface ClientOptions extends ClientSetup {
   readonly writer: LineWriter;
   /** A single command: it is answered, and nothing else is sent. */
   readonly isOneShot?: boolean;
-  /** What a command has to wait for. */
   readonly before?: (frame: CommandFrame) => Promise<void> | undefined;
   /** Whether the host ends, and begins nothing any more. */
   readonly isEnding?: () => boolean;

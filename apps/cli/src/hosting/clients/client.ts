@@ -62,7 +62,6 @@ export class Client implements CommandClient {
     only.missesRequests = only.hosted.session.requests.size > 0;
   }
 
-  /** Takes a line. */
   push(line: string): void {
     if (this.#isClosed || this.#isolated?.push(line)) return;
     this.#frames.push(line);
@@ -75,7 +74,6 @@ export class Client implements CommandClient {
     answerError(this.connection, { id: undefined, command: "parse", code: "parse", error });
   }
 
-  /** Whether a command still has to be answered. */
   get owesAnswers(): boolean {
     return !(this.#running.isEmpty && this.#frames.isIdle);
   }
@@ -287,7 +285,6 @@ export class Client implements CommandClient {
     requests.answered = this.#answered;
   }
 
-  /** A connection for answers that name a session. */
   #untied(tag: SessionTag): Connection {
     const connection = answersOnly(this.#options, tag);
     connection.speakAs(this.connection);

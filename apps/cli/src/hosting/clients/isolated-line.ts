@@ -46,7 +46,6 @@ export class IsolatedLine {
     this.#socket.send(JSON.stringify({ type: "attach", id: `${OWN}attach`, sessionId }));
   }
 
-  /** Passes a line of the client on. */
   send(line: string, { id, type }: { readonly id?: unknown; readonly type?: unknown }): void {
     const isAnswer = /^(host_|extension_ui_)/.test(String(type));
     if (!isAnswer) this.#open.set(id, String(type));

@@ -5,7 +5,6 @@ import type { IsolatedSession } from "../sessions/isolated-session.ts";
 import type { SessionPool } from "../sessions/session-pool.ts";
 import { IsolatedLine } from "./isolated-line.ts";
 
-/** What the ways of a client are made from. */
 export interface IsolatedLinesOptions {
   readonly pool: SessionPool;
   readonly writer: LineWriter;
@@ -60,7 +59,6 @@ export class IsolatedLines {
     await Promise.all([...this.#lines.values()].map((line) => line.settled()));
   }
 
-  /** The client is gone. */
   close(): void {
     this.#isClosed = true;
     for (const line of this.#lines.values()) line.close();

@@ -1,7 +1,6 @@
 import type { DecodedLine } from "@tau-agent/rpc-protocol";
 import type { Client } from "./client.ts";
 
-/** Hands lines to a client. */
 export function pushLines(client: Client, lines: Iterable<DecodedLine>): void {
   for (const line of lines) {
     if ("text" in line) client.push(line.text);

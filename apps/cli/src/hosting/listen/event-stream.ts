@@ -7,14 +7,12 @@ import type { IsolatedSession } from "../sessions/isolated-session.ts";
 import { openLineSocket } from "../sessions/line-socket.ts";
 import type { OpenConnection } from "./port-parts.ts";
 
-/** What every stream of events is made from. */
 interface StreamOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly pingMs: number;
 }
 
-/** What the stream of a session of this process is made from. */
 export interface EventStreamOptions extends StreamOptions {
   readonly hosted: HostedSession;
   readonly setup: ClientSetup;
@@ -87,7 +85,6 @@ function beginStream({ request, response, pingMs }: StreamOptions, onClose: () =
   });
   response.flushHeaders();
   const stream = {
-    /** Names the stream in the ids of its events. */
     streamId: "",
     writer: new BoundedWriter(
       {

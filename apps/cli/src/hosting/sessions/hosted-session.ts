@@ -13,7 +13,6 @@ import type { KeptFrame, ReplayedFrame, ReplayRing, RingLimits } from "./replay-
 import { SharedRequests } from "./shared-requests.ts";
 import type { UiNotices } from "./ui-notices.ts";
 
-/** What one client has of a session. */
 export interface SessionListener {
   /** Takes an event; a promise if the session should wait. */
   hear(event: SessionEvent, order: EventOrder): void | Promise<void>;
@@ -23,7 +22,6 @@ export interface SessionListener {
   closed(reason: SessionClosedReason): void;
 }
 
-/** Why a session was closed. */
 export type SessionClosedReason = Extract<HostingFrame, { type: "session_closed" }>["reason"];
 
 /** Where a client goes on: frames to replay, or why it has to read the session again. */
@@ -31,9 +29,7 @@ export type Resumption =
   | { readonly frames: Iterable<ReplayedFrame> }
   | { readonly reason: Extract<HostingFrame, { type: "resync" }>["reason"] };
 
-/** How a session is hosted. */
 export interface HostedSessionOptions {
-  /** The handle of the session. */
   readonly sessionId: string;
   readonly session: AgentSession;
   /** What extensions have told clients so far. */
@@ -122,7 +118,6 @@ export class HostedSession {
     return this.#message;
   }
 
-  /** What the session is doing. */
   get info(): HostedSessionInfo {
     const { sessionId, sessionName = null } = this.session.state;
     const { cwd } = this.session.log.header;
@@ -168,7 +163,6 @@ export class HostedSession {
     };
   }
 
-  /** What a client has missed. */
   resume(streamId: string | undefined, after: number): Resumption {
     if (streamId !== undefined && streamId !== this.streamId) return { reason: "stream_changed" };
     const problem = this.#ring?.problemWith(after);

@@ -4,7 +4,6 @@ import type { Logger } from "../../process/logger.ts";
 import type { FrameOutput } from "../../process/output.ts";
 import type { Shutdown } from "../../process/shutdown.ts";
 
-/** What a host is made from. */
 export interface HostingContext {
   readonly options: CliOptions;
   readonly environment: ProcessEnvironment;

@@ -20,7 +20,6 @@ export interface IsolatedSessionOptions {
   /** The program with its arguments. */
   readonly command: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** The session or its process has ended. */
   readonly onEnd: () => void;
 }
 
@@ -97,7 +96,6 @@ export class IsolatedSession {
     return this.#info && { ...this.#info, ...(this.isClosing && { status: "closing" as const }) };
   }
 
-  /** Asks what the session is doing. */
   async refresh(): Promise<HostedSessionInfo | undefined> {
     const data = await this.ask({ type: "list_sessions" }).catch(() => undefined);
     [this.#info] = (data as { sessions: HostedSessionInfo[] } | undefined)?.sessions ?? [];

@@ -17,7 +17,6 @@ import type { SessionSeams } from "./session-pool.ts";
 
 type Asked = Params<"open_session">;
 
-/** What the sessions of a host have in common. */
 export interface SessionDefaults extends HostingContext {
   /** The MCP servers that sessions share. */
   readonly mcpPool: McpPool;

@@ -15,13 +15,11 @@ export interface RingLimits {
 /** Why frames after a cursor cannot be replayed. */
 export type CursorProblem = "cursor_too_old" | "cursor_ahead";
 
-/** A frame that a ring keeps. */
 export type KeptFrame =
   | { readonly kind: "event"; readonly frame: SessionEvent }
   | { readonly kind: "request"; readonly frame: RequestFrame }
   | { readonly kind: "notice"; readonly frame: ExtensionUiRequest };
 
-/** A frame of a session with its place. */
 export type ReplayedFrame = KeptFrame & { readonly order: EventOrder };
 
 type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
@@ -128,7 +126,6 @@ export class ReplayRing {
     this.#growing = deltas;
   }
 
-  /** Drops what an event makes superfluous. */
   #forget(event: SessionEvent): void {
     if (event.type === "message_end") {
       for (const key of this.#open) this.#drop(key);

@@ -18,7 +18,6 @@ import type { IsolatedSession, IsolatedSessionOptions } from "./isolated-session
 import { realPath } from "./real-path.ts";
 import { UiNotices } from "./ui-notices.ts";
 
-/** What extensions of a session reach of their host. */
 export interface SessionSeams {
   readonly sendUiRequest: (request: ExtensionUiRequest) => void;
   /** An extension asks to end its host. */
@@ -27,10 +26,8 @@ export interface SessionSeams {
   readonly clientReady: Promise<void>;
 }
 
-/** How a session is made. */
 type OpenSession = (params: Params<"open_session">, seams: SessionSeams) => Promise<AgentSession>;
 
-/** What a host with many sessions has. */
 export interface ManySessions {
   readonly openSession: OpenSession;
   /** The sandbox that a session in the host's folder would have. */
@@ -39,7 +36,6 @@ export interface ManySessions {
   readonly isolate?: IsolateSession | undefined;
 }
 
-/** What a pool is made from. */
 export interface SessionPoolOptions {
   /** Undefined in a host with one session. */
   readonly many: ManySessions | undefined;
@@ -70,7 +66,6 @@ interface Opening {
 /** The handle of an only session, which no frame shows. */
 const ONLY = "";
 
-/** The sessions of a host. */
 export class SessionPool implements Host {
   readonly #options: SessionPoolOptions;
   readonly #sessions = new Map<string, HostedSession>();

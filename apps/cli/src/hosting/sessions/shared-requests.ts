@@ -7,7 +7,6 @@ import type {
 import { hostRequestMethods } from "@tau-agent/rpc-protocol/plain";
 import type { ClientRequests } from "../../rpc/connection/client-requests.ts";
 
-/** What shared requests need of their session. */
 export interface SharedRequestsOptions {
   readonly requests: HostRequests;
   /** Calls what sends one frame to several clients; they all get it with the same number. */
@@ -108,7 +107,6 @@ export class SharedRequests implements RequestSink {
     }
   }
 
-  /** A client has left. */
   remove(client: ClientRequests): void {
     this.#clients.delete(client);
     if (this.#keyClient === client) this.#keyClient = undefined;
@@ -122,7 +120,6 @@ export class SharedRequests implements RequestSink {
     this.#clients.clear();
   }
 
-  /** Calls what takes an answer of this client. */
   answeredBy<Result>(client: ClientRequests, take: () => Result): Result {
     this.#answering = client;
     try {

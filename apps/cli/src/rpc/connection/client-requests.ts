@@ -19,7 +19,6 @@ const noContent = {
   reason: "expected a list of text and image blocks; the call has ended as an error",
 };
 
-/** How a request went out. */
 type Form = "request" | "dialog" | "tool";
 
 /**
@@ -31,7 +30,6 @@ export class ClientRequests {
   readonly #requests: HostRequests;
   readonly #forms = new Map<string, Form>();
   #answered: AnsweredMethods | undefined;
-  /** The client has registered tools, and so runs them. */
   runsTools = false;
 
   constructor(connection: Connection, requests: HostRequests) {

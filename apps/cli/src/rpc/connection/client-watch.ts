@@ -24,7 +24,6 @@ export class ClientWatch {
     timer.unref();
   }
 
-  /** Something has come. */
   heard(): void {
     this.#heardAt = performance.now();
   }

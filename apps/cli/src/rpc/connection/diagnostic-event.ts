@@ -2,7 +2,6 @@ import { redactSecrets } from "@tau-agent/ai";
 import type { Diagnostic } from "@tau-agent/coding-agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 
-/** A diagnostic as clients get it. */
 export function diagnosticEvent({ severity, code, message, path }: Diagnostic): SessionEvent {
   return {
     type: "diagnostic",

@@ -18,7 +18,6 @@ export class EventEncoder {
   #lastUsage: Usage | undefined;
   #timesSent = 0;
 
-  /** One event as a line. */
   encode(event: DialectFrame): string {
     if (!isUpdate(event)) return encodeLine(event);
     return this.form === "full" ? encodeFull(event) : this.#encodeDelta(event);

@@ -3,7 +3,6 @@ import type { ReaderState } from "./delta-merger.ts";
 /** A line with its line feed; a long one in pieces, of which some are bytes of UTF-8 that nobody has to read. */
 export type EncodedLine = string | readonly (string | Uint8Array)[];
 
-/** A line as a text. */
 export function lineText(line: EncodedLine): string {
   if (typeof line === "string") return line;
   const bytes = line.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece));

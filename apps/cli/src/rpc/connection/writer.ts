@@ -109,7 +109,6 @@ export class FrameWriter implements LineWriter {
   }
 }
 
-/** Texts that follow each other as one. */
 function withTextsJoined(
   pieces: readonly (string | Uint8Array)[],
 ): readonly (string | Uint8Array)[] {

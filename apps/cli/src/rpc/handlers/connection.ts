@@ -64,7 +64,6 @@ function adopt(client: CommandClient, asked: Params<"initialize">): Result<"init
   return hostInfo(connection);
 }
 
-/** What the host says of itself. */
 function hostInfo(connection: Connection): Result<"initialize"> {
   return {
     name: "tau",

@@ -31,7 +31,6 @@ export interface Host {
   drain(): Promise<Result<"drain">>;
 }
 
-/** The client that sent the command. */
 export interface CommandClient {
   /** What the client has asked for; its sessions' connections follow it. */
   readonly connection: Connection;
@@ -68,7 +67,6 @@ export interface HostContext {
   readonly session?: AgentSession;
 }
 
-/** What handlers of other commands work on. */
 export interface SessionContext extends HostContext {
   readonly session: AgentSession;
   readonly requests: ClientRequests;
@@ -81,7 +79,6 @@ interface Contexts {
   readonly session: SessionContext;
 }
 
-/** The command itself. */
 export interface CommandRequest {
   readonly id: RequestId | undefined;
   readonly afterAnswer: AfterAnswer;

@@ -9,7 +9,6 @@ import {
 import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
 import type { ApprovalRequest, Approve } from "@tau-agent/rpc-protocol";
 
-/** An answer, or what makes one. */
 export type Answer = ApprovalResult | ((request: ApprovalRequest) => unknown);
 
 /** A session that asks, what it asked, and what its tools did. */
@@ -38,7 +37,5 @@ export async function asking(
   return { ...test, asked, results, approvals, cwd: places.cwd, agent: join(folder, "agent") };
 }
 
-/** A call of bash. */
 export const bash = (command: string) => toolCall("bash", { command });
-/** A call that writes a file. */
 export const writeCall = (path: string, content = "x\n") => toolCall("write", { path, content });

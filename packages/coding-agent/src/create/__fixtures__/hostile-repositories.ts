@@ -243,7 +243,6 @@ const others: Record<string, Plant> = {
     at.put(`.pi/skills/${"x/".repeat(300)}SKILL.md`, markdown()),
 };
 
-/** Kinds of hostile repositories, each with what makes it one. */
 export const plants: Record<string, Plant> = {
   ...links,
   ...gits,

@@ -185,7 +185,6 @@ class LocalServers {
   }
 }
 
-/** The thinking level a session starts with. */
 export function chooseLevel(
   options: SessionSetup,
   { settings, resumed: { thinkingLevel } }: Pick<ModelChoice, "settings" | "resumed">,

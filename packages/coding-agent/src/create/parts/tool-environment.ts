@@ -14,7 +14,6 @@ import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** The environment of a session's tools. */
 export function createToolEnvironment(
   draft: SessionDraft,
   telemetry: SessionTelemetry | undefined,

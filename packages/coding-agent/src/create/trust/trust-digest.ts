@@ -8,7 +8,6 @@ import { readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 const MAX_CONTENT = 16 * 1024 * 1024;
 const MAX_FILES = 2000;
 
-/** What happened to the content that trust was given to. */
 export type TrustedContent = "same" | "changed" | "first";
 
 /** A digest of everything that loads once a project is trusted. */

@@ -34,7 +34,6 @@ interface ExtensionsAnswer {
   readonly remember: boolean;
 }
 
-/** The inputs of a decision about trust. */
 export interface TrustInput {
   readonly agentDirectory: string;
   readonly cwd: string;

@@ -7,7 +7,6 @@ import type { OwnedTool } from "../hooks/runner.ts";
 import type { UiPort } from "../ui/ui-port.ts";
 import { createToolContext, type NestedTools } from "./nested-tools.ts";
 
-/** What the code of a tool runs in. */
 interface ToolSurroundings extends NestedTools {
   /** Has dialogs that open meanwhile name the call. */
   readonly during?: UiPort["during"] | undefined;

@@ -8,7 +8,6 @@ import { systemPromptOptionsOf } from "../hooks/system-prompt-options.ts";
 import type { Binding } from "../port/binding.ts";
 import { sessionWriter } from "./session-view.ts";
 
-/** The parts of a context. */
 export interface ContextSources {
   readonly binding: Binding;
   readonly ui: ExtensionUi;

@@ -27,7 +27,6 @@ export interface NamedCommand {
   readonly extension: Extension;
 }
 
-/** A tool with the extension it comes from. */
 export interface OwnedTool {
   readonly tool: ExtensionTool;
   readonly extension: Extension;
@@ -43,7 +42,6 @@ const limits: Partial<Record<ExtensionEventName, number>> = {
   user_bash: Number.POSITIVE_INFINITY,
 };
 
-/** What a {@link ExtensionRunner} works with. */
 export interface RunnerOptions {
   readonly extensions: readonly Extension[];
   readonly context: ExtensionContext;
@@ -133,7 +131,6 @@ export class ExtensionRunner {
     this.#onFailure({ extensionPath: "", event, error: reasonOf(error) });
   }
 
-  /** Reports an error in an extension's code. */
   reportFailure(extension: Extension, event: string, error: unknown): void {
     this.#onFailure({ extensionPath: extension.path, event, error: reasonOf(error) });
   }

@@ -8,14 +8,12 @@ import type { InstalledPackage } from "../../resources/packages/find-packages.ts
 /** Who put an extension where it is. */
 type ExtensionScope = "user" | "project" | "temporary";
 
-/** The file of an extension. */
 export interface ExtensionFile {
   /** As found; links not followed. */
   readonly path: string;
   /** The file itself, which decides where its dependencies are looked for. */
   readonly realPath: string;
   readonly scope: ExtensionScope;
-  /** The package that brings it. */
   readonly package?: PackageName | undefined;
   /** Set if `-e` or the settings name it: a session must not start without it. */
   readonly isNamed?: true;
@@ -58,9 +56,7 @@ export interface DiscoverOptions {
   readonly changeable?: string | undefined;
 }
 
-/** Finds packages. */
 export interface PackageFinder {
-  /** Those of the settings. */
   all(): Promise<readonly InstalledPackage[]>;
   /** The one of `npm:…` or `git:…`, or why it is not there. */
   named(source: string, isProjectTrusted: boolean): Promise<InstalledPackage | Diagnostic>;
@@ -138,7 +134,6 @@ async function addSource(search: Search, found: InstalledPackage | Diagnostic): 
   } else await addInstalled(search, found, "temporary");
 }
 
-/** The extensions a package brings. */
 async function addInstalled(
   search: Search,
   { source, root, parts }: InstalledPackage,

@@ -26,7 +26,6 @@ export function hostCodeOf(
   return [...code];
 }
 
-/** Names of packages that a source imports. */
 function importsIn(text: string): Set<string> {
   const imports = /\b(?:from|import|require)\s*\(?\s*["'`](@?[a-z][^"'`\s$:]*)["'`]/gi;
   return new Set([...text.matchAll(imports)].map(([, name = ""]) => name));

@@ -16,7 +16,6 @@ export interface LoadedFactory {
 
 /** An extension that is a function at hand, without a file. */
 export interface InlineFactory {
-  /** What errors call it. */
   readonly name: string;
   readonly factory: ExtensionFactory;
 }
@@ -35,7 +34,6 @@ export function inlineFactories(
   });
 }
 
-/** What a {@link loadFactories} works with. */
 export interface LoadOptions {
   /** Modules that imports of pi's packages resolve to. */
   readonly hostModules: HostModules;

@@ -21,7 +21,6 @@ const otherNames: Readonly<Record<string, ExtensionEventName>> = {
   session_branch: "session_fork",
 };
 
-/** What one extension has registered. */
 export class Extension {
   readonly file: ExtensionFile;
   readonly handlers = new Map<ExtensionEventName, AnyHandler[]>();

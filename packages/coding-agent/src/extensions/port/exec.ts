@@ -9,7 +9,6 @@ import {
 import type { ExecOptions, ExecResult } from "../api/api.ts";
 import { reasonOf } from "../api/errors.ts";
 
-/** The environment of extensions' commands. */
 export interface ExecEnvironment {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;

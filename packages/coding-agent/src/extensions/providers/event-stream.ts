@@ -51,7 +51,6 @@ export class EventStream<Event, Result> implements AsyncIterable<Event> {
   }
 }
 
-/** The stream of one reply. */
 export class AssistantMessageEventStream extends EventStream<
   AssistantMessageEvent,
   AssistantMessage

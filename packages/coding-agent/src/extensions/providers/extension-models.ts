@@ -13,12 +13,10 @@ interface ProviderAuth {
   readonly source: KeySource;
 }
 
-/** What {@link ModelsView} works with. */
 export interface ModelsViewOptions {
   readonly registry: ModelRegistry;
   readonly stream: StreamFunction;
   readonly registerProvider: (name: string, provider: RegisteredProvider) => void;
-  /** Registered providers of extensions, by name. */
   readonly registered: ReadonlyMap<string, RegisteredProvider>;
   readonly unregisterProvider: (name: string) => void;
 }

@@ -20,7 +20,6 @@ const virtualApi = "pi-virtual";
 /** Entries that store what routers remember; other pi-compatible hosts write them, too. */
 export const virtualStateEntry = "pi.virtual-model-state";
 
-/** What {@link VirtualModels} works with. */
 export interface VirtualModelsOptions {
   readonly registry: ModelRegistry;
   /** Streams replies of models that are not virtual. */
@@ -36,7 +35,6 @@ interface Registered {
   failed?: (NonNullable<RouteRequest["failed"]> & { readonly after: number }) | undefined;
 }
 
-/** The virtual models of extensions. */
 export class VirtualModels {
   readonly #options: VirtualModelsOptions;
   readonly #models = new Map<string, Registered>();

@@ -34,7 +34,6 @@ const dismissed: Answer = { cancelled: true };
 
 /** Carries dialogs and notices of extensions to a client, and the answers back. */
 export interface UiPort {
-  /** What extensions use. */
   readonly ui: ExtensionUi;
   /** Whether someone can answer. */
   readonly hasUi: boolean;
@@ -85,7 +84,6 @@ export function createUiPort(options: UiPortOptions): UiPort {
   };
 }
 
-/** Shows what an extension says. */
 export type ShowNotice = (message: string, type: (typeof notifyTypes)[number]) => void;
 
 /**

@@ -2,11 +2,9 @@ import type { SourcedRule } from "@tau-agent/rpc-protocol";
 import { commandMatcher, type Matcher, nameMatcher, pathMatcher } from "@tau-agent/system";
 import type { RuleFolders, Subject } from "./subject.ts";
 
-/** A rule with its patterns compiled. */
 export interface CompiledRule {
   readonly rule: SourcedRule;
   readonly fitsTool: Matcher;
-  /** Whether it fits every call of its tools. */
   readonly fitsAll: boolean;
   readonly fitsCommand: Matcher;
   readonly fitsPath: Matcher;

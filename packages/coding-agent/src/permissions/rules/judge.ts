@@ -18,7 +18,6 @@ export interface Policy {
   readonly folders: RuleFolders;
 }
 
-/** What is to happen to a call, and why. */
 export interface Verdict {
   readonly action: RuleAction;
   /** The rule that decides; undefined if the mode does. */

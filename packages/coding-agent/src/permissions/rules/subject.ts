@@ -8,7 +8,6 @@ export interface CallPath {
   readonly isOriginal?: boolean | undefined;
 }
 
-/** What rules and modes know of a tool. */
 export interface ToolTraits {
   readonly name: string;
   /** It changes nothing. */

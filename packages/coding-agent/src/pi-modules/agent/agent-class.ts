@@ -30,7 +30,6 @@ interface PiState {
   errorMessage: string | undefined;
 }
 
-/** What extensions make an agent from. */
 interface PiAgentOptions {
   readonly initialState?: Partial<PiState>;
   readonly streamFn?: ProviderStream;

@@ -23,7 +23,6 @@ export function providerBuilders(): object {
   return { createProvider, envApiKeyAuth, lazyOAuth, lazyApi, lazyStream };
 }
 
-/** Makes a provider of its parts. */
 export function createProvider({
   api,
   models = [],

@@ -29,7 +29,6 @@ export interface HostModulesOptions extends Partial<HostPlaces> {
   readonly version: string;
 }
 
-/** Fills in what was left out. */
 export function completePlaces(options: HostModulesOptions): HostPlaces {
   const homeDirectory = options.homeDirectory ?? findHomeDirectory();
   return {

@@ -7,7 +7,6 @@ export function unsupported(name: string): () => never {
   };
 }
 
-/** A class of that kind. */
 export function unsupportedClass(name: string): new (...given: unknown[]) => object {
   return class {
     constructor() {

@@ -13,7 +13,6 @@ import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionParts } from "../../session/session-parts.ts";
 import { exportSession } from "../../session/export-session.ts";
 
-/** What a pi session was created with, as it shows it. */
 export interface PiSessionParts {
   readonly sessionManager: unknown;
   readonly settingsManager: unknown;

@@ -101,7 +101,6 @@ function paths({ agentDirectory, version, cwd, packageDirectory }: HostPlaces): 
   };
 }
 
-/** Questions about events of tools. */
 function toolEvents(): object {
   const is = (name: string) => (event: { toolName?: string }) => event.toolName === name;
   const names = ["Bash", "Read", "Edit", "Write", "Grep", "Find", "Ls", "PowerShell"];

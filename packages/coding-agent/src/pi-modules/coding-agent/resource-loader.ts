@@ -130,7 +130,6 @@ class ResourceLoader implements PiResourceLoader {
   }
 }
 
-/** The class of that loader for this host. */
 export function resourceLoaderClass(
   places: HostPlaces,
 ): new (

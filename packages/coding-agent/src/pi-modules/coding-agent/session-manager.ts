@@ -79,7 +79,6 @@ export function forkManager(path: string, cwd: string, directory: string) {
   return manager;
 }
 
-/** The latest session file of a folder. */
 export function latestFile(directory: string): string | undefined {
   return sessionFiles(directory)
     .map((path) => ({ path, at: statSync(path).mtimeMs }))
@@ -162,7 +161,6 @@ function createManager(managed: ManagedSession) {
   };
 }
 
-/** Begins a session with entries of another one. */
 function begin(managed: ManagedSession, entries: readonly SessionEntry[]): void {
   managed.log().takeOver(entries);
   const message = entries.find(isConversation);

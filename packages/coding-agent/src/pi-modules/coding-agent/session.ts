@@ -36,7 +36,6 @@ interface PiSessionOptions {
   readonly modelRuntime?: PiSessionOptions["modelRegistry"];
 }
 
-/** What sessions of one directory share. */
 interface ServiceOptions {
   readonly cwd?: string;
   readonly agentDir?: string;

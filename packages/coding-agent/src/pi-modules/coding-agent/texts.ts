@@ -3,7 +3,6 @@ import { basename, dirname, join } from "node:path";
 import { readTextFileNow } from "@tau-agent/system";
 import { splitFrontmatter } from "../../resources/files/frontmatter.ts";
 
-/** A skill as pi describes it. */
 interface PiSkill {
   readonly name: string;
   readonly description: string;

@@ -21,7 +21,6 @@ export class Component {
   dispose(): void {}
 }
 
-/** Parts below each other. */
 export class Container extends Component {
   children: Component[] = [];
 
@@ -74,7 +73,6 @@ export class Text extends Component {
 /** Markdown, shown as its source. */
 export class Markdown extends Text {}
 
-/** Text of one line. */
 export class TruncatedText extends Text {}
 
 /** Empty lines. */
@@ -119,7 +117,6 @@ export class SelectList<Item = unknown> extends Component {
   }
 }
 
-/** A list of settings. */
 export class SettingsList extends Component {
   updateValue(_id: string, _value: string): void {}
 }
@@ -202,7 +199,6 @@ export class Loader extends Text {
   setIndicator(_indicator?: unknown): void {}
 }
 
-/** A loader that can be called off. */
 export class CancellableLoader extends Loader {
   onAbort: (() => void) | undefined;
   readonly #controller = new AbortController();
@@ -216,7 +212,6 @@ export class CancellableLoader extends Loader {
   }
 }
 
-/** A loader with a frame. */
 export class BorderedLoader extends CancellableLoader {}
 
 /** The screen itself. */

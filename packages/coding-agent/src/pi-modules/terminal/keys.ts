@@ -106,7 +106,6 @@ export const Key = {
   ctrlShiftAlt: modifier("ctrl", "shift", "alt"),
 };
 
-/** Whether what a terminal sent is this key. */
 export function matchesKey(data: string, key: string): boolean {
   const wanted = key.toLowerCase();
   const name = aliases[wanted] ?? wanted;

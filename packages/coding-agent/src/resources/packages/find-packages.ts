@@ -13,11 +13,9 @@ import { createOptInFilter, createResourceFilter, type FileTest } from "./resour
 /** What a package may bring, by the names of its folders and of its manifest's lists. */
 export type ResourceKind = "extensions" | "skills" | "prompts";
 
-/** What a package brings of one kind. */
 export interface PackagePart {
   /** Absolute files, folders and globs; they need not be there. */
   readonly places: readonly string[];
-  /** Which of the files in them count. */
   readonly includes: FileTest;
 }
 

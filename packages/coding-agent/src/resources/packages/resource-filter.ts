@@ -1,7 +1,6 @@
 import { basename, dirname, relative, sep } from "node:path";
 import { globMatcher } from "@tau-agent/system";
 
-/** Whether a file counts. */
 export type FileTest = (path: string) => boolean;
 
 interface Rule {

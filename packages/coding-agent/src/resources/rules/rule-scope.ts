@@ -1,7 +1,6 @@
 import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
 import { globFilter } from "@tau-agent/system";
 
-/** What of a reply a rule watches. */
 export interface RuleScope {
   /** As the file says it; undefined for text and all tools. */
   readonly tokens: readonly string[] | undefined;
@@ -11,7 +10,6 @@ export interface RuleScope {
   readonly tools: readonly ToolScope[];
 }
 
-/** Calls a rule watches. */
 interface ToolScope {
   /** Undefined for every tool. */
   readonly name: string | undefined;
@@ -68,7 +66,6 @@ export function interestIn(scope: RuleScope, toolName: string): ToolInterest {
   return own.some(({ isFile }) => isFile === undefined) ? "always" : "file";
 }
 
-/** Whether the scope covers a call of a tool about these files. */
 export function coversFiles(scope: RuleScope, toolName: string, paths: readonly string[]): boolean {
   return scope.tools.some(
     ({ name, isFile }) =>

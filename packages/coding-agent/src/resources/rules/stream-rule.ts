@@ -14,7 +14,6 @@ export interface StreamRule {
   readonly scope: RuleScope;
 }
 
-/** The rule as clients and extensions see it. */
 export function describeRule(rule: StreamRule): StreamRuleInfo {
   const { name, filePath: path, content, description, patterns, scope } = rule;
   return {

@@ -18,7 +18,6 @@ export interface SkillCandidate {
   readonly isSkillFile: boolean;
 }
 
-/** What a scan found, and what it left out. */
 export interface SkillScan {
   readonly candidates: readonly SkillCandidate[];
   readonly diagnostics: readonly Diagnostic[];

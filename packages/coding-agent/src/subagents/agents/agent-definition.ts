@@ -1,7 +1,6 @@
 import type { PermissionMode } from "@tau-agent/rpc-protocol";
 import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 
-/** A kind of subagent. */
 export interface AgentDefinition {
   readonly name: string;
   /** When to use it, for the model that chooses. */

@@ -3,13 +3,10 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Answer } from "@tau-agent/system";
 import type { Dimension } from "./dimensions.ts";
 
-/** What needs more than the budget has. */
 export interface BudgetStep {
   /** Tool calls that are counted and have not begun. */
   readonly calls?: number | undefined;
-  /** The subagent that needs it. */
   readonly agentId?: string | undefined;
-  /** The call that needs it. */
   readonly toolCallId?: string | undefined;
   /** Aborted when the step is not wanted any more; by default with the current work. */
   readonly signal?: AbortSignal | undefined;

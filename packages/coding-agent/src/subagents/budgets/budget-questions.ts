@@ -30,7 +30,6 @@ export class BudgetQuestions {
     this.#options = options;
   }
 
-  /** Whether someone answers. */
   get isAnswered(): boolean {
     return this.#options.requests.isAnswered("budget");
   }

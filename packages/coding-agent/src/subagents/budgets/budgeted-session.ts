@@ -1,10 +1,8 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { type Consumption, nothingUsed } from "@tau-agent/sessions/log";
 
-/** The use of a session that has just begun. */
 export const nothingSpent: SpentBefore = { consumption: nothingUsed, runTimeMs: 0 };
 
-/** What a budget needs of its session. */
 export interface BudgetedSession {
   subscribe(listener: (event: SessionEvent) => void): () => void;
   report(event: SessionEvent): void | Promise<void>;

@@ -5,17 +5,14 @@ import type { Consumption } from "@tau-agent/sessions/log";
 /** The name of a limit, as `set_budget` and the settings have it. */
 export type LimitName = keyof BudgetLimits;
 
-/** What a limit is compared with. */
 export type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;
 
-/** One of the limits a budget can have. */
 export interface Dimension {
   readonly reason: BudgetViolationReason;
   readonly limit: LimitName;
   readonly measure: Measure;
   /** Counts may reach their limit; measured amounts are exceeded when they reach it. */
   readonly isCount: boolean;
-  /** An amount in words. */
   readonly inWords: (amount: number) => string;
   /** What is counted or measured, after the limit in words. */
   readonly unit: string;

@@ -5,7 +5,6 @@ export class RunClock {
   #isRunning = false;
   #isPaused = false;
 
-  /** Whether a run is active. */
   get isRunning(): boolean {
     return this.#isRunning;
   }
@@ -39,7 +38,6 @@ export class RunClock {
     this.#set();
   }
 
-  /** Whether an answer is awaited. */
   set isPaused(isPaused: boolean) {
     this.#isPaused = isPaused;
     this.#set();

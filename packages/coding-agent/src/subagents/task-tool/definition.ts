@@ -2,7 +2,6 @@ import { toolRow } from "../../tools/common/tool-row.ts";
 import type { TaskServices } from "../tasks/task-services.ts";
 import { describeTask } from "./describe-task.ts";
 
-/** The `task` tool. */
 export const taskTool = toolRow({
   name: "task",
   description: (services: TaskServices) => describeTask(services),

@@ -3,7 +3,6 @@ import { truncateTail } from "@tau-agent/system";
 import type { KeptCommits, KeptFile } from "@tau-agent/worktrees";
 import type { TaskPatch, TaskResult } from "../tasks/task-result.ts";
 
-/** The text about one task for the model. */
 export function resultText(result: TaskResult): string {
   const { id, agent, error, output, outputPath } = result;
   const shown = truncateTail(output);

@@ -13,7 +13,6 @@ const UPDATE_INTERVAL_MS = 200;
 /** How many names of missing files to list for the model. */
 const MAX_NAMES = 20;
 
-/** Runs the `task` tool. */
 export async function runTaskTool(
   args: TaskArguments,
   services: TaskServices,
@@ -95,7 +94,6 @@ class Progress {
     );
   }
 
-  /** What all tasks have used so far. */
   get used(): Consumption {
     return [...this.#tasks.values()].reduce((sum, { used }) => plus(sum, used), nothingUsed);
   }

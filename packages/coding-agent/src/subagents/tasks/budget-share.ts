@@ -5,12 +5,10 @@ import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { BudgetChange } from "../budgets/session-limits.ts";
 import type { Subagent } from "../runners/subagent-runner.ts";
 
-/** What {@link BudgetShare} works with. */
 export interface BudgetShareOptions {
   readonly budget: SessionBudget;
   /** How many subagents share the remaining budget. */
   readonly count: number;
-  /** What the subagent has used so far. */
   readonly used: () => Consumption;
 }
 
@@ -32,7 +30,6 @@ export class BudgetShare {
     this.#unfollow = options.budget.onLimitsChange(() => void this.#pass());
   }
 
-  /** What the subagent is started with. */
   get limits(): BudgetChange {
     return this.#limits;
   }

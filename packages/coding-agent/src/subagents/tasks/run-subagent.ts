@@ -40,7 +40,6 @@ export interface TaskRun {
   readonly isolation: Isolation | undefined;
   /** An existing folder for session files, patches and logs. */
   readonly artifactsFolder: string;
-  /** The call of the tool. */
   readonly toolCallId: string;
   /** The unique prefix of the task's files in that folder. */
   readonly fileName: string;

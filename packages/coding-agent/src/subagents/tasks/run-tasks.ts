@@ -17,11 +17,9 @@ import type { Task, TaskOrder } from "./task-order.ts";
 import { type TaskResult, type TaskStatus, unstartedResult } from "./task-result.ts";
 import type { TaskServices } from "./task-services.ts";
 
-/** Options of a call of the tool. */
 export interface RunTasksOptions {
   readonly services: TaskServices;
   readonly signal: AbortSignal;
-  /** The call. */
   readonly toolCallId: string;
   readonly onProgress: (task: Task, event: SessionEvent, used: Consumption) => void;
 }

@@ -66,7 +66,6 @@ export class SubagentCopy {
     return this.#part.reference;
   }
 
-  /** The subagent that writes. */
   attach(subagent: Subagent): void {
     this.#subagent = subagent;
   }

@@ -28,7 +28,6 @@ export class SubagentFeed {
     if (this.#level !== "none") await this.#tell(subagent);
   }
 
-  /** A subagent has ended. */
   leave(subagent: Subagent): void {
     this.#running.delete(subagent);
   }

@@ -7,11 +7,9 @@ export interface Task {
   readonly id: string;
   readonly agent: AgentDefinition;
   readonly description: string | undefined;
-  /** The complete prompt of the subagent. */
   readonly prompt: string;
 }
 
-/** One call of the tool. */
 export interface TaskOrder {
   readonly tasks: readonly Task[];
   readonly modelPattern: string | undefined;

@@ -2,7 +2,6 @@ import type { VerificationResult } from "@tau-agent/rpc-protocol";
 import type { Consumption } from "@tau-agent/sessions/log";
 import type { KeptCommits, KeptFile, PatchStatistics } from "@tau-agent/worktrees";
 
-/** How one task ended. */
 export type TaskStatus = "completed" | "failed" | "aborted" | "timed_out" | "budget_exceeded";
 
 /** What happened to the changes of an isolated task. */
@@ -17,7 +16,6 @@ export interface TaskPatch extends PatchStatistics {
   readonly unmerged?: readonly string[] | undefined;
 }
 
-/** The result of one task. */
 export interface TaskResult {
   readonly id: string;
   readonly agent: string;

@@ -10,7 +10,6 @@ import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { SubagentRunner, SubagentServers } from "../runners/subagent-runner.ts";
 import type { SubagentFeed } from "./subagent-feed.ts";
 
-/** The session that hands out tasks. */
 interface TaskingSession {
   /** Its file; undefined in memory. */
   readonly sessionFile: string | undefined;
@@ -30,13 +29,11 @@ interface TaskingSession {
   report(event: SessionEvent): void | Promise<void>;
   readonly permissions: SessionPermissions;
   readonly hostTools: Pick<HostTools, "onChange">;
-  /** The MCP servers of these names. */
   mcpServers(names: readonly string[]): SubagentServers;
   /** Asks this session's client, for a subagent. */
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
 }
 
-/** The services that tasks use. */
 export interface TaskServices {
   readonly environment: ToolEnvironment;
   readonly settings: SettingsStore;

@@ -2,7 +2,6 @@ import { ToolError } from "@tau-agent/agent";
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "@tau-agent/system";
 
-/** One command of a verification. */
 export interface VerifyCommand {
   readonly name: string;
   readonly command: string;

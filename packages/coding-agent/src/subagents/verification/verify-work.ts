@@ -11,7 +11,6 @@ import { runVerification, type VerificationRun } from "./run-verification.ts";
  */
 const MAX_CONTEXT_BYTES = 128 * 1024;
 
-/** A verification with its repairs. */
 export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
   /** How many lines of a failure's output to show for a repair. */
   readonly contextLineLimit: number;

@@ -19,7 +19,6 @@ export interface SeenSpan {
   readonly parentId: string | undefined;
 }
 
-/** What {@link recordSpans} records. */
 export interface RecordedSpans {
   /** The ended spans, in the order of their starts. */
   readonly spans: () => SeenSpan[];

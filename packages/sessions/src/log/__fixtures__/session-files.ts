@@ -42,7 +42,6 @@ export function assistant(text: string, overrides: Partial<AssistantMessage> = {
   return message;
 }
 
-/** A result of a tool that reads. */
 export function toolResult(toolCallId: string, overrides: Partial<ToolResultMessage> = {}) {
   const message: ToolResultMessage = {
     role: "toolResult",
@@ -58,7 +57,6 @@ export function toolResult(toolCallId: string, overrides: Partial<ToolResultMess
 
 export const message = (value: AgentMessage) => ({ type: "message", message: value }) as const;
 
-/** The lines of a session file as values. */
 export function linesOf(path: string): Record<string, unknown>[] {
   return readFileSync(path, "utf8")
     .split("\n")

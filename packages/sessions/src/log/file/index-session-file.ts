@@ -12,7 +12,6 @@ const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d];
 
 /** Receives the entries of a file in order. */
 export interface EntrySink {
-  /** An entry that had to be parsed. */
   readonly add: (entry: RawEntry, header: SessionHeader) => void;
   /** A usual message of a file of this version; nothing of it is valid after the call. */
   readonly addScanned: (line: ScannedLine) => void;

@@ -5,7 +5,6 @@ import type { Diagnostic } from "@tau-agent/system";
 /** Images make long lines; a longer line than this is not a session entry. */
 export const MAX_LINE_BYTES = 512 * 1024 * 1024;
 
-/** An entry as it is in a file of any version. */
 export type RawEntry = Record<string, unknown>;
 
 /**

@@ -162,7 +162,6 @@ export class SessionFile {
     this.#refuseForeignGrowth(found);
   }
 
-  /** Closes the file and releases the lease. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

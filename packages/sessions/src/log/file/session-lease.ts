@@ -53,7 +53,6 @@ export class SessionLease {
     return existsSync(path) && isAlive(readOwner(path), path);
   }
 
-  /** Releases the lease. */
   release(): void {
     if (this.#heartbeat === undefined) return;
     clearInterval(this.#heartbeat);

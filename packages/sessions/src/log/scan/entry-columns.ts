@@ -109,7 +109,6 @@ export class EntryColumns {
     return this.#counts[position * COUNTS + SHORT_ID];
   }
 
-  /** The line of a scanned entry. */
   placeOf(position: number): LinePlace {
     return {
       start: this.#numbers[position * WIDTH + START] as number,

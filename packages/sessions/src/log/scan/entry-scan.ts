@@ -12,7 +12,6 @@ const nothing = bytesOf("null");
  * leaves doubt is enough.
  */
 export class EntryScan {
-  /** Between the quotes. */
   idStart = 0;
   idEnd = 0;
   /** Both 0 for a root. */
@@ -21,10 +20,8 @@ export class EntryScan {
   /** Both 0 for a message that is not a prompt. */
   promptStart = 0;
   promptEnd = 0;
-  /** The JSON of the message. */
   messageStart = 0;
   messageEnd = 0;
-  /** The time of the entry. */
   timeMs = 0;
   readonly message = new MessageScan();
   readonly #members = new MemberScan({

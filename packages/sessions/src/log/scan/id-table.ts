@@ -103,7 +103,6 @@ export function shortKey(bytes: Uint8Array, from: number, to: number): number | 
   return key;
 }
 
-/** The short id that a number stands for. */
 export function shortIdOf(key: number): string {
   return key.toString(16).padStart(SHORT_LENGTH, "0");
 }

@@ -34,7 +34,6 @@ function flags(characters: string): Uint8Array {
   return table;
 }
 
-/** Steps over a string. */
 export function skipString(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== quote) return unsure;
   let next = at + 1;
@@ -66,7 +65,6 @@ export function skipWord(bytes: Uint8Array, at: number): number {
   return bytes[next] === quote ? next + 1 : unsure;
 }
 
-/** Steps over a number. */
 export function skipNumber(bytes: Uint8Array, at: number): number {
   const first = bytes[at] === minus ? at + 1 : at;
   let next = skipDigits(bytes, first);
@@ -113,12 +111,10 @@ export function isAt(bytes: Uint8Array, at: number, word: Uint8Array): boolean {
 
 const literals = [bytesOf("true"), bytesOf("false"), bytesOf("null")];
 
-/** The ASCII characters of a word. */
 export function bytesOf(word: string): Uint8Array {
   return Uint8Array.from(word, (character) => character.charCodeAt(0));
 }
 
-/** Steps over a value of any kind. */
 export function skipValue(bytes: Uint8Array, at: number, depth = 0): number {
   const byte = bytes[at];
   if (byte === quote) return skipString(bytes, at);
@@ -128,7 +124,6 @@ export function skipValue(bytes: Uint8Array, at: number, depth = 0): number {
   return isAt(bytes, at, literal) ? at + literal.length : unsure;
 }
 
-/** Steps over an object. */
 export function skipObject(bytes: Uint8Array, at: number): number {
   return bytes[at] === openBrace ? skipMembers(bytes, at, 1) : unsure;
 }

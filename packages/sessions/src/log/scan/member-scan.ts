@@ -39,7 +39,6 @@ export class MemberScan<Name extends string> {
     });
   }
 
-  /** The bits of these members. */
   bits(...names: readonly Name[]): number {
     return names.reduce((sum, name) => sum | (this.#bits.get(name) ?? 0), 0);
   }

@@ -49,7 +49,6 @@ export class UsageScan {
   readonly #total = this.#members.bits("totalTokens");
   readonly #costs = this.#cost.bits("input", "output", "cacheRead", "cacheWrite", "total");
 
-  /** Steps over a usage with all its members. */
   readonly skip: Skip = (bytes, at) => {
     const end = this.#members.skip(bytes, at);
     const { seen } = this.#members;

@@ -5,7 +5,6 @@ import { migrateEntries } from "../entries/migrate.ts";
 import type { SessionKey, StoreEntry, StoreLease } from "./session-store.ts";
 import { keyOf, placeOf, referenceOf, type StoreAccess, storeErrorCode } from "./store-access.ts";
 
-/** A session as a store has it. */
 export interface LoadedSession {
   readonly header: SessionHeader;
   readonly entries: SessionEntry[];

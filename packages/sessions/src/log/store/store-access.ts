@@ -17,7 +17,6 @@ export interface StoreAccess {
   readonly putLog?: ((key: SessionKey, path: string) => Promise<boolean>) | undefined;
 }
 
-/** What the owner of a stored session has to know. */
 export interface StoreReports {
   /** A write takes long, or no longer does. */
   readonly onStatus: (status: "waiting" | "ok") => void;

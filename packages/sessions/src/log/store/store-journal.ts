@@ -59,7 +59,6 @@ export class StoreJournal {
     this.#keep(opened.lease);
   }
 
-  /** How many lines the store has acknowledged. */
   get acknowledged(): number {
     return this.#acknowledged;
   }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** The id of a blob. */
 export function blobId(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }

@@ -20,7 +20,6 @@ export function entryLines(entries: readonly object[]): EntryLine[] {
   });
 }
 
-/** The entry of a line. */
 export function parseEntry(text: string): StoreEntry {
   return JSON.parse(text) as StoreEntry;
 }

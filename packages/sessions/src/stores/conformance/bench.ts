@@ -9,7 +9,6 @@ import type {
 } from "../../log/store/session-store.ts";
 import { isSameJson } from "./same-json.ts";
 
-/** One thing that is checked. */
 export interface Check {
   /** The contract, as a sentence. */
   readonly name: string;
@@ -60,7 +59,6 @@ export class Bench {
     return { type: "custom", id, parentId: null, timestamp, customType: "conformance", ...members };
   }
 
-  /** So many entries. */
   entries(count: number): StoreEntry[] {
     return Array.from({ length: count }, () => this.entry());
   }

@@ -9,15 +9,12 @@ const MAX_NAME_BYTES = 200;
 const stamp = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z_`;
 const hostName = new RegExp(`^${stamp}(.+)\\.jsonl$`);
 
-/** The files of one key. */
 export interface KeyFiles {
-  /** The folder of the project. */
   readonly project: string;
   /** The folder beside the session file, for what a host does not look at. */
   readonly side: string;
   /** How files of the key begin in {@link side}. */
   readonly prefix: string;
-  /** The name that tells the session in the names of files. */
   readonly session: string;
   /** For a subpath: its log. A session's own log is looked up in {@link project}. */
   readonly log: string | undefined;
@@ -48,7 +45,6 @@ export function findLog(project: string, session: string): string | undefined {
   return name === undefined ? undefined : join(project, name);
 }
 
-/** The names of session files in a folder. */
 export function sessionFiles(project: string): string[] {
   try {
     return readdirSync(project).filter((name) => name.endsWith(".jsonl"));

@@ -4,7 +4,6 @@ import type { LeaseRecord } from "../common/lease-record.ts";
 import { isInTime, type LeaseTime } from "./lease-time.ts";
 import { isLivingOwner } from "./process-owner.ts";
 
-/** The leases of a key in a file. */
 export interface FileLease extends LeaseRecord, LeaseTime {
   /** The contents of the lock file that keeps hosts without a store away. */
   readonly lock?: string | undefined;

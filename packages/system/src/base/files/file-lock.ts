@@ -15,7 +15,6 @@ const lockWaitMs = 10_000;
 const lockPollMs = 20;
 const heartbeatMs = 5000;
 
-/** How a lock is waited for. */
 export interface LockOptions {
   /** How long another holder is waited for, in ms; default 10 s. */
   readonly waitMs?: number | undefined;

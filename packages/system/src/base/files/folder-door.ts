@@ -32,7 +32,6 @@ export class DoorError extends Error {
   override readonly name = "DoorError";
 }
 
-/** What was read, and what of. */
 export interface OpenedFile {
   readonly content: Buffer;
   readonly stats: Stats;
@@ -79,7 +78,6 @@ export class FolderDoor implements Disposable {
     throw new DoorError("the folder is elsewhere");
   }
 
-  /** The names in a folder. */
   list(folder: string): string[] {
     return readdirSync(this.#enter(folder), { encoding: "latin1" });
   }
@@ -117,7 +115,6 @@ export class FolderDoor implements Disposable {
     }
   }
 
-  /** The target of a link. */
   readLink(path: string): Buffer {
     return readlinkSync(this.#place(path), { encoding: "buffer" });
   }
@@ -156,12 +153,10 @@ export class FolderDoor implements Disposable {
     }
   }
 
-  /** Sets the times of a file or link. */
   setTimes(path: string, accessed: Date, changed: Date): void {
     lutimesSync(this.#place(path), accessed, changed);
   }
 
-  /** Removes a file or link. */
   remove(path: string): void {
     unlinkSync(this.#place(path));
   }
@@ -171,7 +166,6 @@ export class FolderDoor implements Disposable {
     rmdirSync(this.#place(path));
   }
 
-  /** Makes a folder, and those around it. */
   makeFolder(path: string): void {
     const names = path === "" ? [] : path.split("/");
     names.forEach((_, index) => {

@@ -25,7 +25,6 @@ export function slashAndRest(slash: readonly GlobNode[], mayBeEmpty: boolean): G
   return mayBeEmpty ? [{ kind: "choice", arms: [whole, []] }] : whole;
 }
 
-/** A character that is meant as it is. */
 export function one(literal: string): GlobNode {
   return { kind: "one", literal, accepts: (character) => character === literal };
 }
@@ -232,7 +231,6 @@ class Automaton {
     return again;
   }
 
-  /** Any number of names, each with its slash. */
   #folders(next: number): number {
     const back: number[] = [next];
     const again = this.#add({ next: back });

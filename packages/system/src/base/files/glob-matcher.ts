@@ -8,7 +8,6 @@ import {
   slashAndRest,
 } from "./glob-engine.ts";
 
-/** What of a glob's notation counts. */
 export interface GlobNotation {
   /** Whether `{a,b}` means either. Default true; .gitignore has no braces. */
   readonly hasBraces?: boolean;

@@ -17,9 +17,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * mount does not keep a command from connecting to them.
  */
 export function hostSockets(environment: Environment): {
-  /** Those that variables name. */
   readonly named: readonly string[];
-  /** Those that programs have bound. */
   readonly bound: readonly string[];
 } {
   const named = addressVariables.flatMap((name) => pathsOf(environment[name] ?? ""));

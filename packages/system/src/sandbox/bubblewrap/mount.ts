@@ -1,4 +1,3 @@
-/** What the sandbox shows at a path. */
 export type Mount =
   /** The host's file or folder, to read. */
   | { readonly kind: "readOnly"; readonly path: string; readonly from?: string | undefined }

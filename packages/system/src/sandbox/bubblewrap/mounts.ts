@@ -8,7 +8,6 @@ import { hostSockets } from "./host-sockets.ts";
 import type { Mount } from "./mount.ts";
 import type { RestlessSockets } from "./restless-sockets.ts";
 
-/** What the mounts of a command are made from. */
 export interface MountPlan {
   readonly paths: SandboxPaths;
   readonly folders: PrivateFolders;
@@ -16,7 +15,6 @@ export interface MountPlan {
   /** Whether the working folder is only read. */
   readonly isReadOnly: boolean;
   readonly hasNetwork: boolean;
-  /** The program to run. */
   readonly program: string;
   /** Sockets at which this host waits for its clients. */
   readonly ownSockets: readonly string[];

@@ -19,7 +19,6 @@ export class RestlessSockets {
   /** When a socket was last missed, by folder. */
   readonly #missedAt = new Map<string, number>();
 
-  /** The sockets of these that can be closed. */
   lasting(sockets: readonly string[]): readonly string[] {
     const now = performance.now();
     if (now - this.#listedAt < TRIES_MS) {

@@ -10,7 +10,6 @@ import { networkInterfaces } from "node:os";
 import type { Duplex } from "node:stream";
 import { allowsHost } from "./domain-list.ts";
 
-/** What a proxy lets through. */
 export interface ProxyRules {
   readonly domains: readonly string[];
   /** Ports of this machine that stay closed: the host's own. */

@@ -5,7 +5,6 @@ import { errorCode } from "../../base/files/error-code.ts";
 /** As many links as systems follow. */
 const MAX_LINKS = 40;
 
-/** What a path leads to. */
 export interface ResolvedPath {
   /** The real path, also of what does not exist yet. */
   readonly path: string;

@@ -12,7 +12,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What bash did with a line. */
 export interface BashRun {
   /** Programs that started, with their words: the name, a blank, the arguments. */
   readonly programs: readonly string[];

@@ -28,7 +28,6 @@ export interface CommandEffect {
   /** Why it cannot be understood. */
   readonly reason?: string | undefined;
   readonly commands?: readonly FoundCommand[];
-  /** A line that it passes to a shell. */
   readonly line?: ShellWord | undefined;
   /** It changes the working folder. */
   readonly moves?: boolean;

@@ -4,7 +4,6 @@ import { type CommandEffect, type FoundCommand, filledIn, unknownEffect } from "
 import { skipOptions } from "./options.ts";
 import type { WrapperRow } from "./wrappers.ts";
 
-/** The command behind the options of a wrapper. */
 export function wrapperEffect(
   name: string,
   row: WrapperRow,

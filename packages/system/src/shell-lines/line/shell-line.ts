@@ -1,4 +1,3 @@
-/** A simple command of a line. */
 interface CommandPart {
   readonly kind: "command";
   /** The words without quotes, joined by one space; assignments before the command are left out. */

@@ -3,9 +3,7 @@ import type { ShellWord } from "../line/shell-word.ts";
 /** Judges the words after the name of a command. */
 export type Accept = (words: readonly ShellWord[]) => boolean;
 
-/** The options with which a command does more than read. */
 export interface ForbiddenOptions {
-  /** Letters of short options. */
   readonly short?: string;
   /** Names of long options; what may be an abbreviation of one is refused, too. */
   readonly long?: readonly string[];
@@ -24,7 +22,6 @@ export function without({ short = "", long = [] }: ForbiddenOptions): Accept {
     });
 }
 
-/** The words other than options. */
 export function operandsOf(words: readonly ShellWord[]): readonly ShellWord[] {
   return words.filter(({ text }) => !text.startsWith("-") || text === "-");
 }

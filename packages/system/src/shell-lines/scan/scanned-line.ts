@@ -7,7 +7,6 @@ export interface ScannedRedirection {
   readonly target: ShellWord;
 }
 
-/** A simple command. */
 export interface ScannedCommand {
   /** Empty where there are redirections only. */
   readonly words: readonly ShellWord[];

@@ -1,7 +1,6 @@
 import type { ShellWord } from "../line/shell-word.ts";
 import { NotUnderstood } from "./not-understood.ts";
 
-/** A word, and how it is written. */
 export interface ScannedWord extends ShellWord {
   readonly raw: string;
 }
@@ -14,7 +13,6 @@ const end = /[\s;&|<>]/;
 const parameter = /\$(?:(?!_\b)[A-Za-z_]\w*|\{(?!_\})[A-Za-z_]\w*\}|[?!0-9@*])/y;
 /** A dollar before one of these is a dollar. */
 const plainDollar = { bare: /\$(?=[ \t\n;|]|$)/y, quoted: /\$(?=["' ./,:;)|%])/y };
-/** Text between double quotes. */
 const quotedText = /[^"\\$`]+/y;
 
 /**

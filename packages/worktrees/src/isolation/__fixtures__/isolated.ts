@@ -14,7 +14,6 @@ export const gitIn = (cwd: string, ...args: string[]): string =>
     stdio: ["ignore", "pipe", "pipe"],
   });
 
-/** A repository with one commit. */
 export function repository(files: Record<string, string | Uint8Array> = {}): Workspace {
   const workspace = new Workspace();
   onTestFinished(() => workspace[Symbol.dispose]());
@@ -41,7 +40,6 @@ export async function isolate(workspace: Workspace, options: { cwd?: string; max
   return isolation;
 }
 
-/** What a task did, and its patch. */
 export async function changeOf(
   isolation: Isolation,
   id: string,

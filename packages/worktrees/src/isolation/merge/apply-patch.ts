@@ -180,7 +180,6 @@ async function mend(
 
 type Found = ReadonlyMap<string, Awaited<ReturnType<typeof lookAt>>>;
 
-/** Whether everything is written. */
 function isWhole(files: Journal["files"], all: Found): boolean {
   // On file systems that ignore case, a removed name may equal an added one.
   const made = new Set(files.flatMap(({ name, object }) => (object ? [name.toLowerCase()] : [])));

@@ -60,7 +60,6 @@ export async function joinPatches(paths: readonly string[], target: string): Pro
   }
 }
 
-/** The sum of several patches' statistics. */
 export function sumStatistics(all: readonly PatchStatistics[]): PatchStatistics {
   const sum = (of: (statistics: PatchStatistics) => number) =>
     all.reduce((total, statistics) => total + of(statistics), 0);

@@ -30,7 +30,6 @@ async function remove(path: string): Promise<void> {
   });
 }
 
-/** Whether the command succeeded. */
 function runDetached(command: string, args: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const env = { PATH: systemPath, ...nobodys };

@@ -41,7 +41,6 @@ export interface IsolatedTree {
   remove(): Promise<void>;
 }
 
-/** What a tree is made of. */
 interface TreeParts {
   readonly git: Git;
   /** The caller's. */
@@ -52,7 +51,6 @@ interface TreeParts {
   readonly gitDir: string;
   readonly template: RepositoryTemplate;
   readonly submodules: readonly Submodule[];
-  /** The commit it began with. */
   readonly commit: string;
   /** The commit the caller has checked out. */
   readonly head: string | undefined;

@@ -17,7 +17,6 @@ export interface Submodule {
   readonly repository: Repository | undefined;
 }
 
-/** What a task changed in a submodule. */
 export interface SubmoduleWork extends Pick<Submodule, "path" | "commit"> {
   /** The repository of both trees; the caller's if there is one. */
   readonly repository: Repository;
@@ -36,7 +35,6 @@ interface Place {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The submodules in a tree of the caller. */
 export async function listSubmodules(
   git: Git,
   { root, location }: Repository,

@@ -133,7 +133,6 @@ function placeIn(root: string, path: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
 }
 
-/** Removes whatever is at a path. */
 export function clear(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }

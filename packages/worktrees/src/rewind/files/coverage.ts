@@ -1,7 +1,6 @@
 import type { Walk, WalkedFile } from "../../files/walk.ts";
 import { foldersAbove } from "../../git/file-names.ts";
 
-/** Limits on what is recorded. */
 export interface CoverageLimits {
   /** The largest file. */
   readonly maxFileBytes: number;

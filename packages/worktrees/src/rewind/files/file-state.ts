@@ -17,7 +17,6 @@ export interface FileStamp {
   readonly ino: number;
 }
 
-/** A file of a folder as it was found. */
 export interface FoundFile extends FileState {
   readonly stamp: FileStamp;
 }
@@ -38,7 +37,6 @@ export function hasSameStamp(one: FileStamp, other: FileStamp): boolean {
   );
 }
 
-/** Whether a path is one of the paths that are left out, or below one. */
 export function isLeftOut(path: string, leftOut: ReadonlySet<string>): boolean {
   if (leftOut.size === 0) return false;
   return leftOut.has(path) || foldersAbove(path).some((folder) => leftOut.has(folder));

@@ -11,7 +11,6 @@ export interface Plan {
   readonly conflicts: ReadonlyMap<string, string>;
 }
 
-/** What a plan is made from. */
 export interface PlanRequest {
   readonly current: ReadonlyMap<string, FileState>;
   /** What the snapshot of the current files left out. */
@@ -112,7 +111,6 @@ function obstacleBelow(
   return stays ? "a folder is in its place" : undefined;
 }
 
-/** All files below each folder that holds any. */
 function filesByFolder(current: ReadonlyMap<string, FileState>): Map<string, string[]> {
   const folders = new Map<string, string[]>();
   for (const path of current.keys()) {

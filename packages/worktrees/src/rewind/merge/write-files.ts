@@ -20,7 +20,6 @@ export interface WriteRequest {
   readonly temporaryName: string;
 }
 
-/** A request that is carried out. */
 interface Writing extends WriteRequest {
   readonly door: FolderDoor;
 }

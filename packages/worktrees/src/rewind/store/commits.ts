@@ -13,7 +13,6 @@ export interface SnapshotNotes {
   readonly modes: Readonly<Record<string, number>>;
 }
 
-/** The notes of a snapshot. */
 export function notesOf(
   files: ReadonlyMap<string, FileState>,
   notCovered: readonly string[],
@@ -62,7 +61,6 @@ export function writeCommit(
   return store.write("commit", Buffer.from(lines.join("\n")));
 }
 
-/** Reads the notes of a commit. */
 export async function readNotes(store: ObjectStore, commit: string): Promise<SnapshotNotes> {
   const [id = ""] = await store.lines(["rev-parse", "--verify", "--quiet", `${commit}:notes`]);
   const content = id === "" ? undefined : await store.readOne(id);

@@ -33,7 +33,6 @@ export class KnownFiles {
     return found.id;
   }
 
-  /** Notes what was just read. */
   note({ path, stats }: WalkedFile, id: string): void {
     const { size, mtimeMs, ctimeMs, ino } = stats;
     this.#hasChanged = true;
@@ -50,7 +49,6 @@ export class KnownFiles {
     this.#fresh = new Map();
   }
 
-  /** The ids of all contents. */
   *ids(): Generator<string> {
     for (const { id } of this.#files.values()) yield id;
   }
@@ -73,7 +71,6 @@ export class KnownFiles {
     }
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.#files.clear();
   }

@@ -14,7 +14,6 @@ import { errorCode, randomHex } from "@tau-agent/system";
 import type { Git, GitLocation } from "../../git/git.ts";
 import { listChanges, type RawChange } from "../../git/lists.ts";
 
-/** What kind of object the store holds. */
 export type ObjectKind = "blob" | "tree" | "commit";
 
 /** The repository that checkpoints are kept in: the folder's own, or one of ours. */
@@ -45,7 +44,6 @@ export class ObjectStore {
     this.place = place;
   }
 
-  /** The id of an object. */
   idOf(kind: ObjectKind, content: Buffer): string {
     return createHash(this.place.algorithm)
       .update(headOf(kind, content))
@@ -120,7 +118,6 @@ export class ObjectStore {
     return found;
   }
 
-  /** Runs git on the store. */
   run(args: readonly string[]): Promise<string> {
     return this.#git.run(args, this.#request);
   }

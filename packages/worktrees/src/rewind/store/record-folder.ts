@@ -8,7 +8,6 @@ import type { KnownFiles } from "./known-files.ts";
 import type { OpenedStore } from "./open-store.ts";
 import { writeTree } from "./tree-objects.ts";
 
-/** A folder as it was at one moment. */
 export interface FolderSnapshot {
   /** The id of the tree of its files. */
   readonly tree: string;
@@ -16,7 +15,6 @@ export interface FolderSnapshot {
   readonly files: ReadonlyMap<string, FoundFile>;
 }
 
-/** What to record. */
 export interface RecordRequest {
   /** The real path of the folder. */
   readonly folder: string;

@@ -27,13 +27,11 @@ export class TestOutput implements FrameOutput {
     this.#onClosed.push(listener);
   }
 
-  /** The reader has caught up. */
   drain(): void {
     this.accepts = true;
     for (const listener of this.#onDrain.splice(0)) listener();
   }
 
-  /** The reader is gone. */
   close(): void {
     for (const listener of this.#onClosed) listener();
   }
