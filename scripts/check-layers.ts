@@ -10,7 +10,6 @@ const notShipped = String.raw`\.test\.ts$|/__fixtures__/|\.d\.ts$`;
 export interface LayerCheck {
   readonly layers: readonly Layers[];
   readonly doors: typeof doors;
-  /** The folder the paths start from. */
   readonly baseFolder: string;
 }
 

@@ -89,7 +89,6 @@ function wineEnvironment(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, WINEDEBUG: "-all", WINEPREFIX: join(folder, "wine") };
 }
 
-/** A project as npm on Windows would install it. */
 function installForWindows(folder: string): void {
   const archives = packPackages(folder, process.env)
     .filter(({ manifest }) =>

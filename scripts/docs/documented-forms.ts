@@ -1,4 +1,3 @@
-/** The part of JSON Schema that changes here. */
 interface JsonSchema {
   readonly $ref?: string;
   readonly description?: string;

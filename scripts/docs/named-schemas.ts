@@ -3,7 +3,6 @@ import * as events from "../../packages/rpc-protocol/src/entry/events.ts";
 import * as messages from "../../packages/rpc-protocol/src/entry/messages.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
 
-/** The schemas that the protocol package exports, by name. */
 export function namedSchemas(): Record<string, z.core.$ZodType> {
   const named: Record<string, z.core.$ZodType> = {};
   for (const door of [messages, events, protocol]) {

@@ -102,7 +102,6 @@ function answer(data: protocol.Command["data"], type: string): string {
   return `\`data\`${condition}: ${code(type)}\n`;
 }
 
-/** A table of the alternatives of unions, by their discriminator. */
 function alternatives(
   renderer: TypeRenderer,
   discriminator: string,

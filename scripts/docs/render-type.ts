@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { takeTexts } from "./field-texts.ts";
 
-/** The part of JSON Schema that our schemas convert to. */
 interface JsonSchema {
   $ref?: string;
   description?: string;
@@ -26,7 +25,6 @@ export interface Member {
   readonly text: string;
 }
 
-/** One of the objects of a union. */
 export interface Alternative {
   readonly members: readonly Member[];
   readonly text: string;
@@ -51,7 +49,6 @@ export class TypeRenderer {
     return this.#membersOf(this.#whole(schema));
   }
 
-  /** The alternatives of a union, each with its members. */
   alternatives(schema: z.core.$ZodType): Alternative[] {
     const whole = this.#whole(schema);
     const options = whole.oneOf ?? whole.anyOf ?? [];

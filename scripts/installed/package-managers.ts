@@ -3,13 +3,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { PackedPackage } from "../publish/pack-packages.ts";
 
-/** How users of a package manager install packages, and start what they installed. */
 export interface PackageManager {
   readonly name: "npm" | "pnpm" | "yarn" | "bun";
   /** The program and its first words; without it, the name is. */
   readonly program?: readonly string[];
   readonly install: readonly string[];
-  /** Starts a command of the project. */
   readonly command: readonly string[];
   /** Starts Node.js where a plain `node` finds no packages. */
   readonly node?: readonly string[];

@@ -6,10 +6,8 @@ import { readManifest, root } from "../publish/published-packages.ts";
 import { type PackageManager, packageManagers, writeProject } from "./package-managers.ts";
 import { type Place, run } from "./place.ts";
 
-/** A project of a user, with the packages installed. */
 export interface Project extends Place {
   readonly manager: PackageManager;
-  /** Runs the package manager in the project. */
   readonly run: (words: readonly string[], input?: string) => string;
   /** Runs a program of `programs/` in the project. */
   readonly node: (file: string, ...words: readonly string[]) => string;

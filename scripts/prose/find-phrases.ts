@@ -1,7 +1,6 @@
 import { patterns } from "./patterns.ts";
 import { proseOf } from "./prose-of.ts";
 
-/** A phrase of {@link patterns} in a file. */
 export interface FoundPhrase {
   /** From 1. */
   readonly line: number;

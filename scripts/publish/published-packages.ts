@@ -13,7 +13,6 @@ export interface Manifest {
   readonly [member: string]: unknown;
 }
 
-/** A package that goes to npm. */
 export interface PublishedPackage {
   /** From the root of the repository, with slashes: `packages/ai`. */
   readonly folder: string;
@@ -28,7 +27,6 @@ export function readManifest(folder: string, from = root): Manifest {
   return JSON.parse(readFileSync(join(from, folder, "package.json"), "utf8"));
 }
 
-/** The packages that are not private. */
 export function publishedPackages(from = root): PublishedPackage[] {
   return ["apps", "packages"]
     .flatMap((parent) => readdirSync(join(from, parent)).map((name) => `${parent}/${name}`))

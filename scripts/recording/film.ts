@@ -13,7 +13,6 @@ export interface Piece {
   to?: number;
 }
 
-/** How text looks. */
 export interface Style {
   /** A colour of the terminal's palette, from 0. */
   readonly color?: number;

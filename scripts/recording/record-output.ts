@@ -38,7 +38,6 @@ export async function recordOutput(
   return chunks;
 }
 
-/** The same output with no pause longer than a limit. */
 export function shortenPauses(chunks: readonly Chunk[], limitSeconds: number): Chunk[] {
   let previous = 0;
   let now = 0;

@@ -5,7 +5,6 @@ export interface BenchOptions {
   readonly hostCommand: readonly [string, ...string[]];
 }
 
-/** One line of the result. */
 export interface Row {
   /** What was measured, e.g. `text delta ×16000, full`. */
   readonly what: string;
@@ -28,13 +27,11 @@ export interface Summary {
   readonly count: number;
 }
 
-/** One subject of the benchmark. */
 export interface Measurement {
   readonly name: string;
   run(options: BenchOptions): Promise<Row[]>;
 }
 
-/** The best and the median of `values`. */
 export function summarize(values: readonly number[]): Summary {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

@@ -52,7 +52,6 @@ export class RemoteModelServer implements AsyncDisposable {
     return (await this.#order({ type: "exchanges" })) as readonly Exchange[];
   }
 
-  /** The body of the last request. */
   async lastBody(): Promise<unknown> {
     return JSON.parse((await this.#order({ type: "last-body" })) as string);
   }

@@ -1,6 +1,5 @@
 import { passes, type Row } from "./measurement.ts";
 
-/** The rows of one measurement as an aligned table. */
 export function table(rows: readonly Row[]): string {
   const head = ["", "host min", "median", "against", "", "ratio", "at most", ""];
   const cells = [head, ...rows.map(rowCells)];

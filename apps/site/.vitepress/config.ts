@@ -7,7 +7,6 @@ import { sections } from "../src/site-map.ts";
 
 const pages = new URL("../.pages/", import.meta.url).pathname;
 
-/** The first heading of a page. */
 function titleOf(page: string): string {
   return /^# (.+)$/m.exec(readFileSync(join(pages, `${page}.md`), "utf8"))?.[1] ?? page;
 }

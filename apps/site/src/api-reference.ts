@@ -4,7 +4,6 @@ import { Application } from "typedoc";
 /** The libraries whose public names the reference shows. */
 const libraries = ["coding-agent", "rpc-client", "rpc-protocol", "agent", "ai"];
 
-/** What the reference is made from, and where it goes. */
 export interface ReferenceOptions {
   readonly root: string;
   /** The folder of the site's pages; the reference becomes its folder `api`. */

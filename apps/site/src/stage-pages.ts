@@ -12,7 +12,6 @@ const languages: Readonly<Record<string, string>> = {
 
 export interface StageOptions {
   readonly root: string;
-  /** Where the pages of the site are written. */
   readonly folder: string;
   /** As of `rewriteLinks`. */
   readonly sourceAddress: string | undefined;

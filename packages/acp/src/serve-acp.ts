@@ -9,11 +9,9 @@ export interface AcpOptions {
   readonly output: MessageOutput;
   readonly source: SessionSource;
   readonly info: AgentInfo;
-  /** Whether any model can be used. */
   readonly hasKey: () => Promise<boolean>;
   /** Forgets the logins of the user. */
   readonly logOut: () => Promise<void>;
-  /** The client has gone. */
   readonly onEnd: () => void;
 }
 

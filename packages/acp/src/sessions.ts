@@ -41,15 +41,12 @@ export interface SessionOrder
   readonly sendUiRequest?: NonNullable<CreateAgentSessionOptions["extensions"]>["sendUiRequest"];
 }
 
-/** Where a client wants a session to work, and with what. */
 export interface Wanted {
   readonly cwd: string;
-  /** More folders of the project. */
   readonly additionalDirectories?: readonly string[] | undefined;
   readonly mcpServers?: readonly McpServer[] | undefined;
 }
 
-/** Where sessions come from. */
 export interface SessionSource {
   readonly open: (order: SessionOrder) => Promise<AgentSession>;
   readonly agentDirectory: string;

@@ -6,7 +6,6 @@ import { FolderDoor } from "@tau-agent/system";
 
 const HEAD_BYTES = 512;
 
-/** Where a page is written. */
 export interface PageTarget extends Disposable {
   readonly path: string;
 }

@@ -37,7 +37,6 @@ export interface ExportTotals {
   readonly runTimeMs?: number;
 }
 
-/** What comes before the conversation. */
 export interface PageHead {
   readonly title: string;
   readonly header: SessionHeader;
@@ -66,7 +65,6 @@ function contentSecurityPolicy(): string {
   ].join("; ");
 }
 
-/** The page up to the first entry. */
 export function pageStart(head: PageHead): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -107,7 +105,6 @@ ${trusted(pageKeys)}
 <script type="text/plain" id="jsonl" data-name="${downloadName}">`;
 }
 
-/** The end of the page. */
 export function pageEnd(): Html {
   return html`</script>
 <script>${trusted(pageScript)}</script>

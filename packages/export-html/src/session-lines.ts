@@ -6,7 +6,6 @@ import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { encodeLine } from "@tau-agent/rpc-protocol/plain";
 import type { PageImages } from "./entries/page-images.ts";
 
-/** A session, as its file holds it. */
 export interface SessionLines {
   /** Its file; without one, or if it is gone, the entries are written as it would hold them. */
   readonly path?: string | undefined;

@@ -20,7 +20,6 @@ export interface ModelCatalog {
   whyNotOffered?(provider: string, id: string): Promise<string | undefined>;
 }
 
-/** The catalogue of the package `ai`. */
 export function builtInCatalog(): ModelCatalog {
   const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const date = catalogSource

@@ -9,7 +9,6 @@ import { Logins } from "./logins/logins.ts";
 import { factsFolder } from "./refresh/facts-folder.ts";
 import { ModelRegistry, type ModelRegistryOptions } from "./registry.ts";
 
-/** Where models and keys come from. */
 export interface ModelRegistryInput {
   readonly agentDirectory: string;
   readonly catalog: ModelCatalog;

@@ -10,11 +10,8 @@ import { modelName, preferredModel, resolveModel, type ScopedModel } from "./res
 /** The inputs for choosing a session's first model. */
 export interface InitialModelInput {
   readonly registry: ModelRegistry;
-  /** `--provider` and `--model`. */
   readonly flags?: { readonly provider?: string | undefined; readonly model?: string | undefined };
-  /** The models of `--models`, resolved. */
   readonly scope?: readonly ScopedModel[];
-  /** The settings `defaultProvider` and `defaultModel`. */
   readonly saved?: { readonly provider?: string | undefined; readonly model?: string | undefined };
   readonly resumed?: { readonly provider: string; readonly modelId: string } | undefined;
   /** Why a model of this name is not there, where more is known than that. */

@@ -36,7 +36,6 @@ type Registry = Pick<
 /** They have the models of other makers, under the same names. */
 const clouds: ReadonlySet<string> = new Set(["amazon-bedrock", "azure", "google-vertex"]);
 
-/** `provider/id` of a model. */
 export function modelName(model: Pick<Model, "provider" | "id">): string {
   return `${model.provider}/${model.id}`;
 }

@@ -3,7 +3,6 @@ import type { SettingsStore } from "@tau-agent/system";
 
 /** The sources of the thinking level, strongest first. */
 export interface ThinkingChoice {
-  /** `--thinking`. */
   readonly flag?: ThinkingLevel | undefined;
   /** The `:<thinking>` suffix of the model's pattern. */
   readonly suffix?: ThinkingLevel | undefined;

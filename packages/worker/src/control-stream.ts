@@ -20,7 +20,6 @@ export class ControlStream {
     this.#ended = this.#take();
   }
 
-  /** Takes no more commands. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#redis.disconnect();

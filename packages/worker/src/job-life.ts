@@ -17,9 +17,7 @@ export interface JobLife {
   readonly signal: AbortSignal;
   /** Why a command of the control stream is not taken. */
   readonly refusal: (command: Frame) => Frame | undefined;
-  /** Called with the first entry. */
   readonly onEntry: () => void;
-  /** Takes a line for the operator. */
   readonly report: (line: string) => void;
 }
 

@@ -42,7 +42,6 @@ export interface PromptRunReports {
   readonly onEntry: () => void;
   /** Called once the host has the session. */
   readonly onOpen: () => void;
-  /** Takes a line for the operator. */
   readonly report: (line: string) => void;
 }
 

@@ -11,7 +11,6 @@ const awaited = {
 } as const;
 
 export interface StartReports {
-  /** Takes a line for the operator. */
   readonly report: (line: string) => void;
   /** Called when the host has taken too long, with what it was waited for. */
   readonly onLate: (reason: string) => void;

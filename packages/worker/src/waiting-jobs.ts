@@ -39,7 +39,6 @@ export class WaitingJobs {
     return waitedMs;
   }
 
-  /** A job does not wait any more. */
   forget(id: string): void {
     this.#waits.delete(id);
   }

@@ -21,7 +21,6 @@ export interface EditTask {
   readonly scripted: readonly ScriptedCall[];
 }
 
-/** The lines of a file, each with its end. */
 export function lines(...all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join("");
 }
@@ -35,7 +34,6 @@ export function changed(text: string, changes: readonly (readonly [string, strin
   }, text);
 }
 
-/** A call of `edit` with one replacement. */
 export function edit(
   oldText: string,
   newText: string,
@@ -44,5 +42,4 @@ export function edit(
   return { name: "edit", arguments: { path: "FILE", oldText, newText }, outcome };
 }
 
-/** A call of `read` for the whole file. */
 export const readFile: ScriptedCall = { name: "read", arguments: { path: "FILE" } };

@@ -30,7 +30,6 @@ const short: Readonly<Record<string, Frame>> = {
   get_commands: {},
 };
 
-/** Commands that return the session or a part of it. */
 const lists: readonly string[] = ["get_messages", "get_entries", "get_tree", "get_fork_messages"];
 
 interface Cost {

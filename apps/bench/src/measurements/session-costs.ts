@@ -103,7 +103,6 @@ async function open(host: Child, { cwd }: Workspace): Promise<string> {
   return sessionId;
 }
 
-/** Sends a prompt to a session, and returns when it has ended. */
 async function prompt(host: Child, sessionId: string): Promise<void> {
   const ended = host.next(
     (frame) => frame.type === "agent_settled" && frame.sessionId === sessionId,

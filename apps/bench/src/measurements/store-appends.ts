@@ -13,7 +13,6 @@ import { type BenchOptions, type Measurement, type Row, summarize } from "../mea
 
 const TEXT = "Some words of a message. ".repeat(40);
 
-/** Appends one line, without a store. */
 type BareAppend = (line: string) => unknown;
 
 interface Subject {

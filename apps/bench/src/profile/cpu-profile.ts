@@ -24,7 +24,6 @@ export class SelfTimes {
   /** By the name of a function and its module, in ms; without waiting. */
   readonly #byFunction = new Map<string, number>();
 
-  /** In all functions together. */
   get totalMs(): number {
     return [...this.#byFunction.values()].reduce((sum, ms) => sum + ms, 0);
   }
@@ -35,7 +34,6 @@ export class SelfTimes {
     return all.sort((left, right) => right.ms - left.ms).slice(0, count);
   }
 
-  /** Adds the samples of a profile that fall into one of the spans. */
   add({ nodes, startTime, samples, timeDeltas }: V8Profile, spans: readonly Span[]): void {
     const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
     let at = startTime;

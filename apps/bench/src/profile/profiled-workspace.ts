@@ -7,7 +7,6 @@ import { residentParts } from "../process-usage.ts";
 import { Workspace } from "../workspace.ts";
 import type { Span, V8Profile } from "./cpu-profile.ts";
 
-/** How the programs of a workspace are observed. */
 export type Observation = "cpu" | "system-calls";
 
 type Command = readonly [string, ...string[]];

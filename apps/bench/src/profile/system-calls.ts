@@ -16,7 +16,6 @@ export class SystemCalls {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** The most frequent calls, with how often. */
   top(count: number): { readonly name: string; readonly count: number }[] {
     const all = [...this.#counts].map(([name, times]) => ({ name, count: times }));
     return all.sort((left, right) => right.count - left.count).slice(0, count);

@@ -4,7 +4,6 @@ import type { Subcommand } from "./subcommand.ts";
 
 type Shell = "bash" | "zsh" | "fish";
 
-/** A script that completes the command line of `tau` in a shell. */
 export function completionScript(shell: Shell, commands: readonly Subcommand[]): string {
   if (shell === "fish") return fishScript(commands);
   const script = bashScript(commands);

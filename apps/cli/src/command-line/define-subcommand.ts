@@ -11,7 +11,6 @@ interface SubcommandDefinition<Options extends OptionTable> extends Omit<Subcomm
   readonly maxWords?: number;
   /** Whether words may follow `--`. */
   readonly takesProgram?: boolean;
-  /** Runs it; returns the exit code. */
   readonly run: (
     line: CommandLine<Options>,
     context: CommandContext,

@@ -6,7 +6,6 @@ import {
   variablesOfCommands,
 } from "./environment-variables.ts";
 
-/** What `tau help environment` prints. */
 export function environmentHelp(): string {
   const keys = Object.entries(environmentKeys).map(([provider, names]) => {
     return { name: names.join(", "), help: provider };

@@ -1,4 +1,3 @@
-/** A variable that the host reads or sets. */
 export interface EnvironmentVariable {
   readonly name: string;
   readonly help: string;
@@ -45,7 +44,6 @@ export const addressVariables: readonly EnvironmentVariable[] = [
   { name: "OLLAMA_HOST", help: "Where Ollama listens; 127.0.0.1:11434 by default" },
 ];
 
-/** The variables that the host sets for commands of the model. */
 export const variablesOfCommands: readonly EnvironmentVariable[] = [
   { name: "AI_AGENT", help: "tau" },
   { name: "PI_CODING_AGENT", help: "true" },

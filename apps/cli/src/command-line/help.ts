@@ -45,7 +45,6 @@ export function optionsHelp(): string {
   return `Options of tau, and of tau acp as far as they fit:\n\n${groups.join("\n")}`;
 }
 
-/** What `tau <command> --help` prints. */
 export function commandHelp({
   name,
   summary,

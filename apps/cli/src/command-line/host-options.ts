@@ -6,7 +6,6 @@ import type { OptionRow } from "./option-row.ts";
 import { storeOptions } from "./store-options.ts";
 
 export interface HostOption extends OptionRow {
-  /** Where its value goes. */
   readonly key: keyof CliOptions;
   /** Where the value of a switch goes when one follows it after `=`. */
   readonly inlineKey?: keyof CliOptions;
@@ -305,7 +304,6 @@ const ofProcess: HostOptions = {
   verbose: { key: "verbose", kind: "switch", help: "Log more" },
 };
 
-/** The options of the host as help shows them. */
 export const hostOptionGroups: readonly {
   readonly title: string;
   readonly options: HostOptions;
@@ -320,7 +318,6 @@ export const hostOptionGroups: readonly {
   { title: "Process", options: ofProcess },
 ];
 
-/** Every option of the host by its long name. */
 export const hostOptions: HostOptions = Object.assign(
   {},
   ...hostOptionGroups.map(({ options }) => options),

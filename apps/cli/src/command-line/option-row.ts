@@ -16,5 +16,4 @@ export interface OptionRow {
   readonly help: string;
 }
 
-/** The options of a command by their long names. */
 export type OptionTable = Readonly<Record<string, OptionRow>>;

@@ -56,7 +56,6 @@ function exitCodesText(): string {
   return `What tau exits with\n\n${rows.join("")}`;
 }
 
-/** Topics besides the subcommands. */
 const topics: Readonly<Record<string, () => Promise<string>>> = {
   options: async () => optionsHelp(),
   models: async () => modelsHelp,

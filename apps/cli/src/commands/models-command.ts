@@ -10,7 +10,6 @@ import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 import { sessionOptions } from "../session/session-options.ts";
 
-/** What `tau models` was asked for. */
 interface ModelsRequest {
   readonly words: readonly string[];
   readonly from: string | undefined;

@@ -34,7 +34,6 @@ function packageCommandOf(
   });
 }
 
-/** `tau install` and the like. */
 export const packageCommands: readonly Subcommand[] = [
   packageCommandOf("install", "install", "Install a package of extensions", "[-l] <source>"),
   packageCommandOf("remove", "remove", "Remove a package", "[-l] <source>"),

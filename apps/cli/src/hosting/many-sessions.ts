@@ -7,7 +7,6 @@ import type { HostingContext } from "./sessions/hosting-context.ts";
 import { openHostedSession } from "./sessions/open-session.ts";
 import type { ManySessions } from "./sessions/session-pool.ts";
 
-/** What a host with `--sessions` has besides what every host has. */
 export async function manySessions(context: HostingContext): Promise<ManySessions> {
   const { options, environment } = context;
   refuseOneSession(options);

@@ -2,7 +2,6 @@ import type { OptionTable } from "../command-line/option-row.ts";
 import type { CommandLine } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 
-/** What `tau mcp` was asked for. */
 export interface McpRequest {
   readonly action: McpAction;
   readonly name: string | undefined;
@@ -11,7 +10,6 @@ export interface McpRequest {
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-/** What `tau mcp` can do. */
 type McpAction = (typeof actions)[number];
 
 const actions = ["add", "list", "remove", "test", "login", "logout"] as const;

@@ -58,7 +58,6 @@ function cells(model: Model): string[] {
   return columns.map(([, value]) => value(model));
 }
 
-/** `128000` as `128K`. */
 function tokens(count: number): string {
   if (count >= 1_000_000) return `${Number((count / 1_000_000).toFixed(1))}M`;
   return count >= 1000 ? `${Number((count / 1000).toFixed(1))}K` : String(count);

@@ -5,7 +5,6 @@ import { isSettingKey, settingKeys } from "@tau-agent/system";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 
-/** What `tau config` was asked for. */
 export interface ConfigRequest {
   readonly action: string;
   readonly words: readonly string[];

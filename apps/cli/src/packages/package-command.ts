@@ -12,7 +12,6 @@ import { showingProgress } from "../process/progress.ts";
 export interface PackageRequest {
   readonly action: "install" | "remove" | "update" | "list";
   readonly source: string | undefined;
-  /** Whether it is about the project's packages. */
   readonly isLocal: boolean;
 }
 

@@ -48,7 +48,6 @@ export function ownStdio(stdio: unknown): unknown {
   });
 }
 
-/** The descriptor of this process that an entry hands on. */
 function descriptorOf(entry: unknown, index: number): number | undefined {
   if (entry === "inherit") return index;
   if (typeof entry === "number") return entry;

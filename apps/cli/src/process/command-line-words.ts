@@ -16,7 +16,6 @@ export function hintFor(code: string | undefined): string {
   return code !== undefined && Object.hasOwn(hints, code) ? hints[code as keyof typeof hints] : "";
 }
 
-/** The text of an error of the library, in words of the command line. */
 export function commandLineText(error: Error): string {
   const { message, cause } = error;
   const { isFatal } = Object(cause) as Partial<Diagnostic>;

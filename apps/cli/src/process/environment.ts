@@ -20,7 +20,6 @@ export interface ProcessEnvironment {
   readonly secretFiles?: readonly string[] | undefined;
   /** The handle of its session, in a host that serves one for another host. */
   readonly sessionHandle?: string | undefined;
-  /** The store for sessions, as `--store`. */
   readonly store?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
 }

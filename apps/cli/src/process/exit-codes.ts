@@ -21,7 +21,6 @@ export const exitCodes: readonly {
   { exitCode: 5, meaning: "Reserved for a workspace that cannot be reached." },
 ];
 
-/** What to exit with after an error. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof CodedError)) return 1;
   return exitCodes.find(({ errorCodes }) => errorCodes?.includes(error.code))?.exitCode ?? 1;

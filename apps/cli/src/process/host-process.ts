@@ -9,7 +9,6 @@ interface LogOptions {
   readonly verbose?: boolean;
 }
 
-/** What a host sets up before it opens sessions. */
 export function prepareProcess(options: LogOptions): Logger {
   const logger = createLogger({ file: options.logFile, isVerbose: options.verbose });
   guard(logger);

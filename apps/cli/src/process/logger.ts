@@ -13,7 +13,6 @@ export interface Logger {
   diagnostics(diagnostics: readonly Diagnostic[]): void;
 }
 
-/** Where and how much to log. */
 export interface LoggerOptions {
   /** A file for JSON lines; default readable lines on stderr. */
   readonly file?: string | undefined;

@@ -26,7 +26,6 @@ const readerHasLeft = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "E
 export const isLibrary: boolean =
   Reflect.get(globalThis, Symbol.for("@tau-agent/library")) === true;
 
-/** Where frames go. */
 export const output: FrameOutput = takeStdout(!isLibrary);
 
 /**

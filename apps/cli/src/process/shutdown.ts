@@ -18,7 +18,6 @@ export class Shutdown {
     this.#exit = exit;
   }
 
-  /** What the process exits with after SIGTERM. */
   terminatedCode: number = signalExitCodes.SIGTERM;
   /** Whether the client still has to get answers, so that a host whose thread is busy gets more time. */
   owesAnswers: () => boolean = () => false;

@@ -20,7 +20,6 @@ export interface RunOptions {
   readonly onInternalError: (error: unknown) => void;
   /** Whether the host is about to end and accepts no new work. */
   readonly isDraining: () => boolean;
-  /** Called once a command has been answered. */
   readonly onAnswered?: () => void;
 }
 

@@ -5,7 +5,6 @@ import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 import { sessionOptions } from "./session-options.ts";
 
-/** What `tau record` was asked for. */
 interface RecordRequest {
   readonly provider?: string;
   readonly model?: string;

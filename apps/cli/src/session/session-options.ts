@@ -22,7 +22,6 @@ export type ExtensionSeams = Pick<
   ExtensionOptions,
   "sendUiRequest" | "showNotice" | "onShutdown"
 > & {
-  /** Called before the first extension is loaded. */
   readonly beforeExtensions?: () => Promise<void>;
 } & Pick<CreateAgentSessionOptions, "clientReady">;
 

@@ -110,7 +110,6 @@ export async function startSubagentHost(
   };
 }
 
-/** The modes from none to the strictest. */
 const sandboxModes = ["off", "workspace", "readOnly"];
 
 /**

@@ -10,7 +10,6 @@ const END_MS = 1_000;
 /** The longest a timer can run. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Where commands run. */
 export interface TerminalPlace {
   readonly client: AgentContext;
   readonly sessionId: string;

@@ -13,7 +13,6 @@ const MAX_WAITING = 256;
 /** How long the last answers may take: an agent has to end soon after its input. */
 const LAST_ANSWERS_MS = 1_500;
 
-/** JSON lines of a client as a stream of messages. */
 export class MessageStream {
   readonly stream: Stream;
   readonly #input: NodeJS.ReadableStream;
@@ -71,7 +70,6 @@ export class MessageStream {
     this.#drained.clear();
   }
 
-  /** Ends the stream. */
   close(): void {
     try {
       this.#controller?.close();

@@ -9,7 +9,6 @@ export interface AgentInfo {
   readonly version: string;
 }
 
-/** The answer to `initialize`. */
 export function initializeResponse(
   agentInfo: AgentInfo,
   client: ClientCapabilities | undefined,

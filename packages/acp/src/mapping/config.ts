@@ -22,7 +22,6 @@ export function modeState(currentModeId: PermissionMode): SessionModeState {
   return { currentModeId, availableModes: modes.map((mode) => ({ ...mode })) };
 }
 
-/** The mode with this id; undefined if there is none. */
 export function modeWithId(id: string): PermissionMode | undefined {
   return modes.find((mode) => mode.id === id)?.id;
 }
@@ -32,7 +31,6 @@ export interface Choices {
   readonly model: Model | undefined;
   readonly models: readonly Model[];
   readonly thinkingLevel: ThinkingLevel;
-  /** The levels of the current model. */
   readonly thinkingLevels: readonly ThinkingLevel[];
 }
 

@@ -52,7 +52,6 @@ export function describeCall(toolName: string, args: unknown, cwd: string): Desc
   };
 }
 
-/** An object of arguments, or an empty one. */
 export function asArguments(args: unknown): Arguments {
   return isJsonObject(args) ? args : {};
 }

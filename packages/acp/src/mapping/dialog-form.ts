@@ -10,7 +10,6 @@ export interface DialogForm {
   readonly requestedSchema: ElicitationSchema;
 }
 
-/** The form of a dialog; undefined for what asks nothing. */
 export function dialogForm(dialog: ExtensionUiRequest): DialogForm | undefined {
   switch (dialog.method) {
     case "select":

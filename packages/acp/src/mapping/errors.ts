@@ -33,7 +33,6 @@ function rpcCodeOf(code: string | undefined): number {
   return paramCodes.has(code) ? -32602 : -32603;
 }
 
-/** A member of the request that does not fit. */
 export function invalidParams(field: string, reason: string): RequestError {
   return new RequestError(-32602, `Invalid params: ${field}: ${reason}`, { field, reason });
 }

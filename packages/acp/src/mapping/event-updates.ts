@@ -6,7 +6,6 @@ import { notice } from "./notice.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 export interface EventUpdatesOptions {
-  /** The folder of the session. */
   readonly cwd: () => string;
   readonly client: ClientCapabilities | undefined;
   readonly newId: () => string;
@@ -16,7 +15,6 @@ type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: 
 
 /** Turns the events of a session into updates for its client. */
 export class EventUpdates {
-  /** The calls that the client sees. */
   readonly calls: ToolCalls;
   readonly client: ClientCapabilities | undefined;
   readonly #newId: () => string;

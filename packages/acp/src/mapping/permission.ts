@@ -23,7 +23,6 @@ export function permissionOptions({ suggestions }: ApprovalParams): PermissionOp
   return [allow, allowAlways, reject, rejectAlways].filter((option) => option !== undefined);
 }
 
-/** The call that is asked about, with what it would change or why it is asked. */
 export function askedCall(
   params: ApprovalParams,
   call: { readonly toolCallId: string; readonly change: FileChange | undefined },

@@ -12,7 +12,6 @@ export interface Call {
   readonly args: unknown;
 }
 
-/** A call that has not ended. */
 interface OpenCall {
   readonly id: string;
   hasBegun: boolean;

@@ -8,7 +8,6 @@ export interface UsedSoFar {
   readonly cost: number;
 }
 
-/** The fill of the context window and the cost so far. */
 export function usageUpdate({ tokens, contextWindow, cost }: UsedSoFar): SessionUpdate[] {
   if (!contextWindow) return [];
   return [

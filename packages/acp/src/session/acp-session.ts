@@ -43,7 +43,6 @@ type AskedPrompt = SessionPrompt & { readonly links: readonly string[] };
 
 const cancelled: PromptResponse = { stopReason: "cancelled" };
 
-/** One session as its client sees it. */
 export class AcpSession {
   readonly sessionId: string;
   readonly session: AgentSession;

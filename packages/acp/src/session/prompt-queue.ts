@@ -62,7 +62,6 @@ export class PromptQueue {
     return Promise.race([done, withdrawn]);
   }
 
-  /** Cancels the prompt that runs and those that wait. */
   cancelAll(): void {
     for (const ticket of [...this.#open]) ticket.cancel();
   }

@@ -16,7 +16,6 @@ type ChosenSession = Pick<AgentSession, "log" | "models" | "note" | "permissions
 /** What a client chooses about a session: mode, model and thinking level. */
 export class SessionChoices {
   readonly #session: ChosenSession;
-  /** What the client knows. */
   #said: { model: string | undefined; thinking: string; mode: PermissionMode };
 
   /** The mode that the session's file keeps is set again. */
@@ -26,7 +25,6 @@ export class SessionChoices {
     this.#said = this.#now;
   }
 
-  /** The modes and options, as answers to requests have them. */
   async state(): Promise<{ modes: SessionModeState; configOptions: SessionConfigOption[] }> {
     const { mode } = this.#session.permissions.state;
     return { modes: modeState(mode), configOptions: await this.#options() };

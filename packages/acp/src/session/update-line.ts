@@ -1,6 +1,5 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 
-/** Makes updates when their turn comes. */
 type Step = () => readonly SessionUpdate[] | Promise<readonly SessionUpdate[]>;
 
 /**

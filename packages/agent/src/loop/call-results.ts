@@ -2,10 +2,8 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isToolError, ToolError } from "../tools/errors.ts";
 
-/** The text of a call that an abort kept from starting. */
 export const ABORTED_TEXT = "The run was aborted before this tool call started.";
 
-/** The error of a call that an abort kept from starting. */
 export function abortedError(): ToolError {
   return new ToolError(ABORTED_TEXT, { skipped: "aborted" });
 }

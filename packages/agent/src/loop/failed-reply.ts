@@ -14,7 +14,6 @@ export interface FailureReason {
   readonly errorMessage: string;
 }
 
-/** A reply without content that says why it has none. */
 export function failedReply(
   { api, provider, model }: Pick<AssistantMessage, "api" | "provider" | "model">,
   reason: FailureReason,

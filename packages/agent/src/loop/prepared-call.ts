@@ -9,7 +9,6 @@ import type { BeforeToolCallResult, Run } from "./run.ts";
 
 /** A call whose arguments and hooks are done. */
 export interface PreparedCall {
-  /** The arguments after the hooks. */
   readonly call: ToolCall;
   /** The rest of the decision, if a person makes it. */
   readonly settle?: () => Promise<PreparedCall>;
@@ -20,7 +19,6 @@ export interface PreparedCall {
   readonly isRefused: boolean;
   /** A hook replaced the arguments. */
   readonly isChanged?: boolean;
-  /** What runs it, unless it is refused. */
   readonly tool?: AgentTool;
   /** Returns the result or throws. */
   execute(): Promise<ToolResult>;

@@ -5,7 +5,6 @@ import { describeRule } from "../permissions/rules/rule.ts";
 
 type DeniedBy = "client" | "rule" | "mode" | "timeout" | "abort" | "nobody";
 
-/** A call that does not run, as its result says. */
 export interface Denial {
   readonly by: DeniedBy;
   /** The text for the model, after `Denied`. */

@@ -24,12 +24,10 @@ export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
   readonly requests: HostRequests;
   readonly environment: ToolEnvironment;
   readonly log: ApprovalLog;
-  /** Whether a tool is one of Tau's own. */
   readonly isBuiltIn: (tool: AgentTool) => boolean;
   readonly extensions: ToolHooks | undefined;
   /** Whether a person is asked where this machine has no sandbox for a call. */
   readonly asksWithoutSandbox?: boolean;
-  /** Ends the run after the results that there are. */
   readonly endRun: () => void;
 }
 

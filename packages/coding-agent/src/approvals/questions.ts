@@ -21,7 +21,6 @@ import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ApprovalLog } from "./approval-log.ts";
 import { readApprovalResult } from "./approval-result.ts";
 
-/** Where a rule of an answer is saved. */
 type SaveTo = "user" | "project";
 
 export interface QuestionsOptions {

@@ -6,7 +6,6 @@ type EntryWriter = Pick<Conversation, "append">;
 /** Gets the usage of each request, including failed ones. */
 export type NoteUsage = (usage: Usage) => void;
 
-/** Counts what was used. */
 export interface UsageBudget {
   addUsage(usage: Usage): void;
 }

@@ -8,7 +8,6 @@ const DEFAULT_CONTEXT_WINDOW = 128_000;
 /** The least conversation that a request holds, however small the window is. */
 const MIN_ROOM = 64;
 
-/** A conversation to summarise. */
 export interface SummaryJob {
   /** The messages as text, oldest first. */
   readonly pieces: readonly string[];
@@ -35,7 +34,6 @@ export function requestBudget({ contextWindow }: Model, reserveTokens: number): 
   return Math.floor(window * 0.9) - Math.min(reserveTokens, Math.floor(window * 0.3));
 }
 
-/** How many tokens a request with this text takes. */
 export function requestTokens(text: string): number {
   return textTokens(summarySystemPrompt) + textTokens(text);
 }
@@ -69,7 +67,6 @@ export function nextPart(
   return { text: request(pieces.join("\n\n")), next };
 }
 
-/** What {@link summarizeInParts} asks with. */
 export interface PartAsker {
   readonly budget: number;
   /** Asks for one summary; `label` names the request where there are several. */

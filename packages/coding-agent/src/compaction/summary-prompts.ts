@@ -30,14 +30,12 @@ const sections = `## Goal
 const rules =
   "Keep exact file paths, names of functions and error messages. Be brief: what can be looked up in the files need not be repeated.";
 
-/** For the first summary of a conversation. */
 export const firstSummaryInstructions = `Summarise the conversation above so that another agent can go on with the work without having seen it. Use exactly this structure:
 
 ${sections}
 
 ${rules}`;
 
-/** For a summary that continues an earlier one. */
 export const updatedSummaryInstructions = `The conversation above came after the one that <previous-summary> stands for. Write one summary of both. Keep everything of the previous summary that still matters, move what got finished from "In Progress" to "Done", renew "Next Steps", add new decisions and facts. Use exactly this structure:
 
 ${sections}
@@ -68,7 +66,6 @@ export const updatedBranchSummaryInstructions = `The conversation above carries 
 
 ${rules}`;
 
-/** For an abandoned branch. */
 export const branchSummaryInstructions = `Summarise the conversation above: it is a branch that the user leaves to go on elsewhere, and only your summary of it will be known there. Use exactly this structure:
 
 ${sections.slice(0, sections.indexOf("\n\n## Critical Context"))}

@@ -49,7 +49,6 @@ export interface PortOptions {
   readonly toolsChanged: () => void;
 }
 
-/** Lets extensions act on a session. */
 export class AgentSessionPort implements SessionPort {
   readonly registry: ModelRegistry;
   readonly settings: SettingsStore;

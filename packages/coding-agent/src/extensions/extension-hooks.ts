@@ -172,7 +172,6 @@ export class ExtensionHooks implements SessionHooks {
     return [...waiting, ...messages.map(customMessageOf)];
   }
 
-  /** Keeps a message for the next prompt. */
   keepForNextTurn(message: CustomMessage): void {
     this.#nextTurn.push(message);
   }
@@ -328,7 +327,6 @@ export class ExtensionHooks implements SessionHooks {
   }
 }
 
-/** A message of an extension as part of the conversation. */
 export function customMessageOf(message: CustomMessageInput): CustomMessage {
   const { customType, content, display, details } = message;
   const said = {
@@ -347,7 +345,6 @@ function imagesOf(content: unknown): ImageContent[] {
   return blocks.filter((block): block is ImageContent => block.type === "image");
 }
 
-/** How full the window is, as extensions see it. */
 export function contextUsageOf(messages: readonly AgentMessage[], model: Model | undefined) {
   if (model === undefined) return undefined;
   const tokens = contextTokens(messages);

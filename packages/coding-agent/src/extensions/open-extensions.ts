@@ -19,7 +19,6 @@ export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui"
   readonly sendUiRequest: ((request: ExtensionUiRequest) => void) | undefined;
   /** Shows notices where there is no client. */
   readonly showNotice?: ShowNotice | undefined;
-  /** Asks the client. */
   readonly requests: HostRequests;
   readonly onShutdown: (() => void) | undefined;
   readonly temporaryDirectory: string;

@@ -26,7 +26,6 @@ export interface DetachedRequest {
   readonly command: string;
   readonly mark: string;
   readonly timeoutMs: number | undefined;
-  /** The span of the call that starts it. */
   readonly traceparent: string | undefined;
 }
 

@@ -10,7 +10,6 @@ export interface JobRecord {
   readonly command: string;
   /** In ms since the epoch. */
   readonly startedAt: number;
-  /** It outlives its host. */
   readonly detached?: boolean;
   /** The model gets a message when it ends. */
   readonly notify?: boolean;
@@ -90,7 +89,6 @@ export function isKept(folder: string, { startedAt }: JobRecord): boolean {
   return keeper.start === undefined || processStart(keeper.pid) === keeper.start;
 }
 
-/** A job as clients and the model see it. */
 export function describeJob(record: JobRecord, end: JobEnd | undefined, runs: boolean): JobInfo {
   const { jobId, command, startedAt } = record;
   if (end === undefined) {

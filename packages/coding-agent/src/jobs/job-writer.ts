@@ -6,7 +6,6 @@ export interface StreamMask {
 
 export interface JobWriter {
   add(chunk: Buffer, stream: string): void;
-  /** Writes what was held back. */
   end(): void;
 }
 

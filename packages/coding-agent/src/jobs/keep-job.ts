@@ -12,7 +12,6 @@ export interface KeepRequest {
   readonly mark: string;
   /** Keys that are not written, the longest first. */
   readonly keys: readonly string[];
-  /** What is written in place of a key. */
   readonly keyMark: string;
   readonly timeoutMs?: number | undefined;
 }
@@ -111,7 +110,6 @@ export function killMarked(pid: number, mark: string): void {
   for (const other of stopped) signal(other, "SIGKILL");
 }
 
-/** What {@link keepJob} uses. */
 interface KeeperParts {
   readonly createWriter: typeof createJobWriter;
   readonly createMask: typeof createMask;

@@ -31,11 +31,9 @@ export interface JobRequest {
   readonly command: string;
   /** Tells the model of its end. */
   readonly notify?: boolean | undefined;
-  /** Outlives the host. */
   readonly detached?: boolean | undefined;
   /** None by default. */
   readonly timeoutMs?: number | undefined;
-  /** The span of the call that starts it. */
   readonly traceparent?: string | undefined;
 }
 
@@ -47,7 +45,6 @@ export interface EndedJob extends JobEnd {
 
 export interface RunningJobsOptions {
   readonly environment: ToolEnvironment;
-  /** Reports the end of a job of this host, once. */
   readonly onEnd: (job: EndedJob) => void;
 }
 

@@ -8,9 +8,7 @@ import type { EndedJob, JobRequest, RunningJobs } from "./running-jobs.ts";
 
 export interface JobSession {
   readonly id: string;
-  /** The prompt of the current run. */
   readonly promptId: string | undefined;
-  /** Sends an event of the prompt that started the job. */
   report(event: SessionEvent, promptId: string | undefined): void;
   /** Gives the model a message at its next turn; while idle, starts a run with it. */
   notify(message: CustomMessage): void;
@@ -19,9 +17,7 @@ export interface JobSession {
 export interface SessionJobsOptions {
   readonly environment: ToolEnvironment;
   readonly directory: string;
-  /** Whether a job may outlive the host. */
   readonly allowsDetached: () => boolean;
-  /** Called when a job starts or is looked for. */
   readonly session: () => JobSession;
   /** Lets the model call the tools for jobs. */
   readonly offerTools?: (() => OfferedTools) | undefined;

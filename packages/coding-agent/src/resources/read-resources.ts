@@ -21,11 +21,9 @@ export interface PromptResourcesOptions extends ResourceDirs {
   readonly settings: SettingsStore;
   /** The folder whose texts count, when it may be another than `cwd`; asked for at each reading. */
   readonly workingFolder?: { readonly cwd: string } | undefined;
-  /** More folders that the work is about. */
   readonly additionalDirectories?: readonly string[] | undefined;
   /** Where relative paths among the following start; default `cwd`. */
   readonly baseDirectory?: string | undefined;
-  /** `--skill` and `--prompt-template`. */
   readonly skillPaths?: readonly string[];
   readonly templatePaths?: readonly string[];
   /** What `-e` names: packages among it bring skills and templates, too. */

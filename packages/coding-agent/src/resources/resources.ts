@@ -89,7 +89,6 @@ export class PromptResources {
     return this.#read((reader) => reader.buildSystemPrompt(input));
   }
 
-  /** What the system prompt for these active tools is made of. */
   async promptInput(tools: readonly PromptTool[]): Promise<SystemPromptInput> {
     this.#custom ??= this.#read((reader) => reader.customPrompts());
     const [skills, contextFiles, { custom, appended }] = await Promise.all([

@@ -19,7 +19,6 @@ export interface SystemPromptInput {
   /** Active tools, in the order they are sent to the model. */
   readonly tools: readonly PromptTool[];
   readonly cwd: string;
-  /** More folders that the work is about. */
   readonly additionalDirectories?: readonly string[];
   /** Replaces preamble, tools and rules. */
   readonly customPrompt?: string | undefined;

@@ -285,7 +285,6 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   return { ...begun, continuation, runEnd, work, navigation };
 }
 
-/** The span that the prompt of a run belongs to. */
 function traceOfRun(
   input: readonly AgentMessage[],
   origins: PromptOrigins,

@@ -12,7 +12,6 @@ type Described = Pick<
   "agent" | "driver" | "conversation" | "compaction" | "models" | "answering" | "inputs"
 >;
 
-/** The state of a session as clients see it. */
 export function describeState(parts: Described): SessionState {
   const { agent, driver, conversation, compaction, models, inputs } = parts;
   const { log } = conversation;

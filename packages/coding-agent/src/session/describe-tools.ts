@@ -1,7 +1,6 @@
 import { toolTraits } from "../approvals/tool-traits.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 
-/** The tools the model may call, as clients see them. */
 export function describeTools({ tools }: Pick<SessionInputs, "tools">) {
   return tools.active.map((tool) => {
     const source = tools.sourceOf(tool);

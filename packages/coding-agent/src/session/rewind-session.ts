@@ -4,7 +4,6 @@ import type { RewindSession, UserEntry } from "@tau-agent/worktrees";
 import { userText } from "../run/session-hooks.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** What rewind knows of the session it belongs to. */
 export function rewindSession({
   conversation,
   driver,

@@ -35,11 +35,9 @@ export interface SessionInputs {
   readonly log: SessionLog;
   /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
-  /** What tools may do. */
   readonly permissions: SessionPermissions;
   /** Saves rules of an answer to a settings file. */
   readonly saveRules: QuestionsOptions["saveRules"];
-  /** The tools that the client runs. */
   readonly hostTools: HostTools;
   /** Fulfilled once a client can be asked; undefined if questions of an earlier host are not asked again. */
   readonly asksAgain?: Promise<void> | undefined;
@@ -55,7 +53,6 @@ export interface SessionInputs {
   readonly stream: StreamFunction;
   readonly tools: ToolSet;
   readonly budget: SessionBudget;
-  /** Which events of its subagents it reports. */
   readonly feed: SubagentFeed;
   readonly toolEnvironment: ToolEnvironment;
   /** What keeps commands and file tools inside, and what was found out about that. */
@@ -72,11 +69,9 @@ export interface SessionInputs {
   readonly mcp: McpAccess;
   /** Waits for what a request declares. */
   readonly toolsReady: () => Promise<void>;
-  /** Opens an existing session file. */
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
-  /** Whether code of the folder that the session is in may be loaded. */
   readonly isProjectTrusted: () => boolean;
   /** Moves tools and texts to the folder of a continued session. */
   readonly enterFolder: (log: SessionLog) => {

@@ -1,4 +1,3 @@
-/** A piece of a string of the arguments. */
 interface ValuePiece {
   readonly text: string;
   /** Whether another string begins with it. */
@@ -25,7 +24,6 @@ export class ArgumentText {
   /** The first piece of a string has not arrived yet. */
   #isStart = false;
 
-  /** Takes the next piece of the JSON text. */
   push(json: string): ArgumentPieces {
     let whole = "";
     const values: ValuePiece[] = [];

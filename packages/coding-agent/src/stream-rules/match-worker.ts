@@ -15,7 +15,6 @@ export interface MatchResponse {
   readonly slow: readonly (readonly [number, number])[];
 }
 
-/** The worker's start data. */
 interface MatchWorkerData {
   /** One cell: the number of the pattern at work, counted from 1; 0 between requests. */
   readonly progress: SharedArrayBuffer;

@@ -31,7 +31,6 @@ export class RuleHistory {
     this.#leafId = tree.leafId;
   }
 
-  /** Whether a rule may match. */
   allows(name: string, { mode, gap }: RepeatPolicy): boolean {
     const struckAt = this.#struckAt.get(name);
     if (struckAt === undefined) return true;

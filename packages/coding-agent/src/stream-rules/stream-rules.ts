@@ -10,7 +10,6 @@ import { RuleHistory } from "./rule-history.ts";
 import { RuleWatch } from "./rule-watch.ts";
 import { sharedMatchThread } from "./shared-match-thread.ts";
 
-/** The session whose replies are watched. */
 export interface WatchedSession {
   readonly conversation: Pick<Conversation, "log" | "drop">;
   readonly settings: Pick<SettingsStore, "get">;

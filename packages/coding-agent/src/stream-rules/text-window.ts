@@ -34,7 +34,6 @@ export class GrowingText {
     return this.#length;
   }
 
-  /** Adds to the end. */
   add(piece: string): Probe[] {
     const { onLine, anywhere } = this.#patterns;
     this.#length += piece.length;

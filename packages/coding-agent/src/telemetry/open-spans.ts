@@ -77,7 +77,6 @@ export function activeContext(): Context {
 
 /** How work has ended, if not well. */
 export interface Ending {
-  /** What kind of failure it was. */
   readonly errorType?: string | undefined;
   readonly isAborted?: boolean | undefined;
   /** Only where spans may have contents: errors quote files and output. */

@@ -23,7 +23,6 @@ import { TracedStream } from "./traced-stream.ts";
 export { flushProvider, hasProvider } from "./provider.ts";
 
 export interface RecordedTelemetryOptions {
-  /** The agent of the session, as spans name it. */
   readonly agentName: string;
   readonly sessionId: () => string;
   /** The `traceparent` that the host was started with. */

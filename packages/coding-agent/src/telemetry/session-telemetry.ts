@@ -34,7 +34,6 @@ export interface SessionTelemetry {
   beginRun(input: readonly AgentMessage[], trace: PromptTrace | undefined): void;
   /** A run has ended and nothing follows it; no outcome if it broke. */
   endRun(outcome: RunOutcome | undefined): void;
-  /** The same stream function, with a span for each request. */
   traceRequests(stream: StreamFunction): StreamFunction;
   runTool(
     call: ToolCall,

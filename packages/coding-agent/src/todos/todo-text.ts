@@ -8,7 +8,6 @@ const marks: Readonly<Record<TodoStatus, string>> = {
   abandoned: "[-]",
 };
 
-/** The list as text for a model, one line per item. */
 export function todoLines(todos: readonly TodoItem[]): string {
   let heading: string | undefined;
   const lines: string[] = [];

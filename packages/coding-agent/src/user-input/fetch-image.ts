@@ -59,7 +59,6 @@ function failure(url: string, reason: string, cause?: unknown): SessionError {
   return new SessionError("fetch_failed", { url, reason }, { cause });
 }
 
-/** The error of `fetch` has the reason as its cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: "" };
   return cause instanceof Error && cause.message !== "" ? cause.message : message;

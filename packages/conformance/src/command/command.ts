@@ -40,7 +40,6 @@ const flags = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** What `tau conformance` was asked for. */
 interface Request {
   readonly argv: readonly string[];
   readonly dialects: readonly string[] | undefined;

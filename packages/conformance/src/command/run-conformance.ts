@@ -22,7 +22,6 @@ export interface PlayedTranscript {
   readonly failure?: Failure | undefined;
   /** Frames whose shape is not the documented one, once for each way they differ. */
   readonly shapeProblems: readonly ShapeProblem[];
-  /** Whether any frame came at all. */
   readonly hasSpoken: boolean;
 }
 
@@ -43,7 +42,6 @@ export interface ShapeProblem {
   readonly frame: Frame;
 }
 
-/** A host as it presented itself. */
 interface HostIdentity {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
@@ -117,7 +115,6 @@ function isOwn({ scope, dialect, requirements }: Transcript): boolean {
 
 /** A host as it was when it was met. */
 interface Acquaintance extends HostIdentity {
-  /** Whether it said nothing at all. */
   readonly isSilent: boolean;
 }
 

@@ -1,4 +1,3 @@
-/** A frame a host has sent. */
 export type Frame = Record<string, unknown>;
 
 /** Frames that have come and somebody who waits for them. */
@@ -27,7 +26,6 @@ export class FrameQueue {
     this.#wake?.();
   }
 
-  /** No more frames will come. */
   end(): void {
     this.#hasEnded = true;
     this.#wake?.();

@@ -11,7 +11,6 @@ export class IdCheck {
     if (id !== undefined) this.#unanswered.set(id, (this.#unanswered.get(id) ?? 0) + 1);
   }
 
-  /** What is wrong with the id of a frame. */
   problem(dialect: string, frame: Frame): string | undefined {
     const { id, type, success } = frame;
     if (id === undefined) return undefined;

@@ -126,7 +126,6 @@ function fitsText(matcher: string, value: unknown): boolean {
   return isPart === "~" ? value.includes(wanted) : value === wanted;
 }
 
-/** The text of a content that may be blocks. */
 function textOf(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
   return content.map((block) => (isJsonObject(block) ? (block.text ?? "") : "")).join("");

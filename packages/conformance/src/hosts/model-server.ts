@@ -12,7 +12,6 @@ import { dataFolder } from "../transcripts/data-folder.ts";
 import type { TranscriptSetup } from "../transcripts/transcript.ts";
 import type { ModelSource } from "./place.ts";
 
-/** A server on 127.0.0.1 that plays the model of a transcript. */
 export async function startModelServer(setup: TranscriptSetup): Promise<LoopbackServer> {
   return startLoopbackServer({ scenario: await scenarioOf(setup), records: false });
 }

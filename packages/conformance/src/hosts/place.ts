@@ -21,7 +21,6 @@ export interface ModelSource {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** What hosts are started with, of what this process was. */
 const inherited = [
   ...["PATH", "LANG", "TMPDIR", "TEMP", "SystemRoot", "ComSpec", "PATHEXT"],
   // A host that is a program of Node's runs under the options that this one does.

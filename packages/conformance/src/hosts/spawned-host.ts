@@ -11,7 +11,6 @@ import { makePlace, type Place } from "./place.ts";
 
 /** How hosts under test are started. */
 export interface SpawnOptions {
-  /** Program and arguments of the host. */
   readonly argv: readonly string[];
   /** How long a frame is waited for, in ms. */
   readonly timeoutMs: number;

@@ -9,7 +9,6 @@ import type { Step, Transcript } from "./transcript.ts";
 
 /** A host under test: lines in, frames out. */
 export interface TestHost extends AsyncDisposable {
-  /** Where its folders are. */
   readonly folder: string;
   send(line: string): void;
   /** The next frame; undefined when none comes in time. */
@@ -31,7 +30,6 @@ export interface PlayOptions {
 /** Where a host left its transcript. */
 export class Deviation extends Error {
   override readonly name = "Deviation";
-  /** The line of the transcript's file. */
   readonly line: number;
   readonly problem: string;
   readonly expected: Pattern;

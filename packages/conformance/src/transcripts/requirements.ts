@@ -2,7 +2,6 @@ import { protocolNames } from "@tau-agent/rpc-protocol";
 import { dialectSections } from "./dialect-sections.ts";
 import { sections } from "./requirement-sections.ts";
 
-/** Every requirement by its id. */
 export const requirements: Readonly<Record<string, string>> = Object.assign(
   {},
   ...Object.values(sections),

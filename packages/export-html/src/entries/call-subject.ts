@@ -21,7 +21,6 @@ const subjects: Readonly<Record<string, (parameters: Fields) => string>> = {
     text(description) || text(task) || `${Array.isArray(tasks) ? tasks.length : "several"} tasks`,
 };
 
-/** Whether the subject of calls of this tool says what their arguments are. */
 export function hasSubject(tool: string): boolean {
   return Object.hasOwn(subjects, tool);
 }

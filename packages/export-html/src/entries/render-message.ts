@@ -8,7 +8,6 @@ import { renderLines, renderOutput } from "./render-lines.ts";
 import { blocksOf, foldable, type Renderer, renderContent, renderData } from "./render-parts.ts";
 import { renderResultBody, renderToolCall } from "./render-tool.ts";
 
-/** The parts of an entry as it is shown. */
 export interface EntryView {
   /** Class of the entry, also its kind in the tree. */
   readonly kind: EntryKind;

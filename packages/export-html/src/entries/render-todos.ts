@@ -12,7 +12,6 @@ const words: Readonly<Record<TodoStatus, string>> = {
   abandoned: "Dropped",
 };
 
-/** A todo list as it was when an entry set it. */
 export interface LatestTodos {
   readonly index: number;
   readonly todos: readonly TodoItem[];

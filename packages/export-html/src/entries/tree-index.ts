@@ -6,7 +6,6 @@ import type { EntryKind } from "./render-message.ts";
 import { blocksOf, textOf } from "./render-parts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";
 
-/** An entry in the tree: parent, kind, first words, label. */
 type TreeRow = readonly [parent: number, kind: RowKind, words: string, label?: string];
 
 /** Beside the kinds of entries: calls whose results have rows of their own, failed ones, and what is not shown. */

@@ -32,7 +32,6 @@ export function imageUrl(mimeType: unknown, data: unknown): string | undefined {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? `data:${type};base64,${base64}` : undefined;
 }
 
-/** The type and data of a base64 data URL. */
 export function parseDataUrl(
   address: string,
 ): { readonly mimeType: string; readonly data: string } | undefined {

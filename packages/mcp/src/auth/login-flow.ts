@@ -149,7 +149,6 @@ function redirectsOf(client: StoredOAuthClientInformation | undefined): readonly
   return Array.isArray(redirects) ? redirects.map(String) : [];
 }
 
-/** One login, as the library sees it. */
 class LoginProvider implements OAuthClientProvider {
   readonly #target: LoginTarget;
   readonly #store: McpAuthStore;
@@ -157,7 +156,6 @@ class LoginProvider implements OAuthClientProvider {
   readonly redirectUrl: string;
   readonly clientMetadataUrl?: string;
   discovered: OAuthDiscoveryState | undefined;
-  /** The page to show to the user. */
   page: string | undefined;
   #verifier = "";
   #client: StoredOAuthClientInformation | undefined;

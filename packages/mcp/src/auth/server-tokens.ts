@@ -10,7 +10,6 @@ import type { LoginTarget } from "../connection/open-server.ts";
 import type { McpAuthState, McpAuthStore } from "./auth-store.ts";
 import { isOfAnother, issuerOf } from "./issuer.ts";
 
-/** What a server said when it refused a request. */
 export interface Challenge {
   readonly resourceMetadataUrl?: URL | undefined;
   readonly scope?: string | undefined;

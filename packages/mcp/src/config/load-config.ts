@@ -102,7 +102,6 @@ function forbiddenVariable(entry: McpEntry, { forbidden }: FileKind): string | u
   return names.find((name) => keys.has(name));
 }
 
-/** All texts of an entry in which variables are expanded. */
 function textsIn(entry: McpEntry): string[] {
   if (entry.transport === "stdio") {
     const { command, args, env, cwd = "" } = entry;

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 
-/** Where configuration is looked for. */
 export interface McpPlaces {
   readonly agentDirectory: string;
   readonly cwd: string;
@@ -10,7 +9,6 @@ export interface McpPlaces {
   readonly keyVariables: () => Iterable<string>;
 }
 
-/** The user's own file. */
 export function userFile(agentDirectory: string): string {
   return join(agentDirectory, "mcp.json");
 }

@@ -35,7 +35,6 @@ export function isOverride(value: unknown): value is JsonObject {
   return ["command", "url", "type"].every((member) => value[member] === undefined);
 }
 
-/** Checks an entry of `mcpServers`. */
 export function readEntry(name: string, value: unknown, source: McpSource): ReadEntry {
   try {
     const isOfFile = source === "user" || source === "project";

@@ -4,7 +4,6 @@ import type { OAuthEntry } from "./server-entry.ts";
 
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Checks the `oauth` member of an entry. */
 export function readOAuthEntry(value: JsonObject): OAuthEntry {
   const members = {
     clientId: textOf(value, "clientId"),

@@ -3,10 +3,8 @@ export type McpExposure = "direct" | "deferred" | "hidden";
 
 export type McpSource = "user" | "project" | "session" | "extension";
 
-/** How the host talks to a server. */
 export type McpTransportKind = "stdio" | "http" | "sse";
 
-/** What every entry may set. */
 interface EntryBase {
   readonly timeoutMs: number;
   readonly isEnabled: boolean;
@@ -20,7 +18,6 @@ interface EntryBase {
   readonly trustsHints: boolean;
 }
 
-/** A server that the host starts. */
 export interface StdioEntry extends EntryBase {
   readonly transport: "stdio";
   readonly command: string;

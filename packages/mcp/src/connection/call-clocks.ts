@@ -3,7 +3,6 @@ export class RequestTimeout extends Error {
   override readonly name = "RequestTimeout";
 }
 
-/** The time of one request. */
 export interface CallClock {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;

@@ -9,22 +9,18 @@ import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { MAX_TIMER_MS } from "@tau-agent/system";
 import { CallClocks } from "./call-clocks.ts";
 
-/** What a server may want of the host. */
 export interface ServerDemands {
-  /** Answers an elicitation. */
   readonly elicit: (params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   /** Answers a request for a reply of the model; absent where that is not allowed. */
   readonly sample?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   /** The folders the session works in; absent for a server that several sessions use. */
   readonly roots?: (() => readonly { readonly uri: string; readonly name: string }[]) | undefined;
-  /** Receives the name of a list that has changed. */
   readonly onListChanged: (list: ServerList) => void;
   /** Receives the id of an elicitation whose page is done. */
   readonly onElicited: (elicitationId: string) => void;
   readonly onLog: (level: string, text: string) => void;
 }
 
-/** A list that a server may change. */
 export type ServerList = "tools" | "prompts" | "resources";
 
 export interface RequestLimits {

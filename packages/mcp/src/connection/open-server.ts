@@ -16,7 +16,6 @@ import type { SharableServer } from "./server-pool.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** An address with the login that belongs to it. */
 export interface LoginTarget {
   readonly server: string;
   readonly url: URL;

@@ -14,7 +14,6 @@ interface RemoteArgument {
   readonly isRequired: boolean;
 }
 
-/** A prompt as its server describes it. */
 export interface RemotePrompt {
   readonly name: string;
   readonly description: string | undefined;

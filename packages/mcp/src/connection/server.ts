@@ -60,7 +60,6 @@ export class McpServer {
   #timer: NodeJS.Timeout | undefined;
   #listTimer: NodeJS.Timeout | undefined;
   #attempt: Promise<void> = Promise.resolve();
-  /** Ends the attempt to connect. */
   #attempting = new AbortController();
   #isStopped = false;
 
@@ -108,7 +107,6 @@ export class McpServer {
     return this.#opened?.connection.capabilities.resources !== undefined;
   }
 
-  /** Calls the listener when the status or a list has changed. */
   onChange(listener: (change: "status" | "lists") => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -140,7 +140,6 @@ export class McpServers {
     await Promise.all([...this.#servers.values()].map((server) => server.settled()));
   }
 
-  /** The servers and their tools, as clients see them. */
   list(): McpServerList {
     const entries = this.#catalogue.entries;
     const servers = [...this.#servers.values()].map((server): McpServerInfo => {
@@ -226,7 +225,6 @@ export class McpServers {
     return (await serverWithResource(this.#withResources(), uri))?.config.name;
   }
 
-  /** Ends all servers. */
   async end(): Promise<void> {
     this.#isEnded = true;
     await Promise.all([...this.#servers.values()].map((server) => server.stop()));

@@ -15,7 +15,6 @@ export interface DemandContext {
   readonly allowsSampling: boolean;
 }
 
-/** What the session answers to the demands of a server. */
 export function serverDemands(
   name: string,
   { environment, calls, notes, server, allowsSampling }: DemandContext,

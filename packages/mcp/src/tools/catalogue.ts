@@ -11,7 +11,6 @@ import type { ToolServices } from "./services.ts";
 
 /** A tool of a server and how the model reaches it. */
 export interface CatalogueEntry {
-  /** The name the model uses. */
   readonly name: string;
   readonly server: McpServer;
   readonly tool: RemoteTool;

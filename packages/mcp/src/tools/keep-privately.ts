@@ -19,7 +19,6 @@ export function keepPrivately(directory: string): KeepData {
 /** Notes the files of one result, for who needs them without its text. */
 export function noting(keep: KeepData): {
   readonly keep: KeepData;
-  /** What is added to the details of the result. */
   readonly details: () => { readonly keptFiles?: readonly string[] };
 } {
   const paths: string[] = [];

@@ -7,7 +7,6 @@ import { noting } from "./keep-privately.ts";
 import type { ToolServices } from "./services.ts";
 
 export interface ResourceToolOptions extends ToolServices {
-  /** The servers with resources that are not hidden. */
   readonly servers: () => readonly McpServer[];
 }
 

@@ -66,7 +66,6 @@ async function contentOf(block: JsonObject, context: ContentContext): Promise<Co
   }
 }
 
-/** The content of a resource that a server handed over. */
 export async function resourceContent(
   resource: JsonObject,
   context: ContentContext,

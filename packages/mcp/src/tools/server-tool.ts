@@ -28,7 +28,6 @@ export interface ServerToolParts {
   readonly isDeferred: boolean;
 }
 
-/** Makes a tool whose calls go to its server. */
 export function createServerTool(parts: ServerToolParts, services: ToolServices): AgentTool {
   const { name, server, tool, parameters, isDeferred } = parts;
   const serverName = server.config.name;

@@ -8,7 +8,6 @@ import type { KeepData } from "./result-content.ts";
 export interface ToolServices {
   readonly calls: OpenCalls;
   readonly keep: KeepData;
-  /** Whether `read_mcp_resource` is offered. */
   readonly canRead: () => boolean;
   /** Asks the user to open the pages that a server wants opened first; a text about it for the model. */
   readonly openPages: (

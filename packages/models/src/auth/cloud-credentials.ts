@@ -35,12 +35,10 @@ function cloudOf(provider: string): CloudCredentials | undefined {
   return Object.hasOwn(clouds, provider) ? clouds[provider] : undefined;
 }
 
-/** Whether a provider takes a cloud's own credentials. */
 export function isCloud(provider: string): boolean {
   return cloudOf(provider) !== undefined;
 }
 
-/** Whether the variables name credentials of the provider's cloud. */
 export function namesCloudCredentials(provider: string, environment: Environment): boolean {
   const isSet = (name: string) => (environment[name]?.trim() ?? "") !== "";
   return (cloudOf(provider)?.groups ?? []).some((group) =>
@@ -53,7 +51,6 @@ export function mayHaveCloudCredentials(provider: string, environment: Environme
   return cloudOf(provider)?.mayBeElsewhere === true || namesCloudCredentials(provider, environment);
 }
 
-/** What to set for a provider with a cloud's own credentials. */
 export function cloudHint(provider: string): string | undefined {
   return cloudOf(provider)?.hint;
 }

@@ -22,7 +22,6 @@ export interface KeyResolverOptions {
   readonly customProviders?: () => Promise<ReadonlyMap<string, ProviderKeyEntry>>;
   /** Variable names of providers outside the built-in table. */
   readonly variableNames?: (provider: string) => readonly string[] | undefined;
-  /** Runs the commands of `!command` values. */
   readonly runCommand: CommandRunner;
   /** The logins that Tau knows itself; those of {@link customProviders} come first. */
   readonly logins?: ((provider: string) => Promise<ProviderLogin | undefined>) | undefined;
@@ -82,7 +81,6 @@ export class KeyResolver {
     return this.#secrets;
   }
 
-  /** The login for a provider, as stored in auth.json. */
   async login(provider: string): Promise<OAuthCredential | undefined> {
     const credential = await this.stored(provider);
     return credential?.type === "oauth" ? credential : undefined;
@@ -97,7 +95,6 @@ export class KeyResolver {
     return this.#options.auth;
   }
 
-  /** The entry for a provider, as stored in auth.json. */
   stored(provider: string): Promise<Credential | undefined> {
     return this.#options.auth.get(provider);
   }
@@ -369,7 +366,6 @@ export class KeyResolver {
   }
 }
 
-/** What a user does about a login that is over. */
 function wayOut(provider: string): string {
   return provider === "anthropic"
     ? "Anthropic allows logins of Claude plans in its own tools only: run tau auth login anthropic --method key"

@@ -15,7 +15,6 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
-/** Asks a server at `origin`. */
 export function askAt(origin: string, { fetch, signal }: AskOptions): Ask {
   return async (path, body) => {
     const post = { method: "POST", headers: { "content-type": "application/json" } };
@@ -48,7 +47,6 @@ async function boundedText(body: ReadableStream<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** A JSON object, or undefined. */
 export function asAnswer(value: unknown): Answer | undefined {
   return isJsonObject(value) ? value : undefined;
 }

@@ -136,7 +136,6 @@ export function loginTokens(body: JsonObject, url: string): LoginTokens {
   return { ...newTokens(body, url), refresh: textOf(body, "refresh_token", url) };
 }
 
-/** A member that a reply must have. */
 export function textOf(body: JsonObject, name: string, url: string): string {
   const value = body[name];
   if (typeof value === "string" && value !== "") return value;

@@ -1,7 +1,6 @@
 /** More than the public list of all models takes. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** How an answer is fetched. */
 export interface GetOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;

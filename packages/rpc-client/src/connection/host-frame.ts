@@ -59,7 +59,6 @@ export function decodeHostLine(line: string): HostLine {
   return decodeHostFrame(value);
 }
 
-/** The same for a frame that was parsed. */
 export function decodeHostFrame(value: unknown): HostLine {
   if (!isJsonObject(value) || typeof value.type !== "string") return { kind: "noise" };
   if (value.type === "response") return decodeResponse(value);

@@ -7,7 +7,6 @@ import type { DeltaStep, DeltaUpdate } from "./host-frame.ts";
 /** Blocks come in order; a larger index is not plausible. */
 const MAX_GAP = 1_000;
 
-/** A `message_update` in its documented form. */
 export type MessageUpdate = Extract<AgentEvent, { type: "message_update" }> & Partial<EventOrder>;
 
 /**
@@ -19,7 +18,6 @@ export class MessageRebuilder {
   #message: AssistantMessage = emptyMessage();
   #arguments = new Map<number, PartialJson>();
 
-  /** Starts a reply with the message of its `message_start`. */
   start(message: AssistantMessage): void {
     this.#message = message;
     this.#arguments.clear();

@@ -9,7 +9,6 @@ export interface Subscriber {
   onClose?(error: ConnectionClosedError, wasAsked: boolean): void;
 }
 
-/** What a wait is for, and how long it may take. */
 export interface WaitOptions {
   readonly what: string;
   /** 0 means no limit. */
@@ -18,7 +17,6 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a wait ends. */
 export interface Settle<T> {
   resolve(value: T): void;
   reject(error: unknown): void;

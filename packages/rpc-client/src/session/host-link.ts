@@ -10,7 +10,6 @@ export interface HostLink {
   readonly filter: EventFilter;
   /** Runs the tools of the client; undefined before the first connection. */
   readonly tools: HostToolRunner | undefined;
-  /** The answer to `initialize`. */
   readonly host: Result<"initialize"> | undefined;
   /** Set when there was a connection, there is none now, and none is being made. */
   readonly ended: ConnectionClosedError | undefined;

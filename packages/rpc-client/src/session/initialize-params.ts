@@ -2,7 +2,6 @@ import type { Params } from "@tau-agent/rpc-protocol";
 import { answeredMethods } from "../events/host-requests.ts";
 import type { RpcClientOptions } from "./rpc-client-options.ts";
 
-/** What a client says to its host first. */
 export function initializeParams({
   clientInfo,
   approve,

@@ -15,7 +15,6 @@ import { DEFAULT_REQUEST_TIMEOUT_MS, type RpcClientOptions } from "./rpc-client-
 import { SessionChannel } from "./session-channel.ts";
 import type { SessionRoutes } from "./session-routes.ts";
 
-/** A host as a child process, and the connection to it. */
 export class ProcessLink implements HostLink {
   readonly hub = new EventHub();
   readonly filter = new EventFilter();
@@ -46,7 +45,6 @@ export class ProcessLink implements HostLink {
     return this.#isStopping;
   }
 
-  /** The host, while and after it runs. */
   get process(): Pick<HostProcess, "pid" | "exitCode" | "stderr"> | undefined {
     return this.#process;
   }
@@ -91,7 +89,6 @@ export class ProcessLink implements HostLink {
     return starting;
   }
 
-  /** Ends the host. */
   async stop(options?: StopOptions): Promise<HostExit | undefined> {
     this.#isStopping = true;
     this.#stops += 1;

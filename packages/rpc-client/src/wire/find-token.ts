@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { env } from "node:process";
 import { ConnectionClosedError } from "../base/errors.ts";
 
-/** Where the token of a host is. */
 export interface TokenOptions {
   readonly token?: string;
   /** A file with the token; `rpc-token` of the agent directory for addresses of this machine. */

@@ -10,7 +10,6 @@ import { numbered } from "./store/stored-part.ts";
 /** How often to ask for a lease that another host has. */
 const POLL_MS = 100;
 
-/** A call of `task` without a result, and the session that made it. */
 export interface LostCall {
   readonly access: StoreAccess;
   readonly key: SessionKey;

@@ -18,7 +18,6 @@ export interface LostSubagent {
   readonly used: Consumption;
 }
 
-/** What {@link readLostTask} tells of a call. */
 export interface LostTask {
   readonly text: string;
   readonly details: { readonly results: LostSubagent[]; readonly used: Consumption };
@@ -35,7 +34,6 @@ export async function readLostTask(
   return describeLost(await readLost(sessionFile, entries));
 }
 
-/** The result of a call whose subagents were lost. */
 export function describeLost(results: LostSubagent[]): LostTask {
   const used = results.reduce((sum, result) => plus(sum, result.used), nothingUsed);
   const lines = results.map(

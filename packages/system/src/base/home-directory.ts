@@ -1,6 +1,5 @@
 import { homedir, userInfo } from "node:os";
 
-/** The questions for the operating system. */
 interface HomeSource {
   homedir(): string;
   userInfo(): { readonly homedir: string };

@@ -34,12 +34,10 @@ function systemBytes(count: number): Buffer {
   return process.getBuiltinModule("node:crypto").randomBytes(count);
 }
 
-/** `count` random bytes as hex digits. */
 export function randomHex(count: number): string {
   return randomBytes(count).toString("hex");
 }
 
-/** A random UUID (version 4). */
 export function randomUuid(): string {
   const bytes = randomBytes(16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

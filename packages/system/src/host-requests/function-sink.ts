@@ -9,7 +9,6 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import type { HostRequests, RequestSink } from "./host-requests.ts";
 import { RequestError } from "./request-error.ts";
 
-/** The functions of an embedder that answer requests. */
 export interface Deciders {
   readonly approve?: Approve | undefined;
   readonly raiseBudget?: RaiseBudget | undefined;

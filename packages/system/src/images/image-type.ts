@@ -1,7 +1,5 @@
-/** MIME type of a supported image. */
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/bmp";
 
-/** Size of an image in pixels. */
 export interface ImageDimensions {
   readonly width: number;
   readonly height: number;

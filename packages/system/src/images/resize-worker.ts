@@ -1,4 +1,3 @@
-/** The worker's input. */
 interface ResizeRequest {
   readonly bytes: Uint8Array;
   /** Path of photon's module. */

@@ -6,7 +6,6 @@ import type { KnownKeys } from "./known-keys.ts";
 /** Shorter values are words that occur anywhere. */
 const MIN_LENGTH = 12;
 
-/** What a {@link createKeyMask} knows keys from. */
 export interface KeySources {
   readonly environment: Environment;
   readonly known: KnownKeys;
@@ -24,7 +23,6 @@ export function createKeyMask(sources: KeySources): KeyMask {
   };
 }
 
-/** A mask for one output, with the keys that are known at its beginning. */
 export function createOutputMask(sources: KeySources): OutputMask {
   return new OutputMask(keysOf(sources));
 }

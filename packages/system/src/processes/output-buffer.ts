@@ -4,7 +4,6 @@ import type { OutputStream } from "./output-pump.ts";
 import { SpillFile } from "./spill-file.ts";
 import { maxOutputBytes, maxOutputLines, type TruncationResult, truncateTail } from "./truncate.ts";
 
-/** The end of an output, and the file with all of it. */
 export interface OutputSnapshot {
   /** `content` is the end of the output; the totals count all of it. */
   readonly truncation: TruncationResult;

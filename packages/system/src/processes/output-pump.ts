@@ -1,6 +1,5 @@
 import type { Readable } from "node:stream";
 
-/** Which stream a chunk came from. */
 export type OutputStream = "stdout" | "stderr";
 
 /** Takes a chunk; a returned promise holds the stream back until it resolves. Must not fail. */

@@ -40,7 +40,6 @@ export interface ProcessRequest {
   readonly onStarted?: ((kill: () => void) => void) | undefined;
 }
 
-/** How a child ended. */
 export type ProcessOutcome =
   | { readonly kind: "exited"; readonly exitCode: number }
   | { readonly kind: "signalled"; readonly signal: NodeJS.Signals }

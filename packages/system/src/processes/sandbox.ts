@@ -1,4 +1,3 @@
-/** A command as it runs without a sandbox. */
 export interface PlainCommand {
   readonly file: string;
   readonly args: readonly string[];
@@ -22,7 +21,6 @@ export interface StartSigns {
   readonly exitCode: number;
 }
 
-/** The command that runs it inside. */
 export interface EnclosedCommand extends PlainCommand {
   /** Only all of them together are a failed start; absent where nothing is said of it. */
   readonly startSigns?: StartSigns | undefined;

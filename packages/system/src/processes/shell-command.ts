@@ -4,7 +4,6 @@ import { type ProcessOutcome, type ProcessRequest, runProcess } from "./process.
 import { processEnvironment } from "./process-environment.ts";
 import { findShell } from "./shell.ts";
 
-/** What a command's environment says of its session, and of the call that started it. */
 export function commandVariables(
   { sessionVariables }: Pick<ToolEnvironment, "sessionVariables">,
   traceparent: string | undefined,

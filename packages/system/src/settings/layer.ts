@@ -30,7 +30,6 @@ function settingOf(key: SettingKey): Setting<unknown> {
   return settingsTable[key];
 }
 
-/** Why `value` does not fit `key`, or `undefined` when it does. */
 export function settingProblem(key: SettingKey, value: unknown): string | undefined {
   const setting = settingOf(key);
   if (setting.accepts(value)) return undefined;
@@ -82,7 +81,6 @@ export function readLayer(
   return layer;
 }
 
-/** What is wrong with a key that no setting has. */
 export function unknownSetting(key: string): string {
   return `Unknown setting ${key}${nearestHint(key, settingKeys)}`;
 }

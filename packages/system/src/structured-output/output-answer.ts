@@ -12,7 +12,6 @@ export const OUTPUT_REMINDER = "output_schema";
 /** The most attempts at an answer. */
 const MAX_ATTEMPTS = 3;
 
-/** What `prompt_result` tells of an answer. */
 export type OutputResult = Pick<
   PromptResult,
   "output" | "outputStatus" | "outputAttempts" | "text"

@@ -9,7 +9,6 @@ export interface WalkedFile {
   readonly stats: Stats;
 }
 
-/** Everything in a folder. */
 export interface Walk {
   readonly files: readonly WalkedFile[];
   /** What is not recorded: sockets, devices, what is closed or cannot be read. */

@@ -38,7 +38,6 @@ export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** Whether a listed name is a folder's. */
 export const isFolder = (name: string): boolean => name.endsWith("/");
 
 /** The names for which `check` resolves to a truthy value, in order. */

@@ -34,7 +34,6 @@ export interface GitRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of a git command. */
 export interface GitOutput {
   readonly exitCode: number;
   readonly stdout: string;

@@ -23,7 +23,6 @@ import { createWorktree, forgetWorktree, type Worktree } from "./trees/worktree.
 /** How long an aborted call waits for the removal of its trees, which then continues without it. */
 const MAX_WAIT_MS = 2000;
 
-/** Where and how tasks are isolated. */
 export interface IsolationOptions {
   readonly environment: ToolEnvironment;
   /** The folder all hosts keep their worktrees in. */

@@ -25,7 +25,6 @@ export interface PatchPart {
   readonly path: string;
 }
 
-/** How the merge of a change ended. */
 export type MergeOutcome =
   | { readonly status: "applied" }
   | {

@@ -14,7 +14,6 @@ import { KnownFiles } from "./store/known-files.ts";
 import { hashOf, type OpenedStore, openStore } from "./store/open-store.ts";
 import { type FolderSnapshot, recordFolder } from "./store/record-folder.ts";
 
-/** Where checkpoints are made and kept. */
 export interface CheckpointPlace {
   /** The real path of the folder. */
   readonly folder: string;
@@ -25,7 +24,6 @@ export interface CheckpointPlace {
   readonly limits: CoverageLimits;
 }
 
-/** A snapshot that a commit keeps. */
 export interface KeptSnapshot extends FolderSnapshot {
   readonly commit: string;
 }
@@ -82,7 +80,6 @@ export class CheckpointStore {
     return isHosts ? hostPlaceReason : undefined;
   }
 
-  /** Keeps the commit of a checkpoint, and that of the newest snapshot. */
   async keep(name: string, { commit }: KeptSnapshot): Promise<void> {
     await this.#updateRefs([
       `update ${refs}/${name} ${commit}`,

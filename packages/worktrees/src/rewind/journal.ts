@@ -4,11 +4,9 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { makeFolderNow } from "@tau-agent/system";
 import type { FileState } from "./files/file-state.ts";
 
-/** A prompt is about to change files. */
 export interface PromptBegin {
   readonly type: "begin";
   readonly id: string;
-  /** The user message. */
   readonly entryId: string;
   /** The folder's real path. */
   readonly folder: string;
@@ -37,7 +35,6 @@ export interface RewindBegin {
   readonly id: string;
   readonly entryId: string;
   readonly folder: string;
-  /** The rewind that this one takes back. */
   readonly undoes?: string;
   /** The snapshot before. */
   readonly commit: string;
@@ -47,7 +44,6 @@ export interface RewindBegin {
   readonly position: number;
   /** What is in force once it is done. */
   readonly effects: readonly Effect[];
-  /** Where the conversation was. */
   readonly leafId: string | null;
 }
 
@@ -90,7 +86,6 @@ export class Journal {
     }
   }
 
-  /** All events, oldest first. */
   get events(): readonly JournalEvent[] {
     return this.#events;
   }

@@ -26,7 +26,6 @@ import {
 export interface RewindEngineOptions extends CheckpointPlace {
   readonly environment: ToolEnvironment;
   readonly sessionId: string;
-  /** The most checkpoints to keep. */
   readonly keep: number;
 }
 

@@ -11,7 +11,6 @@ const PREFLIGHT_SECONDS = "600";
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
-/** The HTTP side of a port. */
 export class HttpRoutes {
   readonly #parts: PortParts;
 

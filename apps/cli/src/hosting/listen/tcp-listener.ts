@@ -10,7 +10,6 @@ import type { OpenConnection, PortParts } from "./port-parts.ts";
 import { readToken, tokenCheck } from "./token.ts";
 import { serveWebSocket } from "./web-socket.ts";
 
-/** How a port is guarded and looked after. */
 export interface PortOptions {
   readonly tokenFile: string;
   readonly origins: readonly string[];

@@ -108,7 +108,6 @@ export class HostedSession {
     return this.#streamId;
   }
 
-  /** The number of the last frame. */
   get seq(): number {
     return this.#seq;
   }
@@ -231,7 +230,6 @@ export class HostedSession {
     this.#ring?.skip(seq);
   }
 
-  /** Keeps a frame that is not an event of the session. */
   #keep(frame: KeptFrame): void {
     if (this.#ring !== undefined) this.#ring.push(frame, this.nextOrder());
   }

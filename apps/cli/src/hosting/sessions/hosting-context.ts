@@ -11,8 +11,6 @@ export interface HostingContext {
   readonly output: FrameOutput;
   readonly input: NodeJS.ReadableStream;
   readonly shutdown: Shutdown;
-  /** The command line, word by word. */
   readonly words: readonly string[];
-  /** Called before the first extension is loaded. */
   readonly beforeExtensions: () => Promise<void>;
 }

@@ -17,7 +17,6 @@ import { RemoteError } from "./remote-error.ts";
 /** What a session in a process of its own is started with. */
 export interface IsolatedSessionOptions {
   readonly sessionId: string;
-  /** The program with its arguments. */
   readonly command: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly onEnd: () => void;
@@ -102,7 +101,6 @@ export class IsolatedSession {
     return this.info;
   }
 
-  /** Sends a command to the host of the session. */
   ask(command: object): Promise<unknown> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {

@@ -18,7 +18,6 @@ import type { SessionSeams } from "./session-pool.ts";
 type Asked = Params<"open_session">;
 
 export interface SessionDefaults extends HostingContext {
-  /** The MCP servers that sessions share. */
   readonly mcpPool: McpPool;
 }
 

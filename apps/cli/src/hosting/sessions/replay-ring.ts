@@ -6,7 +6,6 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 
-/** How much a ring keeps. */
 export interface RingLimits {
   readonly maxFrames: number;
   readonly maxBytes: number;
@@ -68,7 +67,6 @@ export class ReplayRing {
     this.#limits = limits;
   }
 
-  /** The number of the last frame. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
@@ -100,7 +98,6 @@ export class ReplayRing {
     return after < this.#floor ? "cursor_too_old" : undefined;
   }
 
-  /** The frames after a cursor, oldest first. */
   *after(cursor: number): Generator<ReplayedFrame, void> {
     for (const entry of this.#entries.values()) {
       if (entry.order.seq <= cursor) continue;

@@ -30,7 +30,6 @@ type OpenSession = (params: Params<"open_session">, seams: SessionSeams) => Prom
 
 export interface ManySessions {
   readonly openSession: OpenSession;
-  /** The sandbox that a session in the host's folder would have. */
   readonly describeSandbox: () => Promise<SandboxInfo>;
   /** Starts a session in a process of its own; undefined to keep all in this one. */
   readonly isolate?: IsolateSession | undefined;
@@ -49,7 +48,6 @@ export interface SessionPoolOptions {
   readonly handle?: string | undefined;
 }
 
-/** Starts a session in a process of its own. */
 type IsolateSession = (
   params: Params<"open_session">,
   options: Pick<IsolatedSessionOptions, "sessionId" | "onEnd">,
@@ -74,16 +72,13 @@ export class SessionPool implements Host {
   #isFirst = true;
   #solo: HostedSession | undefined;
   #draining: Promise<Result<"drain">> | undefined;
-  /** Called when the host has drained. */
   onDrained: () => void = () => {};
-  /** Called when a session was closed. */
   onClosed: () => void = () => {};
 
   constructor(options: SessionPoolOptions) {
     this.#options = options;
   }
 
-  /** The one session of a host without `--sessions`. */
   get solo(): HostedSession | undefined {
     return this.#solo;
   }
@@ -113,7 +108,6 @@ export class SessionPool implements Host {
     return this.#isolated.get(sessionId);
   }
 
-  /** Opens a session in a process of its own. */
   async openIsolated(params: Params<"open_session">): ReturnType<typeof IsolatedSession.open> {
     const { isolate } = this.#many;
     if (isolate === undefined) throw new TypeError("sessions are not isolated");
@@ -216,7 +210,6 @@ export class SessionPool implements Host {
     setImmediate(() => this.onClosed());
   }
 
-  /** Ends all sessions at once. */
   async closeAll(): Promise<void> {
     const isolated = [...this.#isolated.values()].map((session) => session.end());
     const hosted = [...this.#sessions.values()].map((session) => session.end());

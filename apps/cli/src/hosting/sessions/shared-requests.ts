@@ -31,7 +31,6 @@ export class SharedRequests implements RequestSink {
   readonly #clients = new Set<ClientRequests>();
   /** Methods that some client has answered. */
   readonly #seen = new Set<HostRequestMethod>();
-  /** The client that runs tools. */
   #runner: ClientRequests | undefined;
   #grace: NodeJS.Timeout | undefined;
   /** The client that is asked for keys, once somebody has opened the session. */
@@ -114,7 +113,6 @@ export class SharedRequests implements RequestSink {
     if (this.#options.graceMs === undefined) this.#options.requests.show();
   }
 
-  /** The session ends. */
   end(): void {
     clearTimeout(this.#grace);
     this.#clients.clear();

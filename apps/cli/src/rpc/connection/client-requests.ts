@@ -56,7 +56,6 @@ export class ClientRequests {
     return true;
   }
 
-  /** Whether the client learns how requests end. */
   get hearsEnds(): boolean {
     return (
       this.#answered !== undefined || this.#connection.dialect.requestDialogs?.reportsEnd === true

@@ -18,7 +18,6 @@ interface Held extends Step {
   length: number;
 }
 
-/** Whether the reader of merged events keeps up. */
 export interface ReaderState {
   /** Whether the reader has taken everything written so far. */
   readonly isDrained: boolean;
@@ -27,7 +26,6 @@ export interface ReaderState {
   whenDrained(): void | Promise<void>;
 }
 
-/** Where merged events go. */
 export interface DeltaSink {
   readonly write: (event: SessionEvent, order: EventOrder) => void | Promise<void>;
   readonly reader: ReaderState;

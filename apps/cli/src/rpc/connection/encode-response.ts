@@ -51,7 +51,6 @@ function isTreeData(data: unknown): data is TreeData {
   return typeof data === "object" && data !== null && "tree" in data && Array.isArray(data.tree);
 }
 
-/** The JSON of a frame up to its data. */
 function openWithoutData(frame: DialectFrame & { data?: unknown }): string {
   const { data: _, ...head } = frame;
   return open(head);

@@ -9,7 +9,6 @@ export function lineText(line: EncodedLine): string {
   return Buffer.concat(bytes).toString();
 }
 
-/** Takes the lines of one client. */
 export interface LineWriter extends ReaderState {
   /**
    * Queues a line, which must end in a line feed; a promise while the sender should wait.

@@ -16,7 +16,6 @@ import type { CommandClient, HostHandlers } from "./contexts.ts";
 /** Raised when a change of the protocol is not additive. */
 const PROTOCOL_VERSION = 1;
 
-/** What this host asks its client. */
 const sentRequests: readonly HostRequestMethod[] = [
   "tool_approval",
   "host_tool",

@@ -19,7 +19,6 @@ export type AfterAnswer = (run: () => void) => void;
 export interface Host {
   /** The sandbox that a session in the host's folder would have. */
   describeSandbox(): Promise<SandboxInfo>;
-  /** The sessions that are open now. */
   current(): Promise<HostedSessionInfo[]>;
   /**
    * Refuses a session file that another session of this host uses.
@@ -61,7 +60,6 @@ export interface AttachedSession {
 export interface HostContext {
   readonly host: Host;
   readonly client: CommandClient;
-  /** Sends the answer. */
   readonly connection: Connection;
   /** The session that the command names, or the only one of the host. */
   readonly session?: AgentSession;

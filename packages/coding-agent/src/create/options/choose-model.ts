@@ -15,7 +15,6 @@ import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import { fallbackNames } from "./choose-fallbacks.ts";
 import type { SessionSetup } from "./session-options.ts";
 
-/** What the choice of a model depends on besides the options. */
 export interface ModelChoice {
   readonly registry: ModelRegistry;
   readonly settings: SettingsStore;

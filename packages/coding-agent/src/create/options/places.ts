@@ -16,11 +16,9 @@ export interface PlaceOptions {
   readonly session?: SessionStart | undefined;
 }
 
-/** The folders of a session. */
 export interface Places {
   /** The project whose settings, extensions and trust count. */
   readonly cwd: string;
-  /** More folders that the work is about. */
   readonly additionalDirectories: readonly string[];
   /** Base of relative paths in options: the caller's folder. */
   readonly baseDirectory: string;

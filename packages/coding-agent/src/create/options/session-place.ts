@@ -5,14 +5,12 @@ import { isPeriod, MAX_PERIOD_MS, type SettingsStore } from "@tau-agent/system";
 import { type Places, sessionDirectory } from "./places.ts";
 import type { SessionSetup } from "./session-options.ts";
 
-/** Where the sessions of a project live. */
 export interface SessionPlace {
   readonly home: SessionHome;
   /** Ends the connections of a store that was opened here. */
   readonly closeStore?: (() => Promise<void>) | undefined;
 }
 
-/** Whether sessions live in a store, as options or settings say. */
 export function isStoreNamed(options: SessionSetup, settings: SettingsStore): boolean {
   return storeOf(options, settings) !== undefined;
 }

@@ -25,7 +25,6 @@ export class WorkingFolder {
     return this.#cwd === this.#home;
   }
 
-  /** Goes to the folder of a session that is continued. */
   enter(header: SessionHeader): { readonly hasMoved: boolean; readonly diagnostics: Diagnostic[] } {
     const left = this.#cwd;
     const found = folderOf(header, this.#home);

@@ -29,7 +29,6 @@ export function createJobs(draft: SessionDraft, environment: ToolEnvironment): S
   return jobs;
 }
 
-/** What jobs know of the session they belong to. */
 function sessionOf({ conversation, origins, emit, notices }: SessionParts): JobSession {
   return {
     id: conversation.log.header.id,

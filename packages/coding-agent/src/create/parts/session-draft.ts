@@ -20,7 +20,6 @@ export interface Surroundings extends SessionBase {
   readonly diagnostics: Diagnostic[];
 }
 
-/** A session with the parts it is made of, for code of this package that needs more than embedders. */
 export interface CreatedSession {
   readonly session: AgentSession;
   readonly parts: SessionParts;

@@ -22,7 +22,6 @@ export class SessionExtensions {
     this.#options = options;
   }
 
-  /** The extensions; undefined without any. */
   get opened(): OpenExtensions | undefined {
     return this.#opened;
   }
@@ -90,7 +89,6 @@ export class SessionExtensions {
     return this.#opened?.system.askTrust();
   }
 
-  /** Where extensions are looked for. */
   #discovery() {
     const { places, sandboxed } = this.#base;
     const { paths = [], onlyNamed = false } = this.#options;

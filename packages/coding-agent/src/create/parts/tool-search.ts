@@ -4,7 +4,6 @@ import { createTool } from "../../tools/common/tool-row.ts";
 import { toolSearchTool } from "../../tools/tool-search/definition.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** The tool that finds the deferred ones of a session. */
 export function createToolSearch(draft: SessionDraft) {
   const tools = () => draft.parts.inputs.tools;
   return createTool(toolSearchTool, {

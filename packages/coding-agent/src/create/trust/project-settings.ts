@@ -44,7 +44,6 @@ export async function decideTrust(
   options: SessionSetup,
   project: {
     readonly places: Places;
-    /** The folders of the start. */
     readonly given: Places;
     readonly settings: SettingsStore;
     readonly askExtensions?: TrustInput["askExtensions"];

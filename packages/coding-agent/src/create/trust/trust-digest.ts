@@ -58,7 +58,6 @@ export async function compareTrusted(
   return known === digest ? "same" : "changed";
 }
 
-/** Keeps the digest of a project that is trusted from now on. */
 export async function keepTrusted(
   agentDirectory: string,
   project: string,

@@ -38,7 +38,6 @@ export interface TrustInput {
   readonly agentDirectory: string;
   readonly cwd: string;
   readonly settings: Pick<SettingsStore, "getUserValue">;
-  /** `--approve` or `--no-approve`. */
   readonly flag?: boolean | undefined;
   /** A subagent's host: its flag is what the caller decided, about content that the caller saw. */
   readonly isSubagent?: boolean | undefined;

@@ -12,7 +12,6 @@ interface ToolSurroundings extends NestedTools {
   readonly during?: UiPort["during"] | undefined;
 }
 
-/** Adapts a tool of an extension to the loop. */
 export function agentToolOf(
   { tool, extension }: OwnedTool,
   context: ExtensionContext,

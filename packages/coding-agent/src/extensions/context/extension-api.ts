@@ -26,13 +26,11 @@ export interface ApiSources {
   readonly unregisterVirtualModel: (provider: string, id: string) => void;
   readonly commands: () => ReturnType<ExtensionApi["getCommands"]>;
   readonly mcpServers: () => ReturnType<ExtensionApi["getMcpServers"]>;
-  /** An extension has registered or unregistered a server. */
   readonly mcpServersChanged: () => void;
   /** Members of older hosts: `typebox`, `zod`, `logger`, … */
   readonly extras: object;
 }
 
-/** Makes the `pi` object of one extension. */
 export function createExtensionApi(sources: ApiSources): ExtensionApi {
   const api = { ...registrations(sources), ...actions(sources), events: channelsOf(sources) };
   return Object.defineProperties(api, Object.getOwnPropertyDescriptors(sources.extras));

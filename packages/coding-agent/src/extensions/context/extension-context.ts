@@ -18,7 +18,6 @@ export interface ContextSources {
   readonly models: ExtensionModels;
   /** Called with errors that occur after a call has returned. */
   readonly onFailure: (event: string, error: unknown) => void;
-  /** A context of the current session. */
   readonly freshContext: () => CommandContext;
 }
 
@@ -104,7 +103,6 @@ function asError(value: unknown): Error {
   return new ExtensionError("handler_failed", String(value));
 }
 
-/** Makes the context of commands, which may also change sessions. */
 export function createCommandContext(sources: ContextSources): CommandContext {
   const context = createContext(sources);
   const port = (member: string) => sources.binding.port(`ctx.${member}`);

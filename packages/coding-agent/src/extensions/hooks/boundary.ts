@@ -13,7 +13,6 @@ type BareBoundary = {
   [Name in BoundaryName]: Omit<ExtensionEvent<Name>, "entries" | "continue" | "context">;
 }[BoundaryName];
 
-/** The part of a session that a boundary needs. */
 type BoundaryPort = Pick<SessionPort, "messagesWith" | "pendingMessages" | "addEntries">;
 
 /**

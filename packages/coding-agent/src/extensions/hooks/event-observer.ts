@@ -5,7 +5,6 @@ import { askBoundary, entryIds } from "./boundary.ts";
 import { askMessageEnd } from "./prompt-events.ts";
 import type { ExtensionRunner } from "./runner.ts";
 
-/** Translates the events of a session to those of extensions. */
 export class EventObserver {
   readonly #runner: () => ExtensionRunner;
   readonly #port: SessionPort;

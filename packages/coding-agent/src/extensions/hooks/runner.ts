@@ -47,7 +47,6 @@ export interface RunnerOptions {
   readonly context: ExtensionContext;
   readonly commandContext: CommandContext;
   readonly onFailure: (failure: ExtensionFailure) => void;
-  /** Whether an extension waits for a person. */
   readonly isAsking: () => boolean;
 }
 
@@ -170,7 +169,6 @@ export class ExtensionRunner {
     return [...commands.values()];
   }
 
-  /** The commands as `get_commands` lists them. */
   get commandInfos(): SlashCommandInfo[] {
     return this.commands.map(({ name, command, extension }) => ({
       name,
@@ -180,7 +178,6 @@ export class ExtensionRunner {
     }));
   }
 
-  /** The commands as extensions see them, with their sources. */
   get describedCommands(): SlashCommandInfo[] {
     const { commands } = this;
     return this.commandInfos.map((info, index) => {

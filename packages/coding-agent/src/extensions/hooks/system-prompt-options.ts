@@ -26,7 +26,6 @@ export function systemPromptOptionsOf(input: SystemPromptInput): SystemPromptOpt
   };
 }
 
-/** The system prompt made of parts that extensions may have changed. */
 export function renderSystemPromptOptions(
   options: SystemPromptOptions,
   input: SystemPromptInput,

@@ -5,7 +5,6 @@ import { createGlob, type Diagnostic, type ResourceEntry, readJsonFile } from "@
 import { absolutePath } from "../../resources/files/places.ts";
 import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
 
-/** Who put an extension where it is. */
 type ExtensionScope = "user" | "project" | "temporary";
 
 export interface ExtensionFile {
@@ -35,18 +34,15 @@ export interface DiscoveredExtensions {
   readonly untrusted: readonly Diagnostic[];
 }
 
-/** Where to look. */
 export interface DiscoverOptions {
   readonly agentDirectory: string;
   readonly cwd: string;
   readonly homeDirectory: string;
   /** Where relative `paths` start; default `cwd`. */
   readonly baseDirectory?: string | undefined;
-  /** Paths of `-e`. */
   readonly paths: readonly string[];
   /** Entries of the setting `extensions`; the project's only once it is trusted. */
   readonly entries: readonly ResourceEntry[];
-  /** Only what `paths` names. */
   readonly onlyNamed: boolean;
   /** Finds installed packages; asked for when the settings or a path of `-e` name some. */
   readonly packages?: PackageFinder | undefined;
@@ -68,7 +64,6 @@ interface Search {
   readonly diagnostics: Diagnostic[];
   readonly excludes: (path: string) => boolean;
   readonly package?: PackageName | undefined;
-  /** Whether the user named what is found. */
   readonly isNamed?: boolean;
   readonly changeable?: string | undefined;
 }

@@ -6,7 +6,6 @@ import type { ExtensionFile } from "./discover.ts";
 import { type HostModules, hostImports } from "./host-imports.ts";
 import { closePrivateCache, openPrivateCache } from "./private-cache.ts";
 
-/** An extension whose code is loaded and not yet run. */
 export interface LoadedFactory {
   readonly file: ExtensionFile;
   readonly factory: ExtensionFactory;
@@ -66,7 +65,6 @@ export async function loadFactories(
   return { factories, diagnostics };
 }
 
-/** The diagnostic of an extension that could not be loaded. */
 export function loadFailure(file: ExtensionFile, error: unknown): Diagnostic {
   const message = `The extension ${file.path} could not be loaded: ${reasonOf(error)}`;
   const mark = file.isNamed ? { isFatal: true as const } : {};

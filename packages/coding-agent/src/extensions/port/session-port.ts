@@ -40,7 +40,6 @@ export interface SessionPort {
   readonly contextUsage: ContextUsage | undefined;
   /** As it was last built. */
   readonly systemPrompt: string;
-  /** What it was last built from. */
   readonly promptInput: SystemPromptInput;
   buildSystemPrompt(): Promise<string>;
   /** The templates and skills read so far. */
@@ -61,9 +60,7 @@ export interface SessionPort {
   append(entry: NewEntry): SessionEntry;
   /** The messages of the conversation as they are, or as they would be with these entries. */
   messagesWith(drafts: readonly BoundaryDraft[]): readonly AgentMessage[];
-  /** Messages queued for the run. */
   readonly pendingMessages: readonly AgentMessage[];
-  /** Writes entries and adds them to the conversation. */
   addEntries(drafts: readonly BoundaryDraft[]): Promise<void>;
   setName(name: string): void;
   allTools(): ToolInfo[];

@@ -18,7 +18,6 @@ import { emptyReply } from "./reply-stream.ts";
 /** A provider that an extension registers: described by fields, or native with its own code. */
 export type RegisteredProvider = ProviderConfig | NativeProvider;
 
-/** Whether a provider is native, with its own code. */
 export function isNativeProvider(provider: RegisteredProvider): provider is NativeProvider {
   return "getModels" in provider;
 }

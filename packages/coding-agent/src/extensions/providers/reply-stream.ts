@@ -24,7 +24,6 @@ export function replyStream(
   return replies;
 }
 
-/** An empty reply. */
 export function emptyReply({ api, provider, id }: Model): AssistantMessage {
   return {
     role: "assistant",

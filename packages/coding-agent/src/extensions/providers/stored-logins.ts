@@ -1,6 +1,5 @@
 import type { Credential } from "@tau-agent/models";
 
-/** What a {@link storedLogins} asks. */
 export interface LoginSources {
   /** The content of auth.json when models were last read. */
   readonly stored: () => ReadonlyMap<string, Credential>;

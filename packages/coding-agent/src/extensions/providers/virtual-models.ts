@@ -22,7 +22,6 @@ export const virtualStateEntry = "pi.virtual-model-state";
 
 export interface VirtualModelsOptions {
   readonly registry: ModelRegistry;
-  /** Streams replies of models that are not virtual. */
   readonly stream: StreamFunction;
   readonly context: () => ExtensionContext;
   /** Undefined before there is a session. */
@@ -53,7 +52,6 @@ export class VirtualModels {
     throw new ExtensionError("invalid_registration", `registerVirtualModel: ${reason}`);
   }
 
-  /** Adds a model, replacing one of the same name. */
   add(definition: VirtualModel): void {
     this.#models.set(keyOf(definition), { definition });
     this.#options.registry.addModel(modelOf(definition));

@@ -35,9 +35,7 @@ const dismissed: Answer = { cancelled: true };
 /** Carries dialogs and notices of extensions to a client, and the answers back. */
 export interface UiPort {
   readonly ui: ExtensionUi;
-  /** Whether someone can answer. */
   readonly hasUi: boolean;
-  /** Whether a dialog is open. */
   readonly isAsking: boolean;
   /** Takes a client's answer; late and unknown ones are ignored. */
   answer(response: ExtensionUiResponse): void;
@@ -56,7 +54,6 @@ export interface UiPort {
 
 /** What a {@link createUiPort} tells its owner. */
 export interface UiPortOptions {
-  /** Asks the client. */
   readonly requests: HostRequests;
   /** Hands what needs no answer to the client. */
   readonly send: (request: ExtensionUiRequest) => void;

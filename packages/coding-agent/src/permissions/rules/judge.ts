@@ -26,9 +26,7 @@ export interface Verdict {
   readonly isAskedByRule: boolean;
   /** Why a shell line can not be judged by its parts. */
   readonly opaque: string | undefined;
-  /** The parts of a shell line. */
   readonly parts: readonly CallPart[] | undefined;
-  /** Rules that would allow exactly this call. */
   readonly suggestions: readonly PermissionRule[];
 }
 

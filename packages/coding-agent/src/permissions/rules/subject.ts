@@ -10,7 +10,6 @@ export interface CallPath {
 
 export interface ToolTraits {
   readonly name: string;
-  /** It changes nothing. */
   readonly isReadOnly: boolean;
   /** It is harmless, or what it starts is judged by itself. */
   readonly isNeverAsked: boolean;

@@ -4,7 +4,6 @@ interface ProviderStreams {
   streamSimple(model: never, context: unknown, options?: unknown): unknown;
 }
 
-/** What `createProvider` takes. */
 interface ProviderInput {
   readonly id: string;
   readonly name?: string;

@@ -25,7 +25,6 @@ export interface HostPlaces {
 /** What {@link HostPlaces} are made from; what is absent is as for `createAgentSession`. */
 export interface HostModulesOptions extends Partial<HostPlaces> {
   readonly cwd: string;
-  /** What extensions read as the version of their host. */
   readonly version: string;
 }
 

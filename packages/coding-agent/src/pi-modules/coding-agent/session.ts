@@ -46,7 +46,6 @@ interface ServiceOptions {
 
 type FromServices = PiSessionOptions & { readonly services: PiSessionOptions };
 
-/** Sessions of their own for extensions. */
 export function piSession(places: HostPlaces, hostModules: () => HostModules): object {
   const Loader = resourceLoaderClass(places);
   return {

@@ -70,7 +70,6 @@ export class Text extends Component {
   }
 }
 
-/** Markdown, shown as its source. */
 export class Markdown extends Text {}
 
 export class TruncatedText extends Text {}
@@ -121,7 +120,6 @@ export class SettingsList extends Component {
   updateValue(_id: string, _value: string): void {}
 }
 
-/** A line to write into. */
 export class Input extends Component {
   onSubmit: ((value: string) => void) | undefined;
   onEscape: (() => void) | undefined;
@@ -137,7 +135,6 @@ export class Input extends Component {
   }
 }
 
-/** A text to write. */
 export class Editor extends Component {
   onSubmit: ((text: string) => void) | undefined;
   onChange: ((text: string) => void) | undefined;

@@ -1,13 +1,11 @@
 import type { Diagnostic } from "@tau-agent/system";
 import { type LoadOptions, type ResourcePlace, realPathOf } from "./places.ts";
 
-/** Something with a name that a file holds. */
 interface NamedResource {
   readonly name: string;
   readonly filePath: string;
 }
 
-/** How one kind of resource is found and read. */
 export interface ResourceKind<
   Place extends ResourcePlace,
   File extends { path: string },

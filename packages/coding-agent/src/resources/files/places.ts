@@ -2,10 +2,8 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { createGlob, type ResourceEntry } from "@tau-agent/system";
 
-/** Who put a resource where it is. */
 export type ResourceScope = "user" | "project" | "temporary" | "package";
 
-/** A file or folder to look for resources in. */
 export interface ResourcePlace {
   readonly path: string;
   readonly scope: ResourceScope;
@@ -23,11 +21,9 @@ export interface ResourceDirs {
   readonly homeDirectory: string;
 }
 
-/** How much to look for. */
 export interface LoadOptions {
   /** Leaves the standard folders out. */
   readonly onlyNamed?: boolean;
-  /** Files that are left out, silently. */
   readonly excludes?: (path: string) => boolean;
 }
 

@@ -16,7 +16,6 @@ import { ancestorsOf, type ResourceDirs, type ResourcePlace } from "./places.ts"
  */
 export type TextOrigin = "own" | "project";
 
-/** What the texts of a project may be read from. */
 export interface TextBounds {
   /** The project and, if it is inside one, its repository; as named and with links followed. */
   readonly named: readonly string[];

@@ -35,7 +35,6 @@ export interface FoundPackages {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Where packages are looked for. */
 export interface PackageDirs {
   readonly agentDirectory: string;
   readonly cwd: string;

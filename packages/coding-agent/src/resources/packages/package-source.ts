@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { absolutePath } from "../files/places.ts";
 
-/** Where a package comes from. */
 export interface PackageOrigin {
   /** The same for all ways of naming one package. */
   readonly identity: string;
@@ -9,7 +8,6 @@ export interface PackageOrigin {
   readonly path: string;
   /** A command that installs it; undefined for what is used where it lies. */
   readonly installCommand: string | undefined;
-  /** Whether the source names a version. */
   readonly isPinned: boolean;
   /** The address of a repository. */
   readonly url?: string;

@@ -1,4 +1,3 @@
-/** A regular expression of a rule. */
 export interface RulePattern {
   /** As the file says it. */
   readonly written: string;

@@ -2,7 +2,6 @@ import type { StreamRuleInfo } from "@tau-agent/rpc-protocol";
 import type { RulePattern } from "./rule-pattern.ts";
 import type { RuleScope } from "./rule-scope.ts";
 
-/** A rule that watches replies while they stream. */
 export interface StreamRule {
   readonly name: string;
   readonly filePath: string;

@@ -11,7 +11,6 @@ import {
   type TextOrigin,
 } from "../files/text-bounds.ts";
 
-/** A file that may be a skill. */
 export interface SkillCandidate {
   readonly path: string;
   /** A `SKILL.md` claims to be a skill; another Markdown file is one only if it says so. */
@@ -23,7 +22,6 @@ export interface SkillScan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Where a scan may go. */
 interface ScanBounds {
   readonly origin: TextOrigin;
   readonly bounds: TextBounds;

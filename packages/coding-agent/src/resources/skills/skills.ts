@@ -18,7 +18,6 @@ import { type SkillCandidate, scanForSkills } from "./skill-scan.ts";
 export interface Skill {
   readonly name: string;
   readonly description: string;
-  /** Absolute path of its Markdown file. */
   readonly filePath: string;
   /** The folder its relative paths start from. */
   readonly baseDir: string;

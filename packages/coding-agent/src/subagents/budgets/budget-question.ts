@@ -12,7 +12,6 @@ export interface BudgetStep {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A question whether a limit is raised. */
 export interface BudgetQuestion {
   readonly params: BudgetParams;
   readonly read: (result: unknown) => Answer<BudgetResult>;
@@ -35,7 +34,6 @@ export function budgetQuestion(
   return { params, read: (result) => readBudgetResult(result, params) };
 }
 
-/** Reads the answer to a question about a budget. */
 function readBudgetResult(
   result: unknown,
   { limit: current, used }: BudgetParams,

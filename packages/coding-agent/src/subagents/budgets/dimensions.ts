@@ -18,7 +18,6 @@ export interface Dimension {
   readonly unit: string;
 }
 
-/** What a session has used, as clients see it. */
 export function snapshotOf(
   { cacheReadTokens: _read, cacheWriteTokens: _write, ...used }: Consumption,
   {

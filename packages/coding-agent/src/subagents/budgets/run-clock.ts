@@ -32,7 +32,6 @@ export class RunClock {
     this.#set();
   }
 
-  /** No run is active any more. */
   stop(): void {
     this.#isRunning = false;
     this.#set();

@@ -17,7 +17,6 @@ import {
   type SubagentUse,
 } from "./subagent-runner.ts";
 
-/** Options of a session that works for another one. */
 interface SubagentSessionOptions {
   readonly cwd: string;
   readonly provider: undefined;
@@ -45,7 +44,6 @@ interface SubagentSessionOptions {
   readonly clientReady: undefined;
 }
 
-/** The part of a session that a subagent uses. */
 interface SubagentSession {
   readonly budget: SessionBudget;
   readonly permissions: { set(change: PermissionChange): void };

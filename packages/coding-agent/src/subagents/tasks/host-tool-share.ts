@@ -1,7 +1,6 @@
 import type { RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { Subagent } from "../runners/subagent-runner.ts";
 
-/** Where the tools of the client come from. */
 export interface HostToolShareOptions {
   /** Those that the subagent gets, now. */
   readonly tools: () => readonly RunnableHostTool[];

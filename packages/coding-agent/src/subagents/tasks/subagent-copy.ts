@@ -6,7 +6,6 @@ import type { Subagent } from "../runners/subagent-runner.ts";
 import type { Task } from "./task-order.ts";
 import type { TaskServices } from "./task-services.ts";
 
-/** The place of one task's execution. */
 interface CopyPlace {
   readonly services: TaskServices;
   readonly toolCallId: string;

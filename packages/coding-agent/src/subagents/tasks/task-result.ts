@@ -38,7 +38,6 @@ export interface TaskResult {
   readonly branchName?: string | undefined;
   /** Files that a patch cannot hold: too large, or unreadable. */
   readonly leftOut?: readonly KeptFile[] | undefined;
-  /** Branches, tags and commits that it made. */
   readonly commits?: KeptCommits | undefined;
   readonly verification?: VerificationResult | undefined;
   readonly sessionFile?: string | undefined;
@@ -66,7 +65,6 @@ const exitCodes: Record<TaskStatus, number> = {
   budget_exceeded: 1,
 };
 
-/** The exit code of a task, as for a command. */
 export function exitCodeOf(
   status: TaskStatus,
   verification: VerificationResult | undefined,

@@ -19,7 +19,6 @@ interface TaskingSession {
   /** The fallbacks it was given besides those of its settings; its subagents read settings themselves. */
   readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
-  /** Whether code of the folder it is in may be loaded. */
   readonly isProjectTrusted: boolean;
   /**
    * The model that a pattern names, preferably from the session's provider; undefined if there is
@@ -40,20 +39,16 @@ export interface TaskServices {
   readonly agentDirectory: string;
   readonly budget: SessionBudget;
   readonly runner: SubagentRunner;
-  /** Which events of subagents are reported. */
   readonly feed: SubagentFeed;
   /** The session's nesting depth: 0 for a person's. */
   readonly depth: number;
-  /** Tools that the session does without, and so its subagents. */
   readonly excludedTools: (agent: AgentDefinition) => readonly string[];
   /** Agents the session may start; all when absent. */
   readonly allowedAgents: readonly string[] | undefined;
-  /** The client's tools for a subagent. */
   readonly hostTools: (id: string, agent: AgentDefinition) => readonly RunnableHostTool[];
   readonly session: () => TaskingSession;
 }
 
-/** Whether a session at this depth may start subagents. */
 export function maySpawnAt({ settings }: Pick<TaskServices, "settings">, depth: number): boolean {
   return depth < settings.get("task.maxRecursionDepth");
 }

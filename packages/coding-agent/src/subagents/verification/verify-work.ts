@@ -18,7 +18,6 @@ export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
   readonly capture: () => Promise<CapturedWork>;
   /** Undoes what commands did to the tree since the capture. */
   readonly restore: (work: CapturedWork) => Promise<void>;
-  /** Asks the subagent to repair a failure. */
   readonly repair: (text: string) => Promise<SubagentReply>;
 }
 

@@ -10,7 +10,6 @@ import { MAX_LINE_BYTES, type RawEntry, RecordReader } from "./record-reader.ts"
 const CHUNK_BYTES = 1024 * 1024;
 const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d];
 
-/** Receives the entries of a file in order. */
 export interface EntrySink {
   readonly add: (entry: RawEntry, header: SessionHeader) => void;
   /** A usual message of a file of this version; nothing of it is valid after the call. */

@@ -101,7 +101,6 @@ export function numberIn(bytes: Uint8Array, from: number, to: number): number {
   return value;
 }
 
-/** Whether the bytes at an index are those of `word`. */
 export function isAt(bytes: Uint8Array, at: number, word: Uint8Array): boolean {
   for (let index = 0; index < word.length; index++) {
     if (bytes[at + index] !== word[index]) return false;
@@ -128,7 +127,6 @@ export function skipObject(bytes: Uint8Array, at: number): number {
   return bytes[at] === openBrace ? skipMembers(bytes, at, 1) : unsure;
 }
 
-/** Steps over `true` or `false`. */
 export function skipBoolean(bytes: Uint8Array, at: number): number {
   return bytes[at] === 0x74 || bytes[at] === 0x66 ? skipValue(bytes, at) : unsure;
 }

@@ -91,7 +91,6 @@ function expected(
   return earlier !== undefined && isAt(bytes, at, earlier.word) ? earlier : undefined;
 }
 
-/** Steps over a list of values of one kind. */
 export function listOf(skip: Skip): Skip {
   return (bytes, at) => {
     if (bytes[at] !== 0x5b) return unsure;

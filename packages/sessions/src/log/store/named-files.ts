@@ -1,4 +1,3 @@
-/** The files of this machine that an entry names. */
 export interface NamedFiles {
   /** Full outputs, patches and other artifacts. */
   readonly files: readonly string[];

@@ -10,7 +10,6 @@ import type {
 import { isSameJson } from "./same-json.ts";
 
 export interface Check {
-  /** The contract, as a sentence. */
   readonly name: string;
   /** Rejects, with the reason, if the store breaks it. */
   readonly run: (bench: Bench) => Promise<void>;
@@ -45,13 +44,11 @@ export class Bench {
     };
   }
 
-  /** The first line of a session. */
   header({ sessionId }: SessionKey): StoreEntry {
     const timestamp = new Date().toISOString();
     return { type: "session", version: 3, id: sessionId, timestamp, cwd: "/conformance" };
   }
 
-  /** An entry that no log has yet. */
   entry(members: StoreEntry = {}): StoreEntry {
     this.#entries += 1;
     const id = `${randomHex(4)}-${this.#entries}`;

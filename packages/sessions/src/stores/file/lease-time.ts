@@ -14,7 +14,6 @@ export interface LeaseTime {
   readonly uptime?: { readonly boot: string; readonly until: number } | undefined;
 }
 
-/** The end of a lease that is given now. */
 export function endsIn(ttlMs: number): Required<LeaseTime> {
   const uptime = { boot: bootOfMachine(), until: uptimeMs() + ttlMs };
   return { expiresAt: Date.now() + ttlMs, ttlMs, uptime };

@@ -33,7 +33,6 @@ export class ClosedFiles {
     return false;
   }
 
-  /** Whether a file is a closed one by any name. */
   hasFile(found: BigIntStats): boolean {
     return this.#files.size > 0 && this.#files.has(identityOf(found));
   }

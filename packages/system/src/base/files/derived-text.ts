@@ -16,7 +16,6 @@ export class DerivedText<Value> {
     this.#derive = derive;
   }
 
-  /** The value for the file as it was found just now. */
   of(found: BigIntStats | undefined): Value {
     if (found === undefined) return this.#empty;
     const stamp = stampOf(found);

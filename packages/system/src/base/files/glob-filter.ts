@@ -4,7 +4,6 @@ import { globMatcher } from "./glob-matcher.ts";
 export interface GlobFilter {
   /** Whether a posix path relative to the searched directory matches. */
   readonly matches: (path: string) => boolean;
-  /** Whether something below a directory could match. */
   readonly canMatchBelow: (directory: string) => boolean;
 }
 

@@ -21,7 +21,6 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
   }
 }
 
-/** {@link makeFolder}, synchronous. */
 export function makeFolderNow(path: string, mode?: number): void {
   const make = (whenMissingAbove: () => void) => {
     try {

@@ -1,7 +1,6 @@
 import { type StartSigns, statusDescriptor } from "../../processes/sandbox.ts";
 import { inMountOrder, type Mount } from "./mount.ts";
 
-/** What a command sees and may do. */
 export interface Enclosure {
   readonly cwd: string;
   readonly mounts: readonly Mount[];

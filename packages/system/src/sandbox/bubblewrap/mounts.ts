@@ -20,7 +20,6 @@ export interface MountPlan {
   readonly ownSockets: readonly string[];
   /** Leaves out what comes and goes. */
   readonly restless: RestlessSockets;
-  /** Sockets that a command may use. */
   readonly openSockets: readonly string[];
   /** Folders that a command of the host's own reads and writes, too. */
   readonly alsoReadable: readonly string[];

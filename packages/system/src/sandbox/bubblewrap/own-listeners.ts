@@ -29,7 +29,6 @@ export function ownListeners(others: readonly number[] = []): OwnListeners {
   return { ports: [...new Set(ports)], sockets: [...new Set(sockets)] };
 }
 
-/** The inodes of the sockets that a process has open. */
 function socketsOf(process: string | number): readonly string[] {
   const found: string[] = [];
   const folder = `/proc/${process}/fd`;

@@ -31,7 +31,6 @@ export function readRefusal(path: string, plan: PathPlan): string | undefined {
   return denied === undefined ? undefined : `it is not readable (${real.path})`;
 }
 
-/** Why a path may not be written; undefined if it may. */
 export function writeRefusal(path: string, plan: PathPlan): string | undefined {
   const unreadable = readRefusal(path, plan);
   if (unreadable !== undefined) return unreadable;
@@ -47,7 +46,6 @@ export function writeRefusal(path: string, plan: PathPlan): string | undefined {
     : undefined;
 }
 
-/** Whether only the host writes a real path. */
 export function isOfHost(real: string, plan: PathPlan): boolean {
   return (
     plan.readOnly.some((each) => isInside(each, real)) ||

@@ -23,7 +23,6 @@ export interface ProtectedPlacesOptions {
   readonly isPlaceholder?: (path: string) => boolean;
 }
 
-/** A protected place that is not there. */
 export interface MissingPlace {
   readonly path: string;
   /** What a file there may hold so that it has no effect; undefined for a folder. */

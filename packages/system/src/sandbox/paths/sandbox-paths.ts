@@ -8,7 +8,6 @@ import type { PathPlan } from "./path-rules.ts";
 import type { PrivateFolders } from "./private-folders.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
-/** Where a sandbox is. */
 export interface SandboxPlaces {
   /** The folder that tools work in at this moment. */
   readonly cwd: () => string;
@@ -98,7 +97,6 @@ export class SandboxPaths implements PathPlan {
     }
   }
 
-  /** Where a path of the sandbox is for the host. */
   hostPath(path: string): string {
     const { root, output } = this.#folders;
     const shown = [this.cwd, ...this.named, this.agentDirectory, root, output];
@@ -106,7 +104,6 @@ export class SandboxPaths implements PathPlan {
     return this.#folders.realPath(path) ?? path;
   }
 
-  /** Where a path of the host is in the sandbox. */
   seenPath(path: string): string {
     const mount = this.#folders.mounts.find(({ real }) => isInside(real, path));
     return mount === undefined ? path : mount.seen + path.slice(mount.real.length);

@@ -41,7 +41,6 @@ const otherBuiltins: ReadonlySet<string> = new Set([
 
 const moving: ReadonlySet<string> = new Set(["cd", "pushd", "popd"]);
 
-/** What a builtin of bash does; undefined for programs. */
 export function builtinEffect({ words, isContinued }: FoundCommand): CommandEffect | undefined {
   const [name, ...rest] = words;
   const builtin = name?.text ?? "";

@@ -3,7 +3,6 @@ import { type CommandEffect, type FoundCommand, filledIn, unknownEffect } from "
 
 const runs = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
-/** The commands that `find` runs for the files it finds. */
 export function findEffect({ words, isContinued }: FoundCommand): CommandEffect {
   const commands: FoundCommand[] = [];
   if (isContinued) return unknownEffect("find");

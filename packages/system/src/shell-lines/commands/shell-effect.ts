@@ -17,7 +17,6 @@ const shells: ReadonlySet<string> = new Set([
 /** Lines of the grammar mean the same to them. */
 const likeBash: ReadonlySet<string> = new Set(["bash", "dash", "sh"]);
 
-/** Whether a program, by its base name, is a shell. */
 export function isShell(program: string): boolean {
   return shells.has(program);
 }

@@ -1,10 +1,8 @@
 import type { OptionRow } from "./options.ts";
 
-/** A command that runs the command after its options. */
 export interface WrapperRow extends OptionRow {
   /** Words between the options and the command, as the duration of `timeout`. */
   readonly operands?: number;
-  /** Assignments may come before the command. */
   readonly takesAssignments?: true;
   /** With one of these options it runs no command. */
   readonly lookUps?: RegExp;

@@ -11,17 +11,14 @@ interface CommandPart {
   readonly isWrapper?: true;
 }
 
-/** A redirection that writes a file. */
 export interface WritePart {
   readonly kind: "write";
   /** As written, without quotes; `~/` at the start is the home directory, `./~` is not. */
   readonly path: string;
 }
 
-/** What a line of the shell does, in the order of the text. */
 export type ShellPart = CommandPart | WritePart;
 
-/** A line of the shell, taken apart. */
 export type ShellLine =
   | { readonly understood: true; readonly parts: readonly ShellPart[] }
   | {

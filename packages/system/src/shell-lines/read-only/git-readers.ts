@@ -42,7 +42,6 @@ const acceptRefs: Accept = (words) => {
 
 const globalOptions = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
 
-/** `git` with a command that only reads. */
 export const acceptGit: Accept = (words) => {
   let index = 0;
   for (let text = words[index]?.text; text?.startsWith("-"); text = words[index]?.text) {

@@ -7,7 +7,6 @@ const harmlessWrappers: ReadonlySet<string> = new Set([
   ...["builtin", "command", "env", "eval", "ionice", "nice", "stdbuf", "time", "timeout"],
 ]);
 
-/** Whether a line that was read does nothing but read. */
 export function onlyReads({ reason, traits, parts }: LineReading): boolean {
   if (reason !== undefined || traits.size > 0) return false;
   let mayGetMore = false;

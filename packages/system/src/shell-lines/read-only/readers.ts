@@ -2,7 +2,6 @@ import { type Accept, operandsOf, without } from "./accept-options.ts";
 import { acceptGit } from "./git-readers.ts";
 import { acceptAwk, acceptSed } from "./script-readers.ts";
 
-/** A command that is known to only read. */
 export interface Reader {
   /** With which words; with any when absent. */
   readonly accepts?: Accept | undefined;

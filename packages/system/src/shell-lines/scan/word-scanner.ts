@@ -32,7 +32,6 @@ export class WordScanner {
     this.#at = at;
   }
 
-  /** Where the word ends. */
   get at(): number {
     return this.#at;
   }

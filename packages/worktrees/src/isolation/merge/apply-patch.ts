@@ -36,7 +36,6 @@ const STILL_MS = 500;
 /** Stop looking after this many rounds: git does not write for so long, and a task is waiting. */
 const MAX_LOOKS = 20;
 
-/** A file that a patch replaces, makes or removes. */
 export interface Replacement {
   /** From the top of the working tree; a character stands for a byte. */
   readonly name: string;

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { FolderDoor, randomHex } from "@tau-agent/system";
 import { foldersAbove, parentOf } from "../../git/file-names.ts";
 
-/** A file before it is replaced. */
 export interface BackedUp {
   /** From the root; a character stands for a byte. */
   readonly name: string;
@@ -68,7 +67,6 @@ export async function backUp(
 
 const identityOf = ({ ino, mtimeMs }: Stats): Identity => ({ inode: ino, changedAt: mtimeMs });
 
-/** Whether this is still the file that was backed up. */
 export function isUntouched(before: BackedUp["before"], found: Stats | undefined): boolean {
   if (before.kind === "none") return found === undefined;
   return found?.ino === before.inode && found.mtimeMs === before.changedAt;

@@ -45,7 +45,6 @@ interface Setting {
 
 /** A repository's settings for use elsewhere. */
 export interface OwnSettings {
-  /** The text of a `config` file. */
   readonly text: string;
   /** Filters with commands of the repository's own that were left out because it is not trusted. */
   readonly untrustedFilters: readonly string[];

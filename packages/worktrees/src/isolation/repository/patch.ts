@@ -6,7 +6,6 @@ import { randomHex } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
 import type { Repository } from "./repository.ts";
 
-/** How much a patch changes. */
 export interface PatchStatistics {
   readonly filesChanged: number;
   readonly insertions: number;

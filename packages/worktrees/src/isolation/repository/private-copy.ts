@@ -10,7 +10,6 @@ import { ownSettings } from "./own-settings.ts";
 /** An index of a million files has some hundred megabytes. */
 const MAX_INDEX_BYTES = 1024 * 1024 * 1024;
 
-/** Where git keeps a repository. */
 interface GitFolders {
   readonly root: string;
   readonly gitDir: string;

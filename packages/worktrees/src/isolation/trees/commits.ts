@@ -23,9 +23,7 @@ export async function keepCommits(
     request: GitRequest;
     /** The caller's refs. */
     known: ReadonlyMap<string, string>;
-    /** The commit the tree began with. */
     commit: string;
-    /** The caller's commit. */
     head: string | undefined;
     path: string;
     folder: string;

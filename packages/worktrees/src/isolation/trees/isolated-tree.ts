@@ -43,11 +43,9 @@ export interface IsolatedTree {
 
 interface TreeParts {
   readonly git: Git;
-  /** The caller's. */
   readonly repository: Repository;
   readonly cwd: string;
   readonly worktree: Worktree;
-  /** The tree's own repository. */
   readonly gitDir: string;
   readonly template: RepositoryTemplate;
   readonly submodules: readonly Submodule[];

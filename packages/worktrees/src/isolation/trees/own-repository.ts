@@ -7,7 +7,6 @@ import { copyPatterns } from "../repository/private-copy.ts";
 import { type Repository, withRefs } from "../repository/repository.ts";
 import type { Worktree } from "./worktree.ts";
 
-/** A repository that is copied for each tree. */
 export interface RepositoryTemplate {
   readonly path: string;
   /** The targets of its refs, by full name. */

@@ -44,7 +44,6 @@ export class RunFolder {
     this.#heartbeat.unref();
   }
 
-  /** Makes a folder under `root`. */
   static async create(root: string): Promise<RunFolder> {
     const path = join(root, randomHex(4));
     await mkdir(path, { recursive: true, mode: 0o700 });

@@ -161,7 +161,6 @@ async function openOwn(
   return { ...found, prefix: "", location, settings, isPrivate: true };
 }
 
-/** Whether the caller or a server has a commit. */
 async function isPublished(
   git: Git,
   { own, callers }: { own: Repository | undefined; callers: Repository | undefined },

@@ -2,11 +2,8 @@ import { type FileState, isSame } from "../files/file-state.ts";
 
 /** The three states of a path that meet when a change is taken back. */
 export interface ThreeStates {
-  /** As the change left it. */
   readonly base: FileState | undefined;
-  /** As it is now. */
   readonly ours: FileState | undefined;
-  /** As it was before the change. */
   readonly theirs: FileState | undefined;
 }
 

@@ -3,7 +3,6 @@ import { type FileState, isLeftOut, isSame } from "../files/file-state.ts";
 import type { SnapshotChanges } from "../store/changes.ts";
 import { type MergeContents, mergeState } from "./merge-state.ts";
 
-/** What is to be at which path, and what cannot be. */
 export interface Plan {
   /** Only paths that will change; undefined for those that will be gone. */
   readonly targets: ReadonlyMap<string, FileState | undefined>;

@@ -4,7 +4,6 @@ import { foldersAbove } from "../../git/file-names.ts";
 import { type FileState, type FoundFile, hasSameStamp } from "../files/file-state.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 
-/** What to write where. */
 export interface WriteRequest {
   /** The real path of the folder. */
   readonly folder: string;

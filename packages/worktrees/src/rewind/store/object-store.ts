@@ -51,7 +51,6 @@ export class ObjectStore {
       .digest("hex");
   }
 
-  /** Notes that objects are there. */
   noteKnown(ids: Iterable<string>): void {
     for (const id of ids) this.#known.add(id);
   }
@@ -109,7 +108,6 @@ export class ObjectStore {
     }
   }
 
-  /** Reads one object; undefined if it is missing. */
   async readOne(id: string): Promise<Buffer | undefined> {
     let found: Buffer | undefined;
     await this.read([id], (_, content) => {

@@ -9,7 +9,6 @@ import type { OpenedStore } from "./open-store.ts";
 import { writeTree } from "./tree-objects.ts";
 
 export interface FolderSnapshot {
-  /** The id of the tree of its files. */
   readonly tree: string;
   readonly notes: SnapshotNotes;
   readonly files: ReadonlyMap<string, FoundFile>;

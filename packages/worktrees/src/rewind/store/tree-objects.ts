@@ -8,7 +8,6 @@ interface TreeEntry {
   readonly id: string;
 }
 
-/** Trees by id, with their content. */
 type Trees = Map<string, Buffer>;
 
 const folderMode = "40000";
