@@ -1,3 +1,4 @@
+export { attempt } from "./base/attempt.ts";
 export type { CallbackServer } from "./base/callback-server.ts";
 export { listenForCallback } from "./base/callback-server.ts";
 export type { OptionCheck, OptionChecks } from "./base/check-options.ts";

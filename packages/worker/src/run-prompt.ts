@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { type HostExit, HostProcess } from "@tau-agent/rpc-client";
-import { encodeLine, isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { encodeLine, parseObject } from "@tau-agent/rpc-protocol/plain";
 import type { Frame, FrameStream } from "./frame-stream.ts";
 import type { JobResult, PromptJob } from "./prompt-job.ts";
 import { StartWatch } from "./start-watch.ts";
@@ -104,7 +104,7 @@ export class PromptRun {
       // A signal for the worker is not one for its hosts: they may end what they do.
       isDetached: true,
       onLine: (line) => {
-        const frame = parsed(line);
+        const frame = parseObject(line);
         if (frame !== undefined) this.#take(frame);
       },
       onSkipped: () => undefined,
@@ -216,15 +216,5 @@ export class PromptRun {
     if (exitCode === SESSION_HELD) return { kind: "locked", reason };
     // Another host may start where this one could not: the store may be back.
     return { kind: exitCode === SESSION_DAMAGED ? "refused" : "ended", reason };
-  }
-}
-
-/** Undefined for what is not a frame. */
-function parsed(line: string): Frame | undefined {
-  try {
-    const frame: unknown = JSON.parse(line);
-    return isJsonObject(frame) ? (frame as Frame) : undefined;
-  } catch {
-    return undefined;
   }
 }

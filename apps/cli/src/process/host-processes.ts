@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { attempt } from "@tau-agent/system";
 
 /** Deeper than subagents are nested. */
 const MAX_DEPTH = 32;
@@ -17,11 +18,10 @@ export function hostsAbove(program: readonly string[], parent = process.ppid): n
 }
 
 function runs(process: number, script: string): boolean {
-  try {
-    return readFileSync(`/proc/${process}/cmdline`, "utf8").split("\0").includes(script);
-  } catch {
-    return false;
-  }
+  return (
+    attempt(() => readFileSync(`/proc/${process}/cmdline`, "utf8").split("\0").includes(script)) ??
+    false
+  );
 }
 
 function parentOf(process: number): number {

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 
 /** What has to go back with a text block: the id of its message and which phase it belonged to. */
 export interface TextSignature {
@@ -29,13 +29,4 @@ export function readReasoningItem(
 ): Record<string, unknown> | undefined {
   const item = signature?.startsWith("{") ? parseObject(signature) : undefined;
   return item?.type === "reasoning" ? item : undefined;
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { JobInfo, JobStatus } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import { processStart } from "@tau-agent/system";
+import { attempt, processStart } from "@tau-agent/system";
 
 /** What a job's folder says from its start on (`job.json`). */
 export interface JobRecord {
@@ -53,7 +53,8 @@ const keeperStartMs = 10_000;
 
 /** The jobs recorded in a session's folder, oldest first. */
 export function readRecords(directory: string): readonly JobRecord[] {
-  const records = namesIn(directory).flatMap((name) => readRecord(join(directory, name)) ?? []);
+  const names = attempt(() => readdirSync(directory)) ?? [];
+  const records = names.flatMap((name) => readRecord(join(directory, name)) ?? []);
   return records.sort((left, right) => left.startedAt - right.startedAt);
 }
 
@@ -107,19 +108,7 @@ export function forgetOldJobs(directory: string, isRunning: (record: JobRecord) 
   }
 }
 
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
 function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    // Not there, or its writer was killed.
-    return undefined;
-  }
+  // Not there, or its writer was killed.
+  return attempt(() => JSON.parse(readFileSync(path, "utf8")));
 }

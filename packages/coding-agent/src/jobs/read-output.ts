@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { incompleteCharacterBytes, maxOutputBytes } from "@tau-agent/system";
+import { attempt, incompleteCharacterBytes, maxOutputBytes } from "@tau-agent/system";
 
 export interface OutputPiece {
   readonly output: string;
@@ -48,7 +48,8 @@ export function readOutput(
 }
 
 function partsIn(folder: string): readonly Part[] {
-  const parts = namesIn(folder).flatMap((name): Part[] => {
+  const names = attempt(() => readdirSync(folder)) ?? [];
+  const parts = names.flatMap((name): Part[] => {
     const start = /^output-(\d+)$/.exec(name)?.[1];
     const path = join(folder, name);
     const size = start && statSync(path, { throwIfNoEntry: false })?.size;
@@ -57,14 +58,6 @@ function partsIn(folder: string): readonly Part[] {
       : [];
   });
   return parts.sort((left, right) => left.start - right.start);
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function readParts(parts: readonly Part[], from: number): Buffer {

@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { attempt } from "@tau-agent/system";
 
 /** More links than this in a row are a loop. */
 const MAX_LINKS = 40;
@@ -21,9 +22,5 @@ export function realPathOf(path: string, links = 0): string {
 }
 
 function linkTarget(path: string): string | undefined {
-  try {
-    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => (lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined));
 }

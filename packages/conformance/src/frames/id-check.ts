@@ -1,4 +1,4 @@
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { isDocumentedEvent } from "./document-events.ts";
 import type { Frame } from "./frame-queue.ts";
 
@@ -7,7 +7,7 @@ export class IdCheck {
   readonly #unanswered = new Map<unknown, number>();
 
   sent(line: string): void {
-    const { id } = readRecord(line);
+    const { id } = parseObject(line) ?? {};
     if (id !== undefined) this.#unanswered.set(id, (this.#unanswered.get(id) ?? 0) + 1);
   }
 
@@ -28,13 +28,4 @@ export class IdCheck {
 
 function hasIdOfItsOwn(type: string): boolean {
   return /^(extension_ui_request|bash_execution_update|prompt_result|subagent_.*)$/.test(type);
-}
-
-function readRecord(line: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

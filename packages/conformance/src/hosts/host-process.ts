@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { type Frame, FrameQueue } from "../frames/frame-queue.ts";
 import { mismatch, type Pattern } from "../frames/pattern.ts";
 
@@ -30,7 +30,11 @@ export interface HostProcessOptions {
 /** How much is kept of the stderr of a host whose output is not kept, in characters. */
 const STDERR_TAIL = 64 * 1024;
 
-/** A host as a child process, with everything it says. */
+/**
+ * A host as a child process, with everything it says. It shares no code with that of `rpc-client`, which adds this
+ * process's environment, ends a host that closes stdout, and soon after an exit stops reading: a test must see all
+ * of that, and what comes late.
+ */
 export class HostProcess {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly frames: FrameQueue;
@@ -109,21 +113,12 @@ export class HostProcess {
 
   #take(line: string): void {
     if (this.#keepsOutput) this.stdout += `${line}\n`;
-    const frame = parsed(line);
+    const frame = parseObject(line);
     if (frame !== undefined) {
       this.frames.push(frame);
       return;
     }
     this.noiseCount += 1;
     if (this.#keepsOutput || this.noise.length === 0) this.noise.push(line);
-  }
-}
-
-function parsed(line: string): Frame | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { SessionEntry, TodoItem, TodoStatus } from "@tau-agent/rpc-protocol";
 import { phasesOf, todosOf } from "@tau-agent/sessions/log";
+import { attempt } from "@tau-agent/system";
 import { type Html, html } from "../text/html.ts";
 import { snippet } from "./facts.ts";
 import { foldable } from "./render-parts.ts";
@@ -28,11 +29,7 @@ export function latestTodos({ entries, path }: SessionOutline): LatestTodos | un
 
 /** The list that an entry sets, whatever else is in it. */
 export function readTodosOf(entry: SessionEntry | undefined): readonly TodoItem[] | undefined {
-  try {
-    return entry && todosOf(entry);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => entry && todosOf(entry));
 }
 
 /** A todo list in the conversation: open where it is the latest, otherwise one line. */

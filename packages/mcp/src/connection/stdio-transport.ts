@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { DEFAULT_MAX_LINE_BYTES, isJsonObject, LineDecoder } from "@tau-agent/rpc-protocol/plain";
+import { DEFAULT_MAX_LINE_BYTES, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
 import type { SandboxStartError, ServerProcess } from "@tau-agent/system";
 
 export interface StdioTransportOptions {
@@ -140,11 +140,6 @@ function after(ms: number): Promise<void> {
 }
 
 function parse(line: string): JSONRPCMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (!isJsonObject(value) || value.jsonrpc !== "2.0") return undefined;
-    return value as JSONRPCMessage;
-  } catch {
-    return undefined;
-  }
+  const value = parseObject(line);
+  return value?.jsonrpc === "2.0" ? (value as JSONRPCMessage) : undefined;
 }

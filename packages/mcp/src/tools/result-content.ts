@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { formatSize, normalizeBase64, OutputSanitizer } from "@tau-agent/system";
+import { attempt, formatSize, normalizeBase64, OutputSanitizer } from "@tau-agent/system";
 import { cleanLine } from "../names/clean-text.ts";
 
 type Content = ToolResult["content"][number];
@@ -41,11 +41,7 @@ function isSaid(structured: unknown, blocks: readonly JsonObject[]): boolean {
   const [only, ...others] = isJsonObject(structured) ? Object.values(structured) : [];
   if (others.length === 0 && typeof only === "string" && texts.includes(only)) return true;
   return texts.some((text) => {
-    try {
-      return isDeepStrictEqual(JSON.parse(text), structured);
-    } catch {
-      return false;
-    }
+    return attempt(() => isDeepStrictEqual(JSON.parse(text), structured)) ?? false;
   });
 }
 

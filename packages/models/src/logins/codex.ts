@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject, parseObject } from "@tau-agent/rpc-protocol/plain";
 import type { OAuthCredential } from "../auth/store.ts";
 import { exchangeCode, grantInBrowser } from "./browser-grant.ts";
 import { loginTokens, newTokens, secondsOf, textOf, whileOpen } from "./device-grant.ts";
@@ -122,11 +122,6 @@ function accountOf({ access_token: access, id_token: id }: JsonObject): string |
 }
 
 function claimsOf(token: unknown): JsonObject {
-  try {
-    const [, payload = ""] = String(token).split(".");
-    const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
-    return isJsonObject(claims) ? claims : {};
-  } catch {
-    return {};
-  }
+  const [, payload = ""] = String(token).split(".");
+  return parseObject(Buffer.from(payload, "base64url").toString("utf8")) ?? {};
 }

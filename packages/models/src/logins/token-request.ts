@@ -1,4 +1,9 @@
-import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import {
+  errorMessage,
+  isJsonObject,
+  type JsonObject,
+  parseObject,
+} from "@tau-agent/rpc-protocol/plain";
 import { isLoopback } from "@tau-agent/system";
 import type { LoginContext } from "./login-definition.ts";
 
@@ -105,12 +110,7 @@ async function readObject(response: Response): Promise<JsonObject> {
     if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes / 1024 / 1024} MiB`);
     pieces.push(piece);
   }
-  try {
-    const value: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  return parseObject(Buffer.concat(pieces).toString("utf8")) ?? {};
 }
 
 /** `fetch` hides the reason of a failed connection in its cause. */

@@ -1,5 +1,5 @@
 import type { Result } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { ConnectionClosedError, type HostExit, RpcError } from "../base/errors.ts";
 import type { Connection } from "../connection/connection.ts";
 import { EventFilter } from "../events/event-filter.ts";
@@ -149,7 +149,7 @@ export class ProcessLink implements HostLink {
 
   #receive(connection: Connection, line: string): void {
     const routes = this.#routes;
-    const frame = routes && parsed(line);
+    const frame = routes && parseObject(line);
     if (routes === undefined || frame === undefined) connection.receive(line);
     else if (!routes.take(frame)) connection.receiveFrame(frame);
   }
@@ -188,14 +188,5 @@ export class ProcessLink implements HostLink {
       if (error instanceof RpcError) return undefined;
       throw error;
     }
-  }
-}
-
-function parsed(line: string): Record<string, unknown> | undefined {
-  try {
-    const frame: unknown = JSON.parse(line);
-    return isJsonObject(frame) ? frame : undefined;
-  } catch {
-    return undefined;
   }
 }

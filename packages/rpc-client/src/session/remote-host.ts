@@ -1,5 +1,5 @@
 import type { Params, Result } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, parseObject } from "@tau-agent/rpc-protocol/plain";
 import { ConnectionClosedError, RpcError } from "../base/errors.ts";
 import { Connection } from "../connection/connection.ts";
 import { findToken, type TokenOptions } from "../wire/find-token.ts";
@@ -199,13 +199,8 @@ export class RemoteHost implements LinkedHost {
   }
 
   #receive(line: string): void {
-    let frame: unknown;
-    try {
-      frame = JSON.parse(line);
-    } catch {
-      return;
-    }
-    if (!isJsonObject(frame)) return;
+    const frame = parseObject(line);
+    if (frame === undefined) return;
     const { type, id, command, success, sessionId, data } = frame;
     const isHandshake = type === "response" && typeof id === "string" && id.startsWith("h");
     if (isHandshake) {

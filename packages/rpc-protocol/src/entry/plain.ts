@@ -22,7 +22,7 @@ export {
   ProtocolError,
   SessionError,
 } from "../vocabulary/error.ts";
-export { isJsonObject, type JsonObject } from "../vocabulary/json-object.ts";
+export { isJsonObject, type JsonObject, parseObject } from "../vocabulary/json-object.ts";
 export { nearest, nearestHint } from "../vocabulary/nearest.ts";
 export { CONTINUE_TYPE, lastReplyParts, lastReplyText } from "../vocabulary/prompt-result.ts";
 export { errorMessage, remedyOfLimit } from "../vocabulary/system-limit.ts";

@@ -1,8 +1,9 @@
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
-import { asHeader, infoOf, parseRecord, type SessionInfo } from "./list-sessions.ts";
+import { asHeader, infoOf, type SessionInfo } from "./list-sessions.ts";
 
 /** A session in a page, as far as the two ends of its file tell. */
 type SessionHead = Pick<SessionInfo, "path" | "id" | "cwd" | "name" | "modified"> & {
@@ -118,7 +119,7 @@ async function recordsIn(
   // The last line of a file may lack its end.
   const end = to === size ? bytesRead : buffer.subarray(0, bytesRead).lastIndexOf(LINE_FEED) + 1;
   const lines = buffer.toString("utf8", 0, end).split("\n");
-  const records = lines.map(parseRecord).filter((record) => record !== undefined);
+  const records = lines.map(parseObject).filter((record) => record !== undefined);
   return { records, end: from + end };
 }
 

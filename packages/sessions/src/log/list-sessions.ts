@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject, LineDecoder } from "@tau-agent/rpc-protocol/plain";
+import { LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
 
 /** A session in a list; times are ISO 8601. */
@@ -206,22 +206,12 @@ async function* records(path: string): AsyncGenerator<Record<string, unknown>> {
   const decoder = new LineDecoder();
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     for (const line of decoder.push(chunk)) {
-      const record = "text" in line ? parseRecord(line.text) : undefined;
+      const record = "text" in line ? parseObject(line.text) : undefined;
       if (record !== undefined) yield record;
     }
   }
   for (const line of decoder.end()) {
-    const record = "text" in line ? parseRecord(line.text) : undefined;
+    const record = "text" in line ? parseObject(line.text) : undefined;
     if (record !== undefined) yield record;
-  }
-}
-
-/** The object on a line; undefined for anything else. */
-export function parseRecord(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

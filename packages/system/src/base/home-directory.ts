@@ -1,4 +1,5 @@
 import { homedir, userInfo } from "node:os";
+import { attempt } from "./attempt.ts";
 
 interface HomeSource {
   homedir(): string;
@@ -11,12 +12,4 @@ interface HomeSource {
  */
 export function findHomeDirectory(source: HomeSource = { homedir, userInfo }): string {
   return attempt(() => source.homedir()) || attempt(() => source.userInfo().homedir) || "/";
-}
-
-function attempt(read: () => string): string {
-  try {
-    return read();
-  } catch {
-    return "";
-  }
 }

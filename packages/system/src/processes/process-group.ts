@@ -1,3 +1,4 @@
+import { attempt } from "../base/attempt.ts";
 import { ProcessFinder, type ProcessSearch } from "./process-table.ts";
 
 /** Whether children get a process group of their own; Windows has none. */
@@ -55,12 +56,8 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal);
-  } catch {
-    // Already gone, or (macOS) only zombies.
-    return false;
-  }
+  // Already gone, or (macOS) only zombies.
+  return attempt(() => process.kill(pid, signal)) ?? false;
 }
 
 // By absolute path: taskkill need not be on the PATH, and an unhandled spawn error would crash.

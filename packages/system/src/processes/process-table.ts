@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { attempt } from "../base/attempt.ts";
 import { limitName } from "./limit-mark.ts";
 import { ownersVariable } from "./process-owners.ts";
 
@@ -135,14 +136,5 @@ class ProcReader {
       // It has ended or cannot be read.
     }
     return this.#buffer.subarray(0, length);
-  }
-}
-
-/** The result of a call; nothing if it throws, because processes end while they are examined. */
-function attempt<Value>(call: () => Value): Value | undefined {
-  try {
-    return call();
-  } catch {
-    return undefined;
   }
 }

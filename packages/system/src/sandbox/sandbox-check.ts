@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
+import { attempt } from "../base/attempt.ts";
 import { statusDescriptor } from "../processes/sandbox.ts";
 import { isolationArguments, statusArguments } from "./bubblewrap/bubblewrap-arguments.ts";
 
@@ -143,11 +144,7 @@ function remedyOf(failure: string): string {
 }
 
 function kernelValue(name: string): string | undefined {
-  try {
-    return readFileSync(`/proc/sys/kernel/${name}`, "utf8").trim();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(`/proc/sys/kernel/${name}`, "utf8").trim());
 }
 
 function findProgram(name: string, path: string): string | undefined {

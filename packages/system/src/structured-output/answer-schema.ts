@@ -1,4 +1,5 @@
 import { checkSchema, guardSchema } from "@tau-agent/agent";
+import { attempt } from "../base/attempt.ts";
 
 /** How long the values in a text are tried. */
 const READ_LIMIT_MS = 500;
@@ -99,9 +100,5 @@ function withInner(texts: readonly (string | undefined)[]): unknown[] {
 
 function parsed(text: string | undefined): unknown[] {
   if (text === undefined) return [];
-  try {
-    return [JSON.parse(text)];
-  } catch {
-    return [];
-  }
+  return attempt(() => [JSON.parse(text)]) ?? [];
 }

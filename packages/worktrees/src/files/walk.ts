@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { type FolderDoor, isHostPlace } from "@tau-agent/system";
+import { attempt, type FolderDoor, isHostPlace } from "@tau-agent/system";
 
 /** A file or link of the folder, or a folder without any. */
 export interface WalkedFile {
@@ -66,11 +66,3 @@ export async function walk(door: FolderDoor, skipped: ReadonlySet<string>): Prom
 }
 
 const isGit = (name: string) => name.toLowerCase() === ".git";
-
-function attempt<Value>(call: () => Value): Value | undefined {
-  try {
-    return call();
-  } catch {
-    return undefined;
-  }
-}

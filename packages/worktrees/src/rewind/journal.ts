@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { makeFolderNow } from "@tau-agent/system";
 import type { FileState } from "./files/file-state.ts";
 
@@ -81,8 +81,9 @@ export class Journal {
     }
     this.#endsWithNewline = text === "" || text.endsWith("\n");
     for (const line of text.split("\n")) {
-      const event = parsed(line);
-      if (event !== undefined) this.#events.push(event);
+      // The last line of a host that was killed may be cut.
+      const event = parseObject(line);
+      if (event !== undefined) this.#events.push(event as unknown as JournalEvent);
     }
   }
 
@@ -97,15 +98,5 @@ export class Journal {
     appendFileSync(this.#path, `${start}${JSON.stringify(event)}\n`, { mode: 0o600 });
     this.#endsWithNewline = true;
     this.#events.push(event);
-  }
-}
-
-function parsed(line: string): JournalEvent | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? (value as unknown as JournalEvent) : undefined;
-  } catch {
-    // The last line of a host that was killed.
-    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { type CommandName, commands, type Params, type Result } from "@tau-agent/rpc-protocol";
+import { attempt } from "@tau-agent/system";
 import type { LineWriter } from "../../rpc/connection/line-writer.ts";
 import type { AfterAnswer } from "../../rpc/handlers/contexts.ts";
 import type { IsolatedSession } from "../sessions/isolated-session.ts";
@@ -82,9 +83,5 @@ function isOfHost(type: unknown): boolean {
 }
 
 function headOf(line: string): { sessionId?: unknown; type?: unknown; id?: unknown } {
-  try {
-    return Object(JSON.parse(line));
-  } catch {
-    return {};
-  }
+  return attempt(() => Object(JSON.parse(line))) ?? {};
 }

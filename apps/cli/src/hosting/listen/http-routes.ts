@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { DEFAULT_MAX_LINE_BYTES } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { refusalOf } from "./access.ts";
 import { serveEvents, serveIsolatedEvents } from "./event-stream.ts";
 import { answerOne } from "./one-command.ts";
@@ -92,7 +92,8 @@ export class HttpRoutes {
       response.setHeader("Connection", "close");
       return fail(response, 413, `A command has at most ${DEFAULT_MAX_LINE_BYTES} bytes`);
     }
-    if (!holdsJsonObject(body)) return fail(response, 400, "The body is not a JSON object");
+    if (parseObject(body) === undefined)
+      return fail(response, 400, "The body is not a JSON object");
     const answer = await answerOne(body, this.#parts.setup);
     // An accepted answer to a host request has no response.
     if (answer === undefined) return void response.writeHead(204).end();
@@ -110,14 +111,6 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");
-}
-
-function holdsJsonObject(text: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }
 
 function allow(response: ServerResponse): void {

@@ -3,6 +3,7 @@ import { isAbsolute } from "node:path";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import type { SessionStart } from "@tau-agent/sessions/log";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
+import { attempt } from "@tau-agent/system";
 import { type PlaceOptions, type Places, sessionDirectory } from "./places.ts";
 
 /** The folder that tools work in: the one the session was in that goes on, where it is there. */
@@ -75,18 +76,10 @@ function folderOf(
 
 /** An inaccessible folder, such as another user's, counts as missing. */
 function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return attempt(() => statSync(path).isDirectory()) ?? false;
 }
 
 function isSame(one: string, other: string): boolean {
   if (one === other) return true;
-  try {
-    return realpathSync(one) === realpathSync(other);
-  } catch {
-    return false;
-  }
+  return attempt(() => realpathSync(one) === realpathSync(other)) ?? false;
 }

@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import {
+  attempt,
   type Diagnostic,
   readJsonFile,
   type SettingsStore,
@@ -71,20 +72,12 @@ export function findGated(
   const standard = join(cwd, ".mcp.json");
   return [
     ...dirs
-      .flatMap((dir) => namesIn(dir).map((name) => ({ dir, name })))
+      // Synchronous, because every start waits for it, and the folder is small or missing.
+      .flatMap((dir) => attempt(() => readdirSync(dir))?.map((name) => ({ dir, name })) ?? [])
       .filter(({ name }) => names.has(name))
       .map(({ dir, name }) => join(dir, name)),
     ...(existsSync(standard) ? [standard] : []),
   ].sort();
-}
-
-/** Read synchronously, because every start waits for it, and the folder is small or missing. */
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir);
-  } catch {
-    return [];
-  }
 }
 
 async function canonical(dir: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { attempt } from "@tau-agent/system";
 
 /** Modules of the host by the names extensions import them under; each loaded on first use. */
 export type HostModules = Readonly<Record<string, () => Promise<object>>>;
@@ -65,11 +66,9 @@ export function hostNameOf(name: string, hostModules: HostModules): string | und
 }
 
 function readSource(path: string): string {
-  try {
-    return statSync(path).size > maxFileBytes ? "" : readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return (
+    attempt(() => (statSync(path).size > maxFileBytes ? "" : readFileSync(path, "utf8"))) ?? ""
+  );
 }
 
 /** The file a relative import means: also without its ending, or with that of the compiled file. */
@@ -78,10 +77,6 @@ function resolveSource(path: string): string | undefined {
   const candidates = [path, `${path}.ts`, `${path}.js`, `${bare}.ts`, `${bare}.mts`, `${bare}.tsx`];
   candidates.push(join(path, "index.ts"), join(path, "index.js"));
   return candidates.find((candidate) => {
-    try {
-      return statSync(candidate).isFile();
-    } catch {
-      return false;
-    }
+    return attempt(() => statSync(candidate).isFile()) ?? false;
   });
 }

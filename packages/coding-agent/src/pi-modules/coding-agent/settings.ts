@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AuthStore, type Credential } from "@tau-agent/models";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, parseObject } from "@tau-agent/rpc-protocol/plain";
+import { attempt } from "@tau-agent/system";
 import type { HostPlaces } from "../base/host-places.ts";
 import { unsupported } from "../base/unsupported.ts";
 
@@ -158,10 +159,6 @@ function authStorage(path: string) {
 }
 
 function readObject(path: string): Values {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const text = attempt(() => readFileSync(path, "utf8"));
+  return (text && parseObject(text)) || {};
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { Diagnostic } from "@tau-agent/system";
+import { attempt } from "@tau-agent/system";
 import { leftOut } from "./text-bounds.ts";
 
 /** More templates, rules or agents than anybody writes. */
@@ -17,11 +18,7 @@ export async function namesIn(
 
 /** {@link namesIn} without leaving the thread. */
 export function namesInNow(folder: string, fits: RegExp, diagnostics: Diagnostic[]): string[] {
-  try {
-    return limited(folder, fits, diagnostics, readdirSync(folder));
-  } catch {
-    return [];
-  }
+  return attempt(() => limited(folder, fits, diagnostics, readdirSync(folder))) ?? [];
 }
 
 function limited(

@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import {
+  attempt,
   type Diagnostic,
   errorCode,
   keyFileNames,
@@ -70,11 +71,9 @@ export function folderProblem(
   origin: TextOrigin,
   bounds: TextBounds,
 ): string | undefined {
-  try {
-    return origin === "own" ? undefined : problemOf(path, realpathSync(path), bounds);
-  } catch {
-    return undefined;
-  }
+  return attempt(() =>
+    origin === "own" ? undefined : problemOf(path, realpathSync(path), bounds),
+  );
 }
 
 /** Says that a file or folder does not count. */

@@ -1,5 +1,10 @@
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
-import { isJsonObject, SESSION_VERSION, SessionError } from "@tau-agent/rpc-protocol/plain";
+import {
+  isJsonObject,
+  parseObject,
+  SESSION_VERSION,
+  SessionError,
+} from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
 
 /** Images make long lines; a longer line than this is not a session entry. */
@@ -33,7 +38,7 @@ export class RecordReader {
   take(text: string | undefined): boolean {
     this.#line += 1;
     if (text?.trim() === "") return true;
-    const value = text === undefined ? undefined : parseRecord(text);
+    const value = text === undefined ? undefined : (parseObject(text) as RawEntry | undefined);
     if (this.header === undefined) {
       if (value === undefined || !isHeader(value)) this.#refuseStart(text);
       this.header = value as SessionHeader;
@@ -94,15 +99,6 @@ export class RecordReader {
 
   #refuse(reason: string): never {
     throw new SessionError("session_invalid", { path: this.#path, reason });
-  }
-}
-
-function parseRecord(text: string): RawEntry | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? (value as RawEntry) : undefined;
-  } catch {
-    return undefined;
   }
 }
 

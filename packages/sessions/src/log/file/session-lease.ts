@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { hostname } from "node:os";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { processStart, randomUuid } from "@tau-agent/system";
+import { parseObject, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { attempt, processStart, randomUuid } from "@tau-agent/system";
 
 /** How often the owner refreshes it. */
 const HEARTBEAT_MS = 10_000;
@@ -107,14 +107,8 @@ function writeNew(path: string, text: string): void {
 }
 
 function readOwner(path: string): LeaseOwner | undefined {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return typeof value === "object" && value !== null && "pid" in value && "token" in value
-      ? (value as LeaseOwner)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseObject(attempt(() => readFileSync(path, "utf8")) ?? "");
+  return value && "pid" in value && "token" in value ? (value as unknown as LeaseOwner) : undefined;
 }
 
 function isAlive(owner: LeaseOwner | undefined, path: string): boolean {

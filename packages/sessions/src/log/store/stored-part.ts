@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { reaching } from "./open-stored-session.ts";
 import type { SessionPart } from "./session-part.ts";
 import type { SessionKey, StoreLease } from "./session-store.ts";
@@ -93,10 +93,9 @@ export class StoredPart implements SessionPart {
     const bytes = Buffer.concat(pieces);
     const end = bytes.lastIndexOf(NEWLINE) + 1;
     this.#offset += end;
-    return bytes
-      .toString("utf8", 0, end)
-      .split("\n")
-      .flatMap((line) => parsed(line));
+    // A damaged line is left out, as when the file is opened.
+    const lines = bytes.toString("utf8", 0, end).split("\n");
+    return lines.map(parseObject).filter((entry) => entry !== undefined);
   }
 }
 
@@ -125,15 +124,4 @@ export async function storeLog(
 /** The name of a part that is not the first with its name. */
 export function numbered(subpath: string | undefined, count: number): string {
   return count === 1 ? (subpath ?? "") : `${subpath}~${count}`;
-}
-
-/** A damaged line is left out, as when the file is opened. */
-function parsed(line: string): object[] {
-  if (line.trim() === "") return [];
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? [value] : [];
-  } catch {
-    return [];
-  }
 }

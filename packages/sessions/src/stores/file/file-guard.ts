@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { errorCode, randomHex } from "@tau-agent/system";
+import { attempt, errorCode, randomHex } from "@tau-agent/system";
 import { SessionStoreError } from "../../log/store/session-store.ts";
 import { isLivingOwner, processOwner } from "./process-owner.ts";
 
@@ -63,11 +63,7 @@ function removeDead(path: string): void {
 }
 
 function isDead(path: string): boolean {
-  try {
-    return !isLivingOwner(readFileSync(path, "utf8"));
-  } catch {
-    return false;
-  }
+  return attempt(() => !isLivingOwner(readFileSync(path, "utf8"))) ?? false;
 }
 
 function remove(path: string): void {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "@tau-agent/system";
 import type { SessionKey } from "../../log/store/session-store.ts";
 import { checkName, keyText } from "../common/keys.ts";
 
@@ -46,11 +47,7 @@ export function findLog(project: string, session: string): string | undefined {
 }
 
 export function sessionFiles(project: string): string[] {
-  try {
-    return readdirSync(project).filter((name) => name.endsWith(".jsonl"));
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(project).filter((name) => name.endsWith(".jsonl"))) ?? [];
 }
 
 /** What tells the session in the name of its file; the id itself, or a hash of an unusual one. */

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { errorCode, makeFolderNow, randomHex } from "@tau-agent/system";
+import { attempt, errorCode, makeFolderNow, randomHex } from "@tau-agent/system";
 import { SessionLease } from "../../log/file/session-lease.ts";
 import { sessionFileName } from "../../log/file/session-path.ts";
 import {
@@ -244,11 +244,7 @@ function newLog(files: KeyFiles, key: SessionKey, header: StoreEntry = {}): stri
 
 function lockText(log: string | undefined): string | undefined {
   if (log === undefined) return undefined;
-  try {
-    return readFileSync(`${log}.lock`, "utf8");
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(`${log}.lock`, "utf8"));
 }
 
 function endLease(path: string): void {
@@ -261,11 +257,7 @@ function writeKey({ side }: KeyFiles, { sessionId }: SessionKey): void {
 }
 
 function readKey(side: string): string | undefined {
-  try {
-    return JSON.parse(readFileSync(join(side, "key.json"), "utf8")) as string;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(readFileSync(join(side, "key.json"), "utf8")) as string);
 }
 
 function unavailable(cause: unknown): SessionStoreError {

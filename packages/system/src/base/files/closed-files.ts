@@ -1,5 +1,6 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
+import { attempt } from "../attempt.ts";
 import { isInside } from "./isolated-tree.ts";
 
 /** Files and folders whose content no copy of a folder may hold: keys, and what a sandbox closes. */
@@ -40,13 +41,4 @@ export class ClosedFiles {
 
 function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
-}
-
-function attempt<Value>(call: () => Value): Value | undefined {
-  try {
-    return call();
-  } catch {
-    // Not there, or nobody's to look at.
-    return undefined;
-  }
 }

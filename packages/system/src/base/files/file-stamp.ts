@@ -1,4 +1,5 @@
 import { type BigIntStats, statSync } from "node:fs";
+import { attempt } from "../attempt.ts";
 
 /** A file that was written less than this ago may be written again in the same tick of its clock. */
 const recentMs = 2_000;
@@ -7,11 +8,7 @@ const recentFineMs = 100;
 
 /** What a path leads to; undefined if that is nothing, or cannot be asked. */
 export function statOf(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
 }
 
 /** Differs when a file was written or replaced; for a folder, when its list of names was. */

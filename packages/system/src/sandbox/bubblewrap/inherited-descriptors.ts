@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { attempt } from "../../base/attempt.ts";
 
 /** Set for descriptors that do not reach a child (`O_CLOEXEC`, in the octal `flags` of fdinfo). */
 const CLOSED_ON_EXEC = 0o2000000;
@@ -8,13 +9,13 @@ const CLOSED_ON_EXEC = 0o2000000;
  * that started the host left open. Node closes only the first of them.
  */
 export function inheritedDescriptors(): readonly number[] {
-  try {
-    return readdirSync("/proc/self/fdinfo")
-      .map(Number)
-      .filter((number) => number > 2 && isInherited(number));
-  } catch {
-    return [];
-  }
+  return (
+    attempt(() =>
+      readdirSync("/proc/self/fdinfo")
+        .map(Number)
+        .filter((number) => number > 2 && isInherited(number)),
+    ) ?? []
+  );
 }
 
 /** What runs a command without these descriptors: a program and its first arguments. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { attempt } from "../../base/attempt.ts";
 
 /** Where this process waits for connections. */
 export interface OwnListeners {
@@ -32,7 +33,7 @@ export function ownListeners(others: readonly number[] = []): OwnListeners {
 function socketsOf(process: string | number): readonly string[] {
   const found: string[] = [];
   const folder = `/proc/${process}/fd`;
-  for (const name of namesIn(folder)) {
+  for (const name of attempt(() => readdirSync(folder)) ?? []) {
     try {
       const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`${folder}/${name}`)) ?? [];
       if (inode !== undefined) found.push(inode);
@@ -41,14 +42,6 @@ function socketsOf(process: string | number): readonly string[] {
     }
   }
   return found;
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function rowsOf(file: string): readonly (readonly string[])[] {

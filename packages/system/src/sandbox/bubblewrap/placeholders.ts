@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { attempt } from "../../base/attempt.ts";
 import { withFileLock } from "../../base/files/file-lock.ts";
 import { isRunning } from "../../base/is-running.ts";
 import { randomHex } from "../../base/random.ts";
@@ -160,9 +161,5 @@ function remove({ path, content }: MissingPlace): void {
 }
 
 function readNote(file: string): readonly MissingPlace[] {
-  try {
-    return JSON.parse(readFileSync(file, "utf8")) as readonly MissingPlace[];
-  } catch {
-    return [];
-  }
+  return attempt(() => JSON.parse(readFileSync(file, "utf8")) as readonly MissingPlace[]) ?? [];
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { attempt } from "../../base/attempt.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
@@ -50,18 +51,16 @@ export class GitSettings {
 
   #git(cwd: string, ...args: string[]): string | undefined {
     const { HOME, XDG_CONFIG_HOME, PATH } = this.#environment;
-    try {
-      return execFileSync("git", args, {
+    // No repository, no such setting, no git.
+    return attempt(() =>
+      execFileSync("git", args, {
         cwd,
         encoding: "utf8",
         timeout: TIMEOUT_MS,
         stdio: ["ignore", "pipe", "ignore"],
         env: { HOME, XDG_CONFIG_HOME, PATH },
-      });
-    } catch {
-      // No repository, no such setting, no git.
-      return undefined;
-    }
+      }),
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { attempt } from "../../base/attempt.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
@@ -226,9 +227,5 @@ function firstMissing(path: string): string {
 }
 
 function statusOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }));
 }

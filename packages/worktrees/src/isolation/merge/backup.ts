@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, type Stats, utimesSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FolderDoor, randomHex } from "@tau-agent/system";
+import { attempt, FolderDoor, randomHex } from "@tau-agent/system";
 import { foldersAbove, parentOf } from "../../git/file-names.ts";
 
 export interface BackedUp {
@@ -119,11 +119,7 @@ function putOneBack(door: FolderDoor, { name, before }: BackedUp): void {
 
 /** What is at a name; nothing where the way to it is a file or link. */
 function lookThrough(door: FolderDoor, name: string): Stats | undefined {
-  try {
-    return door.look(name);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => door.look(name));
 }
 
 function missingFolders(door: FolderDoor, name: string): string[] {

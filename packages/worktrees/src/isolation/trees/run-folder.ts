@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { isRunning, randomHex } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
 import { mendMerge } from "../merge/apply-patch.ts";
@@ -99,14 +100,8 @@ async function writeOwner(path: string, commonDirs: readonly string[]): Promise<
 }
 
 async function readOwner(path: string): Promise<Owner | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readFile(join(path, OWNER_FILE), "utf8"));
-    return typeof value === "object" && value !== null && "pid" in value && "commonDirs" in value
-      ? (value as Owner)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseObject(await readFile(join(path, OWNER_FILE), "utf8").catch(() => ""));
+  return value && "pid" in value && "commonDirs" in value ? (value as unknown as Owner) : undefined;
 }
 
 async function isAlive(owner: Owner | undefined, path: string): Promise<boolean> {
