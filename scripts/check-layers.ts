@@ -6,7 +6,6 @@ import { doors, type Layers, layers, packageFloors } from "./layers.ts";
 /** Source files that ship; tests may import from any floor. */
 const notShipped = String.raw`\.test\.ts$|/__fixtures__/|\.d\.ts$`;
 
-/** What {@link checkLayers} holds a tree against. */
 export interface LayerCheck {
   readonly layers: readonly Layers[];
   readonly doors: typeof doors;
@@ -85,7 +84,6 @@ function floorRules({ root, floors, looseFiles, hasLooseBottom }: Layers): IForb
   return [...rules, unknown, loose];
 }
 
-/** What the paths of the folders and files with these names look like. */
 function pathOf(root: string, names: readonly string[]): string {
   const paths = names.map((name) => (isFile(name) ? `${escaped(name)}$` : `${name}/`));
   return `^${root}/(?:${paths.join("|")})`;

@@ -85,7 +85,6 @@ writeText(
 writeFileSync(
   join(target, "index.ts"),
   `${header}
-/** Where the facts come from. */
 export const source = ${JSON.stringify(source)};
 
 /** Vendor → its key's environment variable, those its address needs, and its models as JSON text. */

@@ -6,7 +6,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readManifest, root } from "./publish/published-packages.ts";
 
-/** Files that say the version outside of package.json, and how. */
 const places: readonly (readonly [file: string, form: RegExp])[] = [
   ["apps/cli/src/process/version.ts", /(?<=^export const VERSION = ").*(?=";$)/m],
   ["packages/system/src/base/version.ts", /(?<=^export const VERSION = ").*(?=";$)/m],

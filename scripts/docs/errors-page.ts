@@ -3,7 +3,6 @@ import { modelErrorTable } from "../../packages/rpc-protocol/src/entry/plain.ts"
 import { errorTable } from "../../packages/rpc-protocol/src/index.ts";
 import { code, generated, table } from "./markdown.ts";
 
-/** `docs/errors.md`: every error code with its text. */
 export function errorsPage(): string {
   const row = (name: string, text: string, retryable: boolean) => [
     code(name),

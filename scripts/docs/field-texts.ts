@@ -36,7 +36,6 @@ function withTexts(source: string): string {
   });
 }
 
-/** A doc comment without its stars and line breaks. */
 export function plainComment(comment: string): string {
   return comment.replace(/\s*\n\s*\*\s?/g, " ").trim();
 }

@@ -30,7 +30,6 @@ export interface Alternative {
   readonly text: string;
 }
 
-/** Renders schemas as types, with shared ones by name. */
 export class TypeRenderer {
   readonly #names: z.core.$ZodRegistry<{ id: string }> = z.registry();
   readonly #named: Record<string, z.core.$ZodType>;

@@ -18,7 +18,6 @@ const pairs: readonly (readonly [PackageManager["name"], string])[] = [
   ["bun", "24"],
 ];
 
-/** Installs the packed packages as users do, and runs them. Returns what was tried. */
 export function checkInstalled(packed: readonly PackedPackage[], place: Place): string[] {
   return pairs.map(([name, version]) => {
     const isOwn = process.versions.node.startsWith(`${version}.`);

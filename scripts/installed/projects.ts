@@ -13,7 +13,6 @@ export interface Project extends Place {
   readonly node: (file: string, ...words: readonly string[]) => string;
 }
 
-/** The packages that a project gets: the library with all it is made of, and the commands. */
 const wanted = /^@tau-agent\/(?:rpc-protocol|ai|agent|sessions|coding-agent|cli|pi)$/;
 
 /** What the model of {@link greeting} says last. */

@@ -1,6 +1,5 @@
 import { parseSync, Visitor } from "oxc-parser";
 
-/** A range of a source text. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -22,7 +21,6 @@ export function proseOf(path: string, source: string): string {
   return hide(prose, /`[^`\n]*`|\]\([^)\n]*\)|https?:\/\/\S+/g);
 }
 
-/** Comments and test titles. */
 function proseOfMarkdown(source: string): string {
   return hide(source, /^(`{3,})[\s\S]*?^\1|<!--[\s\S]*?-->|^---\n[\s\S]*?\n---$/gm);
 }

@@ -11,7 +11,6 @@ const required = [
   "publishConfig",
 ];
 
-/** The packages that bundle others, and so carry their licences. */
 const bundling = new Set(["@tau-agent/ai", "@tau-agent/coding-agent", "@tau-agent/cli"]);
 
 /** The top of a package. All else is a mistake in `files`. */

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What a `package.json` says, as far as publishing asks. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;

@@ -1,4 +1,3 @@
-/** What npm shows of the repository of a package. */
 export interface RepositoryFields {
   readonly homepage: string;
   readonly bugs: { readonly url: string };

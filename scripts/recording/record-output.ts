@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** What a program printed at a moment. */
 export interface Chunk {
   /** Since the program's start. */
   readonly seconds: number;

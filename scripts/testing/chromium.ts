@@ -73,7 +73,6 @@ export function browserLaunch(): BrowserLaunch {
   };
 }
 
-/** The folder with the unpacked browser of the installed version. */
 function unpackedBrowser(): string {
   const manifest = join(modules, "@sparticuz/chromium/package.json");
   const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };

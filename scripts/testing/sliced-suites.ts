@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(new URL(".", import.meta.url))));
 
-/** The test files of which a run takes a slice. */
 export function slicedSuites(): string[] {
   return globSync("{packages,apps,clients,docs}/**/*.test.ts", {
     cwd: root,

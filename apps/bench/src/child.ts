@@ -12,7 +12,6 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** A line of JSON from a child. */
 export type Frame = Record<string, unknown>;
 
 /**
@@ -87,12 +86,10 @@ export class Child {
     this.#process.stdout?.pause();
   }
 
-  /** Reads on. */
   resume(): void {
     this.#process.stdout?.resume();
   }
 
-  /** Sends text as it is. */
   write(text: string): void {
     this.#stdin.write(text);
   }
@@ -101,7 +98,6 @@ export class Child {
     this.#stdin.write(`${JSON.stringify(frame)}\n`);
   }
 
-  /** The next frame that `matches`. */
   next(matches: (frame: Frame) => boolean): Promise<Frame> {
     return new Promise((resolve, reject) => {
       this.#waiters.add({ matches, resolve, reject });
@@ -130,7 +126,6 @@ export class Child {
     clearTimeout(timer);
   }
 
-  /** Kills the child if it is still running. */
   kill(): void {
     this.#process.kill("SIGKILL");
   }

@@ -40,9 +40,7 @@ const EVENTS_PER_WRITE = 4;
 export class ModelServer implements AsyncDisposable {
   /** The replies to send, in this order; after them a short text. */
   replies: Reply[] = [];
-  /** The requests so far. */
   readonly exchanges: Exchange[] = [];
-  /** The body of the last request. */
   lastBody = Buffer.alloc(0);
   #gate: Promise<void> | undefined;
   readonly #server = createServer((request, response) => {

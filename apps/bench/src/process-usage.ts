@@ -14,7 +14,6 @@ export function residentMib(pid: number): number {
   return statusMib(pid, "VmRSS");
 }
 
-/** Peak memory of a process, in MiB. */
 export function peakMib(pid: number): number {
   return statusMib(pid, "VmHWM");
 }

@@ -47,7 +47,6 @@ export class RemoteModelServer implements AsyncDisposable {
     await this.#order({ type: "reply", plans });
   }
 
-  /** The requests since the last call of `reply`. */
   async exchanges(): Promise<readonly Exchange[]> {
     return (await this.#order({ type: "exchanges" })) as readonly Exchange[];
   }

@@ -14,7 +14,6 @@ export function labelCells(markdown: Pick<MarkdownRenderer, "core">): void {
   });
 }
 
-/** The words of an inline token without its markup. */
 function plainText(token: { children: { content: string }[] | null } | undefined): string {
   return (token?.children ?? []).map(({ content }) => content).join("");
 }

@@ -55,7 +55,6 @@ export function inlineDeclarations(name: string, parts: readonly string[]): void
   }
 }
 
-/** The names that a door exports, and the declarations they come from. */
 function namesOf(door: string): Map<string, string> {
   const exported = /^export (?:type )?\{([^}]*)\} from "(\.[^"]+)";$/gm;
   const names = new Map<string, string>();

@@ -4,7 +4,6 @@ import type { Options } from "tsup";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
-/** Writes the licences of all bundled packages to `file`, as they ask for. */
 export function licences(file: string): Plugin {
   return {
     name: "licences",
@@ -50,7 +49,6 @@ function statedLicence({ name, license, author }: Record<string, unknown>): stri
   );
 }
 
-/** The terms of the MIT licence, which is also ours. */
 function mitTerms(): string {
   const ours = readFileSync(new URL("../../../LICENSE", import.meta.url), "utf8");
   return ours.slice(ours.indexOf("Permission is hereby granted"));

@@ -58,7 +58,6 @@ function says(pattern: RegExp): (error: ProviderError) => boolean {
     code === "network" && status === undefined && pattern.test(message);
 }
 
-/** What {@link nameProvider} says besides. */
 export interface NamingOptions {
   /** The longest wait that a vendor may ask for, in ms; a longer one is said. */
   readonly maxRetryDelayMs?: number | undefined;

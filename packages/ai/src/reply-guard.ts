@@ -28,12 +28,10 @@ export class ReplyGuard {
     return this.#controller.signal;
   }
 
-  /** Why the reply was ended from here. */
   get failure(): ProviderError | undefined {
     return this.#failure;
   }
 
-  /** Whether it was the user who ended it. */
   get hasUserAborted(): boolean {
     return this.#failure?.code === "aborted";
   }

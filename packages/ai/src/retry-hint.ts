@@ -5,7 +5,6 @@ export interface RetryHintSource {
   readonly headers?: HeaderReader | undefined;
   /** The parsed body. */
   readonly body?: unknown;
-  /** The error's text. */
   readonly text?: string | undefined;
   /** Whether the error is a rate limit: only then do headers about the limit's window count. */
   readonly isRateLimit?: boolean | undefined;

@@ -1,4 +1,3 @@
-/** The words for a name that does not resolve, and the name. */
 const unknownName = /(?:ENOTFOUND|EAI_AGAIN) (\S+)/;
 /** The words for an address where nobody answers, its host and its port. */
 const unreachedAddress = /(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT) (\S+):(\d+)/;

@@ -88,7 +88,6 @@ ${renderHead(head)}
 `;
 }
 
-/** The page between the entries of the current branch and those of the others. */
 export function pageMiddle(): Html {
   return html`</div>
 <footer>End of the branch</footer>

@@ -5,14 +5,12 @@ import { type McpPlaces, projectFiles, userFile } from "./config/places.ts";
 import type { McpServerList } from "./session/environment.ts";
 import type { McpServers } from "./session/mcp-servers.ts";
 
-/** A prompt of a server, as a command. */
 export interface RemoteCommand {
   readonly name: string;
   readonly description?: string | undefined;
   readonly source: "prompt";
 }
 
-/** What {@link McpAccess} works with. */
 export interface McpAccessOptions {
   readonly places: () => McpPlaces;
   /** Servers of the embedder's, by name, as in `mcpServers` of mcp.json. */

@@ -104,7 +104,6 @@ export function createCustomProvider(id: string, entry: ProviderEntry): CustomPr
   };
 }
 
-/** Whether a URL points to this machine. */
 export function isLocalUrl(url: string | undefined): boolean {
   if (url === undefined || !URL.canParse(url)) return false;
   return isLoopback(new URL(url).hostname);

@@ -150,7 +150,6 @@ interface Problem {
 /** The usable parts of a models.json, and why the rest is not. */
 export interface ModelsFile {
   readonly providers: Readonly<Record<string, ProviderEntry>>;
-  /** What is left out. */
   readonly problems: readonly Problem[];
   /** Members that nothing reads. */
   readonly ignored: readonly Problem[];
@@ -261,7 +260,6 @@ class Reader {
   }
 }
 
-/** A model by its id, where it has one. */
 function nameOf(entry: unknown, provider: string): string | undefined {
   const id = isJsonObject(entry) ? entry.id : undefined;
   return typeof id === "string" && id !== "" ? `model "${provider}/${id}"` : undefined;

@@ -26,11 +26,9 @@ export interface RequestAuth {
   readonly baseUrl?: string;
 }
 
-/** What a {@link ModelRegistry} works with. */
 export interface ModelRegistryOptions {
   readonly catalog: ModelCatalog;
   readonly keys: KeyResolver;
-  /** The logins of vendors. */
   readonly logins?: Logins | undefined;
   /** Asks for the `fetch` of requests; default the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;

@@ -13,7 +13,6 @@ export interface ScopedModel {
   readonly thinkingLevel?: ThinkingLevel;
 }
 
-/** What a user typed to name a model. */
 export interface ModelPattern {
   /** `provider/id`, an id, or a part of either; `:<thinking>` may follow. */
   readonly model: string;

@@ -5,7 +5,6 @@ import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { MAX_TIMER_MS, type SettingsStore } from "@tau-agent/system";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 
-/** What {@link Retry} works with. */
 export interface RetryOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
@@ -13,7 +12,6 @@ export interface RetryOptions {
   readonly keys: Pick<KeyResolver, "mayRenew" | "renewRefused">;
 }
 
-/** A request that failed. */
 export interface FailedRequest {
   readonly error: ProviderError | undefined;
   readonly provider: string;

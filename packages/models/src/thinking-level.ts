@@ -1,7 +1,6 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "@tau-agent/system";
 
-/** The sources of the thinking level, strongest first. */
 export interface ThinkingChoice {
   readonly flag?: ThinkingLevel | undefined;
   /** The `:<thinking>` suffix of the model's pattern. */

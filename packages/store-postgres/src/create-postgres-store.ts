@@ -150,7 +150,6 @@ class PostgresStore implements SessionStore {
   }
 }
 
-/** What the tables know a key, its session and its project by. */
 function hashesOf({ projectKey, sessionId, subpath }: SessionKey) {
   const names = { projectKey, sessionId, ...(subpath === undefined ? {} : { subpath }) };
   for (const [name, text] of Object.entries(names)) {

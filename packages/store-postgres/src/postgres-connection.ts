@@ -18,7 +18,6 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>;
 }
 
-/** Where {@link PostgresConnection} sends queries. */
 export interface ConnectionOptions {
   readonly url?: string | undefined;
   readonly pool?: PostgresPool | undefined;

@@ -40,7 +40,6 @@ export function tableStatements(schema: string): string[] {
   ];
 }
 
-/** The statements of a store, with the server's clock. */
 export function statements(schema: string) {
   const now = "clock_timestamp()";
   const later = (parameter: string) => `${now} + ${parameter} * interval '1 millisecond'`;

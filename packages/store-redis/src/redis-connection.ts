@@ -16,7 +16,6 @@ export type Word = string | number | Uint8Array;
 /** A reply as a driver gives it, with texts as bytes. */
 export type Reply = Buffer | number | null | readonly Reply[];
 
-/** Where {@link RedisConnection} sends commands. */
 export interface ConnectionOptions {
   readonly url?: string | undefined;
   readonly client?: IoredisClient | NodeRedisClient | undefined;

@@ -37,7 +37,6 @@ export function keysOf(prefix: string, key: SessionKey): RedisKeys {
   };
 }
 
-/** How the names of everything of a project begin. */
 export function projectPrefix(prefix: string, projectKey: string): string {
   return `${prefix}{${spelt("projectKey", projectKey)}}:`;
 }

@@ -1,6 +1,5 @@
 /** After this time a line names what a job waits for. */
 const NOTICE_MS = 10_000;
-/** How often the line is repeated. */
 const AGAIN_MS = 60_000;
 /** Jobs are looked at far more often while they wait; after this time it is another wait. */
 const GAP_MS = 60_000;

@@ -32,7 +32,6 @@ export const startUp: Measurement = {
   },
 };
 
-/** Eight hosts at once, compared with eight bare Nodes at once. */
 export const eightHosts: Measurement = {
   name: "eight-hosts",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {

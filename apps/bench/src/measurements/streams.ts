@@ -13,7 +13,6 @@ import { Workspace } from "../workspace.ts";
 const LINEAR = 1.3;
 const floorClient = fileURLToPath(new URL("../floors/sse-client.mjs", import.meta.url));
 
-/** CPU and bytes per streamed text delta. */
 export const textStream: Measurement = {
   name: "text-stream",
   run: (options) =>
@@ -46,7 +45,6 @@ interface Cost {
   readonly bytes: number;
 }
 
-/** Runs one prompt on a child and returns the cost of each delta. */
 type Run = (count: number) => Promise<Cost>;
 
 async function measureStream(options: BenchOptions, stream: StreamCase): Promise<Row[]> {

@@ -57,7 +57,6 @@ export const toolTurns: Measurement = {
   },
 };
 
-/** The times between the requests of one run, in ms. */
 async function runTurns(
   server: ModelServer,
   turns: number,

@@ -19,7 +19,6 @@ export interface Span {
   readonly to: number;
 }
 
-/** The time a process spent in its functions. */
 export class SelfTimes {
   /** By the name of a function and its module, in ms; without waiting. */
   readonly #byFunction = new Map<string, number>();
@@ -28,7 +27,6 @@ export class SelfTimes {
     return [...this.#byFunction.values()].reduce((sum, ms) => sum + ms, 0);
   }
 
-  /** The functions with the most time of their own, most first. */
   top(count: number): { readonly name: string; readonly ms: number }[] {
     const all = [...this.#byFunction].map(([name, ms]) => ({ name, ms }));
     return all.sort((left, right) => right.ms - left.ms).slice(0, count);

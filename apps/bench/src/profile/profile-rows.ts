@@ -31,7 +31,6 @@ const commandOf: Readonly<Record<string, string>> = {
   "grep-few": "prompt",
 };
 
-/** What Tau does while the turns of a row are taken. */
 export interface RowProfile {
   readonly row: string;
   readonly command: string | undefined;

@@ -16,7 +16,6 @@ import type { Shutdown } from "../process/shutdown.ts";
 import { VERSION } from "../process/version.ts";
 import { type ExtensionSeams, sessionOptions } from "../session/session-options.ts";
 
-/** The process that an agent for editors runs in. */
 export interface AcpProcess {
   readonly options: CliOptions;
   readonly environment: ProcessEnvironment;

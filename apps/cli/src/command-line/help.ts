@@ -4,7 +4,6 @@ import type { Subcommand } from "./subcommand.ts";
 
 const WIDTH = 100;
 
-/** Where the sentence about an option begins. */
 const INDENT = 34;
 
 /** The options of the host that `tau --help` shows; `tau help options` has all. */

@@ -9,7 +9,6 @@ export interface StoreOptions {
 
 type StoreOptionTable = Readonly<Record<string, OptionRow & { readonly key: keyof StoreOptions }>>;
 
-/** The options of sessions in a store, by their long names. */
 export const storeOptions: StoreOptionTable = {
   store: {
     key: "store",

@@ -15,7 +15,6 @@ export interface CommandContext {
 /** A subcommand as the command line, the help and the completion see it. */
 export interface Subcommand {
   readonly name: string;
-  /** Its line in `tau --help`. */
   readonly summary: string;
   /** The ways to write it, each without `tau <name>`. */
   readonly usage: readonly string[];

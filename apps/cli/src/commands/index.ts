@@ -11,7 +11,6 @@ import { packageCommands } from "./packages.ts";
 import { record } from "./record.ts";
 import { rewind } from "./rewind.ts";
 
-/** Every subcommand, as `tau --help` shows them. */
 export const subcommands: readonly Subcommand[] = [
   ...packageCommands,
   config,

@@ -4,7 +4,6 @@ import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 import { subcommands } from "./index.ts";
 
-/** What came of words that may be a subcommand's. */
 export type Outcome =
   /** They are for the host. */
   | { readonly kind: "none" }

@@ -5,7 +5,6 @@ import type { HostModules } from "@tau-agent/coding-agent";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import { PI_VERSION } from "../process/version.ts";
 
-/** Modules of a package by the subpath they are imported under. */
 type Subpaths = Readonly<Record<string, string>>;
 
 /** Some extensions start programs that import pi's packages. */

@@ -4,7 +4,6 @@ import { RpcClient, type RpcClientOptions } from "@tau-agent/rpc-client";
 import { type CommandName, commands, type SessionEvent } from "@tau-agent/rpc-protocol";
 import type { ProcessEnvironment } from "../process/environment.ts";
 
-/** What extensions start a further host with. */
 type ExtensionClientOptions = Pick<
   RpcClientOptions,
   "cliPath" | "cwd" | "env" | "provider" | "model" | "args"

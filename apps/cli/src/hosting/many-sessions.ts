@@ -25,7 +25,6 @@ export function isolatedLines(options: IsolatedLinesOptions): IsolatedLines {
   return new IsolatedLines(options);
 }
 
-/** Starts this program again for each session. */
 function isolation({
   environment: { program, variables, store },
   words,

@@ -72,7 +72,6 @@ async function ringMaker(): Promise<(limits: RingLimits) => ReplayRing> {
   return (limits) => new ReplayRing(limits);
 }
 
-/** Opens the session that the command line asks for. */
 function openOnly(pool: SessionPool, context: HostingContext): Promise<HostedSession> {
   const { options, logger, environment, shutdown, beforeExtensions } = context;
   return pool.openOnly(

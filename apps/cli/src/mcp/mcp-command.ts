@@ -62,7 +62,6 @@ function connected({ mcp }: AgentSession): Promise<McpServerList> {
   return showingProgress("Connecting to MCP servers", () => mcp.connected());
 }
 
-/** What a report needs besides the servers. */
 interface ReportContext {
   readonly print: (text: string) => void;
   readonly names: () => Promise<string[]>;

@@ -8,7 +8,6 @@ const hints = {
     " Choose another folder with --session-dir, or keep the session in memory with --no-session.",
 } as const;
 
-/** The flags of options that the library names. */
 const flags = { provider: "--provider", tools: "--tools", "session.id": "--session-id" } as const;
 
 /** What to do about a problem, as a sentence to add; empty if its text says so. */

@@ -1,4 +1,3 @@
-/** The cells of the memory that host and guard share. */
 export const guardCells = {
   /** The last question that the host's thread has answered. */
   answered: 0,
@@ -14,7 +13,6 @@ export const inputStates = {
   owed: 2,
 } as const;
 
-/** What the guard's thread starts with. */
 export interface GuardData {
   readonly memory: SharedArrayBuffer;
   readonly cells: typeof guardCells;

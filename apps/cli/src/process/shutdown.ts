@@ -32,12 +32,10 @@ export class Shutdown {
     return this.#ending !== undefined;
   }
 
-  /** Adds a step of the orderly end. */
   onShutdown(step: () => Promise<void>): void {
     this.#steps.push(step);
   }
 
-  /** Handles signals from now on. */
   listen(): void {
     for (const [signal, code] of Object.entries(signalExitCodes)) {
       process.on(signal, () => {

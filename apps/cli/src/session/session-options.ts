@@ -25,7 +25,6 @@ export type ExtensionSeams = Pick<
   readonly beforeExtensions?: () => Promise<void>;
 } & Pick<CreateAgentSessionOptions, "clientReady">;
 
-/** The session that a command line asks for. */
 export async function sessionOptions(
   options: CliOptions,
   environment: ProcessEnvironment,

@@ -135,7 +135,6 @@ async function confirmSandbox(
   );
 }
 
-/** A tool of this host's client, for the subagent's host. */
 function hostToolOf({ definition, run }: RunnableHostTool): DefinedTool {
   return {
     definition,

@@ -13,7 +13,6 @@ import {
 import type { ProcessEnvironment } from "../process/environment.ts";
 import { VERSION } from "../process/version.ts";
 
-/** How spans go to a collector. */
 export type TraceProtocol = "http/json" | "http/protobuf";
 
 type Variables = ProcessEnvironment["variables"];

@@ -6,7 +6,6 @@ import { elicitationOf, elicitedResult } from "../mapping/elicitation.ts";
 import { askedCall, permissionAnswer, permissionOptions } from "../mapping/permission.ts";
 import { untilAborted } from "./client-files.ts";
 
-/** What questions to the client need of their session. */
 export interface QuestionPlace {
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities | undefined;
@@ -16,7 +15,6 @@ export interface QuestionPlace {
   readonly callShown: (request: ApprovalRequest, signal: AbortSignal) => Promise<string>;
   /** The client's id of a call; undefined if it knows none. */
   readonly idOfCall: (toolCallId: string) => string | undefined;
-  /** A call was asked about, and has an answer. */
   readonly onDecided: (request: ApprovalRequest, isAllowed: boolean) => void;
 }
 

@@ -3,7 +3,6 @@ import { ToolError } from "@tau-agent/agent";
 import type { CommandRunner } from "@tau-agent/coding-agent";
 import type { ForeignCommand } from "@tau-agent/system";
 
-/** How much output the client keeps of a command. */
 const OUTPUT_BYTES = 1024 * 1024;
 /** How long the client may take to end a command and to hand over its output. */
 const END_MS = 1_000;

@@ -1,7 +1,6 @@
 import { type AnyMessage, RequestError, type Stream } from "@agentclientprotocol/sdk";
 import { encodeLine, LineDecoder } from "@tau-agent/rpc-protocol/plain";
 
-/** Where messages go; nothing else reaches the client. */
 export interface MessageOutput {
   /** Returns false when the reader is behind. */
   write(text: string, onWritten?: () => void): boolean;

@@ -26,7 +26,6 @@ export function modeWithId(id: string): PermissionMode | undefined {
   return modes.find((mode) => mode.id === id)?.id;
 }
 
-/** What the client may choose about a session. */
 export interface Choices {
   readonly model: Model | undefined;
   readonly models: readonly Model[];

@@ -1,7 +1,6 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
 
-/** A block of a message as the client shows it. */
 function contentBlock(block: UserContent): ContentBlock {
   if (block.type === "text") return { type: "text", text: block.text };
   return { type: "image", data: block.data, mimeType: block.mimeType };

@@ -13,7 +13,6 @@ export interface EventUpdatesOptions {
 
 type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: Type }>;
 
-/** Turns the events of a session into updates for its client. */
 export class EventUpdates {
   readonly calls: ToolCalls;
   readonly client: ClientCapabilities | undefined;

@@ -51,7 +51,6 @@ export interface PermissionAnswer {
   readonly deniesFromNowOn: boolean;
 }
 
-/** What an outcome means for the options that were offered. */
 export function permissionAnswer(
   outcome: RequestPermissionOutcome | undefined,
   options: readonly PermissionOption[],

@@ -102,7 +102,6 @@ export class AcpSession {
     else if (this.session.isBusy) void this.session.abort();
   }
 
-  /** Ends everything and closes the file. */
   async close(): Promise<void> {
     this.cancel();
     await this.session.dispose();

@@ -15,7 +15,6 @@ export class UpdateLine {
     this.#send = send;
   }
 
-  /** Adds a step; resolves once the client has taken its updates. */
   add(step: Step): Promise<void> {
     this.#last = this.#last
       .then(async () => {

@@ -24,7 +24,6 @@ export interface PreparedCall {
   execute(): Promise<ToolResult>;
 }
 
-/** Waits for the person who decides about a call, if there is one. */
 export async function settleToolCall(prepared: PreparedCall): Promise<PreparedCall> {
   const { call, settle } = prepared;
   if (settle === undefined) return prepared;

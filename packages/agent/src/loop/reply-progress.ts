@@ -11,7 +11,6 @@ export class ReplyProgress {
     return this.#partial !== undefined;
   }
 
-  /** Notes a step that was emitted. */
   add(event: AssistantMessageEvent): void {
     if (!("partial" in event)) return;
     this.#partial = event.partial;

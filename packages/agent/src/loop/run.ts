@@ -135,7 +135,6 @@ export interface AgentOptions {
   readonly watchReply?: ((run: AbortSignal) => Promise<ReplyWatch | undefined>) | undefined;
 }
 
-/** The state of one run. */
 export interface Run {
   readonly options: AgentOptions;
   readonly signal: AbortSignal;

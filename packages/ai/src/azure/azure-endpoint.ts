@@ -2,7 +2,6 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "../errors.ts";
 import type { Environment, StreamOptions } from "../provider.ts";
 
-/** Where a request to Azure goes. */
 export interface AzureEndpoint {
   readonly baseUrl: string;
   /** Behind the base URL, with the API version where the path does not say it. */

@@ -34,7 +34,6 @@ function textOf(member: unknown): string {
   return typeof member === "string" ? member : (JSON.stringify(member) ?? "");
 }
 
-/** What a response with an error status means. */
 export async function classifyResponse(response: Response): Promise<ProviderErrorInit> {
   const { status, statusText, headers } = response;
   const text = await response.text();

@@ -14,7 +14,6 @@ import type {
 import { appendTurn, type Conversation, type Turn, turnsOf } from "../request/conversation.ts";
 import { Memo } from "../request/memo.ts";
 
-/** What the encoding of messages depends on. */
 export interface MessageRules {
   /** Results of tools may hold images; other models get them after the results. */
   readonly hasImageResults: boolean;

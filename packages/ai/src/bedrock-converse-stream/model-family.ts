@@ -16,7 +16,6 @@ export interface ModelFamily {
 
 const longCache = /claude-(?:opus|sonnet|haiku)-(?:4[.-][5-9]|[5-9])|claude-(?:fable|mythos)/;
 
-/** Tells by id and name what a model is. */
 export function familyOf({ id, name }: Pick<Model, "id" | "name">): ModelFamily {
   const text = `${id} ${name.replaceAll(" ", "-")}`.toLowerCase();
   return {

@@ -68,7 +68,6 @@ async function* readEvents(
   if (stream !== undefined) yield* stream;
 }
 
-/** The variables that a client is made from. */
 function awsOf(environment: Environment): [string, string | undefined][] {
   return Object.entries(environment).filter(([name]) => /^AWS_|^HOME$|^USERPROFILE$/.test(name));
 }

@@ -35,7 +35,6 @@ const geographies: Readonly<Record<string, string>> = {
   "us-gov": "us-gov-west-1",
 };
 
-/** The profile that counts and the files that may hold it. */
 export function profileFiles(environment: Environment): ProfileFiles {
   const set = (name: string) => environment[name]?.trim() || undefined;
   const folder = join(set("HOME") ?? set("USERPROFILE") ?? homedir(), ".aws");

@@ -8,7 +8,6 @@ import { familyOf } from "./model-family.ts";
 /** The members of a request that say how much the model may think and write. */
 export interface Limits {
   readonly inferenceConfig: InferenceConfiguration;
-  /** What Converse has no member for. */
   readonly fields: Readonly<Record<string, Json>>;
   readonly outputConfig?: OutputConfig;
 }

@@ -26,7 +26,6 @@ export class PartialArgs {
     return this.#path.length === 0;
   }
 
-  /** Sets a value, or adds a piece to a text. Returns what that adds to the JSON. */
   add(piece: PartialArg): string {
     const path = stepsOf(asText(piece.jsonPath));
     const [member] = path;
@@ -161,7 +160,6 @@ function gapText(at: Step, previous: Step | undefined): string {
   return "null,".repeat(Number(at) - (previous === undefined ? 0 : Number(previous) + 1));
 }
 
-/** A text as it is between the quotes. */
 function textWithin(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

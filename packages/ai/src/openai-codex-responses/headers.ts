@@ -15,7 +15,6 @@ export function codexHeaders(options: StreamOptions): Record<string, string> {
   };
 }
 
-/** The account that a token of ChatGPT is for. */
 function accountOf(token: string): string | undefined {
   try {
     const [, payload = ""] = token.split(".");

@@ -30,7 +30,6 @@ export interface ReasoningDetail {
   readonly [member: string]: unknown;
 }
 
-/** What one chunk adds to a reply. */
 export interface ChunkDelta {
   readonly content?: ChunkContent | null | undefined;
   readonly refusal?: string | null | undefined;

@@ -168,7 +168,6 @@ function onlyText(delta: ChunkDelta): string {
 
 const callMembers: ReadonlySet<string> = new Set(["tool_calls", "role"]);
 
-/** The piece of a call, if a delta has one and nothing else. */
 function onlyCallPiece(delta: ChunkDelta): ToolCallPiece | undefined {
   const pieces = delta.tool_calls;
   const isOne = Array.isArray(pieces) && pieces.length === 1 && hasOnly(delta, callMembers);

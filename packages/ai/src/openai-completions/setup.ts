@@ -10,7 +10,6 @@ interface ToolsMessage {
   readonly tools: readonly ChatCompletionFunctionTool[];
 }
 
-/** The types of this format. */
 export interface CompletionsShapes {
   readonly turn: ChatCompletionMessageParam;
   readonly change: ChatCompletionMessageParam | ToolsMessage;

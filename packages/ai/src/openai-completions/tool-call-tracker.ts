@@ -16,7 +16,6 @@ export class ToolCallTracker {
   readonly #calls: Call[] = [];
   readonly #bySlot = new Map<number, Call>();
 
-  /** What one piece adds. */
   read(piece: ToolCallPiece): Delta {
     const id = asId(piece.id);
     const name = asId(piece.function?.name);

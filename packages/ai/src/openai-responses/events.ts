@@ -14,7 +14,6 @@ export interface OutputItem {
   readonly encrypted_content?: string | null | undefined;
 }
 
-/** Token counts of a response. */
 export interface ResponsesUsage {
   readonly input_tokens?: number | null;
   readonly input_tokens_details?: {

@@ -48,7 +48,6 @@ export class ItemTable {
     return typeof index === "number" ? this.#byIndex.get(index) : otherwise;
   }
 
-  /** Begins a new item. */
   open(place: Place, data: OutputItem): Item {
     const item: Item = {
       key: `item:${this.#items.length}`,

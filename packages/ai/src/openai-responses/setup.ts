@@ -5,7 +5,6 @@ import { changedInstructions, type PrefixWire, toolChanges } from "../request/se
 /** A function as requests define it; not every server takes `strict`. */
 export type EncodedTool = Omit<FunctionTool, "strict"> & Partial<Pick<FunctionTool, "strict">>;
 
-/** The types of this format. */
 export interface ResponsesShapes {
   readonly turn: ResponseInputItem;
   readonly change: ResponseInputItem;

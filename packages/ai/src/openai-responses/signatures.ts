@@ -6,7 +6,6 @@ export interface TextSignature {
   readonly phase?: "commentary" | "final_answer" | undefined;
 }
 
-/** Writes a text signature as JSON. */
 export function writeTextSignature(id: string, phase: string | null | undefined): string {
   return JSON.stringify({ v: 1, id, ...(phase && { phase }) });
 }

@@ -61,7 +61,6 @@ export async function postForEvents<Chunk>(
   });
 }
 
-/** An event's data, and the error in it if it is one. */
 function parseEvent(data: string): { readonly value: unknown; readonly error: unknown } {
   let value: { readonly error?: unknown } | null;
   try {

@@ -1,6 +1,5 @@
 import type { ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 
-/** The data URL of an image. */
 export function imageUrl(image: ImageContent): string {
   return `data:${image.mimeType};base64,${image.data}`;
 }

@@ -32,7 +32,6 @@ export function asReason(value: unknown): string | undefined {
   return text === "" ? undefined : text.slice(0, longestReason);
 }
 
-/** The objects of a list. */
 export function asList<Item extends object>(
   value: readonly (Item | null)[] | undefined | null,
 ): Item[] {
@@ -40,7 +39,6 @@ export function asList<Item extends object>(
   return list.filter((item): item is Item => typeof item === "object" && item !== null);
 }
 
-/** An object, or an empty one. */
 export function asObject<Value extends object>(value: Value | undefined | null): Partial<Value> {
   return isJsonObject(value) ? value : {};
 }

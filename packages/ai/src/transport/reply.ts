@@ -6,7 +6,6 @@ export interface ByteSource {
   return(): Promise<unknown>;
 }
 
-/** What a reply is made from. */
 export interface ReplyInit {
   readonly status: number;
   readonly statusText: string;

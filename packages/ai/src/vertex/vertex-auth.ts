@@ -15,7 +15,6 @@ const scope = "https://www.googleapis.com/auth/cloud-platform";
 /** The words that pi's files have where there is no key. */
 const noKeys: ReadonlySet<string> = new Set(["gcp-vertex-credentials", "<authenticated>"]);
 
-/** The key that a request has, if it is one. */
 export function keyOf({ apiKey }: StreamOptions): string | undefined {
   return apiKey && !noKeys.has(apiKey) ? apiKey : undefined;
 }

@@ -2,7 +2,6 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "../errors.ts";
 import type { Environment } from "../provider.ts";
 
-/** Where the models of a publisher are. */
 export interface VertexPlace {
   /** With version, project and location; the publisher follows. */
   readonly baseUrl: string;

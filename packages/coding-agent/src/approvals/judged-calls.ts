@@ -42,7 +42,6 @@ interface Basis extends Partial<Pick<Judged, "subjects" | "state">> {
   readonly isAllowedByPerson: boolean;
 }
 
-/** What the parts of a tool gate share. */
 export interface GateState {
   /** Calls of a reopened session with the ids of their questions. */
   readonly resumed: Map<string, string>;
@@ -50,7 +49,6 @@ export interface GateState {
   withdrawals: number;
 }
 
-/** A call on its way through the gate. */
 export interface PassingCall {
   readonly call: ToolCall;
   readonly tool: AgentTool;
@@ -61,7 +59,6 @@ export interface PassingCall {
   readonly withdrawals: number;
 }
 
-/** The calls that are not free: judged by the rules, and asked about. */
 export class JudgedCalls {
   /** Questions of subagents reach the same client. */
   readonly questions: Questions;

@@ -82,7 +82,6 @@ export class Questions {
     return this.#open.size > 0;
   }
 
-  /** Asks whether a call may run, and writes question and answer. */
   async ask(question: Question): Promise<AnsweredApproval> {
     const { requests, log, permissions, promptId } = this.#options;
     const { call, signal, judgeAgain } = question;

@@ -19,13 +19,11 @@ import { accountForSummary, type NoteUsage } from "./summary-costs.ts";
 /** Why a conversation is compacted. */
 export type CompactionReason = "manual" | "threshold" | "overflow";
 
-/** What an extension may decide before a compaction. */
 export type CompactionDecision =
   | { readonly cancel: true }
   | { readonly compaction: CompactionResult }
   | undefined;
 
-/** What {@link Compaction} works with. */
 export interface CompactionOptions extends SummarizerOptions {
   readonly conversation: Pick<Conversation, "log" | "messages" | "results" | "append" | "adopt">;
   readonly model: () => Model | undefined;
@@ -44,7 +42,6 @@ export interface CompactionOptions extends SummarizerOptions {
     | undefined;
 }
 
-/** How to compact. */
 export interface CompactionRequest {
   readonly reason: CompactionReason;
   readonly customInstructions?: string | undefined;
@@ -52,7 +49,6 @@ export interface CompactionRequest {
   readonly willRetry?: boolean | undefined;
 }
 
-/** What a summary is made for. */
 interface SummaryWork extends CompactionRequest {
   readonly tokensBefore: number;
   readonly note: NoteUsage;

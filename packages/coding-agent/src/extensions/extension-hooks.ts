@@ -250,7 +250,6 @@ export class ExtensionHooks implements SessionHooks {
     await this.#port?.reload();
   }
 
-  /** Reads extensions again, for the session that is there. */
   async reload(): Promise<void> {
     if (this.#port === undefined) return;
     const { system } = this.#options;

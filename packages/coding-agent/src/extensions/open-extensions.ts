@@ -73,7 +73,6 @@ export class OpenExtensions {
     });
   }
 
-  /** What went wrong so far. */
   get diagnostics(): readonly Diagnostic[] {
     return [...this.system.diagnostics, ...this.#early];
   }

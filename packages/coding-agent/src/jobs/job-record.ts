@@ -72,7 +72,6 @@ export function readEnd(folder: string): JobEnd | undefined {
   return isJsonObject(value) ? (value as unknown as JobEnd) : undefined;
 }
 
-/** The processes of a detached job; undefined before they have started. */
 export function readKeeper(folder: string): JobKeeper | undefined {
   const value = readJson(join(folder, jobFiles.keeper));
   return isJsonObject(value) ? (value as unknown as JobKeeper) : undefined;

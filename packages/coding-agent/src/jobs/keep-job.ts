@@ -1,7 +1,6 @@
 import type { JobEnd } from "./job-record.ts";
 import type { createJobWriter, StreamMask } from "./job-writer.ts";
 
-/** What the keeper of a detached job gets, as JSON on its input. */
 export interface KeepRequest {
   readonly folder: string;
   readonly file: string;

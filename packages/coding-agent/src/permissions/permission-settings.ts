@@ -28,7 +28,6 @@ interface PermissionProblem {
   readonly reason: string;
 }
 
-/** What could be read, and what could not. */
 export interface ReadPermissions {
   readonly change: PermissionChange;
   readonly problems: readonly PermissionProblem[];
@@ -106,14 +105,12 @@ function readTimeout(value: unknown, problems: PermissionProblem[]): number | un
   return undefined;
 }
 
-/** The `permissions` of one settings file. */
 export interface PermissionFile {
   readonly path: string;
   readonly scope: "user" | "project";
   readonly value: unknown;
 }
 
-/** The permissions of all settings files together. */
 export interface SettledPermissions {
   readonly mode: PermissionMode;
   readonly rules: readonly SourcedRule[];
@@ -161,7 +158,6 @@ export function settlePermissions(
   };
 }
 
-/** Rules with their origin. */
 export function sourced(
   rules: readonly PermissionRule[] = [],
   source: RuleSource,

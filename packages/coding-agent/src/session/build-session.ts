@@ -310,7 +310,6 @@ function followWriter(log: SessionLog, { events }: Reports, later: Later): void 
   });
 }
 
-/** Adds a message outside of a run and announces it. */
 export async function addMessage(
   conversation: Conversation,
   emit: Reports["emit"],

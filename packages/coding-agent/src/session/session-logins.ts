@@ -12,7 +12,6 @@ import type { HostRequests } from "@tau-agent/system";
 /** How often a login looks whether its session has ended, in ms. */
 const watchMs = 1_000;
 
-/** What a login belongs to; a session has both. */
 interface LoginSession {
   readonly models: { readonly registry: ModelRegistry };
   readonly requests: HostRequests;

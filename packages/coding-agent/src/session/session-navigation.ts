@@ -22,7 +22,6 @@ import {
   userText,
 } from "../run/session-hooks.ts";
 
-/** What {@link SessionNavigation} needs from its session. */
 export interface NavigationOptions {
   readonly cwd: string;
   readonly hooks?: SessionHooks | undefined;
@@ -42,14 +41,12 @@ export interface NavigationOptions {
   readonly summarizer: SummarizerOptions;
 }
 
-/** How to summarise an abandoned branch. */
 interface BranchSummaryOptions {
   readonly customInstructions?: string | undefined;
   /** Whether the custom instructions replace the default ones. */
   readonly replaceInstructions?: boolean | undefined;
 }
 
-/** How {@link SessionNavigation.navigate} moves. */
 export interface NavigateOptions extends BranchSummaryOptions {
   readonly summarize?: boolean | undefined;
   readonly label?: string | undefined;

@@ -46,7 +46,6 @@ export class SessionWork {
     await driver.abort();
   }
 
-  /** Resolves once nothing is running and nothing is queued. */
   async waitForIdle(): Promise<void> {
     const { admission, driver } = this.#options;
     await admission.settled();

@@ -4,7 +4,6 @@ interface ValuePiece {
   readonly isStart: boolean;
 }
 
-/** What a delta of arguments adds. */
 export interface ArgumentPieces {
   /** The JSON as it arrived, with its strings decoded. */
   readonly whole: string;

@@ -3,7 +3,6 @@ import type { RulePattern } from "../resources/rules/rule-pattern.ts";
 import { type MatchRequest, type MatchResponse, matchInWorker } from "./match-worker.ts";
 import type { Probe } from "./text-window.ts";
 
-/** The result of a search; patterns by number. */
 export interface MatchResult {
   readonly matched: readonly number[];
   /** Unusable patterns: their search never ends, or fails. */
@@ -21,7 +20,6 @@ interface Task {
   suspect: number | undefined;
 }
 
-/** The time limit of one search for one pattern. */
 const LIMIT_MS = 500;
 /** A busy machine may stall the thread this long, but hardly twice at the same pattern. */
 const MAX_ATTEMPTS = 4;

@@ -18,7 +18,6 @@ export interface PatternNumbers {
   readonly anywhere: readonly number[];
 }
 
-/** A growing text, and the part to search after each piece. */
 export class GrowingText {
   readonly #patterns: PatternNumbers;
   #line = new TextWindow(true);

@@ -41,7 +41,6 @@ export interface TaskOptions {
   readonly tools?: Pick<ToolSelection, "only" | "exclude"> | undefined;
 }
 
-/** The part of the session that tasks read. */
 interface TaskingAgentSession extends BudgetedSession {
   readonly log: BudgetedSession["log"] & { readonly path: string | undefined };
   readonly models: {
@@ -68,10 +67,8 @@ interface CountedSession extends BudgetedSession {
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
 export interface SessionTasks {
   readonly budget: SessionBudget;
-  /** Which events of subagents the session reports. */
   readonly feed: SubagentFeed;
   readonly tools: readonly AgentTool[];
-  /** Starts counting what the session uses. */
   follow(session: CountedSession, promptId: () => string | undefined): void;
 }
 
@@ -182,7 +179,6 @@ function isLimited(
   return isListed && taskDepth === 0 && settings.get("task.narrowTools");
 }
 
-/** What the session could have had. */
 function missingTools({ tools }: TaskingAgentSession): readonly string[] {
   const active = new Set(tools.available.map(({ name }) => name));
   return tools.all.map(({ name }) => name).filter((name) => !active.has(name));

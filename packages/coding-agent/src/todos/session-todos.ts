@@ -11,7 +11,6 @@ import {
 } from "@tau-agent/sessions/log";
 import { todoLines } from "./todo-text.ts";
 
-/** The session a todo list belongs to. */
 export interface TodoSession {
   readonly conversation: Pick<Conversation, "log" | "append">;
   /** Delivers a message to the model: at its next turn during a run, otherwise at once. */

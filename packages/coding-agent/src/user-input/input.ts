@@ -19,7 +19,6 @@ export interface PromptInput {
   readonly isVerbatim?: boolean | undefined;
 }
 
-/** What {@link UserInput} works with. */
 export interface UserInputOptions {
   /** Expands `/skill:name` and `/template`. */
   readonly expand: (text: string) => Promise<string>;
@@ -27,7 +26,6 @@ export interface UserInputOptions {
   readonly expandRemote?:
     | ((text: string) => Promise<readonly UserContent[] | undefined>)
     | undefined;
-  /** Reads a resource of an MCP server. */
   readonly readResource?:
     | ((resource: ResourceReference) => Promise<readonly Attachment[]>)
     | undefined;

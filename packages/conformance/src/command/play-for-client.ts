@@ -3,7 +3,6 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type SpawnOptions, spawnHost } from "../hosts/spawned-host.ts";
 import type { Transcript } from "../transcripts/transcript.ts";
 
-/** A line of the transcript that a client is to send. */
 interface Wanted {
   readonly line: string;
   readonly at: number;
@@ -96,7 +95,6 @@ class ClientCheck {
     return [];
   }
 
-  /** What of the transcript never came. */
   missing(): string[] {
     return this.#wanted.map(({ line, at }, index) => {
       return `line ${at} never came: ${line}${index === 0 ? this.#nearest : ""}`;

@@ -2,7 +2,6 @@ import { documentOf, requirements } from "../transcripts/requirements.ts";
 import { judge, readTranscripts } from "../transcripts/transcript.ts";
 import type { ConformanceRun, Failure, PlayedTranscript, ShapeProblem } from "./run-conformance.ts";
 
-/** One statement in one dialect. */
 interface StatementResult {
   readonly id: string;
   readonly text: string;
@@ -13,7 +12,6 @@ interface StatementResult {
   readonly transcripts: readonly string[];
 }
 
-/** What holds in one dialect. */
 interface DialectReport {
   readonly name: string;
   readonly statements: readonly StatementResult[];
@@ -34,7 +32,6 @@ export interface ConformanceReport {
   readonly dialects: readonly DialectReport[];
 }
 
-/** What a run says about the statements of each dialect. */
 export function reportOf(run: ConformanceRun, argv: readonly string[]): ConformanceReport {
   const dialects = run.dialects.map((name) => dialectReport(name, run.played));
   const ok = dialects.every(
@@ -94,7 +91,6 @@ function shapes(played: readonly PlayedTranscript[]): DialectReport["shapeProble
   return [...found.values()];
 }
 
-/** The report as text for people. */
 export function formatReport(report: ConformanceReport): string {
   const { name, version } = report.host;
   const title = name === undefined ? "" : ` (${[name, version].filter(Boolean).join(" ")})`;

@@ -25,7 +25,6 @@ export interface PlayedTranscript {
   readonly hasSpoken: boolean;
 }
 
-/** Where and how a host left a transcript. */
 export interface Failure {
   /** The line in the transcript's file; undefined when the host could not be played with at all. */
   readonly line?: number | undefined;

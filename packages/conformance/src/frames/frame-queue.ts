@@ -1,6 +1,5 @@
 export type Frame = Record<string, unknown>;
 
-/** Frames that have come and somebody who waits for them. */
 export class FrameQueue {
   readonly #frames: Frame[] = [];
   readonly #violation: ((frame: Frame) => string | undefined) | undefined;

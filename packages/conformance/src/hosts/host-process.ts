@@ -5,7 +5,6 @@ import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { type Frame, FrameQueue } from "../frames/frame-queue.ts";
 import { mismatch, type Pattern } from "../frames/pattern.ts";
 
-/** How a host ended. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { dataFolder } from "../transcripts/data-folder.ts";
 import type { TranscriptSetup } from "../transcripts/transcript.ts";
 
-/** Folders, arguments and environment of one host. */
 export interface Place {
   readonly folder: string;
   readonly cwd: string;

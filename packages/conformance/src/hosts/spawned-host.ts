@@ -9,7 +9,6 @@ import { killTree } from "./kill-tree.ts";
 import { servedModel, startModelServer } from "./model-server.ts";
 import { makePlace, type Place } from "./place.ts";
 
-/** How hosts under test are started. */
 export interface SpawnOptions {
   readonly argv: readonly string[];
   /** How long a frame is waited for, in ms. */

@@ -4,7 +4,6 @@ import type { Pattern } from "../frames/pattern.ts";
 import { dataFolder } from "./data-folder.ts";
 import { documentOf } from "./requirements.ts";
 
-/** What a transcript needs before its first line. */
 export interface TranscriptSetup {
   readonly title: string;
   /** Ids of `requirements.ts` that this transcript shows as a whole; `@` names those of its parts. */

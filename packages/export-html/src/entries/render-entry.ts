@@ -83,7 +83,6 @@ function viewOfEntry(entry: SessionEntry, renderer: Renderer, isLatest: boolean)
   }
 }
 
-/** A question whether a tool may run, or its answer. */
 function renderApproval({ phase, toolName, decision, by, message }: Fields): EntryView {
   if (phase === "asked") return setting("Asked for approval", fieldText(toolName ?? ""));
   const who = decision === "allow" ? "Allowed" : "Denied";

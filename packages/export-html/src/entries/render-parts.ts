@@ -70,7 +70,6 @@ export function foldable(title: string | Html, content: Html, isOpen: boolean, k
     : html`<details class="${name}"><summary>${title}</summary>${content}</details>`;
 }
 
-/** Data of any shape as folded JSON. */
 export function renderData(title: string, value: unknown): Html {
   return foldable(title, renderLines(jsonText(value)), false, "data");
 }

@@ -5,7 +5,6 @@ import { foldable } from "./render-parts.ts";
 /** Longer changes of one file start folded. */
 const openLines = 60;
 
-/** A patch of git, file by file. */
 export function renderPatch(patch: string): Html {
   const files = patch.split(/^(?=diff --git )/m).filter((text) => text.trim() !== "");
   return html`${files.map(renderFile)}`;

@@ -21,7 +21,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const wordsLength = 90;
 
-/** Describes all entries in the order of the file. */
 export function buildTreeIndex(outline: SessionOutline): TreeIndex {
   const { entries, parents, leaf, labels, quiet } = outline;
   const rows = entries.map((entry, index): TreeRow => {

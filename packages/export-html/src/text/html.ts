@@ -26,7 +26,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes `text` for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(controls, "").replace(/[&<>"']/g, (found) => entities[found] ?? "");
 }

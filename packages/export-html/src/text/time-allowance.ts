@@ -1,6 +1,5 @@
 import { createContext, Script } from "node:vm";
 
-/** How much time the texts of one page may take. */
 export interface TimeLimits {
   readonly textMs: number;
   /** All texts together, beyond what texts of their length usually take. */

@@ -5,7 +5,6 @@ interface Issued {
   readonly issuer?: string | undefined;
 }
 
-/** The name of an authorization server. */
 export function issuerOf({
   authorizationServerMetadata,
   authorizationServerUrl,

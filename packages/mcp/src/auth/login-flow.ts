@@ -15,7 +15,6 @@ import type { McpAuthStore } from "./auth-store.ts";
 import { boundTo } from "./issuer.ts";
 import { type Challenge, clientOf, discover, withTokens } from "./server-tokens.ts";
 
-/** What a login needs besides its target. */
 export interface LoginContext {
   readonly store: McpAuthStore;
   readonly challenge: Challenge | undefined;

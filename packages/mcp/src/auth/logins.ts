@@ -21,7 +21,6 @@ const NO_REGISTRATION =
   "it registers no clients. Name one in oauth.clientId of its entry, or give a token in headers; " +
   "many servers need no login";
 
-/** The logins of a session's servers. */
 export class McpLogins {
   readonly #options: LoginsOptions;
   readonly #store: McpAuthStore;

@@ -55,7 +55,6 @@ interface Given {
   readonly kind: FileKind;
 }
 
-/** Adds one entry, or says what is wrong with it. */
 function readServer(given: Given, servers: Map<string, McpServerConfig>): string | undefined {
   const { name, value, kind } = given;
   const { source } = kind;

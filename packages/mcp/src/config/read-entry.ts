@@ -26,7 +26,6 @@ const exposures: Readonly<Record<string, McpExposure>> = {
   "codemode-deferred": "deferred",
 };
 
-/** An entry, or why it cannot be used. */
 export type ReadEntry = { readonly entry: McpEntry } | { readonly problem: string };
 
 /** Whether an entry only changes how another one is used. */
@@ -94,7 +93,6 @@ function httpOf(value: JsonObject, url: string, transport: "http" | "sse") {
   } satisfies Partial<HttpEntry>;
 }
 
-/** Whether a text is an address that a server can be reached at. */
 export function isWebAddress(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }

@@ -50,7 +50,6 @@ export function failureOf(error: unknown): Failure {
   return "lost";
 }
 
-/** The HTTP status of an answer that was refused. */
 export function statusOf(error: unknown): number | undefined {
   const { status, event } = Object(error) as { status?: unknown; event?: { code?: unknown } };
   if (typeof status === "number") return status;

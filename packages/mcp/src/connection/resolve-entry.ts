@@ -4,7 +4,6 @@ import { expandHome, expandText } from "../config/expand.ts";
 import { isWebAddress } from "../config/read-entry.ts";
 import type { HttpEntry, McpServerConfig, StdioEntry } from "../config/server-entry.ts";
 
-/** Runs a shell command for a value and returns its output. */
 type ValueCommand = (
   command: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -14,7 +14,6 @@ export interface SamplingRequest {
   readonly signal: AbortSignal;
 }
 
-/** What the servers of a session need of it. */
 export interface McpEnvironment {
   /** The folders that the session works in, its own first. */
   readonly folders: () => readonly string[];
@@ -38,10 +37,8 @@ export interface McpEnvironment {
   readonly only?: readonly string[] | undefined;
 }
 
-/** A tool of a server, as clients see it. */
 interface McpToolInfo {
   readonly name: string;
-  /** The name the server uses. */
   readonly serverName: string;
   readonly exposure: McpExposure;
   readonly annotations?: JsonObject;

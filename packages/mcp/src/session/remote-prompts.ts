@@ -50,7 +50,6 @@ export function promptArguments(prompt: RemotePrompt, text: string): Record<stri
   return Object.fromEntries(values);
 }
 
-/** What a server makes of its prompt, as the content of a user message. */
 export async function fetchPrompt(
   { server, prompt }: PromptCommand,
   text: string,

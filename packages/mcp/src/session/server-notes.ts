@@ -17,7 +17,6 @@ export class ServerNotes {
     this.#report = report;
   }
 
-  /** Reports a message of a server's log. */
   log(server: string, level: string, text: string): void {
     if (level === "debug") return;
     const count = (this.#logged.get(server) ?? 0) + 1;

@@ -9,7 +9,6 @@ import { readToolSchema } from "../names/tool-schema.ts";
 import { createServerTool } from "./server-tool.ts";
 import type { ToolServices } from "./services.ts";
 
-/** A tool of a server and how the model reaches it. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly server: McpServer;
@@ -65,7 +64,6 @@ export class Catalogue {
     return this.entries.flatMap(({ made }) => made ?? []);
   }
 
-  /** Reads the lists of the servers again. */
   update(servers: readonly McpServer[]): void {
     const sorted = [...servers].sort((a, b) => compare(a.config.name, b.config.name));
     const candidates = sorted.flatMap((server) => this.#candidatesOf(server));

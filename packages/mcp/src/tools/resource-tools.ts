@@ -12,7 +12,6 @@ export interface ResourceToolOptions extends ToolServices {
 
 const serverProperty = { type: "string", description: "Name of the MCP server" };
 
-/** The tools that list and read the resources of all servers. */
 export function createResourceTools(options: ResourceToolOptions): readonly AgentTool[] {
   return [
     listTool(

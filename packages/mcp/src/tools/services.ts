@@ -4,7 +4,6 @@ import type { McpServer } from "../connection/server.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import type { KeepData } from "./result-content.ts";
 
-/** What tools of servers need of their session. */
 export interface ToolServices {
   readonly calls: OpenCalls;
   readonly keep: KeepData;

@@ -45,7 +45,6 @@ export async function resolveConfigValue(
   return value === "" ? { reason: "it is empty" } : { value };
 }
 
-/** Names of the unset variables a value needs. */
 function unsetVariables(raw: string, environment: Environment): string[] {
   const names = [...raw.matchAll(template)].map((match) => match[2] ?? match[3]);
   return [...new Set(names)].filter(

@@ -20,7 +20,6 @@ export interface OAuthCredential {
   readonly [member: string]: unknown;
 }
 
-/** What auth.json holds for one provider. */
 export type Credential = ApiKeyCredential | OAuthCredential;
 
 /** A header cannot carry anything else, and the error about it would show the token. */

@@ -76,7 +76,6 @@ export class KeyResolver {
     return this.variablesOf(provider).find((name) => (environment[name]?.trim() ?? "") !== "");
   }
 
-  /** Every secret handed out so far, for redaction. */
   get secrets(): ReadonlySet<string> {
     return this.#secrets;
   }

@@ -4,7 +4,6 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 /** More than any list of models takes. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** A JSON object as a server sent it. */
 export type Answer = Readonly<Record<string, unknown>>;
 
 /** Asks one server; undefined for anything but a JSON object of a bearable size. */

@@ -11,7 +11,6 @@ export const serverNames: Readonly<Record<ServerKind, string>> = {
   vllm: "vLLM",
 };
 
-/** A model that a server has. */
 interface LocalModel {
   readonly id: string;
   /** As the server says; undefined if it does not. */
@@ -21,7 +20,6 @@ interface LocalModel {
   readonly isLoaded: boolean;
 }
 
-/** What a server said of itself. */
 export interface ServerAnswer {
   /** Undefined if it lists models as OpenAI does, and nothing else is known of it. */
   readonly kind: ServerKind | undefined;

@@ -111,7 +111,6 @@ function withAccount(tokens: LoginTokens, body: JsonObject): LoginTokens {
   throw new LoginRefused("the login names no ChatGPT account");
 }
 
-/** The account, which requests have to name, from the tokens themselves. */
 function accountOf({ access_token: access, id_token: id }: JsonObject): string | undefined {
   for (const token of [access, id]) {
     const { "https://api.openai.com/auth": auth } = claimsOf(token);

@@ -23,7 +23,6 @@ export interface DeviceGrant {
   readonly endpoints: { readonly device: string; readonly token: string };
 }
 
-/** The grant as the user's models.json has it. */
 export function withOverrides<Grant extends DeviceGrant>(
   grant: Grant,
   { clientId = grant.clientId, scope = grant.scope, endpoints }: LoginContext["overrides"],

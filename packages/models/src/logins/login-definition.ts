@@ -19,7 +19,6 @@ export interface LoginOverrides {
   readonly endpoints?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a login has of the outside. */
 export interface LoginContext {
   /** Goes through the user's proxy. */
   readonly fetch: typeof globalThis.fetch;
@@ -27,7 +26,6 @@ export interface LoginContext {
   readonly overrides: LoginOverrides;
 }
 
-/** A login that is in progress. */
 export interface LoginAttempt extends LoginContext {
   /** Shows a page; rejects if the user will not go there. */
   readonly open: (page: LoginPage) => Promise<void>;
@@ -38,7 +36,6 @@ export interface LoginTokens extends NewTokens {
   readonly refresh: string;
 }
 
-/** A vendor's login. */
 export interface LoginDefinition {
   /** The ways to log in, the one for a user at this machine first. */
   readonly methods: readonly Exclude<LoginMethod, "key">[];
@@ -46,7 +43,6 @@ export interface LoginDefinition {
   refresh(credential: OAuthCredential, context: LoginContext): Promise<NewTokens>;
   /** Headers of requests besides the token. */
   headersOf?(credential: OAuthCredential): Readonly<Record<string, string>>;
-  /** Where requests go. */
   baseUrlOf?(credential: OAuthCredential): string | undefined;
   /** Ids of the models that the user's plan has; undefined if it does not say. */
   modelsOf?(credential: OAuthCredential): readonly string[] | undefined;

@@ -10,12 +10,10 @@ import type {
   LoginPage,
 } from "./login-definition.ts";
 
-/** What {@link Logins} works with. */
 export interface LoginsOptions {
   readonly store: AuthStore;
   /** Asks for the `fetch` of requests; default the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
-  /** What models.json says about the login of a provider. */
   readonly overrides: (provider: string) => Promise<LoginOverrides | undefined>;
 }
 

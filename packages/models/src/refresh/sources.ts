@@ -45,7 +45,6 @@ function publishedModel(model: Readonly<Record<string, unknown>>): unknown {
   };
 }
 
-/** The address of a provider's own list. */
 export function listUrl({ api, baseUrl }: Model): string {
   const base = baseUrl.replace(/\/+$/, "");
   return api === "anthropic-messages" && !base.endsWith("/v1")

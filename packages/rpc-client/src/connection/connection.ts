@@ -174,7 +174,6 @@ export class Connection {
     this.#take(decodeHostLine(text), text);
   }
 
-  /** Handles one frame of the host. */
   receiveFrame(frame: unknown): void {
     this.#take(decodeHostFrame(frame), "");
   }

@@ -32,7 +32,6 @@ export interface DeltaStep {
   readonly message: AssistantMessage | undefined;
 }
 
-/** One line of a host, decoded as far as possible. */
 export type HostLine =
   | { readonly kind: "response"; readonly frame: ResponseFrame }
   | { readonly kind: "ui_request"; readonly request: ExtensionUiRequest }
@@ -174,7 +173,6 @@ function isToolCall(value: unknown): value is ToolCall {
   return isJsonObject(value) && value.type === "toolCall" && isJsonObject(value.arguments);
 }
 
-/** Whether `value` is a model's reply. */
 export function isAssistantMessage(value: unknown): value is AssistantMessage {
   return isJsonObject(value) && value.role === "assistant" && Array.isArray(value.content);
 }

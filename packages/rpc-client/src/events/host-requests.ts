@@ -12,7 +12,6 @@ export interface HostRequestHandlerOptions extends Deciders {
   readonly send: (response: HostResponse) => void;
 }
 
-/** Answers what the host of one connection asks. */
 export class HostRequestHandler {
   readonly #options: HostRequestHandlerOptions;
   readonly #decisions: Decisions;

@@ -67,7 +67,6 @@ export function defineTool({
   };
 }
 
-/** Runs the tools of one connection. */
 export class HostToolRunner {
   readonly #send: (frame: HostToolUpdate | HostToolResult) => void;
   readonly #running = new Map<string, AbortController>();
@@ -77,7 +76,6 @@ export class HostToolRunner {
     this.#send = send;
   }
 
-  /** Runs a call and sends its result. */
   async run({ id, toolCallId, agentId, toolName, arguments: args }: HostToolCall): Promise<void> {
     // A call that the host tells of again after a reconnect.
     if (this.#running.has(id)) return;
@@ -103,13 +101,11 @@ export class HostToolRunner {
     }
   }
 
-  /** A call is not wanted any more. */
   cancel({ targetId }: HostToolCancel): void {
     this.#running.get(targetId)?.abort();
     this.#running.delete(targetId);
   }
 
-  /** The connection is gone. */
   end(): void {
     for (const controller of this.#running.values()) controller.abort();
     this.#running.clear();

@@ -17,7 +17,6 @@ export interface ReconnectedEvent {
   state: Result<"attach">["state"];
 }
 
-/** What the links of one host share. */
 export interface LinkedHost {
   readonly handlers: SessionChannelOptions["handlers"];
   readonly info: Result<"initialize"> | undefined;
@@ -77,7 +76,6 @@ export class SessionLink implements HostLink {
     return this.channel.connection;
   }
 
-  /** Takes a frame of the session. */
   receive(frame: Readonly<Record<string, unknown>>): void {
     const { type, seq, streamId, message } = frame;
     if (type === "live") {

@@ -3,7 +3,6 @@ import { createConnection } from "node:net";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 import { ConnectionClosedError, type ConnectionCode } from "../base/errors.ts";
 
-/** An open connection that carries lines. */
 export interface Wire {
   /** Sends a line, which ends in a line feed. */
   write(line: string): void;

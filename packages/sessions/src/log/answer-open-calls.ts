@@ -9,7 +9,6 @@ const LOST_TEXT =
 const LEFT_TEXT =
   "No result provided: the conversation goes on from before this call had one. What it was doing may be done.";
 
-/** How {@link answerOpenCalls} treats a log. */
 export interface OpenCallOptions {
   /** The file the host wrote, if the log is a copy of it. */
   readonly writtenIn?: string | undefined;
@@ -55,7 +54,6 @@ export function answerLeftCalls(log: SessionLog): void {
   for (const message of resultsOfLeftCalls(log)) log.appendLater({ type: "message", message });
 }
 
-/** The results that {@link answerLeftCalls} gives. */
 export function resultsOfLeftCalls(log: SessionLog): ToolResultMessage[] {
   return openCalls(log).map((call) => noResult(call, LEFT_TEXT));
 }

@@ -15,7 +15,6 @@ import {
 } from "./session-context.ts";
 import type { RoleFilter, SessionTree } from "./session-tree.ts";
 
-/** What {@link contextOfBranch} needs of a tree. */
 type BranchReader = Pick<
   SessionTree,
   | "at"

@@ -55,7 +55,6 @@ interface ConversationOptions {
   readonly models: ConversationModels;
   /** The surroundings as they are now; told to the model when they have changed. */
   readonly environment: () => EnvironmentFacts;
-  /** Opens an existing session file. */
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;

@@ -14,7 +14,6 @@ import type {
 import { SessionLog } from "./session-log.ts";
 import type { FsyncMode } from "./writers/file-writer.ts";
 
-/** Where session files are. */
 export interface FileHomeOptions {
   /** The folder for the sessions of a working folder; undefined keeps new sessions in memory. */
   readonly directoryOf: (cwd: string) => string | undefined;

@@ -11,14 +11,12 @@ type SessionHead = Pick<SessionInfo, "path" | "id" | "cwd" | "name" | "modified"
   readonly firstMessage?: string;
 };
 
-/** A part of a list of sessions. */
 export interface SessionPage {
   readonly sessions: SessionHead[];
   /** Where the next part starts; undefined at the end. */
   readonly next?: number;
 }
 
-/** Which part of the list is wanted. */
 export interface PageRequest {
   /** Only sessions of this project. */
   readonly cwd?: string | undefined;

@@ -141,7 +141,6 @@ async function readSessionInfo(path: string): Promise<SessionInfo | undefined> {
   return header && infoWith(facts, path, header);
 }
 
-/** What a list says of a session. */
 export function infoOf(
   path: string,
   header: SessionHeader,

@@ -16,7 +16,6 @@ import { SessionTree } from "./session-tree.ts";
 /** Of a short message; of a file of longer ones, the memory set aside for more entries is never touched. */
 const USUAL_LINE_BYTES = 512;
 
-/** A session as its file has it, upgraded to this version. */
 export interface ReadSession {
   readonly path: string;
   /** Undefined if the file is empty. */

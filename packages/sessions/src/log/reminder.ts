@@ -12,9 +12,7 @@ interface BrokenRule {
   readonly content: string;
 }
 
-/** What a reminder says about itself. */
 export interface ReminderDetails {
-  /** Names of the rules. */
   readonly rules: readonly string[];
   readonly contextMode: ContextMode;
 }

@@ -137,7 +137,6 @@ export function contextEntries(branch: readonly SessionEntry[]): {
   return { compaction, entries: [...kept, ...branch.slice(end + 1)] };
 }
 
-/** An entry with a summary. */
 export type CompactionEntry = SessionEntryOf<"compaction">;
 
 /** An entry, or a usual message that was read without its entry. */

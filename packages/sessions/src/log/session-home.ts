@@ -28,7 +28,6 @@ export type SessionStart =
 /** A start that needs a home. */
 export type StartAtHome = Exclude<SessionStart, { readonly kind: "memory" | "log" }>;
 
-/** A session log with the problems found in it. */
 export interface OpenedSession {
   readonly log: SessionLog;
   readonly diagnostics: readonly Diagnostic[];

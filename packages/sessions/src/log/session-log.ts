@@ -27,7 +27,6 @@ export type NewEntry = KnownSessionEntry extends infer E
     : never
   : never;
 
-/** Where to keep a session. */
 export interface SessionLogOptions {
   readonly cwd: string;
   /** Folder for the new file; undefined keeps the session in memory. */
@@ -41,7 +40,6 @@ export interface SessionLogOptions {
   readonly makeWriter?: MakeWriter | undefined;
 }
 
-/** What a log begins with. */
 interface LogContents {
   readonly header: SessionHeader;
   readonly tree: SessionTree;
@@ -314,7 +312,6 @@ export class SessionLog {
     return toPlainValue(reorder({ ...entry, ...this.tree.createNode(time) } as SessionEntry));
   }
 
-  /** Writes an entry before it is added in memory. */
   #write(entry: SessionEntry): void {
     if (!this.#writer.isBegun) {
       if (isUserMessage(entry)) this.#begin([entry]);
@@ -333,7 +330,6 @@ export class SessionLog {
     this.#unwritten = [];
   }
 
-  /** Adds an entry in memory. */
   #adopt(entry: SessionEntry): void {
     this.tree.adopt(entry);
     this.#noteName(entry);

@@ -1,6 +1,5 @@
 import { isJsonObject, nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 
-/** What the value of an option must be. */
 export interface OptionCheck {
   /** As it is said after "expected". */
   readonly expected: string;
@@ -10,7 +9,6 @@ export interface OptionCheck {
   readonly isRequired?: boolean;
 }
 
-/** The checks of options by their names. */
 export type OptionChecks = Readonly<Record<string, OptionCheck>>;
 
 const isText = (value: unknown) => typeof value === "string";
@@ -19,7 +17,6 @@ const isText = (value: unknown) => typeof value === "string";
 export const anything: OptionCheck = { expected: "anything", accepts: () => true };
 /** A text. */
 export const text: OptionCheck = { expected: "a string", accepts: isText };
-/** A list of texts. */
 export const texts: OptionCheck = {
   expected: "a list of strings",
   accepts: (value) => Array.isArray(value) && value.every(isText),
@@ -31,7 +28,6 @@ export const object: OptionCheck = {
 };
 /** A list of anything. */
 export const list: OptionCheck = { expected: "a list", accepts: Array.isArray };
-/** A function. */
 export const callable: OptionCheck = {
   expected: "a function",
   accepts: (value) => typeof value === "function",
@@ -42,7 +38,6 @@ export function required(check: OptionCheck): OptionCheck {
   return { ...check, isRequired: true };
 }
 
-/** One of some words. */
 export function oneOf(words: readonly string[]): OptionCheck {
   const expected = `one of ${words.map((word) => `"${word}"`).join(", ")}`;
   return { expected, words, accepts: (value) => words.some((word) => word === value) };

@@ -4,7 +4,6 @@ export interface LineChange {
   readonly lines: readonly string[];
 }
 
-/** A change as people and programs read it. */
 export interface ChangeDetails {
   /** Line-numbered diff with four lines of context. */
   readonly diff: string;

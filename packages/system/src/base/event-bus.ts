@@ -12,7 +12,6 @@ export interface SubscribeOptions {
   readonly holdsAborts?: boolean;
 }
 
-/** What an {@link EventBus} asks of its owner. */
 export interface EventBusOptions<Event> {
   readonly onListenerError: (error: unknown) => void;
   /** Whether the current work is being stopped and so waits for no listener. */

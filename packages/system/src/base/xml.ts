@@ -6,7 +6,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** Escapes the five special characters of XML. */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -7,7 +7,6 @@ import { asDialog, isJsonObject, resultOfDialog } from "@tau-agent/rpc-protocol/
 import type { Answer, HostRequests, RequestSink } from "./host-requests.ts";
 import { RequestError } from "./request-error.ts";
 
-/** A person's answer to a dialog. */
 export type DialogResult =
   | { readonly value: string }
   | { readonly confirmed: boolean }

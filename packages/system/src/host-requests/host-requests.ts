@@ -12,13 +12,11 @@ import { type AnswerProblem, RequestError } from "./request-error.ts";
 /** How many closed requests are known as such; an answer to an older one is for an unknown one. */
 const MAX_KNOWN_CLOSED = 10_000;
 
-/** What came of a request. */
 export type RequestOutcome = HostRequestResolved["outcome"];
 
 /** What ended a request; `nobody` if no one could be asked. */
 export type ClosedBy = HostRequestResolved["by"] | "nobody";
 
-/** How a request ended. */
 export interface ClosedRequest<Result> {
   readonly by: ClosedBy;
   readonly outcome: RequestOutcome;
@@ -54,7 +52,6 @@ export interface RequestOrder<Result> {
   readonly unanswered: RequestOutcome;
   /** Takes what the client reports while it works on the answer. */
   readonly onUpdate?: ((partial: unknown) => void) | undefined;
-  /** Reads an answer. */
   readonly read: (result: unknown) => Answer<Result>;
 }
 

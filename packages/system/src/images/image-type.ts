@@ -20,7 +20,6 @@ export function detectImageType(start: Uint8Array): ImageType | undefined {
   return undefined;
 }
 
-/** The size in an image's header; undefined if there is none. */
 export function imageDimensions(bytes: Buffer): ImageDimensions | undefined {
   try {
     const found = readDimensions(bytes);

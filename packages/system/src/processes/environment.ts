@@ -17,7 +17,6 @@ export interface FileAccess {
 
 /** A command of the `bash` tool that runs somewhere else, such as in the terminal of an editor. */
 export interface ForeignCommand {
-  /** The call of the tool. */
   readonly toolCallId: string;
   readonly file: string;
   readonly args: readonly string[];
@@ -49,7 +48,6 @@ export interface ToolEnvironment {
   readonly cwd: string;
   /** More folders that the work is about. */
   readonly additionalDirectories?: readonly string[] | undefined;
-  /** Environment variables of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   /** The tree of an isolated subagent and the user's folder that it is a copy of; none for others. */

@@ -90,7 +90,6 @@ export class OutputBuffer {
     };
   }
 
-  /** Ends the output and closes the file. */
   async finish(): Promise<OutputSnapshot> {
     for (const stream of ["stdout", "stderr"] as const) {
       const rest = this.#partial[stream];

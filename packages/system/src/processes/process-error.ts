@@ -1,4 +1,3 @@
-/** Why a process could not be started. */
 export type ProcessErrorCode =
   | "cwd_missing"
   | "not_found"

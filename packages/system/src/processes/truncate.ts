@@ -3,7 +3,6 @@ export const maxOutputLines = 2000;
 /** Most UTF-8 bytes a tool result shows (50 KiB). */
 export const maxOutputBytes = 51_200;
 
-/** What was kept of a text, and how much there was. */
 export interface TruncationResult {
   readonly content: string;
   readonly truncated: boolean;

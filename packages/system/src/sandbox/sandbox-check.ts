@@ -6,7 +6,6 @@ import { attempt } from "../base/attempt.ts";
 import { statusDescriptor } from "../processes/sandbox.ts";
 import { isolationArguments, statusArguments } from "./bubblewrap/bubblewrap-arguments.ts";
 
-/** Whether this machine can keep a command in a sandbox. */
 export interface SandboxCheck {
   readonly available: boolean;
   readonly mechanism: "bubblewrap" | "seatbelt" | null;

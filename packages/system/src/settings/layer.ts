@@ -12,7 +12,6 @@ import type { Setting } from "./setting.ts";
 /** The settings of one file or of the running session: valid values, by key. */
 export type SettingsLayer = ReadonlyMap<SettingKey, unknown>;
 
-/** Where a layer's values come from, for messages. */
 export interface LayerSource {
   readonly path: string;
   readonly isProject: boolean;

@@ -1,4 +1,3 @@
-/** A member of a settings object that has no meaning. */
 interface WordProblem {
   readonly field: string;
   readonly reason: string;

@@ -40,7 +40,6 @@ export function raw<T>(type: string, value: T, description: string): Setting<T> 
   return row({ type, accepts: () => true }, { default: value, description });
 }
 
-/** A yes or no. */
 export function flag(value: boolean, description: string): Setting<boolean> {
   return row(
     { type: "boolean", accepts: (found) => typeof found === "boolean" },
@@ -100,7 +99,6 @@ export function text<T extends string | undefined>(
   return row<string | T>({ type: "string", accepts }, { default: value, description });
 }
 
-/** One of a few words. */
 export function choice<const C extends readonly string[]>(
   choices: C,
   value: C[number],

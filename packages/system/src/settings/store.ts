@@ -30,7 +30,6 @@ export interface ResourceEntry<Entry = string> {
   readonly baseDirectory: string;
 }
 
-/** Where settings are read from. */
 export interface SettingsOptions {
   /** The user's folder, `~/.pi/agent` by default. */
   readonly agentDirectory: string;

@@ -9,7 +9,6 @@ const maxLength = 1_000_000;
 /** `sh -c` in `sh -c`: more than this is an attempt to hide something. */
 const maxDepth = 8;
 
-/** Reads a line with all that this folder needs to know of it. */
 export function readLine(line: string): LineReading {
   const reading = new LineReading();
   new LineReader(reading).readText(line);

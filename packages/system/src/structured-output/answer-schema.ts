@@ -1,12 +1,10 @@
 import { checkSchema, guardSchema } from "@tau-agent/agent";
 import { attempt } from "../base/attempt.ts";
 
-/** How long the values in a text are tried. */
 const READ_LIMIT_MS = 500;
 
 const TOO_LARGE = "The number is too large: it must be between -1.797e308 and 1.797e308.";
 
-/** Checks answers against a JSON Schema. */
 export interface AnswerSchema {
   /** Whether an answer fits, or the text that tells the subagent why not. */
   readonly instruction: string;

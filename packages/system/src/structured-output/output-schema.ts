@@ -10,7 +10,6 @@ export type OutputSchema = z.core.$ZodType | Readonly<Record<string, unknown>>;
 /** The type of an answer. */
 export type OutputOf<Schema> = Schema extends z.core.$ZodType<infer Output> ? Output : unknown;
 
-/** A schema that answers are checked against. */
 export interface OutputCheck {
   /** The schema as models get it; its root is an object. */
   readonly wireSchema: Readonly<Record<string, unknown>>;

@@ -1,7 +1,6 @@
 import type { Stats } from "node:fs";
 import { attempt, type FolderDoor, isHostPlace } from "@tau-agent/system";
 
-/** A file or link of the folder, or a folder without any. */
 export interface WalkedFile {
   /** From the folder, one character per byte. */
   readonly path: string;

@@ -15,7 +15,6 @@ export interface GitLocation {
   readonly mayFetch?: boolean | undefined;
 }
 
-/** Which repository a git command works on, and how. */
 export interface GitRequest {
   readonly cwd: string;
   /** Replaces the repository's index. */

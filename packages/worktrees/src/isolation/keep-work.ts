@@ -10,7 +10,6 @@ import {
 } from "./repository/patch.ts";
 import type { CapturedWork } from "./trees/isolated-tree.ts";
 
-/** A task's work as patches. */
 export interface KeptWork {
   readonly statistics: PatchStatistics;
   readonly parts: readonly PatchPart[];

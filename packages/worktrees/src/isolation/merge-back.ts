@@ -109,7 +109,6 @@ async function tryToMerge(
   return failure === undefined ? { outcomes } : { outcomes, failure };
 }
 
-/** The state of a repository's files before and after the merge. */
 interface MergeState {
   readonly repository: Repository;
   readonly before: string;

@@ -29,7 +29,6 @@ interface PromptEnd {
 /** Whether the changes of a checkpoint are in the files, and the paths for which it is the other way. */
 export type Effect = readonly [id: string, isInForce: boolean, except: readonly string[]];
 
-/** Files are about to be taken back. */
 export interface RewindBegin {
   readonly type: "rewind";
   readonly id: string;

@@ -24,7 +24,6 @@ export interface UserEntry {
   readonly position: number;
 }
 
-/** The session that files are recorded for. */
 export interface RewindSession {
   readonly id: string;
   readonly isBusy: boolean;
@@ -41,7 +40,6 @@ export interface RewindSession {
   perform<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
-/** What {@link SessionRewind} works with. */
 export interface SessionRewindOptions {
   readonly environment: ToolEnvironment;
   /** The folder for files of ours. */
@@ -78,7 +76,6 @@ export class SessionRewind {
     this.#options = options;
   }
 
-  /** Whether files are recorded. */
   get isEnabled(): boolean {
     return this.#isEnabled ?? this.#options.options().enabled === true;
   }
@@ -183,7 +180,6 @@ export class SessionRewind {
     if (!this.isEnabled) throw new SessionError("rewind_disabled");
   }
 
-  /** The engine for the session and folder as they are now. */
   async #open(): Promise<RewindEngine> {
     const { environment, directory, ownFolders, options, session } = this.#options;
     const { id: sessionId } = session();

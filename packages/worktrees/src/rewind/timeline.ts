@@ -6,7 +6,6 @@ export interface Checkpoint extends PromptBegin {
   readonly after: string | undefined;
 }
 
-/** A rewind with the snapshots around it. */
 export interface PastRewind extends RewindBegin {
   readonly end: RewindEnd | undefined;
 }
@@ -17,7 +16,6 @@ export interface Force {
   readonly except: ReadonlySet<string>;
 }
 
-/** What a journal says about one folder. */
 export interface Timeline {
   /** Those that changed files, and the one that is not known to have ended; oldest first. */
   readonly checkpoints: readonly Checkpoint[];
@@ -26,7 +24,6 @@ export interface Timeline {
   readonly pruned: ReadonlySet<string>;
 }
 
-/** Reads the events of one folder. */
 export function timelineOf(events: readonly JournalEvent[], folder: string): Timeline {
   const checkpoints = new Map<string, Checkpoint>();
   const rewinds = new Map<string, PastRewind>();

@@ -21,7 +21,6 @@ import type {
 } from "../sessions/hosted-session.ts";
 import type { ReplayedFrame } from "../sessions/replay-ring.ts";
 
-/** What an attachment is made from. */
 export interface AttachmentOptions {
   readonly hosted: HostedSession;
   readonly writer: LineWriter;
@@ -30,7 +29,6 @@ export interface AttachmentOptions {
   readonly namesSession: boolean;
   /** The client sends one command and gets nothing but its answer. */
   readonly isOneShot?: boolean | undefined;
-  /** The session is closed. */
   readonly onClosed: () => void;
 }
 

@@ -6,7 +6,6 @@ export interface LineOutput {
   write(text: string, onWritten: () => void): void;
 }
 
-/** How much a connection may leave unread. */
 export interface UnreadLimits {
   /** Bytes of what it did not ask for. */
   readonly events: number;

@@ -83,7 +83,6 @@ export class Client implements CommandClient {
     return this.#frames.idle();
   }
 
-  /** Fulfilled once every command is answered. */
   async settled(): Promise<void> {
     await this.#frames.idle();
     await this.#running.settled();

@@ -52,7 +52,6 @@ export class IsolatedLine {
     this.#socket.send(line);
   }
 
-  /** Fulfilled once every command is answered. */
   async settled(): Promise<void> {
     if (this.#open.size === 0 || this.#hasEnded) return;
     await new Promise<void>((resolve) => this.#settled.push(resolve));

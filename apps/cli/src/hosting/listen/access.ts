@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 
-/** Who may use a listener. */
 export interface Access {
   /** Pages that may connect. */
   readonly origins: readonly string[];

@@ -73,7 +73,6 @@ export function serveIsolatedEvents(
   return { end: stream.end };
 }
 
-/** Answers with a stream that is kept open. */
 function beginStream({ request, response, pingMs }: StreamOptions, onClose: () => void) {
   const { socket } = request;
   socket.setKeepAlive(true, pingMs);

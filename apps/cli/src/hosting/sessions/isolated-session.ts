@@ -112,7 +112,6 @@ export class IsolatedSession {
     });
   }
 
-  /** Ends the process; resolves when it is gone. */
   async end(): Promise<void> {
     this.isClosing = true;
     this.#control?.close();

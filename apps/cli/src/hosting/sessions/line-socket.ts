@@ -1,7 +1,6 @@
 import { createConnection } from "node:net";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 
-/** A connection to another host of this machine. */
 export interface LineSocket {
   /** Sends a line without its line feed. */
   send(line: string): void;

@@ -66,7 +66,6 @@ export class Connection {
     this.#adoptForm();
   }
 
-  /** Writes what is held back. */
   flush(): void {
     void this.#merger.flush();
   }

@@ -2,10 +2,8 @@ import type { EventOrder } from "@tau-agent/rpc-protocol";
 import type { AssistantMessageEvent, SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** A piece of a block that streams. */
 type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
 
-/** A delta with the message that it leads to, and its place. */
 interface Step {
   readonly event: DeltaEvent;
   readonly message: AssistantMessage;
@@ -72,7 +70,6 @@ export class DeltaMerger {
     return this.#pushDelta({ event: event.assistantMessageEvent, message, order });
   }
 
-  /** Writes what is held back. */
   flush(): void | Promise<void> {
     const pending = this.#pending;
     if (pending === undefined) return;

@@ -1,7 +1,6 @@
 /** How long commands that have begun may take to be answered once the host ends, in milliseconds. */
 const GRACE_MS = 1_000;
 
-/** The commands of a client that have begun and are not yet answered. */
 export class RunningCommands {
   readonly #running = new Set<Promise<unknown>>();
 

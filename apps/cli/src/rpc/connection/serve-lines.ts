@@ -16,7 +16,6 @@ export interface StdioProcess {
   readonly clientTimeoutMs?: number | undefined;
 }
 
-/** Who takes the lines of the client on stdin. */
 export interface LineServer {
   readonly writer: FrameWriter;
   readonly take: (line: DecodedLine) => void;

@@ -46,7 +46,6 @@ export interface CommandClient {
   closeSession(attachment: AttachedSession): Promise<void>;
 }
 
-/** What the client has of the command's session. */
 export interface AttachedSession {
   attach(params: Params<"attach">, afterAnswer: AfterAnswer): Result<"attach">;
   detach(params: Params<"detach">): void;

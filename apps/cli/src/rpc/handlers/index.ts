@@ -18,7 +18,6 @@ import { stateHandlers } from "./state.ts";
 import { todoHandlers } from "./todos.ts";
 import { toolHandlers } from "./tools.ts";
 
-/** One handler per command; a missing one does not compile. */
 export const handlers = {
   ...promptingHandlers,
   ...stateHandlers,

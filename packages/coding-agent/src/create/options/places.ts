@@ -3,7 +3,6 @@ import { isAbsolute, join, resolve } from "node:path";
 import { type SessionStart, sessionDirectoryFor } from "@tau-agent/sessions/log";
 import { findHomeDirectory, type SettingsStore } from "@tau-agent/system";
 
-/** Folders as given in a session's options. */
 export interface PlaceOptions {
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[] | undefined;
@@ -29,7 +28,6 @@ export interface Places {
   readonly secretFiles: readonly string[];
 }
 
-/** The folders named in options, or the defaults. */
 export function resolvePlaces(options: PlaceOptions): Places {
   const homeDirectory = options.homeDirectory ?? findHomeDirectory();
   const cwd = resolve(options.cwd);

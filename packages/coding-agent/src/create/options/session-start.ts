@@ -13,7 +13,6 @@ export type SessionChoice =
 /** The choices that are words. */
 export const sessionWords = ["memory", "continue"] as const;
 
-/** A choice, checked, as sessions are opened. */
 export function sessionStartOf(choice: SessionChoice | undefined): SessionStart | undefined {
   if (choice === "memory") return { kind: "memory" };
   if (choice === "continue") return { kind: "latest" };

@@ -1,7 +1,6 @@
 import { arch, platform } from "node:os";
 import type { EnvironmentFacts } from "@tau-agent/sessions/log";
 
-/** Date and platform as they are now. */
 export function currentEnvironment(): EnvironmentFacts {
   const now = new Date();
   const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()];

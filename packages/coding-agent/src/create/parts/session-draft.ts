@@ -8,7 +8,6 @@ import type { SessionBase } from "./session-base.ts";
 import type { SessionExtensions } from "./session-extensions.ts";
 import { type SessionKeys, sessionKeys } from "./session-keys.ts";
 
-/** What a session is assembled from, once its files are read. */
 export interface Surroundings extends SessionBase {
   readonly extensions: SessionExtensions | undefined;
   readonly permissions: SessionPermissions;

@@ -4,7 +4,6 @@ import type { PromptResources } from "../../resources/resources.ts";
 import type { SessionInputs } from "../../session/session-inputs.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** Where the texts of a session come from, besides extensions. */
 interface TextSources {
   readonly resources: PromptResources;
   readonly mcp: McpAccess;

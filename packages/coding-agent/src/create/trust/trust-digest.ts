@@ -10,7 +10,6 @@ const MAX_FILES = 2000;
 
 export type TrustedContent = "same" | "changed" | "first";
 
-/** A digest of everything that loads once a project is trusted. */
 export function digestOf(gated: readonly string[]): string {
   // Loaded only where there is something to digest: it would slow every start.
   const hash = process.getBuiltinModule("node:crypto").createHash("sha256");

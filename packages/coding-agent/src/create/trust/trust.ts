@@ -29,7 +29,6 @@ export interface ProjectTrust {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What an extension decides about a project, and whether to save that. */
 interface ExtensionsAnswer {
   readonly isTrusted: boolean;
   readonly remember: boolean;

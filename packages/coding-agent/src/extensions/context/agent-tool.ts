@@ -47,7 +47,6 @@ export function agentToolOf(
   };
 }
 
-/** How schema libraries other than JSON Schema describe a schema. */
 interface StandardSchema {
   readonly "~standard"?: {
     readonly jsonSchema?: { readonly input?: (options: { target: string }) => object };

@@ -11,7 +11,6 @@ import { type ExecEnvironment, execCommand } from "../port/exec.ts";
 import { type RegisteredProvider, registrationOf } from "../providers/provider-config.ts";
 import { shownText } from "../ui/shown-text.ts";
 
-/** The parts of the object given to a factory. */
 export interface ApiSources {
   readonly extension: Extension;
   readonly binding: Binding;

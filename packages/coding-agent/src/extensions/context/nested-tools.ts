@@ -17,7 +17,6 @@ export interface NestedTools {
   readonly hooks: ToolHooks;
 }
 
-/** The inputs of a tool besides its arguments. */
 export function createToolContext(
   context: ExtensionContext,
   nested: NestedTools,

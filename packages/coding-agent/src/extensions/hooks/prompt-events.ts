@@ -13,7 +13,6 @@ import type {
 } from "../api/events.ts";
 import { type ExtensionRunner, STOP } from "./runner.ts";
 
-/** A user's input before it is accepted. */
 export interface UserText {
   readonly text: string;
   readonly images?: readonly ImageContent[] | undefined;
@@ -62,13 +61,11 @@ function actionOf(given: object): InputAnswer {
   return answer.text === undefined ? {} : { ...answer, action: "transform" };
 }
 
-/** Changes that extensions request before a run. */
 export interface BeforeStart {
   readonly systemPrompt: string;
   readonly messages: readonly CustomMessageInput[];
 }
 
-/** The system prompt of a run, whole and in parts. */
 export interface PromptParts {
   readonly systemPrompt: string;
   readonly options: SystemPromptOptions;
@@ -225,7 +222,6 @@ export async function askProviderRequest(
   return current;
 }
 
-/** Lets extensions set request headers; `null` deletes one. */
 export async function askProviderHeaders(
   runner: ExtensionRunner,
   headers: Readonly<Record<string, string | null>>,

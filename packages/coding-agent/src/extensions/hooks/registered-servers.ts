@@ -3,7 +3,6 @@ import type { ExtensionRunner } from "./runner.ts";
 
 type Listener = (servers: readonly RegisteredMcpServer[]) => void;
 
-/** The MCP servers that extensions register, for the code that connects to them. */
 export class RegisteredServers {
   readonly #runner: () => ExtensionRunner;
   #listener: Listener = () => {};

@@ -13,7 +13,6 @@ import { type Extension, findConflicts } from "../load/registration.ts";
 import { sourceInfoOf } from "../load/source-info.ts";
 import { BEGIN_LIMIT_MS, HANDLER_LIMIT_MS, inTime } from "./in-time.ts";
 
-/** An extension's failure, as clients receive it. */
 export interface ExtensionFailure {
   readonly extensionPath: string;
   readonly event: string;
@@ -145,7 +144,6 @@ export class ExtensionRunner {
     return [...tools.values()];
   }
 
-  /** The MCP servers of all extensions; the first of a name counts. */
   get mcpServers(): RegisteredMcpServer[] {
     const servers = new Map<string, RegisteredMcpServer>();
     for (const { mcpServers, path } of this.extensions) {

@@ -5,7 +5,6 @@ import { reasonOf } from "../api/errors.ts";
 import type { UiPort } from "../ui/ui-port.ts";
 import { type ExtensionRunner, STOP } from "./runner.ts";
 
-/** The hooks of the loop around each tool call, answered by extensions. */
 export function toolHooks(
   current: () => ExtensionRunner | undefined,
   ui?: Pick<UiPort, "watch" | "during">,

@@ -13,7 +13,6 @@ export interface LoadedFactory {
   readonly mentions: ReadonlySet<string>;
 }
 
-/** An extension that is a function at hand, without a file. */
 export interface InlineFactory {
   readonly name: string;
   readonly factory: ExtensionFactory;
@@ -95,7 +94,6 @@ async function loadFactory(
   return { file, factory, mentions };
 }
 
-/** The files for the names of pi's packages. */
 async function packageFiles(hostModules: HostModules): Promise<Record<string, string>> {
   const load = hostModules["pi.packages"];
   return load === undefined ? {} : ((await load()) as Record<string, string>);

@@ -9,12 +9,10 @@ export class Binding {
   #port: SessionPort | undefined;
   #staleReason: string | undefined;
 
-  /** Directs actions to this session from now on. */
   bind(port: SessionPort): void {
     this.#port = port;
   }
 
-  /** Refuses every use from now on. */
   invalidate(reason: string): void {
     this.#staleReason ??= reason;
   }

@@ -112,7 +112,6 @@ export function withProviderStreams(
   };
 }
 
-/** The options under pi's names. */
 function piOptions(given: StreamOptions): Record<string, unknown> {
   const { thinkingLevel, onStreamEvent, ...options } = given;
   const reasoning = thinkingLevel === "off" ? undefined : thinkingLevel;

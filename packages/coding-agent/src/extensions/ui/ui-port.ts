@@ -52,7 +52,6 @@ export interface UiPort {
   close(): void;
 }
 
-/** What a {@link createUiPort} tells its owner. */
 export interface UiPortOptions {
   readonly requests: HostRequests;
   /** Hands what needs no answer to the client. */

@@ -36,7 +36,6 @@ interface Judgement {
   readonly rule?: SourcedRule | undefined;
 }
 
-/** Judges a call by everything it does; the strictest verdict counts. */
 export function judge(subjects: readonly Subject[], policy: Policy): Verdict {
   const judgements = subjects.map((subject) => judgeSubject(subject, policy));
   const strictest = judgements.reduce((a, b) => (isStricter(b.action, a.action) ? b : a));

@@ -50,7 +50,6 @@ export function readRule(value: unknown): PermissionRule | RuleProblem {
   return { ...problem, instead: isName ? denyAll : { tool, action: "deny" } };
 }
 
-/** A rule as the text of a result names it. */
 export function describeRule({ tool, match, source }: SourcedRule): string {
   const places = {
     user: "the user's settings",

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { findHomeDirectory } from "@tau-agent/system";
 import type { HostModules } from "../../extensions/load/host-imports.ts";
 
-/** What host modules know of the process they run in. */
 export interface HostPlaces {
   readonly cwd: string;
   readonly agentDirectory: string;
@@ -22,7 +21,6 @@ export interface HostPlaces {
   readonly loadRpcClient?: (() => Promise<object>) | undefined;
 }
 
-/** What {@link HostPlaces} are made from; what is absent is as for `createAgentSession`. */
 export interface HostModulesOptions extends Partial<HostPlaces> {
   readonly cwd: string;
   readonly version: string;

@@ -23,7 +23,6 @@ import {
 import type { ReadonlySession } from "../../extensions/api/context.ts";
 import type { ProviderStream } from "../../extensions/api/native-provider.ts";
 
-/** What `session_before_compact` handlers are given to summarise. */
 interface Preparation {
   readonly firstKeptEntryId: string;
   readonly messagesToSummarize: readonly AgentMessage[];

@@ -31,7 +31,6 @@ export interface AgentsFile {
   readonly content: string;
 }
 
-/** The options of pi's loader that matter without a terminal. */
 interface LoaderOptions {
   readonly cwd?: string;
   readonly agentDir?: string;

@@ -18,7 +18,6 @@ import {
   parseSessionEntries,
 } from "./session-manager.ts";
 
-/** Replaces pi's functions for session files. */
 export function piSessions(places: HostPlaces): object {
   const folder = (cwd = places.cwd) => sessionDirectoryFor(places.agentDirectory, cwd);
   const create = (cwd = places.cwd, directory = folder(cwd), options = {}) =>

@@ -20,7 +20,6 @@ import { followCommand } from "../../tools/bash/bash.ts";
 import { createTools } from "../../tools/index.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
-/** A tool in pi's form; the context is optional. */
 type PiTool = Omit<ExtensionTool, "execute"> & {
   execute(
     toolCallId: string,
@@ -48,7 +47,6 @@ interface PiToolOptions {
 
 type ToolName = "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls";
 
-/** Makes the built-in tools for any directory, and what goes with them. */
 export function piTools(places: HostPlaces): object {
   const fileQueue = new FileQueue();
   const processes = new ProcessRegistry({ systemRoot: places.environment.SystemRoot });

@@ -80,7 +80,6 @@ function modifier(...parts: string[]) {
   return (key: string): string => [...parts, key].join("+");
 }
 
-/** Names of keys, as key bindings are written. */
 export const Key = {
   ...names,
   ...signs,

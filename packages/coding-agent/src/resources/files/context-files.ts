@@ -3,7 +3,6 @@ import type { Diagnostic } from "@tau-agent/system";
 import { ancestorsOf, findGitRoot, kindOf, type ResourceDirs, realPathOf } from "./places.ts";
 import { readBoundText, textBoundsOf } from "./text-bounds.ts";
 
-/** Instructions for the agent from a file of the project or the user. */
 export interface ContextFile {
   readonly path: string;
   readonly content: string;

@@ -1,6 +1,5 @@
 import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** A Markdown file taken apart. */
 export interface Frontmatter {
   /** Empty when the file has none. */
   readonly attributes: JsonObject;

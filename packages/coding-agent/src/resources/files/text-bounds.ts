@@ -49,7 +49,6 @@ export function originOf({ scope, isNamed }: Pick<ResourcePlace, "scope" | "isNa
   return scope === "project" && !isNamed ? "project" : "own";
 }
 
-/** Reads a text that a model will see, unless it may not. Never rejects. */
 export async function readBoundText(
   path: string,
   origin: TextOrigin,

@@ -12,7 +12,6 @@ import {
 import { originOf, readBoundText, textBoundsOf } from "../files/text-bounds.ts";
 import type { StreamRule } from "./stream-rule.ts";
 
-/** Stream rules by precedence, and what was wrong with others. */
 export interface LoadedRules {
   readonly rules: readonly StreamRule[];
   readonly diagnostics: readonly Diagnostic[];

@@ -15,7 +15,6 @@ import {
 import type { AgentDefinition } from "./agent-definition.ts";
 import { bundledAgents } from "./bundled-agents.ts";
 
-/** The agents by name, and what was wrong with their files. */
 export interface LoadedAgents {
   readonly agents: ReadonlyMap<string, AgentDefinition>;
   readonly diagnostics: readonly Diagnostic[];

@@ -57,7 +57,6 @@ export class BudgetQuestions {
     return this.#signalOf(step)?.aborted === false && !this.#options.requests.isEnded;
   }
 
-  /** Asks about a limit, or joins the question that is open. */
   ask(question: BudgetQuestion, step: BudgetStep): Promise<BudgetDecision> {
     const { dimension } = question.params;
     const open = this.#open.get(dimension);

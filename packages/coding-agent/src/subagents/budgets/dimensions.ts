@@ -32,7 +32,6 @@ export function snapshotOf(
   return { status, wallTimeMs: Math.round(wallTimeMs), ...used, ...cause };
 }
 
-/** The error for work that a limit does not allow. */
 export function refusalOf(
   { reason, limit: name }: Pick<Dimension, "reason" | "limit">,
   { used, limit }: { readonly used: number; readonly limit: number | undefined },

@@ -19,12 +19,10 @@ export class SessionLimits {
     this.#settings = settings;
   }
 
-  /** What happens when a limit is used up. */
   get onExceeded(): OnExceeded {
     return this.#onExceeded ?? this.#settings.get("task.budget.onExceeded");
   }
 
-  /** Those there are. */
   get all(): BudgetLimits {
     const limits: BudgetLimits = {};
     for (const { limit } of dimensions) {

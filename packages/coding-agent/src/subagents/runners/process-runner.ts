@@ -42,7 +42,6 @@ export type SubagentHost = Subagent;
 /** Starts a host; the caller provides the protocol's client. */
 export type StartSubagentHost = (request: SubagentHostRequest) => Promise<SubagentHost>;
 
-/** Options of the hosts that run subagents. */
 export interface ProcessRunnerOptions {
   readonly startHost: StartSubagentHost;
   /** `{cwd}` is replaced by the subagent's folder. */
@@ -53,7 +52,6 @@ export interface ProcessRunnerOptions {
   readonly credentials: KeptCredentials;
 }
 
-/** Runs each subagent in a process of its own. */
 export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
   const { command, environment, credentials } = options;
   return async (request) => {

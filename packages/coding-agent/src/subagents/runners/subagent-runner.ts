@@ -29,7 +29,6 @@ export interface SubagentRequest {
   readonly sessionDirectory: string | undefined;
   /** Its nesting depth: 1 if a person's session starts it. */
   readonly depth: number;
-  /** Whether it may start subagents itself. */
   readonly maySpawn: boolean;
   /** Tools it must not have even if its agent lists them; patterns as for `--exclude-tools`. */
   readonly excludedTools: readonly string[];
@@ -50,7 +49,6 @@ export interface SubagentRequest {
   readonly raiseBudget: RaiseBudget;
 }
 
-/** The MCP servers of a subagent. */
 export interface SubagentServers {
   /** The names of all of them; the other ones of the files are not used. */
   readonly only: readonly string[];
@@ -94,7 +92,6 @@ export interface Subagent {
 /** Starts subagents: as processes of the same host, or in the embedder's own process. */
 export type SubagentRunner = (request: SubagentRequest) => Promise<Subagent>;
 
-/** All tools excluded for a subagent. */
 export function excludedFor({ excludedTools, maySpawn }: SubagentRequest): readonly string[] {
   return maySpawn ? excludedTools : [...excludedTools, "task"];
 }

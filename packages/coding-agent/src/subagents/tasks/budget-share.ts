@@ -64,7 +64,6 @@ export class BudgetShare {
     return { limit: least + (budget.remaining()[wanted.limit] || 1) };
   }
 
-  /** Stops passing on changes. */
   end(): void {
     this.#unfollow();
   }

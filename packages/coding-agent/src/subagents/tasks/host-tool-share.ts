@@ -25,7 +25,6 @@ export class HostToolShare {
     await this.#pass();
   }
 
-  /** Stops passing on changes. */
   end(): void {
     this.#unfollow();
   }

@@ -43,7 +43,6 @@ export class PermissionShare {
     if (this.#isStale) await this.#pass();
   }
 
-  /** Stops passing on changes. */
   end(): void {
     this.#unfollow();
   }

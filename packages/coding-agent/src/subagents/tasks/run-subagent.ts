@@ -54,7 +54,6 @@ export interface TaskRun {
   readonly copy?: SubagentCopy | undefined;
 }
 
-/** The outcome of a task: its result, and its work if that may still be merged. */
 export interface TaskOutcome {
   readonly result: TaskResult;
   readonly change?: { readonly tree: string; readonly parts: readonly PatchPart[] } | undefined;

@@ -60,7 +60,6 @@ export class SubagentCopy {
     this.#onFailure = onFailure;
   }
 
-  /** What opens the subagent's session. */
   get reference(): string {
     return this.#part.reference;
   }

@@ -4,7 +4,6 @@ import type { KeptCommits, KeptFile, PatchStatistics } from "@tau-agent/worktree
 
 export type TaskStatus = "completed" | "failed" | "aborted" | "timed_out" | "budget_exceeded";
 
-/** What happened to the changes of an isolated task. */
 export interface TaskPatch extends PatchStatistics {
   /** The patch file; absent when the work was discarded or nothing changed. */
   readonly path?: string | undefined;

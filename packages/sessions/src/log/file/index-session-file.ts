@@ -16,7 +16,6 @@ export interface EntrySink {
   readonly addScanned: (line: ScannedLine) => void;
 }
 
-/** What {@link indexSessionFile} learns besides the entries. */
 export interface IndexedFile {
   /** Undefined if the file is empty. */
   readonly header: SessionHeader | undefined;
@@ -146,7 +145,6 @@ class Indexer {
   }
 }
 
-/** Reads the next bytes of a file into the rest of a buffer. */
 function readInto(buffer: Buffer, offset: number, descriptor: number): Promise<number> {
   return new Promise((resolve, reject) => {
     read(descriptor, buffer, offset, buffer.length - offset, null, (error, bytesRead) => {

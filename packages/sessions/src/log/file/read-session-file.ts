@@ -17,7 +17,6 @@ export interface FileTail {
   readonly isTailComplete: boolean;
 }
 
-/** The content of a session file, before migration. */
 export interface SessionFileContent {
   /** Undefined if the file is empty. */
   readonly header: SessionHeader | undefined;

@@ -47,7 +47,6 @@ export class SessionLease {
     this.#heartbeat.unref();
   }
 
-  /** Whether a living process holds the lease of `sessionPath`. */
   static isHeld(sessionPath: string): boolean {
     const path = `${sessionPath}.lock`;
     return existsSync(path) && isAlive(readOwner(path), path);

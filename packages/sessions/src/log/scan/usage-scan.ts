@@ -4,7 +4,6 @@ import { MemberScan, type Skip } from "./member-scan.ts";
 /** Where {@link UsageScan} keeps each number of a usage. */
 const [INPUT, OUTPUT, CACHE_READ, CACHE_WRITE, TOTAL, COST] = [0, 1, 2, 3, 4, 5];
 
-/** The numbers of a usage that the totals of a session count. */
 export interface ScannedUsage {
   input: number;
   output: number;

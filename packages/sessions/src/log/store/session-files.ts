@@ -12,7 +12,6 @@ const RESTORED_BYTES = 16 * 1024 * 1024;
 /** The member of a stored entry that says where the files are that it names. */
 const MEMBER = "storedFiles";
 
-/** A file that an entry names, as its store has it. */
 interface StoredFile {
   /** Where it was when the entry was written. */
   readonly path: string;
@@ -25,13 +24,11 @@ interface StoredFile {
   readonly log?: Pick<SessionKey, "sessionId" | "subpath"> | undefined;
 }
 
-/** A stored file that this host knows of. */
 interface KnownFile extends StoredFile {
   /** The log whose entry names it. */
   readonly key: SessionKey;
 }
 
-/** How {@link SessionFiles.keep} writes to the store. */
 export interface FileWriter {
   readonly put: (bytes: Uint8Array) => Promise<StoredBlob>;
   /** Stores a session file as a log, unless there is none. */

@@ -1,7 +1,6 @@
 import type { SessionFiles } from "./session-files.ts";
 import type { SessionKey, SessionStore } from "./session-store.ts";
 
-/** Which store a session lives in, and how long to wait for it. */
 export interface StoreAccess {
   readonly store: SessionStore;
   readonly projectKey: string;

@@ -59,7 +59,6 @@ export interface LogWriter {
    */
   recover(): Promise<readonly SessionEntry[] | undefined> | undefined;
 
-  /** Nothing is written any more. */
   close(): void | Promise<void>;
 }
 
@@ -78,5 +77,4 @@ export interface LogOwner {
   readonly onFailed: (keptLines: number) => void;
 }
 
-/** Makes the writer of a log. */
 export type MakeWriter = (header: SessionHeader, owner: LogOwner) => LogWriter;

@@ -1,7 +1,6 @@
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { SessionStoreError, type StoreEntry } from "../../log/store/session-store.ts";
 
-/** An entry as the line that a store keeps, and the id that tells it from others. */
 export interface EntryLine {
   readonly id: string | undefined;
   /** JSON without a line feed. */

@@ -13,7 +13,6 @@ import { entryLines, parseEntry, unknownLines } from "../common/entry-lines.ts";
 import { checkName, checkTtl, keyText } from "../common/keys.ts";
 import { checkToken, isLiving, type LeaseRecord } from "../common/lease-record.ts";
 
-/** The log of one key. */
 interface MemoryLog {
   readonly key: SessionKey;
   readonly lines: string[];

@@ -140,7 +140,6 @@ export class FolderDoor implements Disposable {
     this.#replace(path, temporaryName, (temporary) => symlinkSync(target, temporary));
   }
 
-  /** Sets the permission bits of a plain file. */
   setMode(path: string, mode: number): void {
     const flags = hasDescriptorPaths ? O_PATH : O_RDONLY | O_NONBLOCK;
     const file = openSync(this.#place(path), flags | O_NOFOLLOW);

@@ -48,7 +48,6 @@ export function escapeGlob(text: string): string {
   return text.replace(/[\\*?]/g, "\\$&");
 }
 
-/** The same for commands, where a question mark is itself. */
 export function escapeCommand(text: string): string {
   return text.replace(/[\\*]/g, "\\$&");
 }

@@ -39,7 +39,6 @@ function pathsOf(address: string): readonly string[] {
     .flatMap((one) => /^(?:unix:(?:\/\/|path=)?)?(\/[^,:]+)/.exec(one)?.[1] ?? []);
 }
 
-/** All sockets that programs have bound, as the kernel lists them. */
 function boundSockets(): readonly string[] {
   try {
     const lines = readFileSync("/proc/net/unix", "utf8").split("\n");

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { attempt } from "../../base/attempt.ts";
 
-/** Where this process waits for connections. */
 export interface OwnListeners {
   /** TCP ports of any of its addresses. */
   readonly ports: readonly number[];

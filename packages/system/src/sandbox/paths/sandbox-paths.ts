@@ -48,7 +48,6 @@ export class SandboxPaths implements PathPlan {
     return resolveLinks(this.#places.agentDirectory).path;
   }
 
-  /** What the settings let be written. */
   get named(): readonly string[] {
     const own = this.#policy.mode === "workspace" ? [this.cwd] : [];
     return [...own, ...this.#listed(this.#policy.write)];

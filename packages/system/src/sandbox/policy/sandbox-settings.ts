@@ -32,7 +32,6 @@ export type SandboxPolicy = {
   readonly [Member in keyof SandboxChange]-?: NonNullable<SandboxChange[Member]>;
 };
 
-/** What one settings file says of the sandbox. */
 export interface SandboxFile {
   readonly path: string;
   readonly scope: "user" | "project";

@@ -1,6 +1,5 @@
 import type { PathPlan } from "../paths/path-rules.ts";
 
-/** What a profile allows besides reading. */
 export interface SeatbeltPlan extends Pick<PathPlan, "writable" | "denied"> {
   /** What of the writable stays as it is. */
   readonly readOnly: readonly string[];

@@ -21,7 +21,6 @@ export function filledIn(words: readonly ShellWord[], placeholder: string): read
   );
 }
 
-/** What a command does besides running its own program. */
 export interface CommandEffect {
   /** It does nothing else but to run the commands below. */
   readonly isWrapper?: boolean;

@@ -1,6 +1,5 @@
 import type { ShellWord } from "../line/shell-word.ts";
 
-/** The options that a command knows, as far as they matter. */
 export interface OptionRow {
   /** Short options without a value. */
   readonly flags?: string;
@@ -36,7 +35,6 @@ export function skipOptions(
   return Math.min(index, words.length);
 }
 
-/** How many words an option takes. */
 function longOption(text: string, { long = [], longValued = [] }: OptionRow): number | undefined {
   const [name = "", value] = text.slice(2).split("=", 2);
   if (longValued.includes(name)) return value === undefined ? 2 : 1;

@@ -1,4 +1,3 @@
-/** A word of a command, with what matters of its quotes. */
 export interface ShellWord {
   /** Without quotes; variables and patterns as written. */
   readonly text: string;

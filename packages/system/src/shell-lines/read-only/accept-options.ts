@@ -1,6 +1,5 @@
 import type { ShellWord } from "../line/shell-word.ts";
 
-/** Judges the words after the name of a command. */
 export type Accept = (words: readonly ShellWord[]) => boolean;
 
 export interface ForbiddenOptions {

@@ -5,7 +5,6 @@ import { listChanges } from "../../git/lists.ts";
 import { patchOptions } from "./patch.ts";
 import type { Repository } from "./repository.ts";
 
-/** The permissions of a file after a patch has replaced it. */
 export interface FileMode {
   /** A character stands for a byte. */
   readonly name: string;

@@ -43,7 +43,6 @@ interface Setting {
   readonly value: string | undefined;
 }
 
-/** A repository's settings for use elsewhere. */
 export interface OwnSettings {
   readonly text: string;
   /** Filters with commands of the repository's own that were left out because it is not trusted. */

@@ -51,7 +51,6 @@ export async function writePatch(
   return { ...statistics, files: statistics.files.map((file) => `${prefix}${file}`) };
 }
 
-/** Joins patches into one file that applies all of them together. */
 export async function joinPatches(paths: readonly string[], target: string): Promise<void> {
   for (const [index, path] of paths.entries()) {
     const flags = index === 0 ? "w" : "a";

@@ -55,7 +55,6 @@ export async function openRepository(
   throw new ToolError(`The repository of ${cwd} cannot be used: ${found.problem.trim()}`);
 }
 
-/** The repository that a folder is in, or why git has none. */
 export async function findRepository(
   git: Git,
   cwd: string,

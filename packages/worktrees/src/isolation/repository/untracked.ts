@@ -12,7 +12,6 @@ export function listUntracked(git: Git, request: GitRequest): Promise<string[]> 
   return git.names(["ls-files", "-z", "--others", "--exclude-standard"], request);
 }
 
-/** All files of nested repositories, at any depth. */
 export async function listRepositories(
   git: Git,
   { cwd, folder, signal }: Pick<GitRequest, "cwd" | "signal"> & { folder: string },

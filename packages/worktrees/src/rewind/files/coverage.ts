@@ -8,7 +8,6 @@ export interface CoverageLimits {
   readonly maxTotalBytes: number;
 }
 
-/** What of a folder is recorded, and what is left out. */
 export interface Coverage {
   readonly files: readonly WalkedFile[];
   /** Paths of files and folders, sorted. */

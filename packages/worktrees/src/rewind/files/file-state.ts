@@ -9,7 +9,6 @@ export interface FileState {
   readonly id: string;
 }
 
-/** What shows whether a file has changed since it was read. */
 export interface FileStamp {
   readonly size: number;
   readonly mtimeMs: number;
@@ -27,7 +26,6 @@ export function isSame(one: FileState | undefined, other: FileState | undefined)
   return one.kind === other.kind && one.mode === other.mode && one.id === other.id;
 }
 
-/** Whether a file was not written between two looks at it. */
 export function hasSameStamp(one: FileStamp, other: FileStamp): boolean {
   return (
     one.size === other.size &&

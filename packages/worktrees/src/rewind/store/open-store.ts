@@ -5,7 +5,6 @@ import { makeFolder, type ToolEnvironment } from "@tau-agent/system";
 import { Git } from "../../git/git.ts";
 import { ObjectStore } from "./object-store.ts";
 
-/** A store, and what it knows of the folder. */
 export interface OpenedStore {
   readonly git: Git;
   readonly store: ObjectStore;

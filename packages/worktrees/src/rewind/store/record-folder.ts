@@ -30,7 +30,6 @@ interface ReadFile {
   readonly id: string;
 }
 
-/** How much is read before it is written. */
 const batchBytes = 32 * 1024 * 1024;
 /** Up to so many objects are written without asking git whether it has them. */
 const fewObjects = 30;
