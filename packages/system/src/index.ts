@@ -62,7 +62,9 @@ export { processStart } from "./base/process-start.ts";
 export { randomHex, randomUuid } from "./base/random.ts";
 export { parseTemplateArguments, substituteArguments } from "./base/template-arguments.ts";
 export { isTimed, MAX_TIMER_MS } from "./base/timer-limit.ts";
+export { unlessAborted } from "./base/unless-aborted.ts";
 export { VERSION } from "./base/version.ts";
+export { within } from "./base/within.ts";
 export { withoutTrailing } from "./base/without-trailing.ts";
 export { escapeXml } from "./base/xml.ts";
 export {

@@ -48,10 +48,6 @@ async function ask(prompt: string, isSecret: boolean): Promise<string> {
 async function readPiped(): Promise<string> {
   const { stdin } = process;
   let text = "";
-  const over = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    over.reject(none(`no line came on stdin within ${pipeLimitMs / 1000} s`));
-  }, pipeLimitMs);
   const read = async (): Promise<string> => {
     stdin.setEncoding("utf8");
     for await (const piece of stdin) {
@@ -63,9 +59,10 @@ async function readPiped(): Promise<string> {
     return text;
   };
   try {
-    return await Promise.race([read(), over.promise]);
+    return await unlessAborted(read(), AbortSignal.timeout(pipeLimitMs), () =>
+      none(`no line came on stdin within ${pipeLimitMs / 1000} s`),
+    );
   } finally {
-    clearTimeout(timer);
     stdin.destroy();
   }
 }

@@ -2,6 +2,7 @@ import type { AgentContext, TerminalExitStatus, TerminalHandle } from "@agentcli
 import { ToolError } from "@tau-agent/agent";
 import type { CommandRunner } from "@tau-agent/coding-agent";
 import type { ForeignCommand } from "@tau-agent/system";
+import { within } from "@tau-agent/system";
 
 const OUTPUT_BYTES = 1024 * 1024;
 /** How long the client may take to end a command and to hand over its output. */
@@ -108,15 +109,7 @@ function stopOf({ signal, timeoutMs }: ForeignCommand) {
 
 /** What the client answers, unless it takes too long or cannot. */
 async function inTime<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), END_MS);
-  try {
-    return await Promise.race([work, promise]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(END_MS, work).catch(() => undefined);
 }
 
 function terminalFailure(error: unknown): ToolError {

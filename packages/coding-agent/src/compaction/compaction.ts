@@ -2,6 +2,7 @@ import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rp
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type Conversation, entriesForContext } from "@tau-agent/sessions/log";
+import { unlessAborted } from "@tau-agent/system";
 import { todoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
 import {
@@ -168,7 +169,8 @@ export class Compaction {
     const tokensBefore = this.#tokens;
     const asked = decide?.({ ...preparation, tokensBefore }, request, signal);
     // A slow extension must not delay an abort.
-    const decision = asked && (await orCancelled(asked, signal));
+    const decision =
+      asked && (await unlessAborted(asked, signal, () => new SessionError("compaction_cancelled")));
     if (decision && "cancel" in decision) throw new SessionError("compaction_cancelled");
     const account = { conversation, budget: this.#options.budget };
     const result = await accountForSummary(account, async (note, total) => {
@@ -268,12 +270,4 @@ export class Compaction {
       ? emit({ type: "compaction_end", reason, ...end })
       : emit({ type: "auto_compaction_end", reason, ...end }));
   }
-}
-
-async function orCancelled<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const cancelled = Promise.withResolvers<never>();
-  const cancel = (): void => cancelled.reject(new SessionError("compaction_cancelled"));
-  signal.addEventListener("abort", cancel, { once: true });
-  if (signal.aborted) cancel();
-  return Promise.race([work, cancelled.promise]);
 }

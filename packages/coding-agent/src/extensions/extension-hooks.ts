@@ -8,6 +8,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { normalizeMessage } from "@tau-agent/sessions/log";
+import { within } from "@tau-agent/system";
 import { contextTokens } from "../compaction/estimate.ts";
 import type {
   ChangeDetail,
@@ -309,13 +310,8 @@ export class ExtensionHooks implements SessionHooks {
   async end(): Promise<void> {
     this.#hasEnded = true;
     const told = this.#options.system.shutdown({ reason: "quit" });
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FAREWELL_MS);
-    });
     // A handler that never ends must not keep the host from ending.
-    await Promise.race([told, late]);
-    clearTimeout(timer);
+    await within(FAREWELL_MS, told);
   }
 
   async #discoverResources(reason: "startup" | "reload"): Promise<void> {

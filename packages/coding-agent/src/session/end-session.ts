@@ -19,11 +19,3 @@ export async function endSession(parts: SessionParts): Promise<void> {
   // The vendor has given up the old tokens; but it may never send new ones.
   await within(RENEWAL_MS, models.registry.keys.store.settled());
 }
-
-async function within(limitMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
-}

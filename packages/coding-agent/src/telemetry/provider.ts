@@ -1,4 +1,5 @@
 import { ProxyTracerProvider, trace } from "@opentelemetry/api";
+import { within } from "@tau-agent/system";
 import { attempt, attemptLater } from "./attempt.ts";
 
 /** What is registered, by this or another copy of the API. */
@@ -15,13 +16,7 @@ export function hasProvider(): boolean {
 
 /** Waits until the provider has exported what it has, at most this long; what goes wrong is its own matter. */
 export async function flushProvider(limitMs: number): Promise<void> {
-  if (limitMs === 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([attemptLater(flush), late]);
-  clearTimeout(timer);
+  if (limitMs !== 0) await within(limitMs, attemptLater(flush));
 }
 
 async function flush(): Promise<void> {

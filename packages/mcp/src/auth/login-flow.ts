@@ -7,7 +7,12 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { type CallbackServer, listenForCallback, randomHex } from "@tau-agent/system";
+import {
+  type CallbackServer,
+  listenForCallback,
+  randomHex,
+  unlessAborted,
+} from "@tau-agent/system";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import { clientErrorKind } from "../connection/failures.ts";
 import type { LoginTarget } from "../connection/open-server.ts";
@@ -102,25 +107,19 @@ async function answerOf(
   { open, timeoutMs }: LoginContext,
   page: string,
 ): Promise<URLSearchParams> {
-  const over = Promise.withResolvers<never>();
-  const seconds = timeoutMs / 1000;
-  const timer = setTimeout(
-    () => over.reject(new Error(`nobody logged in within ${seconds} s`)),
-    timeoutMs,
+  // The browser may be back before the client says that it has opened the page.
+  const opened = open(page).then(() => callback.answer);
+  const answer = await unlessAborted(
+    Promise.race([callback.answer, opened]),
+    AbortSignal.timeout(timeoutMs),
+    () => new Error(`nobody logged in within ${timeoutMs / 1000} s`),
   );
-  try {
-    // The browser may be back before the client says that it has opened the page.
-    const opened = open(page).then(() => callback.answer);
-    const answer = await Promise.race([callback.answer, opened, over.promise]);
-    const error = answer.get("error");
-    if (error !== null) {
-      throw new Error(`the login was refused: ${answer.get("error_description") ?? error}`);
-    }
-    if (!answer.has("code")) throw new Error("the login page gave no code");
-    return answer;
-  } finally {
-    clearTimeout(timer);
+  const error = answer.get("error");
+  if (error !== null) {
+    throw new Error(`the login was refused: ${answer.get("error_description") ?? error}`);
   }
+  if (!answer.has("code")) throw new Error("the login page gave no code");
+  return answer;
 }
 
 /** A client that was registered before can only come back to where it was registered for. */

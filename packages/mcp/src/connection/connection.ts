@@ -6,7 +6,7 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { MAX_TIMER_MS } from "@tau-agent/system";
+import { MAX_TIMER_MS, within } from "@tau-agent/system";
 import { CallClocks } from "./call-clocks.ts";
 
 export interface ServerDemands {
@@ -171,10 +171,7 @@ const GOODBYE_MS = 1000;
 async function endHttpSession(transport: Transport): Promise<void> {
   if (transport.sessionId === undefined || !("terminateSession" in transport)) return;
   const { terminateSession } = transport as { terminateSession: () => Promise<void> };
-  const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, GOODBYE_MS);
-  await Promise.race([terminateSession.call(transport).catch(() => {}), timer.promise]);
-  clearTimeout(timeout);
+  await within(GOODBYE_MS, terminateSession.call(transport)).catch(() => {});
 }
 
 function capabilitiesFor({ sample, roots }: ServerDemands): ClientCapabilities {

@@ -1,5 +1,5 @@
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
-import { type ProcessRegistry, ServerProcess, setUpAgain } from "@tau-agent/system";
+import { type ProcessRegistry, ServerProcess, setUpAgain, unlessAborted } from "@tau-agent/system";
 import type { HttpEntry, McpServerConfig, OAuthEntry, StdioEntry } from "../config/server-entry.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { type ClientIdentity, McpConnection } from "./connection.ts";
@@ -14,7 +14,6 @@ import {
 } from "./resolve-entry.ts";
 import type { SharableServer } from "./server-pool.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 export interface LoginTarget {
   readonly server: string;

@@ -1,4 +1,4 @@
-import { ProcessRegistry } from "@tau-agent/system";
+import { ProcessRegistry, unlessAborted } from "@tau-agent/system";
 import type {
   McpConnection,
   RequestLimits,
@@ -6,7 +6,6 @@ import type {
   ServerDemands,
 } from "./connection.ts";
 import type { Life, OpenedServer } from "./opened-server.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** A connection that several sessions can use. */
 export type SharableServer = OpenedServer & { readonly connection: McpConnection };

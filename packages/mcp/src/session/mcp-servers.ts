@@ -9,6 +9,7 @@ import {
   ProtocolError,
   SessionError,
 } from "@tau-agent/rpc-protocol/plain";
+import { within } from "@tau-agent/system";
 import type { McpLogins } from "../auth/logins.ts";
 import { loadMcpConfig } from "../config/load-config.ts";
 import type { McpPlaces } from "../config/places.ts";
@@ -120,12 +121,9 @@ export class McpServers {
     );
     const left = this.#startedAt + READY_MS - performance.now();
     if (waiting.length === 0 || left <= 0) return;
-    const over = Promise.withResolvers<void>();
-    const timer = setTimeout(over.resolve, left);
     const names = waiting.map(({ config }) => config.name);
     const notice = setTimeout(() => this.#noteWait(names, left), Math.min(WAIT_NOTE_MS, left));
-    await Promise.race([Promise.all(waiting.map((server) => server.settled())), over.promise]);
-    clearTimeout(timer);
+    await within(left, Promise.all(waiting.map((server) => server.settled())));
     clearTimeout(notice);
   }
 

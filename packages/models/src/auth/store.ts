@@ -5,6 +5,7 @@ import {
   readJsonFile,
   stampOf,
   statOf,
+  unlessAborted,
   withFileLock,
 } from "@tau-agent/system";
 import { readAuthFile, writeAuthEntry } from "./auth-file.ts";
@@ -176,7 +177,11 @@ export class AuthStore {
         this.#noteArrival(provider, current, now());
         return current;
       }
-      const renewed = await withinLimit((signal) => refresh(current, signal));
+      // A vendor that never answers must not hold the lock forever.
+      const signal = AbortSignal.timeout(refreshLimitMs);
+      const renewed = await unlessAborted(refresh(current, signal), signal, () => {
+        return new Error(`the server did not answer within ${refreshLimitMs / 1000} s`);
+      });
       const { refresh: token = current.refresh, ...rest } = renewed;
       const next: OAuthCredential = { ...current, ...rest, type: "oauth", refresh: token };
       // Read again: an editor, or a program without locks, may have changed the file meanwhile.
@@ -235,19 +240,4 @@ function stampNow(path: string): string | undefined {
   const found = statOf(path);
   if (found === undefined) return "missing";
   return isRecent(found) ? undefined : stampOf(found);
-}
-
-/** A vendor that never answers must not hold the lock forever. */
-async function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(refreshLimitMs);
-  const over = Promise.withResolvers<never>();
-  const end = (): void => {
-    over.reject(new Error(`the server did not answer within ${refreshLimitMs / 1000} s`));
-  };
-  signal.addEventListener("abort", end, { once: true });
-  try {
-    return await Promise.race([work(signal), over.promise]);
-  } finally {
-    signal.removeEventListener("abort", end);
-  }
 }

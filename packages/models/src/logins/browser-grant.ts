@@ -1,5 +1,5 @@
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { listenForCallback, randomHex } from "@tau-agent/system";
+import { listenForCallback, randomHex, unlessAborted } from "@tau-agent/system";
 import { whileOpen } from "./device-grant.ts";
 import type { LoginAttempt } from "./login-definition.ts";
 import { LoginRefused, safeAddress, sendTokenRequest, tokensOf } from "./token-request.ts";
@@ -48,7 +48,7 @@ export async function grantInBrowser(
     };
     for (const [name, value] of Object.entries(asked)) page.searchParams.set(name, value);
     const opened = attempt.open({ url: page.href });
-    const answer = await whileOpen(opened, () => withSignal(callback.answer, attempt.signal));
+    const answer = await whileOpen(opened, () => unlessAborted(callback.answer, attempt.signal));
     const error = answer.get("error");
     if (error !== null) {
       throw new LoginRefused(`it was refused: ${answer.get("error_description") ?? error}`);
@@ -83,13 +83,4 @@ export async function exchangeCode(
     redirect_uri: redirect,
   };
   return tokensOf(await sendTokenRequest({ url, fields }, attempt), url, [code, verifier]);
-}
-
-function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => reject(signal.reason);
-    if (signal.aborted) end();
-    signal.addEventListener("abort", end, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", end));
-  });
 }

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { within } from "../base/within.ts";
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -36,7 +37,7 @@ export class OutputPump {
     // process.
     while (this.#openCount > 0 && (this.#heldBack > 0 || performance.now() < deadline)) {
       const seen = this.#chunkCount;
-      await this.#closedOrAfter(quietMs);
+      await within(quietMs, this.#allClosed);
       // A timer may fire before a readable pipe is polled; one turn of the event loop makes sure.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#chunkCount === seen && this.#heldBack === 0) break;
@@ -70,14 +71,5 @@ export class OutputPump {
       this.#heldBack--;
       stream.resume();
     });
-  }
-
-  async #closedOrAfter(delayMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, delayMs);
-    });
-    await Promise.race([this.#allClosed, silence]);
-    clearTimeout(timer);
   }
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
+import { within } from "../base/within.ts";
 import { SandboxStartError } from "./process-error.ts";
 import { type EnclosedCommand, type StartSigns, statusDescriptor } from "./sandbox.ts";
 
@@ -38,12 +39,7 @@ export class StartStatus {
 
   /** Waits for the end of what is said, after that of the child. */
   async end(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, END_MS);
-    });
-    await Promise.race([this.#closed, limit]);
-    clearTimeout(timer);
+    await within(END_MS, this.#closed);
   }
 
   /** Whether this may be the beginning of an error of the sandbox. */

@@ -2,7 +2,13 @@ import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { isInside, isolatedTreePath, makeFolder, type ToolEnvironment } from "@tau-agent/system";
+import {
+  isInside,
+  isolatedTreePath,
+  makeFolder,
+  type ToolEnvironment,
+  unlessAborted,
+} from "@tau-agent/system";
 import { Git } from "../git/git.ts";
 import { listEmptyFolders } from "./repository/empty-folders.ts";
 import { removeFolder } from "./repository/remove-folder.ts";
@@ -86,7 +92,9 @@ export class Isolation {
   static async open(options: IsolationOptions): Promise<Isolation> {
     const { environment, worktreesRoot, maxCopyBytes, signal } = options;
     const git = new Git(environment);
-    await orAborted(removeLeftovers(worktreesRoot, git), signal);
+    const aborted = () => new ToolError("The work was aborted before it began.");
+    const removed = removeLeftovers(worktreesRoot, git);
+    await (signal === undefined ? removed : unlessAborted(removed, signal, aborted));
     await makeFolder(worktreesRoot, 0o700);
     // git shows real paths, so that links must not make one folder look like two.
     const folder = await RunFolder.create(await realpath(worktreesRoot));
@@ -174,20 +182,6 @@ export class Isolation {
     // After an abort, `dispose` removes all trees with the folder of the call.
     if (this.#signal?.aborted) return;
     await Promise.all([worktree.path, `${worktree.path}.git`].map((path) => removeFolder(path)));
-  }
-}
-
-/** Stops waiting when aborted; the work itself continues. */
-async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return work;
-  const aborted = Promise.withResolvers<never>();
-  const stop = (): void => aborted.reject(new ToolError("The work was aborted before it began."));
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }
 

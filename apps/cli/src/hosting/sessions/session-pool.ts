@@ -7,6 +7,7 @@ import {
   type Result,
   type SandboxInfo,
 } from "@tau-agent/rpc-protocol";
+import { within } from "@tau-agent/system";
 import type { Host } from "../../rpc/handlers/contexts.ts";
 import {
   HostedSession,
@@ -310,9 +311,6 @@ export class SessionPool implements Host {
 
 /** Lets a session end what it is doing, for a while; then ends it. */
 async function endWithin(session: AgentSession, timeoutMs: number): Promise<void> {
-  const { promise: isOver, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, timeoutMs);
-  await Promise.race([session.waitForIdle(), isOver]);
-  clearTimeout(timer);
+  await within(timeoutMs, session.waitForIdle());
   await session.dispose();
 }

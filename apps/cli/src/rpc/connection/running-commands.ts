@@ -24,10 +24,8 @@ export class RunningCommands {
    * before the end of the input is accepted and stored, but nobody waits for a long command.
    */
   async nearlySettled(): Promise<void> {
-    if (this.isEmpty) return;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, GRACE_MS);
-    await Promise.race([this.settled(), late]);
-    clearTimeout(timer);
+    if (!this.isEmpty) await within(GRACE_MS, this.settled());
   }
 }
+
+import { within } from "@tau-agent/system";

@@ -1,5 +1,6 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { errorMessage, SESSION_VERSION, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { within } from "@tau-agent/system";
 import { mendEntry } from "../entries/mend-entry.ts";
 import { migrateEntries } from "../entries/migrate.ts";
 import type { SessionKey, StoreEntry, StoreLease } from "./session-store.ts";
@@ -79,13 +80,10 @@ export async function reaching<T>(
 ): Promise<T> {
   const path = placeOf(access, sessionId);
   const { timeoutMs } = access;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(`the store did not answer within ${timeoutMs} ms`);
-    timer = setTimeout(() => reject(error), timeoutMs);
-  });
   try {
-    return await Promise.race([call(), late]);
+    return await within(timeoutMs, call(), () => {
+      throw new Error(`the store did not answer within ${timeoutMs} ms`);
+    });
   } catch (cause) {
     if (cause instanceof SessionError) throw cause;
     const code = storeErrorCode(cause);
@@ -95,7 +93,5 @@ export async function reaching<T>(
     if (code === "lease_lost") throw new SessionError("session_lost", { path }, { cause });
     const reason = errorMessage(cause);
     throw new SessionError("session_write_failed", { path, reason }, { cause });
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,4 +1,5 @@
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { within } from "@tau-agent/system";
 import type { SessionKey, StoreEntry, StoreLease } from "./session-store.ts";
 import {
   placeOf,
@@ -298,18 +299,10 @@ export class StoreJournal {
 
   /** A call of a store that is down may never end. */
   async #within<T>(deadline: number, call: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new Error(`the store did not answer within ${this.#access.timeoutMs} ms`);
-      timer = setTimeout(() => reject(error), Math.max(0, deadline - performance.now()));
+    const left = Math.max(0, deadline - performance.now());
+    return within(left, Promise.race([call, this.#hurry.promise]), () => {
+      throw new Error(`the store did not answer within ${this.#access.timeoutMs} ms`);
     });
-    // What comes after the time is over is nobody's business.
-    call.catch(() => undefined);
-    try {
-      return await Promise.race([call, late, this.#hurry.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { randomHex } from "@tau-agent/system";
+import { randomHex, within } from "@tau-agent/system";
 import type { SessionStore } from "../../log/store/session-store.ts";
 import { Bench, type Check } from "./bench.ts";
 import { blobChecks } from "./blob-checks.ts";
@@ -66,7 +66,7 @@ async function runCheck(check: Check, bench: Bench, limitMs: number): Promise<Co
   const { name } = check;
   try {
     if (limitMs <= 0) throw new Error("there was no time left for this check");
-    await within(limitMs, async () => check.run(bench));
+    await endsWithin(limitMs, async () => check.run(bench));
     return { name, ok: true };
   } catch (error) {
     return { name, ok: false, reason: reasonOf(error) };
@@ -77,7 +77,7 @@ async function runCheck(check: Check, bench: Bench, limitMs: number): Promise<Co
 async function timeOfCall(store: SessionStore, limitMs: number): Promise<number> {
   const projectKey = `conformance ${randomHex(8)}`;
   try {
-    return await within(limitMs, async () => {
+    return await endsWithin(limitMs, async () => {
       // The first call connects.
       await store.load({ projectKey, sessionId: "first call" });
       const begin = performance.now();
@@ -90,17 +90,10 @@ async function timeOfCall(store: SessionStore, limitMs: number): Promise<number>
   }
 }
 
-async function within<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const reason = `it did not end within ${Math.ceil(limitMs / 1000)} seconds`;
-    timer = setTimeout(() => reject(new Error(reason)), limitMs);
+function endsWithin<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
+  return within(limitMs, work(), () => {
+    throw new Error(`it did not end within ${Math.ceil(limitMs / 1000)} seconds`);
   });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A store may throw anything, also what cannot be turned into text. */

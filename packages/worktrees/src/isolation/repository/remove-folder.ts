@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
-import { errorCode, nobodys } from "@tau-agent/system";
+import { errorCode, nobodys, within } from "@tau-agent/system";
 
 /** Where systems have their commands; the last one is NixOS's. */
 const systemPath = "/usr/bin:/bin:/run/current-system/sw/bin";
@@ -13,10 +12,7 @@ const systemPath = "/usr/bin:/bin:/run/current-system/sw/bin";
  */
 export async function removeFolder(path: string, maxWaitMs?: number): Promise<void> {
   const removal = remove(path);
-  if (maxWaitMs === undefined) return removal;
-  const waited = new AbortController();
-  await Promise.race([removal, sleep(maxWaitMs, undefined, waited).catch(() => undefined)]);
-  waited.abort();
+  return maxWaitMs === undefined ? removal : within(maxWaitMs, removal);
 }
 
 async function remove(path: string): Promise<void> {

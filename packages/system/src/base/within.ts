@@ -1,0 +1,16 @@
+/** Waits for work, but no longer than so many milliseconds: then `late` decides. The work itself continues. */
+export async function within<Value, Late = undefined>(
+  limitMs: number,
+  work: Promise<Value>,
+  late: () => Late = () => undefined as Late,
+): Promise<Value | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  try {
+    return await Promise.race([work, over.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
