@@ -6,7 +6,6 @@ import {
 } from "../../apps/cli/src/command-line/environment-variables.ts";
 import { environmentKeys } from "../../packages/system/src/keys/environment-keys.ts";
 
-/** `docs/environment.md`: the variables that the host reads and sets. */
 export function environmentPage(): string {
   const keys = Object.entries(environmentKeys).map(([provider, names]) => {
     return `| \`${provider}\` | ${names.map((name) => `\`${name}\``).join(", ")} |`;

@@ -1,7 +1,6 @@
 import { settingsTable } from "../../packages/system/src/settings/schema.ts";
 import { code, generated, table } from "./markdown.ts";
 
-/** `docs/settings.md`: every setting with its type, default and meaning. */
 export function settingsPage(): string {
   const rows = Object.entries(settingsTable).map(([key, setting]) => [
     code(key),

@@ -9,7 +9,6 @@ import { type Place, run } from "./place.ts";
 export interface Project extends Place {
   readonly manager: PackageManager;
   readonly run: (words: readonly string[], input?: string) => string;
-  /** Runs a program of `programs/` in the project. */
   readonly node: (file: string, ...words: readonly string[]) => string;
 }
 

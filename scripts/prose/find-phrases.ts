@@ -8,7 +8,6 @@ export interface FoundPhrase {
   readonly instead: string;
 }
 
-/** Finds the phrases to avoid in the prose of a file, ordered by line. */
 export function findPhrases(path: string, source: string): FoundPhrase[] {
   const prose = proseOf(path, source);
   const found = patterns.flatMap(({ phrase, instead }) =>

@@ -24,7 +24,6 @@ const unneeded = /\.test\.|__fixtures__|\.tsbuildinfo$|\.js\.map$/;
 const unneededInCommands =
   /(?<!conformance\/extensions\/[\w-]+)\.ts$|\.map$|(?<!dist\/conformance)\/src\//;
 
-/** Unpacks what goes to npm into `folder` and checks it, also by what npm says of it. */
 export function checkPacked(one: PackedPackage, folder: string, env: NodeJS.ProcessEnv): void {
   mkdirSync(folder, { recursive: true });
   const unpacked = spawnSync("tar", ["-xzf", one.archive, "-C", folder]);

@@ -1,7 +1,6 @@
 import xterm from "@xterm/headless";
 import type { Chunk } from "./record-output.ts";
 
-/** Characters of one style that appear together. */
 export interface Piece {
   /** From the first line ever printed, not from the top of the screen. */
   readonly line: number;

@@ -20,7 +20,6 @@ export interface Row {
   readonly target?: number;
 }
 
-/** The best and the median of several results. */
 export interface Summary {
   readonly min: number;
   readonly median: number;

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** CPU time of a process in microseconds, all its live threads together. */
 export function cpuMicroseconds(pid: number): number {
   let nanoseconds = 0;
   for (const task of readdirSync(`/proc/${pid}/task`)) {
@@ -9,7 +8,6 @@ export function cpuMicroseconds(pid: number): number {
   return nanoseconds / 1_000;
 }
 
-/** Current memory of a process, in MiB. */
 export function residentMib(pid: number): number {
   return statusMib(pid, "VmRSS");
 }

@@ -39,7 +39,6 @@ export class Workspace implements Disposable {
     return [...host, "--mode", "rpc", "--provider", "bench", "--model", "bench", ...args];
   }
 
-  /** Starts a program here; it ends with the workspace at the latest. */
   spawn(command: Command, env: Environment = this.env): Child {
     const child = new Child(command, { cwd: this.cwd, env });
     this.#children.push(child);

@@ -6,7 +6,6 @@ const libraries = ["coding-agent", "rpc-client", "rpc-protocol", "agent", "ai"];
 
 export interface ReferenceOptions {
   readonly root: string;
-  /** The folder of the site's pages; the reference becomes its folder `api`. */
   readonly folder: string;
 }
 

@@ -20,7 +20,6 @@ export interface AcpAgent {
   close(): Promise<void>;
 }
 
-/** Speaks the Agent Client Protocol with one client. */
 export function serveAcp(options: AcpOptions): AcpAgent {
   const { input, output, source, info, hasKey, logOut, onEnd } = options;
   const sessions = new Sessions(source);

@@ -37,7 +37,6 @@ export interface SessionOrder
     "cwd" | "additionalDirectories" | "files" | "runCommand" | "mcpServers"
   > {
   readonly session: SessionStart;
-  /** Shows dialogs and notices of extensions. */
   readonly sendUiRequest?: NonNullable<CreateAgentSessionOptions["extensions"]>["sendUiRequest"];
 }
 

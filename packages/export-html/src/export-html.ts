@@ -191,7 +191,6 @@ function totalsOf(entries: readonly SessionEntry[]): ExportTotals {
   return totals;
 }
 
-/** The first words of the first prompt. */
 function titleOf(entries: readonly SessionEntry[], path: readonly number[]): string {
   for (const index of path) {
     const entry = entries[index];

@@ -147,7 +147,6 @@ function workTime(ms: number | undefined): string | undefined {
   return ms === undefined || ms <= 0 ? undefined : formatDuration(ms);
 }
 
-/** The todo list at the end of the current branch. */
 function renderLatest({ index, todos }: LatestTodos): Html {
   return html`<section class="latest" id="todos"><h2>Todos <a href="#e${index}">${progressOf(todos)}</a></h2>${checklist(todos)}</section>`;
 }

@@ -7,7 +7,6 @@ import { providerHint } from "./login-providers.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { modelName, preferredModel, resolveModel, type ScopedModel } from "./resolver.ts";
 
-/** The inputs for choosing a session's first model. */
 export interface InitialModelInput {
   readonly registry: ModelRegistry;
   readonly flags?: { readonly provider?: string | undefined; readonly model?: string | undefined };
@@ -18,7 +17,6 @@ export interface InitialModelInput {
   readonly whyMissing?: ((name: string) => string | undefined) | undefined;
 }
 
-/** A session's first model; none when nothing is available. */
 export interface InitialModel {
   readonly model: Model | undefined;
   /** From the suffix of a pattern. */

@@ -1,7 +1,6 @@
 import { FleetWorker } from "./fleet-worker.ts";
 import { readOptions, shownPasswords, UsageError, usage } from "./worker-options.ts";
 
-/** Runs `tau-worker` until a signal ends it. */
 export async function main(argv: readonly string[]): Promise<void> {
   const say = (text: string): void => void process.stderr.write(`tau-worker: ${text}\n`);
   if (argv[0] === "--help" || argv[0] === "-h") {

@@ -116,7 +116,6 @@ export class PromptRun {
     return this.#life.promise;
   }
 
-  /** Hands a command or an answer to the host. */
   send(frame: Frame): void {
     this.#host.write(encodeLine(frame));
   }

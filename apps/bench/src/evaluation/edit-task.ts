@@ -6,18 +6,15 @@ export interface ScriptedCall {
   readonly outcome?: "exact" | "loose" | "refused";
 }
 
-/** One change of one file that a model is asked for. */
 export interface EditTask {
   readonly name: string;
   readonly language: "typescript" | "python" | "go" | "rust" | "c";
-  /** What models get wrong in such a file. */
   readonly form: string;
   readonly fileName: string;
   readonly start: string;
   readonly expected: string;
   /** What the model is asked to do; `FILE` is the path. */
   readonly task: string;
-  /** How a model that makes this mistake solves the task. */
   readonly scripted: readonly ScriptedCall[];
 }
 

@@ -6,7 +6,6 @@ export function resultLine({ task, isSolved, calls, seconds, error }: TaskResult
   return `${verdict}  ${task.name.padEnd(22)} ${seconds.toFixed(1).padStart(6)} s  ${detail}`;
 }
 
-/** What to compare between models, prompts and tools. */
 export function summaryText(results: readonly TaskResult[]): string {
   const { solved, tasks, loose, refused, calls, tokens, costUsd } = totalsOf(results);
   return [

@@ -13,7 +13,6 @@ export interface TaskResult {
   readonly tokens: number;
   readonly costUsd: number;
   readonly seconds: number;
-  /** What the run ended with, when it did not end by itself. */
   readonly error?: string;
 }
 

@@ -1,7 +1,6 @@
 import type { EditTask } from "./edit-task.ts";
 import { pathOf } from "./run-tasks.ts";
 
-/** A scenario for the scripted provider: it makes the mistakes of each task, in order. */
 export function scriptOf(tasks: readonly EditTask[]): object[] {
   return tasks.flatMap((task) => {
     const calls = JSON.parse(

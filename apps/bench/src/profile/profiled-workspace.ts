@@ -62,7 +62,6 @@ export class ProfiledWorkspace extends Workspace {
     return paths.map((name) => JSON.parse(readFileSync(join(this.#results, name), "utf8")));
   }
 
-  /** What strace wrote, one text for each program. */
   systemCallTables(): string[] {
     const paths = readdirSync(this.#results).filter((name) => name.endsWith(".strace"));
     return paths.map((name) => readFileSync(join(this.#results, name), "utf8"));

@@ -23,12 +23,10 @@ export interface AcpProcess {
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
   readonly logger: Logger;
-  /** Done once before the first extension is loaded. */
   readonly beforeExtensions: () => Promise<void>;
 }
 
 interface AcpHost extends AcpProcess {
-  /** The MCP servers that sessions share. */
   readonly mcpPool: McpPool;
 }
 

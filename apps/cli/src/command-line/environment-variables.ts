@@ -3,7 +3,6 @@ export interface EnvironmentVariable {
   readonly help: string;
 }
 
-/** The variables that the host reads, besides those of providers. */
 export const environmentVariables: readonly EnvironmentVariable[] = [
   { name: "PI_CODING_AGENT_DIR", help: "The agent directory; ~/.pi/agent by default" },
   {

@@ -84,7 +84,6 @@ function helpRow(name: string, row: OptionRow): string {
   return wordedRow(leftOf(name, row), row.help);
 }
 
-/** A name and its sentence, in as many lines as it needs. */
 function wordedRow(left: string, help: string): string {
   const start = left.length < INDENT - 1 ? [left.padEnd(INDENT)] : [left, " ".repeat(INDENT)];
   const lines = wrap(help, WIDTH - INDENT);

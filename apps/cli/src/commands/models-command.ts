@@ -15,7 +15,6 @@ interface ModelsRequest {
   readonly from: string | undefined;
 }
 
-/** Runs `tau models`; returns the exit code. */
 export async function modelsCommand(
   { words, from }: ModelsRequest,
   { environment, print }: CommandContext,

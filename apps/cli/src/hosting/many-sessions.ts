@@ -20,7 +20,6 @@ export async function manySessions(context: HostingContext): Promise<ManySession
   };
 }
 
-/** A client's way to sessions in processes of their own. */
 export function isolatedLines(options: IsolatedLinesOptions): IsolatedLines {
   return new IsolatedLines(options);
 }

@@ -8,7 +8,6 @@ import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
 import { showingProgress } from "../process/progress.ts";
 
-/** What `tau install` and the like were asked for. */
 export interface PackageRequest {
   readonly action: "install" | "remove" | "update" | "list";
   readonly source: string | undefined;

@@ -6,7 +6,6 @@ import { findHomeDirectory } from "@tau-agent/system";
 /** What the process tells the host; nothing below reads it from anywhere else. */
 export interface ProcessEnvironment {
   readonly cwd: string;
-  /** What starts this program again, before its arguments. */
   readonly program: readonly string[];
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;

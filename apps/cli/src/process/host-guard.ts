@@ -12,7 +12,6 @@ const maxKeptBytes = 64 * 1024 * 1024;
 
 export interface GuardedInput {
   readonly stream: NodeJS.ReadableStream;
-  /** Whether something that was read still has to be answered. */
   readonly owesAnswers: () => boolean;
 }
 

@@ -4,7 +4,6 @@ import type { Diagnostic } from "@tau-agent/coding-agent";
 import { errorMessage } from "@tau-agent/rpc-protocol";
 import { hintFor } from "./command-line-words.ts";
 
-/** Where the host writes everything that is not a frame. */
 export interface Logger {
   warn(message: string): void;
   error(message: string, error?: unknown): void;

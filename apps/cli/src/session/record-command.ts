@@ -16,7 +16,6 @@ interface RecordRequest {
 /** So much of a reply is enough to test with, and costs little. */
 const MAX_TOKENS = 4096;
 
-/** Runs `tau record`; returns the exit code. */
 export async function recordCommand(
   { provider, model: id, out, thinking = "off", prompt }: RecordRequest,
   { environment, print }: CommandContext,

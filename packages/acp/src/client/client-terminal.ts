@@ -18,7 +18,6 @@ export interface TerminalPlace {
 
 type Outcome = Awaited<ReturnType<CommandRunner>>;
 
-/** Runs commands in terminals of the client. Each is released, however its command ends. */
 export function clientTerminal(place: TerminalPlace): CommandRunner {
   return async (command) => {
     if (command.signal.aborted) return { kind: "aborted" };

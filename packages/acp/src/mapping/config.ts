@@ -33,7 +33,6 @@ export interface Choices {
   readonly thinkingLevels: readonly ThinkingLevel[];
 }
 
-/** The choices as the client shows them; a choice without a current value is left out. */
 export function configOptions(choices: Choices): SessionConfigOption[] {
   const { model, thinkingLevel, thinkingLevels } = choices;
   const levels = [...new Set([...thinkingLevels, thinkingLevel])];

@@ -14,7 +14,6 @@ export interface DescribedCall {
 interface ToolTraits {
   readonly kind: ToolKind;
   readonly title: (args: Arguments) => string;
-  /** Whether its argument `path` is a place to follow. */
   readonly hasPlace: boolean;
 }
 

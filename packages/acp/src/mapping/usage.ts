@@ -4,7 +4,6 @@ export interface UsedSoFar {
   readonly tokens: number;
   /** The model's window; nothing is said without one. */
   readonly contextWindow: number | undefined;
-  /** US dollars of the whole session. */
   readonly cost: number;
 }
 

@@ -57,7 +57,6 @@ export class AcpSession {
   readonly #prompts = new PromptQueue();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   #title: string | undefined;
-  /** The client's latest prompt. */
   #promptId: string | undefined;
 
   constructor(options: AcpSessionOptions) {
@@ -136,7 +135,6 @@ export class AcpSession {
     void this.#line.add(() => this.#updates.calls.showTerminal(toolCallId, terminalId));
   }
 
-  /** Tells the user something that does not belong to the conversation. */
   tell(severity: "info" | "warning" | "error", text: string): void {
     void this.#line.add(() => this.#updates.notice(severity, text));
   }

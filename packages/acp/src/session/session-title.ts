@@ -2,7 +2,6 @@ import type { AgentMessage, AgentSession } from "@tau-agent/coding-agent";
 
 const MAX_LENGTH = 100;
 
-/** What a session is called: its name, or how its first prompt begins. */
 export function titleOf({ log, messages }: Pick<AgentSession, "log" | "messages">) {
   return log.name ?? firstLine(messages.map(textOf).find((text) => text !== "") ?? "");
 }

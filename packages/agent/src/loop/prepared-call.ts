@@ -7,7 +7,6 @@ import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
 import { abortedError, errorResult, resultOfError } from "./call-results.ts";
 import type { BeforeToolCallResult, Run } from "./run.ts";
 
-/** A call whose arguments and hooks are done. */
 export interface PreparedCall {
   readonly call: ToolCall;
   /** The rest of the decision, if a person makes it. */
@@ -17,7 +16,6 @@ export interface PreparedCall {
   readonly confirm?: () => Promise<PreparedCall | undefined>;
   /** The tool will not run: it does not exist, its arguments are wrong, or a hook blocked it. */
   readonly isRefused: boolean;
-  /** A hook replaced the arguments. */
   readonly isChanged?: boolean;
   readonly tool?: AgentTool;
   /** Returns the result or throws. */
@@ -35,7 +33,6 @@ export function refused(call: ToolCall, execute: PreparedCall["execute"]): Prepa
   return { call, isRefused: true, execute };
 }
 
-/** Checks the arguments of a call and asks the hooks about it. */
 export async function prepareToolCall(
   run: Run,
   call: ToolCall,

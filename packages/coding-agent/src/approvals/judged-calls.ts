@@ -60,7 +60,6 @@ export interface PassingCall {
 }
 
 export class JudgedCalls {
-  /** Questions of subagents reach the same client. */
   readonly questions: Questions;
   readonly #options: ToolGateOptions;
   readonly #state: GateState;
@@ -153,7 +152,6 @@ export class JudgedCalls {
 
   async #ask(
     asked: PassingCall & {
-      /** An extension has replaced the arguments. */
       readonly isChanged: boolean;
     },
     judged: Judged,

@@ -31,7 +31,6 @@ export interface QuestionsOptions {
   readonly isProjectTrusted: () => boolean;
   /** Saves rules to a settings file, or notes why it could not. */
   readonly saveRules: (rules: readonly PermissionRule[], saveTo: SaveTo) => Promise<void>;
-  /** The id of the prompt whose run asks. */
   readonly promptId: () => string | undefined;
 }
 
@@ -64,7 +63,6 @@ export interface AnsweredApproval {
 
 type ClosedApproval = ClosedRequest<ApprovalResult>;
 
-/** The questions whether tools may run: of this session and of its subagents. */
 export class Questions {
   readonly #options: QuestionsOptions;
   /** Judge the calls of open questions again. */

@@ -11,7 +11,6 @@ import { textTokens } from "./text-tokens.ts";
 export interface SummarizerOptions {
   readonly stream: StreamFunction;
   readonly settings: Pick<SettingsStore, "get">;
-  /** The session's model and key, requested for each request. */
   readonly prepareRequest: () => Promise<ModelRequest>;
   readonly retry: Pick<Retry, "prepareNext">;
   /** Which model the session asks, and which one when that fails. */

@@ -13,7 +13,6 @@ export interface SummaryJob {
   readonly pieces: readonly string[];
   /** For a request without an earlier summary. */
   readonly first: string;
-  /** For a request that carries an earlier summary on. */
   readonly later: string;
   readonly previousSummary?: string | undefined;
   readonly focus?: string | undefined;

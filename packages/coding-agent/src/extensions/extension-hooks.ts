@@ -48,7 +48,6 @@ const FAREWELL_MS = 2000;
 /** What {@link ExtensionHooks} needs of its host besides the session. */
 export interface ExtensionHooksOptions {
   readonly system: ExtensionSystem;
-  /** The folder of the current session. */
   readonly place: { readonly cwd: string };
   readonly temporaryDirectory: string;
   readonly ui: UiPort;
@@ -56,7 +55,6 @@ export interface ExtensionHooksOptions {
   readonly addResources: (paths: { skillPaths: string[]; promptPaths: string[] }) => void;
 }
 
-/** Answers a session's questions with what extensions say. */
 export class ExtensionHooks implements SessionHooks {
   readonly tools: ToolHooks;
   readonly decideCompaction: SessionHooks["decideCompaction"];

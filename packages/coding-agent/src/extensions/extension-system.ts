@@ -115,7 +115,6 @@ export class ExtensionSystem {
     return this.#generation.runner;
   }
 
-  /** Sends requests, also to providers that extensions bring. */
   get stream(): StreamFunction {
     return this.#stream;
   }

@@ -98,13 +98,11 @@ export class OpenExtensions {
     });
   }
 
-  /** Names of tools that are registered without being active. */
   get inactiveTools(): ReadonlySet<string> {
     const inactive = this.system.runner.tools.filter(({ tool }) => tool.defaultActive === false);
     return new Set(inactive.map(({ tool }) => tool.name));
   }
 
-  /** Lets extensions act on the session and receive its events. */
   connect({ session, parts, resources, textCommands }: ConnectedParts): void {
     this.#session = session;
     this.#gate = parts.gate;

@@ -4,7 +4,6 @@ import type { JobInfo, JobStatus } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { attempt, processStart } from "@tau-agent/system";
 
-/** What a job's folder says from its start on (`job.json`). */
 export interface JobRecord {
   readonly jobId: string;
   readonly command: string;
@@ -13,7 +12,6 @@ export interface JobRecord {
   readonly detached?: boolean;
   /** The model gets a message when it ends. */
   readonly notify?: boolean;
-  /** The prompt whose run started it. */
   readonly promptId?: string | undefined;
   /** What the environment of its processes carries, if it is detached. */
   readonly mark?: string;

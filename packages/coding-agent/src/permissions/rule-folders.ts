@@ -2,7 +2,6 @@ import { asOwnFile, type IsolatedCopy } from "./isolated-paths.ts";
 import { realPathOf } from "./real-path.ts";
 import type { RuleFolders } from "./rules/subject.ts";
 
-/** Where a session works, as far as rules ask. */
 export interface RulePlaces {
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[] | undefined;

@@ -16,7 +16,6 @@ import { type LoadedSkills, loadSkills } from "./skills/skills.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { type LoadedTemplates, loadTemplates } from "./templates/templates.ts";
 
-/** Where a session's texts come from. */
 export interface PromptResourcesOptions extends ResourceDirs {
   readonly settings: SettingsStore;
   /** The folder whose texts count, when it may be another than `cwd`; asked for at each reading. */
@@ -46,7 +45,6 @@ export interface AddedPlaces {
   readonly promptPaths: readonly string[];
 }
 
-/** The texts that begin the system prompt, or are added to it. */
 export interface CustomPrompts {
   readonly custom: string | undefined;
   readonly appended: readonly string[];

@@ -56,7 +56,6 @@ export class PromptResources {
     this.#rules = undefined;
   }
 
-  /** Further places of skills and templates; replaces those given before. */
   addPaths(paths: AddedPlaces): void {
     this.#added = paths;
     this.#skills = undefined;

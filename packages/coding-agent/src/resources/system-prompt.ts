@@ -8,7 +8,6 @@ export interface PromptTool {
   readonly promptGuidelines?: readonly string[];
 }
 
-/** A further part of the system prompt, such as an extension's. */
 export interface PromptSection {
   /** The tag around the text. */
   readonly name: string;
@@ -27,7 +26,6 @@ export interface SystemPromptInput {
   readonly contextFiles?: readonly ContextFile[];
   readonly skills?: readonly Skill[];
   readonly sections?: readonly PromptSection[];
-  /** Rules beside those of the tools. */
   readonly guidelines?: readonly string[];
 }
 

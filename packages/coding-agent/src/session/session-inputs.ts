@@ -30,13 +30,10 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { UserInput } from "../user-input/input.ts";
 
-/** What a session is built from; `createAgentSession` puts it together. */
 export interface SessionInputs {
   readonly log: SessionLog;
-  /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
   readonly permissions: SessionPermissions;
-  /** Saves rules of an answer to a settings file. */
   readonly saveRules: QuestionsOptions["saveRules"];
   readonly hostTools: HostTools;
   /** Fulfilled once a client can be asked; undefined if questions of an earlier host are not asked again. */
@@ -57,9 +54,7 @@ export interface SessionInputs {
   readonly toolEnvironment: ToolEnvironment;
   /** What keeps commands and file tools inside, and what was found out about that. */
   readonly sandboxed: SandboxParts;
-  /** Commands that run in the background. */
   readonly jobs: SessionJobs;
-  /** The files as they were before each prompt. */
   readonly rewind: SessionRewind;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
@@ -67,25 +62,20 @@ export interface SessionInputs {
   /** Date and platform as they are now, for the model. */
   readonly environment: () => EnvironmentFacts;
   readonly mcp: McpAccess;
-  /** Waits for what a request declares. */
   readonly toolsReady: () => Promise<void>;
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
   readonly isProjectTrusted: () => boolean;
-  /** Moves tools and texts to the folder of a continued session. */
   readonly enterFolder: (log: SessionLog) => {
     readonly hasMoved: boolean;
     readonly diagnostics: readonly Diagnostic[];
   };
-  /** Where the project's sessions live. */
   readonly home: SessionHome;
-  /** Ends the connections of a store that was opened for this session. */
   readonly closeStore?: (() => Promise<void>) | undefined;
   /** Makes the log of a further session in the folder that this one works in. */
   readonly createLog: (session: Omit<NewSession, "cwd">) => SessionLog;
   readonly diagnostics: readonly Diagnostic[];
-  /** Commands of extensions, templates and skills. */
   readonly listCommands: () => Promise<CommandInfo[]>;
   /** Watches replies while they stream; what it loads does not concern the session. */
   readonly watchReply?: AgentOptions["watchReply"];

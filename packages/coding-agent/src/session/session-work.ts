@@ -52,7 +52,6 @@ export class SessionWork {
     await driver.waitForIdle();
   }
 
-  /** Ends the conversation and goes on with another log. */
   replaceLog(next: () => SessionLog, isContinued: boolean): Promise<void> {
     const { admission, bash, conversation, budget, permissions } = this.#options;
     return admission.admit(async () => {

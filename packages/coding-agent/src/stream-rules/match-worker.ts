@@ -6,7 +6,6 @@ export interface MatchRequest {
   readonly probes: readonly Probe[];
 }
 
-/** The worker's answer; patterns by number. */
 export interface MatchResponse {
   readonly matched: readonly number[];
   /** Patterns that failed, such as too deeply nested ones. */

@@ -4,7 +4,6 @@ import type { StreamRules, WatchedSession } from "./stream-rules.ts";
 
 export interface SessionRulesOptions {
   readonly workingFolder: { readonly cwd: string };
-  /** The rules; read on first use. */
   readonly rules: () => Promise<LoadedRules>;
   /** The session of the rules; called when it replies. */
   readonly session: () => WatchedSession;

@@ -2,7 +2,6 @@ import type { SettingsStore } from "@tau-agent/system";
 import type { RecordedTelemetryOptions } from "./recorded-telemetry.ts";
 import type { SessionTelemetry, TelemetryOptions } from "./session-telemetry.ts";
 
-/** The spans of a session; undefined, and nothing is loaded, while telemetry is off. */
 export async function openTelemetry(
   { enabled, contents, register, flushMs = 0 }: TelemetryOptions,
   {

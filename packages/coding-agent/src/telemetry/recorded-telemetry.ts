@@ -28,7 +28,6 @@ export interface RecordedTelemetryOptions {
   /** The `traceparent` that the host was started with. */
   readonly inherited: string | undefined;
   readonly hasContents: boolean;
-  /** Takes known keys out of contents. */
   readonly maskKeys: <Value>(value: Value) => Value;
   /** Waits until the provider has exported what it has, as long as that is wanted. */
   readonly flush: () => Promise<void>;

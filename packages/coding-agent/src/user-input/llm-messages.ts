@@ -6,7 +6,6 @@ import type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 
-/** Converts the messages of a conversation to those that a model reads. */
 export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
   return convertAll(messages, toLlmMessage);
 }

@@ -11,7 +11,6 @@ import { makePlace, type Place } from "./place.ts";
 
 export interface SpawnOptions {
   readonly argv: readonly string[];
-  /** How long a frame is waited for, in ms. */
   readonly timeoutMs: number;
   /** The wire format its model is served in. */
   readonly api: LoopbackApi;

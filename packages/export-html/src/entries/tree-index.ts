@@ -11,7 +11,6 @@ type TreeRow = readonly [parent: number, kind: RowKind, words: string, label?: s
 /** Beside the kinds of entries: calls whose results have rows of their own, failed ones, and what is not shown. */
 type RowKind = EntryKind | "calls" | "failed" | "quiet";
 
-/** The tree as the page's script reads it. */
 export interface TreeIndex {
   readonly leaf: number;
   readonly rows: readonly TreeRow[];

@@ -5,7 +5,6 @@ import { type McpPlaces, projectFiles, userFile } from "./places.ts";
 import { isOverride, readEntry } from "./read-entry.ts";
 import type { McpEntry, McpServerConfig, McpSource } from "./server-entry.ts";
 
-/** The configured servers, and what is wrong with the files. */
 export interface McpConfig {
   readonly servers: readonly McpServerConfig[];
   /** Each begins with the path of its file. */

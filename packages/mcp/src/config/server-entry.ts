@@ -28,7 +28,6 @@ export interface StdioEntry extends EntryBase {
   readonly isStateless: boolean;
 }
 
-/** How the host introduces itself to the authorization server of an entry. */
 export interface OAuthEntry {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;

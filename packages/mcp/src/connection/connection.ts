@@ -155,7 +155,6 @@ export class McpConnection {
     return this.#clocks.pauseFor(work);
   }
 
-  /** Ends the connection, and the server if the host started it. */
   async close(): Promise<void> {
     const { onclose } = this.#client;
     if (onclose !== undefined) this.#client.onclose = () => {};

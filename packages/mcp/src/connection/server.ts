@@ -22,7 +22,6 @@ export interface McpServerOptions {
   /** Receives the refusal of a server that wants a login. */
   readonly onRefused: (error: unknown) => void;
   readonly loginHint: string;
-  /** Takes known keys and tokens out of what a server says. */
   readonly maskKeys: KeyMask;
 }
 
@@ -286,7 +285,6 @@ export class McpServer {
           );
   }
 
-  /** Reads the lists again; a server that fails at that keeps those it had. */
   #reload(_list: ServerList): void {
     if (this.#listTimer !== undefined) return;
     this.#listTimer = setTimeout(() => {

@@ -4,10 +4,8 @@ import type { Answer, HostRequests } from "@tau-agent/system";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import { cleanText } from "../names/clean-text.ts";
 
-/** What a server wants to know, or to have opened. */
 export interface Elicitation {
   readonly server: string;
-  /** The request of the server, as it came. */
   readonly params: JsonObject;
   readonly toolCallId: string | undefined;
   readonly promptId: string | undefined;
@@ -23,7 +21,6 @@ const MAX_MESSAGE = 8000;
 const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
 const cancelled: ElicitationAnswer = { action: "cancel" };
 
-/** Asks the client; `cancel` at once where nobody answers. */
 export async function askElicitation(
   elicitation: Elicitation,
   requests: HostRequests,

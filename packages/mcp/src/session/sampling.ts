@@ -5,7 +5,6 @@ import type { HostRequests } from "@tau-agent/system";
 import { cleanText } from "../names/clean-text.ts";
 import type { SamplingRequest } from "./environment.ts";
 
-/** A conversation that a server wants continued. */
 export interface SampledContext {
   readonly systemPrompt: string;
   readonly messages: readonly SampledMessage[];
@@ -21,7 +20,6 @@ export interface SamplingOptions {
   readonly requests: HostRequests;
   readonly cwd: () => string;
   readonly timeoutMs: () => number;
-  /** Asks the session's model. */
   readonly reply: (context: SampledContext, signal: AbortSignal) => Promise<AssistantMessage>;
 }
 

@@ -9,7 +9,6 @@ type Content = ToolResult["content"][number];
 /** Keeps what a model does not read itself; returns the path of a private file. */
 export type KeepData = (data: Buffer, extension: string) => Promise<string>;
 
-/** What is needed to show a server's content. */
 export interface ContentContext {
   readonly server: string;
   readonly keep: KeepData;

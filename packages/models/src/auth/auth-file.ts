@@ -2,7 +2,6 @@ import { chmod } from "node:fs/promises";
 import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { parseJsonText, readTextFileNow, writeFileAtomic } from "@tau-agent/system";
 
-/** The content of auth.json while its lock is held. */
 export interface AuthFile {
   readonly text: string;
   readonly entries: ReadonlyMap<string, unknown>;

@@ -7,7 +7,6 @@ import type {
   RaiseBudget,
 } from "@tau-agent/rpc-protocol";
 
-/** The functions that answer what the host asks. */
 export interface Deciders {
   /**
    * Decides about tool calls that need an approval. Without it they are shown as a select dialog by
@@ -26,7 +25,6 @@ export interface Deciders {
   readonly credentials?: GetCredentials | undefined;
 }
 
-/** Asks functions about the requests of one connection. */
 export class Decisions {
   readonly #deciders: Deciders;
   readonly #send: (response: HostResponse) => void;

@@ -22,7 +22,6 @@ export interface Settle<T> {
   reject(error: unknown): void;
 }
 
-/** Delivers events to all listeners, in the order of arrival. */
 export class EventHub {
   readonly #subscribers = new Set<Subscriber>();
 

@@ -78,7 +78,6 @@ export class ProcessLink implements HostLink {
     return this.#routes;
   }
 
-  /** Starts the host and agrees with it on the stream form. */
   start(): Promise<void> {
     if (this.#starting !== undefined) return this.#starting;
     const starting = this.#start();

@@ -2,7 +2,6 @@ import type { Result } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type LinkedHost, SessionLink } from "./session-link.ts";
 
-/** The sessions of one connection, by the handle that their frames carry. */
 export class SessionRoutes {
   readonly #host: LinkedHost;
   readonly #links = new Map<string, SessionLink>();

@@ -15,7 +15,6 @@ const maxBytes = (maxBase64Length / 4) * 3;
 // The most pixels to decode, at four bytes each; more than any camera produces.
 const maxPixels = 200_000_000;
 
-/** An image that a model accepts, or the reason why there is none. */
 export type NormalizedImage =
   | {
       readonly kind: "image";

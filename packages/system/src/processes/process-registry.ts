@@ -51,7 +51,6 @@ export interface PlannedChild {
   readonly mark: string | undefined;
   /** The mark of descendants that empty their environment. */
   readonly limit?: string | undefined;
-  /** Its environment, the mark included. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

@@ -20,7 +20,6 @@ export interface TruncationResult {
   readonly maxBytes: number;
 }
 
-/** Limits of one truncation; the defaults are 2000 lines and 50 KiB. */
 export interface TruncationLimits {
   readonly maxLines?: number;
   readonly maxBytes?: number;

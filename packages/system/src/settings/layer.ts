@@ -9,7 +9,6 @@ import {
 } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
-/** The settings of one file or of the running session: valid values, by key. */
 export type SettingsLayer = ReadonlyMap<SettingKey, unknown>;
 
 export interface LayerSource {

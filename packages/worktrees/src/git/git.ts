@@ -17,7 +17,6 @@ export interface GitLocation {
 
 export interface GitRequest {
   readonly cwd: string;
-  /** Replaces the repository's index. */
   readonly indexFile?: string | undefined;
   /** Without one git looks for a repository around `cwd`, and reads its configuration. */
   readonly location?: GitLocation | undefined;

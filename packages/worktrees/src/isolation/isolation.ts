@@ -42,7 +42,6 @@ export interface IsolationOptions {
 
 interface Baseline extends Snapshot {
   readonly commit: string;
-  /** The commit the caller has checked out. */
   readonly head: string | undefined;
   /** Empty folders, which a git tree cannot hold. */
   readonly emptyFolders: readonly string[];
@@ -170,7 +169,6 @@ export class Isolation {
     return { template, submodules };
   }
 
-  /** Removes all trees and everything else that was made. */
   async dispose(): Promise<void> {
     this.#trees.clear();
     await this.folder.remove(this.#signal?.aborted ? MAX_WAIT_MS : undefined);

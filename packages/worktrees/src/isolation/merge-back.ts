@@ -12,7 +12,6 @@ import { slugOf } from "./task-file-names.ts";
 
 export interface Change {
   readonly id: string;
-  /** The state in which the task left its tree. */
   readonly tree: string;
   readonly parts: readonly PatchPart[];
 }

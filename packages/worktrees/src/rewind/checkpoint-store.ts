@@ -17,7 +17,6 @@ import { type FolderSnapshot, recordFolder } from "./store/record-folder.ts";
 export interface CheckpointPlace {
   /** The real path of the folder. */
   readonly folder: string;
-  /** The folder for files of ours. */
   readonly directory: string;
   /** Folders that are left out if they are in the folder: the agent's own. */
   readonly ownFolders: readonly string[];
@@ -62,7 +61,6 @@ export class CheckpointStore {
     return this.#place.folder;
   }
 
-  /** Records the folder, as a commit that nothing keeps yet. */
   async take(message: string, parents: readonly string[] = []): Promise<KeptSnapshot> {
     const { folder, limits } = this.#place;
     const skipped = this.#skipped();

@@ -8,7 +8,6 @@ export interface PromptBegin {
   readonly type: "begin";
   readonly id: string;
   readonly entryId: string;
-  /** The folder's real path. */
   readonly folder: string;
   /** The snapshot before. */
   readonly commit: string;
@@ -39,14 +38,12 @@ export interface RewindBegin {
   readonly commit: string;
   /** What is at each path before, and what will be. */
   readonly targets: readonly (readonly [path: string, FileState | null, FileState | null])[];
-  /** How many entries the session had. */
   readonly position: number;
   /** What is in force once it is done. */
   readonly effects: readonly Effect[];
   readonly leafId: string | null;
 }
 
-/** Files were taken back. */
 export interface RewindEnd {
   readonly type: "done";
   readonly id: string;
@@ -61,7 +58,6 @@ interface Pruned {
   readonly ids: readonly string[];
 }
 
-/** What happened to the files of a session, in order. */
 export type JournalEvent = PromptBegin | PromptEnd | RewindBegin | RewindEnd | Pruned;
 
 /** A file with the events of one session, each written before it counts. */

@@ -35,9 +35,7 @@ export interface TakeBackRequest {
   readonly isSince: (entryId: string) => boolean;
   /** The place of the message in the session's file. */
   readonly position: number;
-  /** How many entries the session has. */
   readonly length: number;
-  /** The rewind to take back instead. */
   readonly undoes?: string | undefined;
   readonly leafId: string | null;
   readonly dryRun: boolean;
@@ -64,7 +62,6 @@ export class RewindEngine {
   readonly #store: CheckpointStore;
   readonly #journal: Journal;
   readonly #refFolder: string;
-  /** The checkpoint of the prompt that runs. */
   #open:
     | { readonly id: string; readonly entryId: string; readonly before: KeptSnapshot }
     | undefined;

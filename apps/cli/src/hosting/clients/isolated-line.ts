@@ -11,7 +11,6 @@ export class IsolatedLine {
   readonly #socket: LineSocket;
   readonly #session: IsolatedSession;
   readonly #writer: LineWriter;
-  /** Commands without an answer, by id. */
   readonly #open = new Map<unknown, string>();
   readonly #settled: (() => void)[] = [];
   #hasEnded = false;
@@ -39,7 +38,6 @@ export class IsolatedLine {
     this.#socket.send(JSON.stringify({ ...params, type: "initialize", id: `${OWN}initialize` }));
   }
 
-  /** Sends the session's frames to the client. */
   listen(): void {
     this.#isListening = true;
     const { sessionId } = this.#session;

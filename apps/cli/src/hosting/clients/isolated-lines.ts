@@ -12,7 +12,6 @@ export interface IsolatedLinesOptions {
   readonly isOneShot?: boolean;
 }
 
-/** A client's ways to the sessions that have processes of their own. */
 export class IsolatedLines {
   readonly #options: IsolatedLinesOptions;
   readonly #lines = new Map<string, IsolatedLine>();
@@ -25,7 +24,6 @@ export class IsolatedLines {
     if (options.isOneShot) this.#asked = {};
   }
 
-  /** Takes note of what the client asks for, and tells the processes. */
   initialize(asked: Params<"initialize">): void {
     this.#asked = { ...this.#asked, ...asked };
     for (const line of this.#lines.values()) line.initialize(asked);

@@ -189,7 +189,6 @@ export class HostedSession {
     });
   }
 
-  /** Sends the diagnostics that have not been sent yet. */
   diagnose(): void {
     const { diagnostics } = this.session;
     const news = diagnostics.slice(this.#diagnosed);

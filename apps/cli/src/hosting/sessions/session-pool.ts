@@ -21,7 +21,6 @@ import { UiNotices } from "./ui-notices.ts";
 
 export interface SessionSeams {
   readonly sendUiRequest: (request: ExtensionUiRequest) => void;
-  /** An extension asks to end its host. */
   readonly onShutdown: () => void;
   /** Fulfilled when the client can be asked. */
   readonly clientReady: Promise<void>;

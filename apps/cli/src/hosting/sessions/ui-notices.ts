@@ -1,6 +1,5 @@
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 
-/** The way of notices to a client that comes later than they do. */
 export class UiNotices {
   #write: ((request: ExtensionUiRequest) => void) | undefined;
   #waiting: ExtensionUiRequest[] = [];

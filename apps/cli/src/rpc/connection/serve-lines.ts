@@ -21,7 +21,6 @@ export interface LineServer {
   readonly take: (line: DecodedLine) => void;
   /** Whether a line that was taken still has to be answered. */
   readonly owesAnswers: () => boolean;
-  /** Waits until every line that was taken is a command that has begun. */
   readonly begun: () => Promise<void>;
   /** Closes the sessions; called once nothing is read any more. */
   readonly close: () => Promise<void>;

@@ -12,10 +12,8 @@ import type {
 import type { ClientRequests } from "../connection/client-requests.ts";
 import type { Connection } from "../connection/connection.ts";
 
-/** Calls back right after the command's answer. */
 export type AfterAnswer = (run: () => void) => void;
 
-/** The host that serves the command's client. */
 export interface Host {
   /** The sandbox that a session in the host's folder would have. */
   describeSandbox(): Promise<SandboxInfo>;
@@ -37,7 +35,6 @@ export interface CommandClient {
   initialize(asked: Params<"initialize">): void;
   /** Sends what a client gets once it has said what it answers: diagnostics and open requests. */
   catchUp(): void;
-  /** Sets the filter of a connection; of all sessions if it is the client's own. */
   setEventFilter(connection: Connection, events: readonly string[] | undefined): void;
   openSession(
     params: Params<"open_session">,
@@ -51,11 +48,9 @@ export interface AttachedSession {
   detach(params: Params<"detach">): void;
   /** From now on this client runs the tools of clients. */
   takeTools(): void;
-  /** Sends the client the open calls of tools. */
   callTools(): void;
 }
 
-/** What handlers work on if their command needs no session. */
 export interface HostContext {
   readonly host: Host;
   readonly client: CommandClient;

@@ -4,7 +4,6 @@ import { type ToolEnvironment, VERSION } from "@tau-agent/system";
 import type { SessionParts } from "../../session/session-parts.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** Prepares the MCP servers of a session; their code is loaded where one is configured. */
 export function createMcp(draft: SessionDraft, environment: ToolEnvironment): McpAccess {
   const { places, options, extensions } = draft.surroundings;
   const { agentDirectory } = places;

@@ -10,7 +10,6 @@ interface TextSources {
   readonly textCommands: () => Promise<readonly CommandInfo[]>;
 }
 
-/** The system prompt of a session, and the commands its prompts may begin with. */
 export function sessionTexts(
   draft: SessionDraft,
   { resources, mcp, textCommands }: TextSources,

@@ -28,7 +28,6 @@ export class EventChannels implements ExtensionEvents {
     }
   }
 
-  /** Forgets all listeners, as before extensions are loaded again. */
   clear(): void {
     this.#listeners.clear();
   }

@@ -12,7 +12,6 @@ export interface ContextSources {
   readonly binding: Binding;
   readonly ui: ExtensionUi;
   readonly hasUi: boolean;
-  /** The folder of the current session. */
   readonly place: { readonly cwd: string };
   readonly mode: ExtensionMode;
   readonly models: ExtensionModels;
@@ -21,7 +20,6 @@ export interface ContextSources {
   readonly freshContext: () => CommandContext;
 }
 
-/** Makes the context of events and tools. Its members are live. */
 export function createContext(sources: ContextSources): ExtensionContext {
   const { binding, ui, hasUi, place, models } = sources;
   const port = (member: string) => binding.port(`ctx.${member}`);

@@ -85,7 +85,6 @@ const draftFields: Readonly<Record<string, (draft: Record<string, unknown>) => b
     (firstKeptEntryId === null || typeof firstKeptEntryId === "string"),
 };
 
-/** @throws {ExtensionError} `handler_failed` */
 function checkDrafts(drafts: unknown): void {
   const isDraft = (draft: unknown): boolean => {
     if (typeof draft !== "object" || draft === null) return false;

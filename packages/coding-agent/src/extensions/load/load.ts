@@ -9,7 +9,6 @@ import { closePrivateCache, openPrivateCache } from "./private-cache.ts";
 export interface LoadedFactory {
   readonly file: ExtensionFile;
   readonly factory: ExtensionFactory;
-  /** What the sources mention, to know what has to be made ready for them. */
   readonly mentions: ReadonlySet<string>;
 }
 
@@ -35,7 +34,6 @@ export function inlineFactories(
 export interface LoadOptions {
   /** Modules that imports of pi's packages resolve to. */
   readonly hostModules: HostModules;
-  /** Transpiled files are kept here. */
   readonly cacheDirectory: string;
 }
 

@@ -183,7 +183,6 @@ export class CustomEditor extends Editor {
   }
 }
 
-/** Shows that something is under way. */
 export class Loader extends Text {
   start(): void {}
 

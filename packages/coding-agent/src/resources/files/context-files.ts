@@ -8,7 +8,6 @@ export interface ContextFile {
   readonly content: string;
 }
 
-/** Context files in the order they are shown, and what could not be read. */
 export interface ContextFiles {
   readonly files: readonly ContextFile[];
   readonly diagnostics: readonly Diagnostic[];

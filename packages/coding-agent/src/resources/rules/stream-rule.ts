@@ -6,7 +6,6 @@ export interface StreamRule {
   readonly name: string;
   readonly filePath: string;
   readonly description: string | undefined;
-  /** What the model gets to read when the rule triggers. */
   readonly content: string;
   /** One match of one of them is enough. */
   readonly patterns: readonly RulePattern[];

@@ -12,7 +12,6 @@ import {
 } from "../files/places.ts";
 import { originOf, readBoundText, type TextBounds, textBoundsOf } from "../files/text-bounds.ts";
 
-/** A prompt the user calls by name: `/name arguments`. */
 export interface PromptTemplate {
   readonly name: string;
   readonly description: string;

@@ -3,7 +3,6 @@ import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 
 export interface AgentDefinition {
   readonly name: string;
-  /** When to use it, for the model that chooses. */
   readonly description: string;
   /** Its tools; all of them when absent. */
   readonly tools?: readonly string[] | undefined;

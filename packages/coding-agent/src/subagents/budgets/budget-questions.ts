@@ -7,7 +7,6 @@ export interface BudgetQuestionsOptions {
   readonly requests: HostRequests;
   /** How long a question waits, in ms; 0 for no limit. */
   readonly timeoutMs: () => number;
-  /** The prompt whose run asks. */
   readonly promptId: () => string | undefined;
   /** Aborted with the current work. */
   readonly signal: () => AbortSignal | undefined;

@@ -66,7 +66,6 @@ export type CreateSubagentSession = (
   systemPrompt: string,
 ) => Promise<SubagentSession>;
 
-/** Runs subagents in this process, for embedders without a command to start. */
 export function createInProcessRunner(create: CreateSubagentSession): SubagentRunner {
   return async (request) => {
     const session = await create(sessionOptions(request), request.agent.systemPrompt);

@@ -34,7 +34,6 @@ export class BudgetShare {
     return this.#limits;
   }
 
-  /** Passes on limits that changed while the subagent started. */
   async bind(subagent: Pick<Subagent, "setBudget">): Promise<void> {
     this.#subagent = subagent;
     if (this.#isStale) await this.#pass();

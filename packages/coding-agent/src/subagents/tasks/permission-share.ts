@@ -4,7 +4,6 @@ import { stricterMode } from "../../permissions/rules/stricter-mode.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import type { Subagent } from "../runners/subagent-runner.ts";
 
-/** The permissions of a session for a subagent: at its start, and whenever they change. */
 export class PermissionShare {
   readonly #permissions: SessionPermissions;
   /** What the subagent's profile allows at most. */

@@ -33,7 +33,6 @@ const endings: Partial<Record<TaskStatus, string>> = {
   budget_exceeded: "The session's budget ran out.",
 };
 
-/** The parts and options of one task's execution. */
 export interface TaskRun {
   readonly services: TaskServices;
   readonly order: TaskOrder;
@@ -47,7 +46,6 @@ export interface TaskRun {
   readonly signal: AbortSignal;
   /** Why the signal was aborted. */
   readonly abortStatus: () => TaskStatus;
-  /** How many tasks share the remaining budget. */
   readonly shares: number;
   readonly onProgress: (event: SessionEvent, used: Consumption) => void;
   /** Its log in the session's store, if there is one. */

@@ -61,7 +61,6 @@ export async function runTasks(
   }
 }
 
-/** The folder next to the session's file, with the same name. */
 function artifactsFolderOf({ session, environment }: TaskServices): string {
   const { sessionFile } = session();
   if (sessionFile !== undefined) return sessionFile.replace(/\.jsonl$/, "");

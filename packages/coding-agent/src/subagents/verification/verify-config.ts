@@ -9,7 +9,6 @@ export interface VerifyCommand {
   readonly optional: boolean;
 }
 
-/** The commands to run, and what follows a failure. */
 export interface VerifyPlan {
   readonly profile: string | undefined;
   readonly mode: "none" | "command";

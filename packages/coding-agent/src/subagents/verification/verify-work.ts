@@ -14,9 +14,7 @@ const MAX_CONTEXT_BYTES = 128 * 1024;
 export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
   /** How many lines of a failure's output to show for a repair. */
   readonly contextLineLimit: number;
-  /** Records the state of the tree for verification. */
   readonly capture: () => Promise<CapturedWork>;
-  /** Undoes what commands did to the tree since the capture. */
   readonly restore: (work: CapturedWork) => Promise<void>;
   readonly repair: (text: string) => Promise<SubagentReply>;
 }

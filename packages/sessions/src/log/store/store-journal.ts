@@ -69,7 +69,6 @@ export class StoreJournal {
     return this.#ended?.code === "session_write_failed";
   }
 
-  /** Tells the owner what happens from now on. */
   follow(reports: StoreReports): void {
     this.#reports = reports;
   }

@@ -75,7 +75,6 @@ export class Bench {
     await delay(this.shortMs * 1.5 + 100);
   }
 
-  /** Takes a lease, writes a header and entries with it, and gives it back. */
   async write(key: SessionKey, entries: readonly StoreEntry[]): Promise<StoreEntry[]> {
     const lease = await this.acquire(key);
     const all = [this.header(key), ...entries];

@@ -4,7 +4,6 @@ import { inMountOrder, type Mount } from "./mount.ts";
 export interface Enclosure {
   readonly cwd: string;
   readonly mounts: readonly Mount[];
-  /** Whether it uses the host's network. */
   readonly hasNetwork: boolean;
 }
 

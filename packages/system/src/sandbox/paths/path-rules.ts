@@ -7,9 +7,7 @@ import { resolveLinks } from "./resolve-links.ts";
 /** What paths of the host mean for the tools of a session; all are real. */
 export interface PathPlan {
   readonly cwd: string;
-  /** Folders and files that may be written. */
   readonly writable: readonly string[];
-  /** Folders and files that may not be read. */
   readonly denied: readonly string[];
   /** Where only the host writes, inside of what is writable. */
   readonly readOnly: readonly string[];

@@ -18,7 +18,6 @@ export interface SandboxPlaces {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Processes that are the same host as this one. */
   readonly hostProcesses?: readonly number[] | undefined;
-  /** Files with keys besides those of the agent directory. */
   readonly keyFiles: readonly string[];
 }
 

@@ -8,7 +8,6 @@ const COPIES = 16;
 /** The most bytes of arguments per command; systems allow more. */
 const MAX_ARGUMENT_BYTES = 256 * 1024;
 
-/** Files to clone from one folder to another, by their relative paths. */
 export interface ClonedFiles {
   readonly from: string;
   readonly to: string;

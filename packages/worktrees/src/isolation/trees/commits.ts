@@ -21,7 +21,6 @@ export async function keepCommits(
   git: Git,
   tree: {
     request: GitRequest;
-    /** The caller's refs. */
     known: ReadonlyMap<string, string>;
     commit: string;
     head: string | undefined;

@@ -19,7 +19,6 @@ export interface CapturedWork {
   readonly leftOut: readonly string[];
 }
 
-/** A file of a task that a patch cannot hold. */
 export interface KeptFile {
   /** From the top of the tree. */
   readonly path: string;
@@ -50,7 +49,6 @@ interface TreeParts {
   readonly template: RepositoryTemplate;
   readonly submodules: readonly Submodule[];
   readonly commit: string;
-  /** The commit the caller has checked out. */
   readonly head: string | undefined;
   /** Whether the caller's tree, and so this one, has files hidden from git. */
   readonly hasHidden: boolean;

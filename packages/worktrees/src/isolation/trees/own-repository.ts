@@ -9,7 +9,6 @@ import type { Worktree } from "./worktree.ts";
 
 export interface RepositoryTemplate {
   readonly path: string;
-  /** The targets of its refs, by full name. */
   readonly refs: ReadonlyMap<string, string>;
 }
 

@@ -11,7 +11,6 @@ export interface WriteRequest {
   /** Files as they were found; one that looks otherwise now is left as it is. */
   readonly current: ReadonlyMap<string, FoundFile>;
   readonly targets: ReadonlyMap<string, FileState | undefined>;
-  /** Why a path is never written; undefined for most. */
   readonly refusalOf: (path: string) => string | undefined;
   /** Paths that an earlier attempt removed, whose folders it may have left. */
   readonly gone?: readonly string[] | undefined;

@@ -3,14 +3,12 @@ import { readNotes, type SnapshotNotes } from "./commits.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { treeContent } from "./tree-objects.ts";
 
-/** How a path differs between two snapshots. */
 interface FileChange {
   readonly path: string;
   readonly before: FileState | undefined;
   readonly after: FileState | undefined;
 }
 
-/** All differences of two snapshots, and what either of them left out. */
 export interface SnapshotChanges {
   readonly changes: readonly FileChange[];
   readonly notCovered: readonly string[];

@@ -21,7 +21,6 @@ export interface StorePlace {
   /** The folder of refs and objects. */
   readonly gitDir: string;
   readonly algorithm: "sha1" | "sha256";
-  /** Where lists for git are written. */
   readonly temporaryDirectory: string;
 }
 
@@ -131,7 +130,6 @@ export class ObjectStore {
     return this.#git.names(args, this.#request);
   }
 
-  /** Runs git on the store and returns the differences it lists. */
   changes(args: readonly string[]): Promise<RawChange[]> {
     return listChanges(this.#git, args, this.#request);
   }
