@@ -3,7 +3,8 @@ import { extname, resolve } from "node:path";
 import type { AgentSession, OutputSchema, PromptResult } from "@tau-agent/coding-agent";
 import { CodedError, encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
-import type { AssistantMessage, ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
+import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { systemReason } from "@tau-agent/system";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { hintFor } from "../process/command-line-words.ts";
@@ -46,7 +47,7 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
     if (message.role === "assistant") hasReplied = true;
     // An extension's message that users see is what its command says.
     if (message.role === "custom" && message.display) {
-      task.notices.push({ text: textOf(message.content), type: "info" });
+      task.notices.push({ text: contentText(message.content, "\n"), type: "info" });
     }
   });
   const result = await runPrompts(task, (each) => printNotices(each, task));
@@ -54,7 +55,7 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
   // A command that asks no model has no reply, and an earlier one is not its own.
   const parts = hasReplied ? session.lastReplyParts : [];
   const last = parts.at(-1);
-  const text = parts.map(({ content }) => textOf(content)).join("");
+  const text = parts.map(({ content }) => contentText(content, "\n")).join("");
   await print(text === "" ? "" : `${text}\n`, output);
   if (hasFailed(result, task)) return 1;
   if (last?.stopReason === "length") {
@@ -115,11 +116,6 @@ function describeRetry({
   const wait = `${Math.ceil(delayMs / 100) / 10} s`;
   const problem = /[.!?]$/.test(errorMessage) ? errorMessage : `${errorMessage}.`;
   return `warning: ${problem} Retry ${attempt} of ${maxAttempts} in ${wait}.`;
-}
-
-function textOf(content: string | AssistantMessage["content"] | UserContent[]): string {
-  if (typeof content === "string") return content;
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** Prints the session header, then every event as a line; returns the exit code. */

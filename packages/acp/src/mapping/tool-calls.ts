@@ -2,6 +2,7 @@ import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { FileChange } from "@tau-agent/coding-agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { toolContent } from "./content.ts";
 import { describeCall, saysCode } from "./describe-call.ts";
 import { changedPlace, fileDiff } from "./file-diff.ts";
@@ -164,7 +165,7 @@ export class ToolCalls {
 
 /** The result as data; pictures are in the content only. */
 function rawOutput({ content, details }: ToolResult): unknown {
-  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const text = contentText(content);
   const isEmpty = details === undefined || Object.keys(Object(details)).length === 0;
   return isEmpty ? { text } : { text, details };
 }

@@ -1,9 +1,12 @@
-import type { AgentMessage, AgentSession } from "@tau-agent/coding-agent";
+import type { AgentSession } from "@tau-agent/coding-agent";
+import { contentText } from "@tau-agent/rpc-protocol/plain";
 
 const MAX_LENGTH = 100;
 
 export function titleOf({ log, messages }: Pick<AgentSession, "log" | "messages">) {
-  return log.name ?? firstLine(messages.map(textOf).find((text) => text !== "") ?? "");
+  const prompts = messages.filter((message) => message.role === "user");
+  const texts = prompts.map(({ content }) => contentText(content).trim());
+  return log.name ?? firstLine(texts.find((text) => text !== "") ?? "");
 }
 
 /** The first line of a text, shortened; undefined if there is none. */
@@ -11,12 +14,4 @@ export function firstLine(text: string): string | undefined {
   const line = text.trim().split("\n", 1)[0]?.trim() ?? "";
   if (line === "") return undefined;
   return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1).trimEnd()}…` : line;
-}
-
-function textOf(message: AgentMessage): string {
-  if (message.role !== "user") return "";
-  const { content } = message;
-  if (typeof content === "string") return content.trim();
-  const texts = content.map((block) => (block.type === "text" ? block.text : ""));
-  return texts.join("").trim();
 }

@@ -2,7 +2,7 @@ import type { ModelRequest } from "@tau-agent/agent";
 import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
 import type { AnsweringModel, Retry } from "@tau-agent/models";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { contentText, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "@tau-agent/system";
 import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";
@@ -100,10 +100,7 @@ function summaryOf(
   };
   if (message.stopReason === "error") fail(message.errorMessage ?? "the request failed");
   if (message.stopReason === "length") fail("the summary hit the model's output limit");
-  const text = message.content
-    .map((block) => (block.type === "text" ? block.text : ""))
-    .join("")
-    .trim();
+  const text = contentText(message.content).trim();
   if (text === "") fail("the model returned no text");
   return text;
 }

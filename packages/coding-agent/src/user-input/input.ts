@@ -6,7 +6,7 @@ import type {
   UserContent,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { contentText, errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { fetchImage } from "./fetch-image.ts";
 
 /** What a user sends along with text. */
@@ -53,7 +53,9 @@ export class UserInput {
     const isExpanded = text.startsWith("/") && input.isVerbatim !== true;
     const remote = isExpanded ? await this.#options.expandRemote?.(text) : undefined;
     const isLocal = isExpanded && remote === undefined;
-    const expanded = isLocal ? await this.#options.expand(text) : textOf(text, remote);
+    const expanded = isLocal
+      ? await this.#options.expand(text)
+      : contentText(remote ?? text, "\n\n");
     const blocks: UserContent[] = (remote ?? []).filter(({ type }) => type === "image");
     for (const [index, image] of (input.images ?? []).entries()) {
       blocks.push(await this.#image(image, `images[${index}]`));
@@ -106,12 +108,6 @@ export class UserInput {
     }
     return { type: "text", text: `<file name="${fileName}">\n${text}\n</file>` };
   }
-}
-
-/** The texts of a remote prompt; without one, the text itself. */
-function textOf(text: string, remote: readonly UserContent[] | undefined): string {
-  if (remote === undefined) return text;
-  return remote.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
 }
 
 const textTypes = /^(text\/|application\/(json|xml|javascript|typescript|yaml|x-yaml|toml|x-sh))/;

@@ -1,6 +1,6 @@
 import type { ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { contentText, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { HostRequests } from "@tau-agent/system";
 import { cleanText } from "../names/clean-text.ts";
 import type { SamplingRequest } from "./environment.ts";
@@ -45,7 +45,7 @@ export async function answerSampling(
   if (message.stopReason === "error") {
     throw new SamplingRefused(message.errorMessage ?? "The model gave no answer");
   }
-  const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const text = contentText(message.content);
   return {
     role: "assistant",
     content: { type: "text", text },

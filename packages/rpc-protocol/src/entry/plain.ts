@@ -24,7 +24,12 @@ export {
 } from "../vocabulary/error.ts";
 export { isJsonObject, type JsonObject, parseObject } from "../vocabulary/json-object.ts";
 export { nearest, nearestHint } from "../vocabulary/nearest.ts";
-export { CONTINUE_TYPE, lastReplyParts, lastReplyText } from "../vocabulary/prompt-result.ts";
+export {
+  CONTINUE_TYPE,
+  contentText,
+  lastReplyParts,
+  lastReplyText,
+} from "../vocabulary/prompt-result.ts";
 export { errorMessage, remedyOfLimit } from "../vocabulary/system-limit.ts";
 export {
   checkValue,

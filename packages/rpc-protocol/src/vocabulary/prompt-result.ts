@@ -54,5 +54,14 @@ export function lastReplyText(messages: readonly AgentMessage[]): string {
   const blocks = lastReplyParts(messages).flatMap(({ content }) =>
     Array.isArray(content) ? content : [],
   );
-  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+  return contentText(blocks);
+}
+
+/** The texts of a message's content; what is not text is left out. */
+export function contentText(
+  content: string | readonly { readonly type: string; readonly text?: string }[],
+  separator = "",
+): string {
+  if (typeof content === "string") return content;
+  return content.flatMap(({ type, text = "" }) => (type === "text" ? [text] : [])).join(separator);
 }

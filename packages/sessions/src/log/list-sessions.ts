@@ -2,8 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
-import { LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
+import { contentText, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
 
 /** A session in a list; times are ISO 8601. */
@@ -181,15 +180,9 @@ function noteEntry(entry: KnownSessionEntry, facts: SessionFacts): void {
   const { message } = entry;
   if (message?.role !== "user" && message?.role !== "assistant") return;
   facts.modified = entry.timestamp;
-  if (message.role === "user") facts.first ??= textOf(message);
-}
-
-function textOf({ content }: UserMessage): string {
-  const text =
-    typeof content === "string"
-      ? content
-      : content.map((block) => (block.type === "text" ? block.text : "")).join("");
-  return text.slice(0, MAX_FIRST_MESSAGE_CHARACTERS);
+  if (message.role === "user") {
+    facts.first ??= contentText(message.content).slice(0, MAX_FIRST_MESSAGE_CHARACTERS);
+  }
 }
 
 /** The header of a session file; undefined if the record is not one. */

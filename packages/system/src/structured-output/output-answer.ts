@@ -3,7 +3,7 @@ import type {
   AssistantMessage,
   PromptResult,
 } from "@tau-agent/rpc-protocol/messages";
-import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
+import { contentText, lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Checked, OutputCheck } from "./output-schema.ts";
 
 /** The type of the custom message that tells the model why its answer does not fit. */
@@ -49,7 +49,7 @@ export class OutputAnswer {
    */
   judge(parts: readonly AssistantMessage[]): string | undefined {
     if (this.isClosed) return undefined;
-    const text = textOf(parts);
+    const text = contentText(parts.flatMap(({ content }) => content));
     const problem = this.#note(this.#check.checkText(text), text);
     if (problem === undefined || this.isClosed) return undefined;
     return `<system-reminder>\n${retryText(problem)}\n${this.instruction}\n</system-reminder>`;

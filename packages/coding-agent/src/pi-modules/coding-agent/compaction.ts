@@ -6,7 +6,12 @@ import type {
   ThinkingLevel,
   Usage,
 } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage, isThinkingLevel, SessionError } from "@tau-agent/rpc-protocol/plain";
+import {
+  contentText,
+  errorMessage,
+  isThinkingLevel,
+  SessionError,
+} from "@tau-agent/rpc-protocol/plain";
 import { contextEntries, messageOf, SessionTree } from "@tau-agent/sessions/log";
 import { newestWithin } from "../../compaction/branch-summary.ts";
 import { findCutPoint } from "../../compaction/cut-point.ts";
@@ -119,8 +124,7 @@ async function summarize(
       reason: reply.errorMessage ?? "the request failed",
     });
   }
-  const blocks = reply.content.map((block) => (block.type === "text" ? block.text : ""));
-  return { text: blocks.join("").trim(), usage: reply.usage };
+  return { text: contentText(reply.content).trim(), usage: reply.usage };
 }
 
 async function compact(preparation: Preparation, asked: Asked, ask: Ask) {
