@@ -45,12 +45,12 @@ describe("guardRedirects", () => {
     },
   );
 
-  it("ends a circle", async () => {
+  it("stops at a redirect loop", async () => {
     const { post } = server(...Array.from({ length: 9 }, () => ({ status: 307, location: "/x" })));
     await expect(post()).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  it("hands a redirect without a target on as it is", async () => {
+  it("passes a redirect without a target on unchanged", async () => {
     expect((await server({ status: 304 }).post()).status).toBe(304);
     expect((await server({ status: 302 }).post()).status).toBe(302);
   });

@@ -22,6 +22,6 @@ it.each([
   ["connect ECONNREFUSED 127.0.0.1:11434", "http://localhost:11434/v1"],
   ["socket hang up", vendor],
   ["getaddrinfo ENOTFOUND nope", "not an address"],
-])("says nothing of a proxy for %j at %s", (message, baseUrl) => {
+])("does not mention a proxy for %j at %s", (message, baseUrl) => {
   expect(proxyStep(message, baseUrl)).toBeUndefined();
 });

@@ -59,7 +59,7 @@ function address(
   });
 }
 
-/** A name stands for the hosts below it, too. */
+/** A name includes its subdomains. */
 function exceptions(list = ""): string {
   if (list.split(",").some((entry) => entry.trim() === "*")) return "*";
   const named = list.split(/[\s,]+/).filter((entry) => entry !== "");

@@ -13,7 +13,7 @@ const methods: readonly LoginMethod[] = ["oauth", "device", "key"];
 interface Surroundings {
   readonly registry: ModelRegistry;
   readonly print: (text: string) => void;
-  /** Somebody sits at a terminal of this machine. */
+  /** Whether a person uses a terminal of this machine. */
   readonly hasTerminal: boolean;
 }
 

@@ -21,7 +21,7 @@ it("shows one line where there is no terminal", async () => {
   expect(await shownFor(false, 1200)).toBe("tau: Installing it …\n");
 });
 
-it("turns a spinner on a terminal, and leaves nothing of it", async () => {
+it("shows a spinner on a terminal and clears it", async () => {
   const shown = await shownFor(true, 700);
   expect(shown).toContain("⠋ Installing it … 0 s");
   expect(shown).toContain("⠙ Installing it … 0 s");

@@ -86,7 +86,7 @@ describe("a host whose thread is blocked by", () => {
   );
 });
 
-it("ends a blocked host with its input although a command is left unanswered, after a while", async () => {
+it("ends a blocked host some time after its input ends, even with a command unanswered", async () => {
   const host = await blocked(ways["a wait for other threads"]);
   host.send({ type: "get_state", id: "late" });
   host.child.stdin.end();

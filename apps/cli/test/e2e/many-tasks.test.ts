@@ -9,7 +9,7 @@ const TASKS = sliceSize(5, 20);
 const FILES = 500;
 
 describe(`${TASKS} isolated tasks at once`, () => {
-  it("do not meet, come back together, and leave nothing behind", async () => {
+  it("run apart, are merged together, and leave nothing behind", async () => {
     const ids = Array.from({ length: TASKS }, (_, index) => `t${String(index).padStart(2, "0")}`);
     // Each writes to a file of its own and to its line of one that all of them change.
     const work = (id: string) => `echo ${id} > mine-${id}; sed -i 's/^${id}$/${id} done/' list.txt`;

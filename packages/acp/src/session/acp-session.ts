@@ -165,7 +165,7 @@ export class AcpSession {
     );
   }
 
-  /** Nothing of a turn is sent after its answer. */
+  /** Sends all updates of a turn before its answer. */
   async #conclude(outcome: PromptResult | undefined): Promise<PromptResponse> {
     await this.#line.settled();
     this.#clearTimers();

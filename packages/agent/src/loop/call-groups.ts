@@ -33,7 +33,7 @@ async function onlyReads(call: ToolCall, tools: readonly AgentTool[]): Promise<b
   try {
     return (await tool?.isReadOnlyCall?.(call.arguments)) ?? false;
   } catch {
-    // Arguments that it cannot judge are not known to read.
+    // With arguments that it cannot judge, the tool may write.
     return false;
   }
 }

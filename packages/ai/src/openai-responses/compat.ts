@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
-/** Departures of an endpoint from OpenAI's Responses format. */
+/** How an endpoint differs from OpenAI's Responses format. */
 export interface ResponsesCompat {
   readonly supportsDeveloperRole: boolean;
   /** False: the model thinks as much as it likes. */
@@ -36,7 +36,7 @@ const standard: ResponsesCompat = {
   sessionAffinityFormat: "openai",
 };
 
-/** What the backend of ChatGPT plans does otherwise. */
+/** How the backend of ChatGPT plans differs. */
 const codex: Partial<ResponsesCompat> = {
   supportsLongCacheRetention: false,
   supportsMaxOutputTokens: false,
@@ -46,7 +46,7 @@ const codex: Partial<ResponsesCompat> = {
 const affinityFormats: readonly unknown[] = ["openai", "openai-nosession", "openrouter"];
 
 /**
- * Resolves the departures of a model's endpoint from what the model says. Flags for optional features
+ * Finds out how a model's endpoint differs, from what the model says. Flags for optional features
  * we do not use (tool search, grammar tools) need no reading.
  */
 export function resolveResponsesCompat(model: Model): ResponsesCompat {

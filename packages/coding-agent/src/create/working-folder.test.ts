@@ -45,7 +45,7 @@ const resultOf = (test: Awaited<ReturnType<typeof start>>): string =>
   JSON.stringify(test.session.messages.findLast(({ role }) => role === "toolResult"));
 
 describe("a session that is continued from its file", () => {
-  it("works in its own folder, with what that says, and relative options start in the caller's", async () => {
+  it("works in its own folder with the texts there; relative options resolve from the caller's folder", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     const extra = join(here.places.cwd, "extra");
@@ -69,7 +69,7 @@ describe("a session that is continued from its file", () => {
     expect(test.session.log.header.cwd).toBe(there.places.cwd);
   });
 
-  it("is not trusted by a yes that was given for the folder of the start", async () => {
+  it("is not trusted because the folder of the start is", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     writeFileSync(join(there.places.cwd, ".pi/settings.json"), '{"sessionDir": "/tmp/evil"}');
@@ -94,7 +94,7 @@ describe("a session that is continued from its file", () => {
     expect(resultOf(test)).toContain("in here");
   });
 
-  it("goes on in the caller's folder when its own is gone, and says so", async () => {
+  it("continues in the caller's folder when its own is gone, and reports it", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     rmSync(there.places.cwd, { recursive: true });
@@ -140,7 +140,7 @@ describe("a session whose file names what cannot be a folder", () => {
 });
 
 describe("a session that is switched to", () => {
-  it("takes tools and texts to its folder, and the next switch takes them back", async () => {
+  it("moves tools and texts to its folder, and the next switch moves them back", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     const test = await start(here.places);
@@ -162,7 +162,7 @@ describe("a session that is switched to", () => {
     expect(test.session.lastAssistantText).toContain("Rules of here");
   });
 
-  it("takes no trust along: what is not the project's own code stays out there", async () => {
+  it("is not trusted in its folder, for extensions and subagents alike", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     const trusting = join(here.places.cwd, "trusting.ts");
@@ -207,7 +207,7 @@ describe("a session that is switched to", () => {
     expect(trust).toEqual([["--approve"], ["--no-approve"], ["--approve"]]);
   });
 
-  it("has subagents there, whose options are those of the start", async () => {
+  it("starts subagents in its folder, with the options of the start", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     for (const { places } of [here, there]) {
@@ -239,7 +239,7 @@ describe("a session that is switched to", () => {
     expect(newest()).toContain("Code of here.");
   });
 
-  it("stays in the caller's folder when its own is gone, and says so", async () => {
+  it("stays in the caller's folder when its own is gone, and reports it", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     rmSync(there.places.cwd, { recursive: true });

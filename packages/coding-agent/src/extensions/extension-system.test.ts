@@ -194,7 +194,7 @@ describe("loading", () => {
 });
 
 describe("conflicts", () => {
-  it("keeps the first tool, numbers the second command, and says so", async () => {
+  it("keeps the first tool, numbers the second command, and reports both", async () => {
     const text = (label: string) =>
       `export default (pi) => {
          pi.registerTool({ name: "t", label: "${label}", description: "", parameters: {}, execute() {} });

@@ -106,6 +106,6 @@ export function forgetOldJobs(directory: string, isRunning: (record: JobRecord) 
 }
 
 function readJson(path: string): unknown {
-  // Not there, or its writer was killed.
+  // Missing, or cut because its writer was killed.
   return attempt(() => JSON.parse(readFileSync(path, "utf8")));
 }

@@ -125,7 +125,7 @@ reader.on("line", (line) => {
 });
 `;
 
-test("what an MCP server gives that no model reads is a blob of the store", async () => {
+test("keeps content of an MCP server that no model reads as a blob in the store", async () => {
   const store = new MemorySessionStore();
   const { session } = await createTestSession([turn([toolCall("mcp__sound__speak", {})]), "done"], {
     mcpServers: { sound: { command: process.execPath, args: ["-e", soundServer] } },
@@ -139,7 +139,7 @@ test("what an MCP server gives that no model reads is a blob of the store", asyn
   expect(Buffer.from(bytes ?? []).toString()).toBe("a sound");
 });
 
-test("nothing is uploaded that a host has not put into the temporary folder itself", async () => {
+test("uploads only what a host has put into the temporary folder itself", async () => {
   const store = new MemorySessionStore();
   const places = placesIn(temporaryFolder());
   const secret = join(places.temporaryDirectory ?? "", "auth.json");
@@ -302,7 +302,7 @@ test("what a subagent says is in the store before it is announced", async () => 
   expect(missing).toEqual([]);
 });
 
-test("a session that was lost begins no subagent", async () => {
+test("a lost session starts no subagent", async () => {
   const store = new MemorySessionStore();
   const turns = scenario({ task: "<a>" }, { a: () => "a done" });
   const { session } = await open(store, turns, project());

@@ -1,7 +1,7 @@
 import { MatchThread } from "./match-thread.ts";
 
 /**
- * The one thread of this process. Deliberately state of a module: a hundred sessions in one process
+ * The one thread of this process. Module state on purpose: a hundred sessions in one process
  * would otherwise have a hundred threads, each with its own engine.
  */
 let shared: MatchThread | undefined;

@@ -168,7 +168,7 @@ describe("a Copilot plan", () => {
     expect(initiators).toEqual(["user", "agent", "user"]);
   });
 
-  it("is asked where its token says, unless models.json names an address", async () => {
+  it("sends requests where its token says, unless models.json names an address", async () => {
     putAuth();
     await using session = await open("github-copilot", "gpt-6-sol");
     const { registry } = session.models;

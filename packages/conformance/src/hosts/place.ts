@@ -14,7 +14,7 @@ export interface Place {
   readonly remove: () => void;
 }
 
-/** What shows a host its model: arguments, and files by their paths in the place's folder. */
+/** How a host finds its model: arguments, and files by their paths in the place's folder. */
 export interface ModelSource {
   readonly arguments: readonly string[];
   readonly files: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface ModelSource {
 
 const inherited = [
   ...["PATH", "LANG", "TMPDIR", "TEMP", "SystemRoot", "ComSpec", "PATHEXT"],
-  // A host that is a program of Node's runs under the options that this one does.
+  // A host that runs on Node.js gets the same options as this process.
   "NODE_OPTIONS",
 ];
 

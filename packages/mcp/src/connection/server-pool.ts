@@ -26,7 +26,7 @@ interface User {
  */
 export class ServerPool {
   readonly #servers = new Map<string, SharedServer>();
-  /** They outlive the session that started them. */
+  /** Shared servers outlive the session that started them. */
   readonly #processes: ProcessRegistry;
 
   constructor(processes = new ProcessRegistry()) {

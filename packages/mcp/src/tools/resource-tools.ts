@@ -78,7 +78,7 @@ function listTool(
   };
 }
 
-/** Icons are for people; apps of servers are not rendered. */
+/** Icons are for people, and server apps are not rendered. */
 function shownItem({ config }: McpServer, item: JsonObject): JsonObject {
   const { icons: _icons, _meta, annotations: _annotations, ...rest } = item;
   return { server: config.name, ...rest };

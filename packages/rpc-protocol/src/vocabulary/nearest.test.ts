@@ -24,7 +24,7 @@ describe("nearest", () => {
     expect(nearest(word, ["print", "model"])).toBeUndefined();
   });
 
-  it("finds a name behind one or two edits, and says so", () => {
+  it("finds a name that is one or two edits away, and suggests it", () => {
     const name = "defaultProvider";
     const edit = fc.tuple(fc.nat(name.length - 1), fc.constantFrom("cut", "double", "change"));
     fc.assert(

@@ -95,7 +95,7 @@ export class SessionLog {
     return this.#tree;
   }
 
-  /** What other sessions name this one by: its path, or its id in a store. */
+  /** How other sessions refer to this one: its path, or its id in a store. */
   get reference(): string | undefined {
     return this.#writer.reference;
   }
@@ -335,7 +335,7 @@ export class SessionLog {
     this.#noteName(entry);
   }
 
-  /** What the writer has not kept leaves the memory. */
+  /** Removes from memory what the writer did not keep. */
   #keepOnly(lines: number): void {
     const entries = [...this.tree.entries];
     this.#deferred = [];
@@ -349,7 +349,7 @@ export class SessionLog {
     this.#replaceEntries(this.#unwritten);
   }
 
-  /** Begins again in memory with these entries. */
+  /** Replaces all entries in memory with these. */
   #replaceEntries(entries: readonly SessionEntry[]): void {
     this.#tree = new SessionTree();
     this.#totals = new SessionTotals();
@@ -369,7 +369,7 @@ function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): Sess
 }
 
 /**
- * What makes a session worth a file. A message with which an extension starts a run counts, too.
+ * Entries for which a session gets a file. A message with which an extension starts a run counts, too.
  */
 function isUserMessage(entry: SessionEntry): boolean {
   const known = entry as KnownSessionEntry;

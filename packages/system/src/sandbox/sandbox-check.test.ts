@@ -41,7 +41,7 @@ it.each([
   });
 });
 
-it("does without word of each command where a program in front passes on no descriptor for that", async () => {
+it("works without the status of each command where a wrapper passes no descriptor on", async () => {
   const strict = `case $* in *--json-status-fd*) echo 'bwrap: Write to info_fd: Bad file descriptor' >&2; sleep 60 & exit 1;; esac`;
   const check = await checkSandbox({ PATH: failing(strict) }, "linux");
   expect(check).toMatchObject({ available: true, reportsStatus: false });

@@ -42,7 +42,7 @@ export interface RewindSession {
 
 export interface SessionRewindOptions {
   readonly environment: ToolEnvironment;
-  /** The folder for files of ours. */
+  /** The folder for Tau's own files. */
   readonly directory: string;
   /** Folders of the agent's own, which are never recorded. */
   readonly ownFolders: () => readonly string[];
@@ -60,12 +60,12 @@ export interface RewindRequest {
   readonly dryRun?: boolean | undefined;
 }
 
-/** Tools of ours that change no files. */
+/** Built-in tools that change no files. */
 const harmlessTools: ReadonlySet<string> = new Set(["todo_write", "job_kill"]);
 
 /**
- * Records the folder before a prompt changes it, and takes prompts back. What does the work is loaded
- * when it is first needed.
+ * Records the folder before a prompt changes it, and takes prompts back. The engine is loaded when
+ * it is first needed.
  */
 export class SessionRewind {
   readonly #options: SessionRewindOptions;
@@ -203,7 +203,7 @@ export class SessionRewind {
     return this.#engine.opened;
   }
 
-  /** A prompt goes on without a checkpoint rather than not at all. */
+  /** If recording fails, the prompt runs without a checkpoint. */
   async #quietly(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -218,7 +218,7 @@ async function onlyReads(tool: AgentTool, call: ToolCall): Promise<boolean> {
   try {
     return (await tool.isReadOnlyCall?.(call.arguments)) ?? false;
   } catch {
-    // Arguments that it cannot judge are not known to read.
+    // With arguments that it cannot judge, the tool may write.
     return false;
   }
 }

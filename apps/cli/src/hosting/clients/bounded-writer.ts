@@ -54,7 +54,7 @@ export class BoundedWriter implements LineWriter {
     );
   }
 
-  /** Nobody waits for this connection. */
+  /** No sender waits for this connection. */
   whenDrained(): undefined {
     return undefined;
   }

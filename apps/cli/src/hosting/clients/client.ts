@@ -89,7 +89,7 @@ export class Client implements CommandClient {
     await this.#isolated?.settled();
   }
 
-  /** Fulfilled once every command is answered, or a second has gone by. */
+  /** Resolves once every command is answered, after a second at the latest. */
   nearlySettled(): Promise<void> {
     return this.#running.nearlySettled();
   }
@@ -201,7 +201,7 @@ export class Client implements CommandClient {
   #dispatch(frame: ClientFrame | FrameError, hosted: HostedSession): Done {
     const done = dispatch(frame, this.#attachedTo(hosted).dispatching);
     if (done === undefined) return;
-    // The end of a session waits for its commands, but not for the one that ends it.
+    // Ending a session waits for its other commands, but not for the one that ends it.
     const isAwaited = frame.kind === "command" && frame.scope === "session" && !hosted.isClosing;
     if (isAwaited) hosted.running.add(done);
     return done.finally(() => {
@@ -211,7 +211,7 @@ export class Client implements CommandClient {
   }
 
   #refuse(frame: ClientFrame | FrameError, found: ErrorCode, values: Record<string, string>): void {
-    // During a drain it is chance which sessions are still open.
+    // Which sessions are still open during a drain is a matter of timing.
     const code = this.#options.pool.isDraining && isOfSession.test(found) ? "draining" : found;
     const id =
       frame.kind === "host_answer"
@@ -278,7 +278,7 @@ export class Client implements CommandClient {
     return { context, onInternalError, isDraining: () => pool.isDraining };
   }
 
-  /** Speaks to the client as it has asked for. */
+  /** Applies what the client asked for in `initialize`. */
   #adapt({ connection, requests }: Attachment): void {
     if (connection !== this.connection) connection.speakAs(this.connection);
     requests.answered = this.#answered;

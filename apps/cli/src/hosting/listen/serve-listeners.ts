@@ -7,7 +7,7 @@ import type { Listener } from "./listener.ts";
 
 /** What listeners need besides what every host has. */
 export interface ListenContext extends HostingContext {
-  /** How often clients are looked after. */
+  /** How often clients are pinged. */
   readonly pingMs: number;
 }
 

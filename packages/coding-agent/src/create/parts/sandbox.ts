@@ -38,7 +38,7 @@ export async function createSandbox(
   return { ...opened, policy, diagnostics: [...diagnostics, missing] };
 }
 
-/** It is not made: whether it is to be a folder or a file, nobody has said. */
+/** It is not created, because it is unknown whether a folder or a file is wanted. */
 function missingPath(path: string): Diagnostic {
   const message = `sandbox.write names ${path}, which does not exist, so commands cannot write it. Make it (mkdir -p ${path}) if it is to be a folder; later commands can write it then`;
   return { severity: "warning", code: "sandbox_path_missing", message };

@@ -56,7 +56,7 @@ const gatedNames: ReadonlySet<string> = new Set([
   "git",
 ]);
 
-/** Text that counts in part before trust: an agent without its model or another agent's name. */
+/** Text of which a part counts before trust: agents, without a model and without names of other agents. */
 const partlyGatedNames: ReadonlySet<string> = new Set(["agents"]);
 
 /** The project's files that need trust; `agent` is the older place for all of them. */
@@ -91,7 +91,7 @@ async function readDecision(
 ): Promise<{ decision: boolean | undefined; diagnostics: Diagnostic[] }> {
   const file = await readJsonFile(path);
   if (file.kind === "missing") return { decision: undefined, diagnostics: [] };
-  // A damaged file may have contained a no.
+  // A damaged file may have contained a refusal.
   if (file.kind === "unreadable") return { decision: false, diagnostics: [file.diagnostic] };
   const isWindows = process.platform === "win32";
   const saved = new Map(
@@ -150,14 +150,14 @@ function loadedOf({ agentDirectory, cwd }: { agentDirectory: string; cwd: string
   return findGated(cwd, agentDirectory, new Set([...gatedNames, ...partlyGatedNames]));
 }
 
-/** Whether a trusted project is not the one that was trusted; the first look at it is kept. */
+/** Whether a trusted project has changed since it was trusted; the first digest is kept. */
 async function hasChanged(input: TrustInput): Promise<boolean> {
   const { agentDirectory, cwd, settings } = input;
   if (settings.getUserValue("projectTrustChanges") === "accept") return false;
   const project = await canonical(cwd);
   const digest = digestOf(loadedOf(input));
   const found = await compareTrusted(agentDirectory, project, digest);
-  // Without a place to keep it, the next start looks for the first time again.
+  // If it cannot be kept, the next start counts as the first look again.
   if (found === "first") await keepTrusted(agentDirectory, project, digest).catch(() => {});
   return found === "changed";
 }

@@ -1,9 +1,9 @@
 const TICK_MS = 1_000;
-/** After this time it is said what the session waits for. */
+/** After this time a notice names what the session waits for. */
 const NOTICE_MS = 10_000;
-/** The session does not wait longer for what an extension does when the session begins. */
+/** The longest wait for an extension's work when the session begins. */
 export const BEGIN_LIMIT_MS = 60_000;
-/** Nor for a handler of another event: it may ask a model or run the project's tests. */
+/** The longest wait for a handler of another event: it may ask a model or run the project's tests. */
 export const HANDLER_LIMIT_MS = 600_000;
 
 /** How long the session waits for an extension. */
@@ -16,7 +16,7 @@ export interface Patience {
 }
 
 /**
- * Waits for work of an extension, but not in silence and not forever.
+ * Waits for work of an extension, with a notice and up to a limit.
  *
  * @throws once the limit has passed; the work itself continues
  */

@@ -24,7 +24,7 @@ export interface Verdict {
   readonly rule: SourcedRule | undefined;
   /** Whether a rule asks, for some part at least. */
   readonly isAskedByRule: boolean;
-  /** Why a shell line can not be judged by its parts. */
+  /** Why the parts of a shell line cannot be judged. */
   readonly opaque: string | undefined;
   readonly parts: readonly CallPart[] | undefined;
   readonly suggestions: readonly PermissionRule[];
@@ -73,7 +73,7 @@ function judgeSubject(subject: Subject, policy: Policy): Judgement {
   const rule = strictestRule(fitting);
   const action = rule?.action ?? actionOfMode(subject, policy);
   if (subject.kind !== "opaque" || action !== "allow") return { subject, action, rule };
-  // What it hides may be what a rule is there to stop.
+  // The part that is not understood may be what a rule forbids.
   const evaded = rules.find(isAboutParts)?.rule;
   return evaded === undefined
     ? { subject, action, rule }
@@ -142,7 +142,7 @@ function suggestionsFor(
     const match = matchOf(subject, realCwd);
     return { tool, ...(match === undefined ? {} : { match }), action: "allow" };
   });
-  // A part of an answer that could not be kept would be asked for again.
+  // An answer that cannot be saved as a whole would cause the same question again.
   if (rules.some(({ match = "" }) => match.length > MAX_MATCH)) return [];
   return [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values()];
 }

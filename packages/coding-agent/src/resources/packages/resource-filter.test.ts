@@ -20,7 +20,7 @@ describe("a list of entries", () => {
   });
 });
 
-it("a package that brings nothing by itself brings what the last entry that fits says", () => {
+it("a package without resources of its own contributes what the last matching entry names", () => {
   const opted = (...entries: string[]) => files.filter(createOptInFilter(entries, "/p"));
   expect(opted()).toEqual([]);
   expect(opted("extensions/*", "-extensions/b.ts")).toEqual(files.slice(0, 1));

@@ -57,7 +57,7 @@ describe("loadAgents", () => {
     expect(agents.get("a")?.tools).toEqual(["Read", "read", "grep"]);
   });
 
-  it("outlines the same agents without a parser", async () => {
+  it("lists the same agents with and without the YAML parser", async () => {
     const dirs = folders({
       "agent/agents/plain.md": "no frontmatter",
       "project/.pi/agents/x.md":
@@ -69,7 +69,7 @@ describe("loadAgents", () => {
     expect(full).toContainEqual(["quoted", "What it does"]);
   });
 
-  it("takes names of no other agent and no model from a project that is not trusted", async () => {
+  it("lets an untrusted project neither replace an agent nor choose a model", async () => {
     const head = "description: Theirs\nmodel: evil/expensive\nthinkingLevel: max\ntools: read";
     const dirs = {
       ...folders({

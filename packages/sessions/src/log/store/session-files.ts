@@ -241,7 +241,7 @@ export class SessionFiles {
   }
 }
 
-/** Stores may be written by others. */
+/** Other programs may write to a store, so its data is checked. */
 function isStoredFile(value: unknown): value is StoredFile {
   const { path, name, blobs, size, log } = Object(value) as Partial<Record<string, unknown>>;
   if (typeof path !== "string" || typeof name !== "string" || path === "") return false;

@@ -1,6 +1,6 @@
 /** A log of its own within a stored session: what a subagent writes into its file is also here. */
 export interface SessionPart {
-  /** What opens it in a host with the same store, as the id of a session does. */
+  /** Opens it in another host with the same store, like the id of a session. */
   readonly reference: string;
   /** Whether the subagent's file was found on this machine. */
   readonly hasFile: boolean;

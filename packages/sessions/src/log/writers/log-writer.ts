@@ -10,7 +10,7 @@ import type { StoreReports } from "../store/store-access.ts";
 export interface LogWriter {
   /** The path of the session's file, existing or planned; undefined without a file. */
   readonly path: string | undefined;
-  /** What other sessions name this one by: its path, or its id in a store. */
+  /** How other sessions refer to this one: its path, or its id in a store. */
   readonly reference: string | undefined;
   /** The header is written, so entries can follow. */
   readonly isBegun: boolean;

@@ -3,7 +3,7 @@ import { acceptGit } from "./git-readers.ts";
 import { acceptAwk, acceptSed } from "./script-readers.ts";
 
 export interface Reader {
-  /** With which words; with any when absent. */
+  /** The words with which it only reads; any when absent. */
   readonly accepts?: Accept | undefined;
 }
 
@@ -32,7 +32,7 @@ const always = [
   ...["whereis", "which", "whoami", "xargs", "zcat"],
 ];
 
-/** They only read when all they are asked for is their version. */
+/** They only read if they just print their version. */
 const versioned = [
   ...["bun", "cargo", "clang", "cmake", "deno", "docker", "gcc", "go", "java", "javac", "kubectl"],
   ...["make", "node", "npm", "pip", "pip3", "pnpm", "python", "python3", "ruby", "rustc", "tsc"],
@@ -48,7 +48,7 @@ const findActions = /^-(?:delete|fls|fprint.*|ok|okdir)$/;
 
 /** They only read with some of their options. */
 const sometimes: readonly (readonly [string, Accept])[] = [
-  // Of these wrappers only what runs no command comes here.
+  // These wrappers are only judged here when they run no command.
   ["command", (words) => /^-p*[vV]/.test(words[0]?.text ?? "")],
   ["env", acceptNothing],
   ["hostname", acceptNothing],

@@ -166,7 +166,7 @@ const prepared = (prepare: Case["prepare"]): Workspace => {
 };
 
 describe.each(slice(Object.entries(cases), 3))("with %s", (_, { prepare, seen }) => {
-  it("a task sees what is on the disk, and leaves everything as it was", async () => {
+  it("a task sees the files as they are on disk, and recording changes nothing", async () => {
     const { directory } = prepared(prepare);
     const workspace = new Workspace();
     onTestFinished(() => workspace[Symbol.dispose]());

@@ -55,7 +55,7 @@ describe("the repository of a tree", () => {
     gitIn(directory, "fsck", "--strict");
   });
 
-  it("runs the caller's hooks and knows whom they include by their folder", async () => {
+  it("runs the caller's hooks and applies settings that are included for the caller's folder", async () => {
     const workspace = repository();
     const { directory } = workspace;
     writeFileSync(join(directory, ".git/hooks/post-commit"), "#!/bin/sh\necho ran > hooked.txt\n", {
@@ -151,7 +151,7 @@ describe("the repository of a tree", () => {
     expect(statSync(`${cwd}.git/config`).mode & 0o077).toBe(0);
   });
 
-  it("has no more of a call's trees than its own", async () => {
+  it("shares no tags and settings with other trees of the call", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const [one, two] = [await isolation.createTree(), await isolation.createTree()];
