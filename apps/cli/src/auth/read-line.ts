@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { SessionError } from "@tau-agent/coding-agent";
+import { unlessAborted } from "@tau-agent/system";
 import { showControls, writeControls } from "../process/terminal.ts";
 
 /** A program that pipes a key has it at hand. */

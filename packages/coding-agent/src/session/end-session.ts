@@ -1,3 +1,4 @@
+import { within } from "@tau-agent/system";
 import type { SessionParts } from "./session-parts.ts";
 
 /** The longest that an end waits for a login that is being renewed. */
