@@ -28,7 +28,8 @@ function conversation(...gaps: readonly number[]): AgentMessage[] {
 it.each([
   ["a first prompt", [], "short"],
   ["quick prompts", [1, 2, 1], "short"],
-  ["a break of seven minutes", [7], "long"],
+  ["a single break of seven minutes", [7], "short"],
+  ["two breaks of seven minutes", [7, 7], "long"],
   ["six breaks of seven minutes", [7, 7, 7, 7, 7, 7], "long"],
   ["a break of seventy minutes", [70], "short"],
   ["one break among quick prompts", [7, 1, 1], "short"],
@@ -39,19 +40,22 @@ it.each([
   expect(cacheRetentionOf(undefined, "auto", conversation(...gaps))).toBe(expected);
 });
 
-it("does not take a message that comes while a tool runs for a prompt", () => {
-  const [first, answer] = conversation(1);
+it("does not take messages that come while tools run for prompts", () => {
   const result: AgentMessage = {
     ...{ role: "toolResult", toolCallId: "c", toolName: "bash", content: [], isError: false },
-    timestamp: 10 * minute,
+    timestamp: 0,
   };
-  const steered: AgentMessage = { role: "user", content: "Wait", timestamp: 10 * minute };
-  const messages = [first, answer, result, steered].filter((each) => each !== undefined);
+  const steered = (minutes: number): AgentMessage[] => [
+    reply(0),
+    result,
+    { role: "user", content: "Wait", timestamp: minutes * minute },
+  ];
+  const messages = [...steered(10), ...steered(10), ...steered(10)];
   expect(cacheRetentionOf(undefined, "auto", messages)).toBe("short");
 });
 
 it("lets the environment override the setting, with auto too", () => {
-  const paused = conversation(7);
+  const paused = conversation(7, 7);
   expect(cacheRetentionOf("none", "auto", paused)).toBe("none");
   expect(cacheRetentionOf("auto", "short", paused)).toBe("long");
   expect(cacheRetentionOf("forever", "long", [])).toBe("long");

@@ -7,13 +7,15 @@ type WantedRetention = CacheRetention | "auto";
 /** A short cache has lapsed after this, and a long one after an hour. */
 const shortMs = 5 * 60_000;
 const longMs = 60 * 60_000;
-/** How many gaps between prompts say what the next one will be. */
+/** How many gaps between prompts say what the next one will be, and how many of them must say so. */
 const lastGaps = 3;
+const fewestGaps = 2;
 
 /**
  * How long the caches of a request are to live: as the environment says, else as the setting does. `auto` is
- * an hour where more of the last three gaps between prompts than not outlived a short cache and would not
- * have outlived a long one. What was kept for shorter is read all the same; only what is new costs more.
+ * an hour where two of the last three gaps between prompts outlived a short cache, and would not have
+ * outlived a long one: after a single gap the dearer write may pay for nothing. What was kept for shorter is
+ * read all the same.
  */
 export function cacheRetentionOf(
   word: string | undefined,
@@ -22,9 +24,8 @@ export function cacheRetentionOf(
 ): CacheRetention {
   const wanted = isRetention(word) ? word : setting;
   if (wanted !== "auto") return wanted;
-  const gaps = gapsOf(messages);
-  const paying = gaps.filter((gap) => gap >= shortMs && gap <= longMs);
-  return paying.length * 2 > gaps.length ? "long" : "short";
+  const paying = gapsOf(messages).filter((gap) => gap >= shortMs && gap <= longMs);
+  return paying.length >= fewestGaps ? "long" : "short";
 }
 
 function isRetention(word: string | undefined): word is WantedRetention {

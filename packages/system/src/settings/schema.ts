@@ -64,7 +64,7 @@ export const settingsTable = {
   cacheRetention: choice(
     ["short", "long", "auto", "none"],
     "short",
-    "How long prompt caches are asked to live, where the vendor lets one ask; auto is long where most of the last three gaps between prompts were between 5 and 60 minutes. The variable PI_CACHE_RETENTION overrides it.",
+    "How long prompt caches are asked to live, where the vendor lets one ask; auto is long where two of the last three gaps between prompts were between 5 and 60 minutes. The variable PI_CACHE_RETENTION overrides it.",
   ),
   cacheWarming: choice(
     ["tools", "off"],
