@@ -50,8 +50,8 @@ interface SentRequest {
 
 /**
  * Keeps the prompt cache of a session while its tools run: shortly before it lapses, the last request is
- * made once more with the smallest reply, which nobody sees. Only where the vendor's cache begins its time
- * anew with each use, and where that costs less than to write it again.
+ * made once more with the smallest reply, which nobody sees. Only where each use of the vendor's cache
+ * restarts its lifetime, and where that costs less than to write it again.
  */
 export class CacheWarming {
   readonly #options: CacheWarmingOptions;

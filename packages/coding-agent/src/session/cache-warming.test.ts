@@ -15,7 +15,7 @@ const each = (3 * 3 + 15 + 40_000 * 0.3 + 1_000 * 3.75) / 1e6;
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A session over Claude with a tool that runs until it is told to end. */
+/** A session over Claude with a tool that runs until `end` is called. */
 async function setUp(
   scenario: Scenario,
   options: Partial<CreateAgentSessionOptions> = {},
