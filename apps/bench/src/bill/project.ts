@@ -57,10 +57,11 @@ const apis = {
   google: "google-generative-ai",
 } as const;
 
-/** An MCP server with so many tools, which takes so long to start. */
-export function mcpServer(tools: number, delayMs: number): object {
+/** An MCP server with so many deferred tools, which waits for a file in the project. */
+export function mcpServer(tools: number, file?: string): object {
   const script = fileURLToPath(new URL("../floors/mcp-server.mjs", import.meta.url));
-  return { command: process.execPath, args: [script, String(tools), String(delayMs)] };
+  const args = [script, String(tools), ...(file === undefined ? [] : [file])];
+  return { command: process.execPath, args, exposure: "deferred" };
 }
 
 /** The path of a source file of about 4 000 tokens. */

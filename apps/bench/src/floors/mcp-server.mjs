@@ -1,12 +1,14 @@
-// An MCP server on stdio that does the least: `[tools] [delay]` tools, 1 by default, which do nothing,
-// after so many ms.
+// An MCP server on stdio that does the least: `[tools] [file]` has so many tools that do nothing, 1 by
+// default, and answers once the file is there.
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const [count = 1, delay = 0] = process.argv.slice(2).map(Number);
+const [number = "1", file] = process.argv.slice(2);
+const count = Number(number);
 const inputSchema = { type: "object", properties: { id: { type: "string" } } };
-const tools = Array.from({ length: count }, (_, number) => ({
-  name: count === 1 ? "nothing" : `nothing_${number}`,
+const tools = Array.from({ length: count }, (_, index) => ({
+  name: count === 1 ? "nothing" : `nothing_${index}`,
   description: "Does nothing.",
   inputSchema: count === 1 ? { type: "object" } : inputSchema,
 }));
@@ -19,7 +21,7 @@ const results = {
   "tools/list": () => ({ tools }),
   "tools/call": ({ name }) => ({ content: [{ type: "text", text: `${name} did nothing.` }] }),
 };
-await sleep(delay);
+while (file !== undefined && !existsSync(file)) await sleep(20);
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) continue;

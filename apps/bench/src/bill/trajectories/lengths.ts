@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { thinking, toolCall, turn } from "@tau-agent/ai/testing";
 import { mcpServer, picture } from "../project.ts";
 import { answer, prose, step } from "../script.ts";
@@ -5,6 +8,8 @@ import { read, type Trajectory, work, workInPrompts } from "./trajectory.ts";
 
 /** A window that long work fills, whatever the model's own. */
 const WINDOW = 100_000;
+/** What a host has to connect to an MCP server, even on a busy machine. */
+const CONNECT_MS = 2_000;
 
 /** Work of different lengths and kinds in one session. */
 export const ordinary: readonly Trajectory[] = [
@@ -70,26 +75,25 @@ export const ordinary: readonly Trajectory[] = [
   },
   {
     name: "mcp-late",
-    what: "Deferred MCP tools, up late, found late",
+    what: "Deferred MCP tools, up late and found late",
     needs: {
       settings: { defaultTools: ["+tool_search"] },
-      mcp: {
-        first: { ...mcpServer(20, 0), exposure: "deferred" },
-        late: { ...mcpServer(20, 1_500), exposure: "deferred" },
-      },
+      mcp: { late: mcpServer(20, "late.go") },
     },
     async play(session) {
       await workInPrompts(session, 10);
-      await session.prompt("Use the tool of the first server.", found("first", 3));
+      writeFileSync(join(session.cwd, "late.go"), "");
+      await sleep(CONNECT_MS);
+      await session.prompt("Use a tool of the late server.", found(3));
       await workInPrompts(session, 10, 10);
-      await session.prompt("Use the tool of the late server.", found("late", 7));
+      await session.prompt("Use another one.", found(7));
       await workInPrompts(session, 10, 20);
     },
   },
 ];
 
-function found(server: string, number: number) {
-  const name = `mcp__${server}__nothing_${number}`;
+function found(number: number) {
+  const name = `mcp__late__nothing_${number}`;
   return [
     step(number, toolCall("tool_search", { query: `nothing_${number}`, limit: 1 })),
     step(number, toolCall(name, { id: "1" })),
