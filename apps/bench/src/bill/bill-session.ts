@@ -63,6 +63,11 @@ export class BillSession implements AsyncDisposable {
     return this.#server.report();
   }
 
+  /** Why the vendor would not take a request; undefined if it took all. */
+  get refusal(): string | undefined {
+    return this.#server.refusals[0]?.message;
+  }
+
   /** Starts the host, on the session in a file or on a new one. */
   async open(file?: string): Promise<void> {
     const { vendor, model } = this.vendor;

@@ -12,6 +12,7 @@ export async function play(
 ): Promise<Bill> {
   await using session = await BillSession.start(contestant, vendor, trajectory.needs ?? {});
   await trajectory.play(session);
+  if (session.refusal !== undefined) throw new Error(`A request was refused: ${session.refusal}`);
   // Work that a host skips would make it cheap.
   if (session.script.left > 0) throw new Error(`${session.script.left} turns were not asked for`);
   return session.bill;
