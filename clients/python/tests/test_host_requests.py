@@ -8,12 +8,23 @@ import unittest
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Optional, TypedDict
 
-from tau_rpc import Allow, ApprovalRequest, BudgetRequest, Deny, RpcError, TauClient, ToolContext
+from tau_rpc import (
+    Allow,
+    ApprovalRequest,
+    BudgetRequest,
+    ConnectionClosedError,
+    CredentialParams,
+    Deny,
+    GivenCredentials,
+    RpcError,
+    TauClient,
+    ToolContext,
+)
 from tau_rpc.protocol import Event, ExtensionUiRequestSelect
 from tau_rpc.schema import schema_of, schema_of_arguments
 from tau_rpc.ui import UiHandler
 
-from .support import HostTest
+from .support import TAU, HostTest
 
 
 class Place(TypedDict, total=False):
@@ -317,6 +328,50 @@ class Budgets(HostTest):
             run = client.run("twice")
             await run.wait()
             self.assertEqual([it["dimension"] for it in seen], ["tool_calls", "tool_calls"])
+
+
+class Keys(HostTest):
+    async def test_are_given_by_a_function_and_fallbacks_are_named(self) -> None:
+        seen: list[CredentialParams] = []
+
+        async def credentials(asked: CredentialParams) -> GivenCredentials | None:
+            seen.append(asked)
+            if asked["reason"] == "start" and asked["provider"] == "first":
+                return {"apiKey": "vault.0123456789", "expiresAt": 4e12}
+            return None
+
+        # Nobody listens there.
+        vendor = {
+            "baseUrl": "http://127.0.0.1:9/v1",
+            "api": "openai-completions",
+            "apiKey": "$NOT_SET",
+            "models": [{"id": "one"}],
+        }
+        agent = self.folder / "keys"
+        agent.mkdir()
+        files = {
+            "models.json": {"providers": {"first": vendor, "second": vendor}},
+            "settings.json": {"retry": {"enabled": False}},
+        }
+        for name, content in files.items():
+            (agent / name).write_text(json.dumps(content))
+        options: dict[str, Any] = {
+            "model": "first/one",
+            "session": "memory",
+            "cwd": self.project,
+            "env": {"PI_CODING_AGENT_DIR": str(agent)},
+            "credentials": credentials,
+        }
+        async with TauClient(TAU, fallback_models=["second/one"], **options) as client:
+            run = client.run("hi")
+            await run.wait()
+            self.assertEqual(run.status, "error")
+        first: CredentialParams = {"provider": "first", "modelId": "one", "reason": "start"}
+        # The second one gets none, and so does not answer.
+        self.assertEqual(seen, [first, {**first, "provider": "second"}])
+        with self.assertRaisesRegex(ConnectionClosedError, "second/one"):
+            async with TauClient(TAU, fallback_models=["second/oen"], **options):
+                pass
 
 
 class Merging(HostTest):
