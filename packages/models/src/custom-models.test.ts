@@ -250,6 +250,7 @@ describe("models.json", () => {
     expect(model && (await registry.requestAuth(model))).toEqual({
       apiKey: "k",
       keyStep: "The key from models.json was refused. Check it.",
+      secrets: ["k"],
       environment: { MY_KEY: "k", MY_SECRET: "hidden" },
       headers: { Authorization: "Bearer k", "x-team": "b", "x-secret": "hidden" },
     });
