@@ -157,7 +157,20 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/tools`,
     floors: [
       ["common"],
-      ["bash", "edit", "find", "grep", "jobs", "ls", "read", "read-entry", "todo-write", "tool-search", "write"],
+      [
+        "bash",
+        "call-tool",
+        "edit",
+        "find",
+        "grep",
+        "jobs",
+        "ls",
+        "read",
+        "read-entry",
+        "todo-write",
+        "tool-search",
+        "write",
+      ],
     ],
   },
   {

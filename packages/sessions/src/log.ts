@@ -1,4 +1,6 @@
 export { answerLeftCalls } from "./log/answer-open-calls.ts";
+export { entriesForContext, resumedModel, StoredMessages } from "./log/branch-context.ts";
+export { buildTree, labelsOf } from "./log/build-tree.ts";
 export type { ClearedResult, ResultView } from "./log/cleared-results.ts";
 export {
   CLEARED_ENTRY,
@@ -8,8 +10,6 @@ export {
   resultKey,
   savedBy,
 } from "./log/cleared-results.ts";
-export { entriesForContext, resumedModel, StoredMessages } from "./log/branch-context.ts";
-export { buildTree, labelsOf } from "./log/build-tree.ts";
 export type { Consumption } from "./log/consumption.ts";
 export { consumptionOf, nothingUsed, plus, SubagentMeter, usedBy } from "./log/consumption.ts";
 export { Conversation } from "./log/conversation.ts";

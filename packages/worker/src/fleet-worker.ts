@@ -68,7 +68,9 @@ export class FleetWorker {
     // A lost connection is made again.
     this.#worker.on("error", () => undefined);
     this.#worker.on("stalled", (id) => {
-      parts.report(`job ${id}: its worker has not renewed its lease; another worker goes on with it`);
+      parts.report(
+        `job ${id}: its worker has not renewed its lease; another worker goes on with it`,
+      );
     });
     // This worker did not answer for a while: a host of it would keep the session from the next one.
     this.#worker.on("lockRenewalFailed", (ids) => {

@@ -59,11 +59,6 @@ export function contextTokens(messages: readonly AgentMessage[], results?: Resul
   return measure(messages, results).tokens;
 }
 
-/** About how many tokens a message takes in a request. */
-export function shownTokens(message: AgentMessage, results: ResultView | undefined): number {
-  return lineOf(message, results) === undefined ? estimateTokens(message) : LINE_TOKENS;
-}
-
 function lineOf(message: AgentMessage, results: ResultView | undefined) {
   if (message.role !== "toolResult" || !results?.cleared.size) return undefined;
   return results.cleared.get(resultKey(message));

@@ -100,10 +100,3 @@ function isLast({ stopReason, content }: AssistantMessage): boolean {
 function retryText(problem: string): string {
   return `That answer does not fit the schema:\n${problem}\nSend the whole answer again.`;
 }
-
-function textOf(parts: readonly AssistantMessage[]): string {
-  return parts
-    .flatMap(({ content }) => content)
-    .map((block) => (block.type === "text" ? block.text : ""))
-    .join("");
-}

@@ -10,8 +10,8 @@ import { customMessageOf } from "../../extensions/extension-hooks.ts";
 import type { CommandInfo } from "../../resources/list-commands.ts";
 import { type AgentQueues, queuedTexts } from "../../run/agent-queues.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
-import type { SessionParts } from "../../session/session-parts.ts";
 import { exportSession } from "../../session/export-session.ts";
+import type { SessionParts } from "../../session/session-parts.ts";
 
 export interface PiSessionParts {
   readonly sessionManager: unknown;
