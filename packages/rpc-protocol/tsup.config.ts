@@ -1,7 +1,8 @@
 import { defineConfig } from "tsup";
+import { plainBuild } from "../../tsup.shared.ts";
 
-// Declarations come from `tsc -b`; tsup writes the JavaScript only.
 export default defineConfig({
+  ...plainBuild,
   entry: [
     "src/index.ts",
     "src/commands/index.ts",
@@ -9,10 +10,4 @@ export default defineConfig({
     "src/entry/events.ts",
     "src/entry/plain.ts",
   ],
-  format: "esm",
-  target: "node22",
-  sourcemap: false,
-  // What `tsc -b` wrote stays; JavaScript of earlier builds would be published.
-  clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
-  splitting: true,
 });

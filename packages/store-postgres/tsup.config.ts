@@ -1,12 +1,4 @@
 import { defineConfig } from "tsup";
+import { plainBuild } from "../../tsup.shared.ts";
 
-// Declarations come from `tsc -b`; tsup writes the JavaScript only.
-export default defineConfig({
-  entry: ["src/index.ts"],
-  format: "esm",
-  target: "node22",
-  sourcemap: false,
-  // Removes JavaScript of earlier builds, which would be published, and keeps what `tsc -b` wrote.
-  clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
-  splitting: true,
-});
+export default defineConfig({ ...plainBuild, entry: ["src/index.ts"] });
