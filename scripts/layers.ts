@@ -146,7 +146,7 @@ export const layers: readonly Layers[] = [
   {
     root: `${codingAgent}/create`,
     floors: [["options"], ["trust"], ["parts"]],
-    looseFiles: ["create-agent-session.ts", "create-session.ts"],
+    looseFiles: ["create-session.ts"],
   },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {

@@ -100,7 +100,7 @@ export type {
 export { HostRequests, RequestError, SettingsStore } from "@tau-agent/system";
 export type { RewindOptions, RewindRequest } from "@tau-agent/worktrees";
 export type { Compaction } from "./compaction/compaction.ts";
-export { createAgentSession } from "./create/create-agent-session.ts";
+export { createAgentSession } from "./create/create-session.ts";
 export { checkSetting } from "./create/options/check-setting.ts";
 export type { ExtensionOptions } from "./create/options/extension-options.ts";
 export type {

@@ -14,6 +14,7 @@ import { summaryModel } from "../compaction/summary-model.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { listTextCommands } from "../resources/list-commands.ts";
 import { PromptResources } from "../resources/resources.ts";
+import type { AgentSession } from "../session/agent-session.ts";
 import { buildSession } from "../session/build-session.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks, type SessionTasks } from "../subagents/session-tasks.ts";

@@ -6,7 +6,7 @@ import {
   temporaryFolder,
   userTexts,
 } from "./__fixtures__/test-session.ts";
-import { createAgentSession } from "./create-agent-session.ts";
+import { createAgentSession } from "./create-session.ts";
 import type { SessionChoice } from "./options/session-start.ts";
 
 it.each([

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
-import { createAgentSession } from "./create-agent-session.ts";
+import { createAgentSession } from "./create-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
 /** A session on a machine with a vLLM server, and how often that was asked. */

@@ -4,7 +4,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import type { AgentSession } from "../session/agent-session.ts";
 import { createTestSession, eventOf, isType, placesIn } from "./__fixtures__/test-session.ts";
-import { createAgentSession } from "./create-agent-session.ts";
+import { createAgentSession } from "./create-session.ts";
 
 const bash = (command: string) => toolCall("bash", { command });
 const write = (path: string, content: string) => toolCall("write", { path, content });

@@ -9,7 +9,7 @@ import {
   unpaired,
   userTexts,
 } from "../create/__fixtures__/test-session.ts";
-import { createAgentSession } from "../create/create-agent-session.ts";
+import { createAgentSession } from "../create/create-session.ts";
 
 const slow = (value: string) => turn(text(value, { chunkSize: 4, delayMs: 5 }));
 const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);

@@ -3,7 +3,7 @@ import { createStream } from "@tau-agent/ai";
 import { loopbackApis, startLoopbackServer, toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { createTestSession, keyless, placesIn } from "../create/__fixtures__/test-session.ts";
-import { createAgentSession } from "../create/create-agent-session.ts";
+import { createAgentSession } from "../create/create-session.ts";
 
 const ticket = (ran: unknown[] = []): AgentTool => ({
   name: "ticket",

@@ -9,7 +9,7 @@ import {
   placesIn,
   temporaryFolder,
 } from "../create/__fixtures__/test-session.ts";
-import { createAgentSession } from "../create/create-agent-session.ts";
+import { createAgentSession } from "../create/create-session.ts";
 
 const key = "sk-very-secret-0123456789abcdef";
 

@@ -14,7 +14,7 @@ import { promisify } from "node:util";
 import { createModelRegistry } from "@tau-agent/models";
 import { ProcessRegistry } from "@tau-agent/system";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createAgentSession } from "../../src/create/create-agent-session.ts";
+import { createAgentSession } from "../../src/create/create-session.ts";
 import { browse, LoginServer } from "./login-server.ts";
 
 const provider = "openai-codex";

@@ -12,7 +12,7 @@ import {
 } from "@tau-agent/ai/testing";
 import type { SessionStart } from "@tau-agent/sessions/log";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createAgentSession } from "../../src/create/create-agent-session.ts";
+import { createAgentSession } from "../../src/create/create-session.ts";
 
 let agentDirectory: string;
 let cwd: string;

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAgentSession } from "../../src/create/create-agent-session.ts";
+import { createAgentSession } from "../../src/create/create-session.ts";
 import { callTool } from "./mcp-session.ts";
 
 interface Context {

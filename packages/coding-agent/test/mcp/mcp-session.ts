@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { afterEach, beforeEach } from "vitest";
 import type { Behaviour } from "../../../mcp/src/__fixtures__/stdio-server.ts";
-import { createAgentSession } from "../../src/create/create-agent-session.ts";
+import { createAgentSession } from "../../src/create/create-session.ts";
 import type { CreateAgentSessionOptions } from "../../src/create/options/session-options.ts";
 import type { AgentSession } from "../../src/session/agent-session.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { findSavedSession, listSessions } from "@tau-agent/sessions/log";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createAgentSession } from "../../src/create/create-agent-session.ts";
+import { createAgentSession } from "../../src/create/create-session.ts";
 
 let folder: string;
 beforeEach(() => {

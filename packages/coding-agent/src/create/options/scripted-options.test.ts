@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { placesIn, temporaryFolder } from "../__fixtures__/test-session.ts";
-import { createAgentSession } from "../create-agent-session.ts";
+import { createAgentSession } from "../create-session.ts";
 
 describe("the provider scripted", () => {
   it("plays a scenario file, or looks into the folder without one", async () => {

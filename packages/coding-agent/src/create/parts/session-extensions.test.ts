@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createAgentSession } from "../create-agent-session.ts";
+import { createAgentSession } from "../create-session.ts";
 import type { ExtensionOptions } from "../options/extension-options.ts";
 
 function start(factories: ExtensionOptions["factories"]) {
