@@ -88,7 +88,10 @@ describe("credentials of an embedder", () => {
   it("may be headers only", async () => {
     const acme = await vendor([SECRET]);
     const test = await session(acme, () => ({ headers: { "x-gateway": SECRET } }));
+    const available = async () => (await test.session.models.available()).map(({ id }) => id);
+    expect(await available()).toEqual([]);
     expect(await test.session.prompt("1")).toMatchObject({ status: "completed" });
+    expect(await available()).toEqual(["m", "n"]);
   });
 
   it("are asked for again when they have expired", async () => {

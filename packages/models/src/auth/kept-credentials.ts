@@ -27,6 +27,11 @@ export class KeptCredentials {
     return this.#options.isOffered();
   }
 
+  /** Whether a key of the provider is kept. */
+  has(provider: string): boolean {
+    return [...this.#kept.keys()].some((place) => JSON.parse(place)[0] === provider);
+  }
+
   /**
    * The key for requests to a model; undefined if none is given.
    *

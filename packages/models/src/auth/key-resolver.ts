@@ -205,7 +205,7 @@ export class KeyResolver {
 
   /** Providers with any source of a key, found without loading catalogues or running commands. */
   async availableProviders(candidates: Iterable<string>): Promise<ReadonlySet<string>> {
-    const { environment, auth, customProviders } = this.#options;
+    const { environment, auth, credentials, customProviders } = this.#options;
     const [stored, custom] = await Promise.all([auth.all(), customProviders?.()]);
     const isSet = (name: string) => (environment[name] ?? "") !== "";
     const hasKey = (
@@ -226,7 +226,8 @@ export class KeyResolver {
       const has = () =>
         entry?.hasAuth?.(stored.get(provider)).catch(() => false) ??
         hasKey(stored.get(provider), entry, provider);
-      if (this.#runtimeKeys.has(provider) || (await has())) available.add(provider);
+      const isGiven = this.#runtimeKeys.has(provider) || credentials?.has(provider) === true;
+      if (isGiven || (await has())) available.add(provider);
     }
     return available;
   }
