@@ -24,6 +24,7 @@ import { createTools } from "../tools/index.ts";
 import { jobToolNames } from "../tools/jobs/definition.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
+import { checkSessionOptions } from "./options/check-session-options.ts";
 import { chooseFallbacks } from "./options/choose-fallbacks.ts";
 import { chooseLevel, chooseModel, laterChoice } from "./options/choose-model.ts";
 import { likeSession } from "./options/like-session.ts";
@@ -48,6 +49,20 @@ import { createToolSearch } from "./parts/tool-search.ts";
 /** Options of an embedder, or of a subagent in this process. */
 type AskedSession = Omit<CreateAgentSessionOptions, "credentials"> &
   Pick<SessionSetup, "credentials">;
+
+/**
+ * Creates a session. Reads settings, keys and models as far as needed to choose the model, and the
+ * session file if one is continued.
+ *
+ * @throws {SessionError} `model_not_found`, `model_ambiguous`, `invalid_option`, `session_invalid`,
+ *   `session_locked`, `session_write_failed`
+ */
+export async function createAgentSession(
+  options: CreateAgentSessionOptions,
+): Promise<AgentSession> {
+  checkSessionOptions(options);
+  return (await createSession(options)).session;
+}
 
 /** Creates a session; see `createAgentSession`. */
 export async function createSession(asked: AskedSession): Promise<CreatedSession> {

@@ -220,7 +220,7 @@ describe("credentials of an embedder", () => {
   });
 
   it("must be a function", async () => {
-    const { createAgentSession } = await import("../../src/create/create-agent-session.ts");
+    const { createAgentSession } = await import("../../src/create/create-session.ts");
     const options = { ...placesIn(temporaryFolder()), credentials: SECRET as never };
     await expect(createAgentSession(options)).rejects.toMatchObject({
       code: "invalid_option",
