@@ -396,6 +396,5 @@ export class AgentSession implements AsyncDisposable {
     return this.#disposal;
   }
 
-  /** What `await using` calls. */
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.dispose();
 }
