@@ -16,8 +16,8 @@ const changes: ReadonlySet<string> = new Set(["edit", "write"]);
 interface ClearableOptions {
   /** The file that a path of a call means. */
   readonly resolvePath: (written: string) => string;
-  /** About how many tokens a result takes. */
-  readonly sizeOf: (result: ToolResultMessage) => number;
+  /** About how many tokens a message takes. */
+  readonly sizeOf: (message: AgentMessage) => number;
 }
 
 /** How the model reads a result. */
@@ -28,6 +28,8 @@ interface SeenResult {
   readonly message: ToolResultMessage;
   readonly tokens: number;
   readonly at: number;
+  /** How many tokens come before it. */
+  readonly before: number;
   /** Where it was last asked for. */
   usedAt: number;
   readonly call: { readonly key: string; readonly file?: SeenFile } | undefined;
@@ -57,6 +59,7 @@ export class ClearableResults {
   #judged = 0;
   readonly #clearable = new Map<ToolResultMessage, SeenResult>();
   #length = 0;
+  #size = 0;
   #lastUserAt = -1;
   #tokens = 0;
 
@@ -79,6 +82,12 @@ export class ClearableResults {
     return this.#tokens;
   }
 
+  /** How many tokens follow the first result that can be cleared, and stay when all are. */
+  get rewritten(): number {
+    const first = Math.min(...[...this.#clearable.values()].map(({ before }) => before));
+    return Math.max(0, this.#size - first - this.#tokens);
+  }
+
   /** The results that can be cleared and lie before a message, oldest first, with their tokens. */
   before(end: number): ReadonlyMap<ToolResultMessage, number> {
     const found = [...this.#clearable.values()].filter(({ at }) => at < end);
@@ -89,6 +98,8 @@ export class ClearableResults {
   /** Adds the next message of the conversation. */
   add(message: AgentMessage, shownAs: ShownAs = "whole"): void {
     const at = this.#length++;
+    const tokens = shownAs === "whole" ? this.#options.sizeOf(message) : LINE_TOKENS;
+    this.#size += tokens;
     if (message.role === "user") {
       this.#judgeLarge(this.#lastUserAt);
       this.#lastUserAt = at;
@@ -96,7 +107,7 @@ export class ClearableResults {
       for (const block of message.content) {
         if (block.type === "toolCall") this.#calls.set(block.id, block);
       }
-    } else if (message.role === "toolResult") this.#addResult(message, at, shownAs);
+    } else if (message.role === "toolResult") this.#addResult({ message, tokens, at }, shownAs);
   }
 
   /** The result that the model reads of the same call, if it is the same as the next message. */
@@ -107,15 +118,8 @@ export class ClearableResults {
     return isDeepStrictEqual(earlier.content, next.content) ? earlier : undefined;
   }
 
-  /** The model does not read these any more. */
-  take(cleared: Iterable<ToolResultMessage>): void {
-    for (const message of cleared) {
-      const result = this.#clearable.get(message);
-      if (result !== undefined) this.#forget(result);
-    }
-  }
-
-  #addResult(message: ToolResultMessage, at: number, shownAs: ShownAs): void {
+  #addResult(added: Pick<SeenResult, "message" | "tokens" | "at">, shownAs: ShownAs): void {
+    const { message, at } = added;
     const call = this.#calls.get(message.toolCallId);
     this.#calls.delete(message.toolCallId);
     if (shownAs === "cleared") return;
@@ -127,9 +131,8 @@ export class ClearableResults {
     }
     const file = call && !message.isError ? this.#fileOf(call, message) : undefined;
     const result: SeenResult = {
-      message,
-      tokens: this.#options.sizeOf(message),
-      at,
+      ...added,
+      before: this.#size - added.tokens,
       usedAt: at,
       call: key === undefined ? undefined : { key, ...(file && { file }) },
     };
@@ -195,16 +198,6 @@ export class ClearableResults {
     if (result.tokens <= LINE_TOKENS || this.#clearable.has(result.message)) return;
     this.#clearable.set(result.message, result);
     this.#tokens += result.tokens - LINE_TOKENS;
-  }
-
-  #forget(result: SeenResult): void {
-    this.#clearable.delete(result.message);
-    this.#tokens -= result.tokens - LINE_TOKENS;
-    // Judged no more.
-    result.usedAt = Infinity;
-    const { key, file } = result.call ?? {};
-    if (key !== undefined && this.#newest.get(key) === result) this.#newest.delete(key);
-    if (file !== undefined) this.#files.get(file.path)?.delete(result);
   }
 }
 

@@ -6,7 +6,7 @@ import { clearedLine } from "../user-input/cleared-line.ts";
 import { ClearableResults, type ShownAs } from "./clearable-results.ts";
 import { contextTokens, estimateTokens, LINE_TOKENS } from "./estimate.ts";
 
-/** From this share of the context on, and so many tokens, clearing pays although it rewrites the prefix. */
+/** From this share of the context on, and so many tokens, clearing may pay although it rewrites the prefix. */
 const worthwhile = { share: 0.4, tokens: 20_000 };
 /** Less is not worth the tool that brings results back. */
 const MIN_TOKENS = 100;
@@ -79,11 +79,22 @@ export class ResultClearing {
     if (results.tokens < MIN_TOKENS) return;
     const { messages, results: view, log } = this.#options.conversation();
     const { tokens } = results;
-    const isWorthwhile =
+    const isMuch =
       tokens >= worthwhile.tokens && tokens >= worthwhile.share * contextTokens(messages, view);
-    if (isWorthwhile) this.#clear(results.before(Infinity));
+    if (isMuch && this.#pays(results)) this.#clear(results.before(Infinity));
     else if (await this.#hasLapsed()) this.#clearBeforePrompt();
     await log.stored();
+  }
+
+  /**
+   * Whether what clearing costs, because the rest is written to the cache again, comes back in the requests
+   * that can be expected: a fifth of those that the session has made, and a few in any case.
+   */
+  #pays({ tokens, rewritten }: ClearableResults): boolean {
+    const { input = 0, cacheRead = 0, cacheWrite = 0 } = this.#options.model()?.cost ?? {};
+    const { assistantMessages } = this.#options.conversation().log.totals;
+    const saved = (cacheRead || input / 10) * tokens * Math.max(4, assistantMessages / 5);
+    return ((cacheWrite || input) - (cacheRead || input / 10)) * rewritten <= saved;
   }
 
   /** Clears what it may because the prefix was rewritten anyway. */
@@ -111,7 +122,7 @@ export class ResultClearing {
     const saved = cleared.reduce((sum, [, { tokens }]) => sum + tokens - LINE_TOKENS, 0);
     if (saved < MIN_TOKENS) return;
     conversation.clear(new Map(cleared));
-    this.#results?.take(cleared.map(([message]) => message));
+    this.#results = undefined;
     this.#options.tools.need(READ_ENTRY, true);
   }
 

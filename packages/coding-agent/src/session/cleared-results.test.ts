@@ -174,6 +174,18 @@ describe("results that are no longer needed", () => {
     expect(results).toEqual(entries.map(({ message }) => message));
   });
 
+  it("stay in a short session that would pay more for clearing than it gets back", async () => {
+    const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+    const { session, requests, put } = await start(obedient, { model: scriptedModel({ cost }) });
+    for (const name of ["a", "b", "c", "d", "e"]) put(`${name}.txt`, large(10, name));
+    await session.prompt("read a.txt; read b.txt; read c.txt");
+    await session.prompt("read d.txt; read e.txt");
+    await session.prompt("bash echo hello");
+    expect(resultsOf(requests.at(-1)).join()).not.toContain("Cleared");
+    await session.prompt("go on");
+    expect(resultsOf(requests.at(-1)).join()).toContain("Cleared");
+  });
+
   it("are read back by their entry", async () => {
     const { session, requests, written } = await outdated();
     await session.prompt("bash echo hello");
