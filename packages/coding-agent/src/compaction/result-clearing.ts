@@ -20,6 +20,8 @@ export interface ResultClearingOptions {
   readonly model: () => Model | undefined;
   /** How long requests ask caches to live. */
   readonly retention: (model: Model) => Promise<CacheRetention>;
+  /** When this process last used the cache; 0 if it has not. */
+  readonly cacheUsedAt: () => number;
   /** The file that a path of a call means. */
   readonly resolvePath: (written: string) => string;
   /** The tools on demand, of which this needs one. */
@@ -128,12 +130,13 @@ export class ResultClearing {
 
   /** Whether the vendor has forgotten the last request. */
   async #hasLapsed(): Promise<boolean> {
-    const { conversation, retention } = this.#options;
+    const { conversation, retention, cacheUsedAt } = this.#options;
     const model = this.#options.model();
     const last = conversation().messages.findLast(({ role }) => role === "assistant");
     if (model === undefined || last === undefined) return false;
     const lifetime = cacheLifetimeMs(model, await retention(model));
-    return lifetime !== undefined && Date.now() - last.timestamp > lifetime;
+    const usedAt = Math.max(last.timestamp, cacheUsedAt());
+    return lifetime !== undefined && Date.now() - usedAt > lifetime;
   }
 
   /** Where the current prompt begins; nothing after it is cleared without need. */

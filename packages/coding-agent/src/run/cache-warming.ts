@@ -57,6 +57,7 @@ export class CacheWarming {
   readonly #options: CacheWarmingOptions;
   readonly #clock: WarmingClock;
   #last: SentRequest | undefined;
+  #usedAt = 0;
   /** Of the reply whose calls may run. */
   #usage: Usage | undefined;
   /** Cancels the wait; undefined while no tool runs. */
@@ -70,9 +71,15 @@ export class CacheWarming {
 
   /** The stream of the loop, whose last request is kept. */
   readonly stream: StreamFunction = (...request) => {
-    this.#last = { request, at: this.#clock.now() };
+    this.#usedAt = this.#clock.now();
+    this.#last = { request, at: this.#usedAt };
     return this.#options.stream(...request);
   };
+
+  /** When the cache was last read or renewed; 0 before the first request. */
+  get usedAt(): number {
+    return this.#usedAt;
+  }
 
   /** Takes each event of the loop. */
   note(event: AgentEvent): void {
@@ -127,7 +134,9 @@ export class CacheWarming {
     if (usage === undefined || tokens === undefined || at >= lapsesAt || !isSame) return undefined;
     if (this.#usage !== usage || options.signal?.aborted || !maySpend()) return undefined;
     if (!isCheaper(model, { usage, tokens, isLong: isLong(model, options) })) return undefined;
-    return (await this.#repeat(last, account())) ? { request: last.request, at } : undefined;
+    if (!(await this.#repeat(last, account()))) return undefined;
+    this.#usedAt = Math.max(this.#usedAt, at);
+    return { request: last.request, at };
   }
 
   /** Whether the vendor answered. */

@@ -84,6 +84,7 @@ function buildClearing(inputs: SessionInputs, later: Later): ResultClearing {
     conversation: () => later().conversation,
     model: () => later().models.model,
     retention: (model) => later().requests.retentionFor(model),
+    cacheUsedAt: () => later().warming.usedAt,
     resolvePath: (written) => absolutePath(written, toolEnvironment),
   });
 }
