@@ -267,6 +267,8 @@ export class AgentSession implements AsyncDisposable {
   readonly listCheckpoints: SessionRewind["list"] = () => this.checkpoints.list();
   /** Takes back what a prompt and all since did to the files; see {@link checkpoints}. */
   readonly rewind: SessionRewind["rewind"] = (request) => this.checkpoints.rewind(request);
+  /** What the next request contains, by kind, and which results of tools it shows as one line. */
+  readonly context = async () => (await import("./describe-context.ts")).contextOf(this.#parts);
 
   /** Asks, for a subagent, whether its tool may run. */
   async approve(agentId: string, request: ApprovalRequest, signal: AbortSignal) {
@@ -347,9 +349,6 @@ export class AgentSession implements AsyncDisposable {
   get stats(): SessionStats {
     return describeStats(this.#parts);
   }
-
-  /** What the next request contains, by kind, and which results of tools it shows as one line. */
-  readonly context = async () => (await import("./describe-context.ts")).contextOf(this.#parts);
 
   /** The messages of the last reply: more than one when the output limit cut it and it was continued. */
   get lastReplyParts(): readonly AssistantMessage[] {
