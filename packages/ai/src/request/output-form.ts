@@ -3,7 +3,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 /**
  * Whether a model takes a schema for its reply, beside tools if there are any, without losing what is cached
  * of the conversation: OpenAI puts the schema before the instructions, Anthropic's form is part of what
- * caches and thinking are bound to. Others are told in a message. `compat.supportsOutputSchema` decides for
+ * caches and thinking are bound to. Others get a message. `compat.supportsOutputSchema` decides for
  * models of your own.
  */
 export function hasOutputForm(model: Model, hasTools: boolean): boolean {

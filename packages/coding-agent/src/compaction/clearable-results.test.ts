@@ -211,7 +211,7 @@ describe("what can be cleared", () => {
     expect(after.tokens).toBe(0);
   });
 
-  it("knows how much has to be sent anew", () => {
+  it("knows how much has to be sent again", () => {
     const results = judge([
       used("bash", { command: "1" }, { tokens: 700 }),
       used("read", { path: "a" }, { tokens: 500 }),

@@ -60,7 +60,7 @@ describe("a session that is continued from its file", () => {
     expect(resultOf(test)).toContain("in there");
     expect(test.session.lastAssistantText).toContain("Rules of there");
     expect(test.session.lastAssistantText).toContain("skill of there");
-    // What came after the conversation began is told in a message.
+    // What came after the conversation began reaches the model in a message.
     expect(JSON.stringify(test.session.messages)).toContain("skill of a flag");
     expect(test.session.lastAssistantText).not.toContain("of here");
     const { output } = await test.session.bash.run("pwd");

@@ -48,7 +48,7 @@ function bullets(lines: Iterable<string>): string {
   return [...lines].map((line) => `- ${line}`).join("\n");
 }
 
-/** The request declares every tool, with its description; only what a tool adds to that stands here, too. */
+/** The request declares every tool with its description; only what a tool adds to that is listed. */
 function toolsSection(tools: readonly PromptTool[]): string | undefined {
   if (tools.length === 0) return wrap("tools", "No tools are active.");
   const lines = tools.flatMap(({ name, promptSnippet }) =>

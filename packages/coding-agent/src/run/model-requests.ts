@@ -122,7 +122,7 @@ export class ModelRequests {
       this.systemPrompt(),
     ]);
     const tools = this.#options.tools.declaredFor(appendsTools(model));
-    // Another model's request, such as one for a summary, is no part of the conversation.
+    // The conversation does not include another model's request, such as one for a summary.
     const wanted = { system: systemPrompt, tools };
     const setup = other === undefined ? this.#settle(wanted) : wanted;
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);

@@ -18,14 +18,14 @@ export interface Setup {
 /** What {@link RequestSetup} works with. */
 export interface RequestSetupOptions {
   readonly conversation: () => Pick<Conversation, "append" | "add" | "messages">;
-  /** Whether a tool's text is the host's or a server's, and no choice of whoever uses the session. */
+  /** Whether a tool's text is the host's or a server's, and not chosen by the session's user. */
   readonly isFixed: (tool: ToolDefinition) => boolean;
 }
 
 /**
  * Keeps what requests begin with as it was first sent, also for the next process that opens the session: a
  * vendor reads from its cache only what it has seen byte for byte. Context files and skills that have
- * changed since are told in a message.
+ * changed since reach the model in a message.
  */
 export class RequestSetup {
   readonly #options: RequestSetupOptions;
