@@ -90,12 +90,12 @@ export class ResultClearing {
 
   /**
    * Whether what clearing costs, because the rest is written to the cache again, comes back in the requests
-   * that can be expected: a fifth of those that the session has made, and a few in any case.
+   * that can be expected: an eighth of those that the session has made, and a few in any case.
    */
   #pays({ tokens, rewritten }: ClearableResults): boolean {
     const { input = 0, cacheRead = 0, cacheWrite = 0 } = this.#options.model()?.cost ?? {};
     const { assistantMessages } = this.#options.conversation().log.totals;
-    const saved = (cacheRead || input / 10) * tokens * Math.max(4, assistantMessages / 5);
+    const saved = (cacheRead || input / 10) * tokens * Math.max(3, assistantMessages / 8);
     return ((cacheWrite || input) - (cacheRead || input / 10)) * rewritten <= saved;
   }
 
