@@ -208,7 +208,7 @@ describe("a command line that cannot work", () => {
 describe("a disk that is full", () => {
   it("fails the prompt with the reason; the host stays up and the file whole", async () => {
     const scenario = [{ content: "x".repeat(30_000) }, "short"];
-    const shell = ["/bin/sh", "-c", 'ulimit -S -f 8; exec "$0" "$@"', process.execPath];
+    const shell = ["/bin/sh", "-c", 'ulimit -S -f 24; exec "$0" "$@"', process.execPath];
     const host = startHost({ scenario }, { command: shell });
     host.send({ id: "1", type: "prompt", message: "go" });
     const result = await host.until({ "...": true, type: "prompt_result" });

@@ -60,7 +60,7 @@ describe("the recording of a host", () => {
   });
 
   it("is whole on a disk that takes small files only", async () => {
-    const shell = ["/bin/sh", "-c", 'ulimit -S -f 8; exec "$0" "$@"', process.execPath];
+    const shell = ["/bin/sh", "-c", 'ulimit -S -f 24; exec "$0" "$@"', process.execPath];
     const host = startHost({ scenario: [{ content: "x".repeat(30_000) }] }, { command: shell });
     host.send({ id: "p", type: "prompt", message: "go" });
     await host.until({ "...": true, type: "prompt_result" });

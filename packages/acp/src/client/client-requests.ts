@@ -1,6 +1,6 @@
 import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
 import type { AgentSession, ApprovalParams, RequestSink } from "@tau-agent/coding-agent";
-import type { PendingRequest } from "@tau-agent/rpc-protocol";
+import type { HostRequestMethod, PendingRequest } from "@tau-agent/rpc-protocol";
 import { RequestError } from "@tau-agent/system";
 import { elicitationOf, elicitedResult } from "../mapping/elicitation.ts";
 import { askedCall, permissionAnswer, permissionOptions } from "../mapping/permission.ts";
@@ -32,9 +32,10 @@ export class ClientRequests implements RequestSink {
     this.#place = place;
   }
 
-  answers(method: PendingRequest["method"]): boolean {
+  answers(method: HostRequestMethod): boolean {
     if (method === "tool_approval") return true;
-    if (method === "host_tool") return false;
+    // No editor has a form for keys.
+    if (method === "host_tool" || method === "credential") return false;
     const { form, url } = this.#place.capabilities?.elicitation ?? {};
     if (method === "elicitation") return form != null || url != null;
     return (method === "open_url" ? url : form) != null;

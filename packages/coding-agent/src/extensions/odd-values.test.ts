@@ -97,6 +97,7 @@ it("values of extensions that JSON cannot write cost no turn, no entry and no fr
     { customType: "7" },
     { customType: "environment" },
     { customType: "request_setup" },
+    { customType: "cleared_results" },
   ]);
   await session.compact().catch(() => undefined);
   expect(await session.prompt("and again")).toMatchObject({ status: "completed" });
