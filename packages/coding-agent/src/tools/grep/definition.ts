@@ -11,7 +11,7 @@ export const grepTool = toolRow({
       path: { type: "string" },
       glob: { type: "string", description: "Only these files: *.ts, !*.min.js" },
       ignoreCase: { type: "boolean" },
-      literal: { type: "boolean", description: "Plain text" },
+      literal: { type: "boolean" },
       context: { type: "number", description: "Lines around each match" },
       limit: { type: "number", description: "Default 100" },
     },

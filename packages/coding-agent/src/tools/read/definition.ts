@@ -9,7 +9,7 @@ export const readTool = toolRow({
     properties: {
       path: { type: "string" },
       offset: { type: "number", description: "First line, from 1" },
-      limit: { type: "number", description: "Lines" },
+      limit: { type: "number" },
     },
     required: ["path"],
   },

@@ -4,7 +4,7 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `todo_write` tool. */
 export const todoWriteTool = toolRow({
   name: "todo_write",
-  description: "Write the whole todo list, done items included; the user sees it.",
+  description: "Write the whole todo list, done items included.",
   parameters: {
     type: "object",
     properties: {
