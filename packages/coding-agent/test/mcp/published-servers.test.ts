@@ -25,7 +25,7 @@ const stdio = (name: Parameters<typeof programOf>[0], ...args: string[]) => ({
 function answerAll(session: AgentSession): unknown[] {
   const asked: unknown[] = [];
   session.requests.attach({
-    answers: () => true,
+    answers: (method) => method !== "credential",
     closed: () => {},
     open: (request) => {
       asked.push({ method: request.method, params: request.params });
