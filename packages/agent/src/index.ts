@@ -8,6 +8,7 @@ export {
   type AgentOptions,
   type BeforeToolCallResult,
   decideToolCall,
+  type EarlierRequest,
   type InterruptMode,
   type ModelRequest,
   type ToolHooks,

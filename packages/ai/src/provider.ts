@@ -26,6 +26,11 @@ export interface Context {
   readonly messages: readonly LlmMessage[];
   /** In the order sent; the order must not change from turn to turn, or prompt caches miss. */
   readonly tools?: readonly ToolDefinition[] | undefined;
+  /**
+   * What requests of an earlier process were made of, each where instructions or tools had changed. Given with
+   * the first request of this one: formats that append changes then repeat each at its place.
+   */
+  readonly earlier?: readonly Omit<Context, "earlier">[] | undefined;
 }
 
 /** Thinking tokens per level for models that take a budget. */

@@ -105,7 +105,7 @@ async function* run(task: Run): AssistantStream {
 
 /** The vendor's request; only the new part of the conversation is encoded. */
 function encode(
-  { model, context, request, history, estimate, tools: fitter }: Run,
+  task: Run,
   provider: Provider,
 ): {
   encoded: unknown;
@@ -113,6 +113,10 @@ function encode(
   namedCalls: NamedCalls | undefined;
   options: StreamOptions;
 } {
+  const { model, context, request, history, estimate, tools: fitter } = task;
+  for (const earlier of context.earlier ?? []) {
+    encode({ ...task, context: earlier }, provider);
+  }
   const { tools, ownNames, leftOut } = fitter.fit(model.api, context.tools ?? []);
   for (const diagnostic of leftOut) {
     if (fitter.isNews(diagnostic)) request.onDiagnostic?.(diagnostic);

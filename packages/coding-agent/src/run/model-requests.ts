@@ -110,7 +110,7 @@ export class ModelRequests {
     initiator: StreamOptions["initiator"] = "agent",
     other?: Model,
   ): Promise<ModelRequest> {
-    const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
+    const { settings, sessionId, messages, hooks, budget, outputs, onDiagnostic } = this.#options;
     await budget.admit();
     const { registry } = this.#options.models;
     const { thinkingLevel } = this.#options.answering;
@@ -131,6 +131,7 @@ export class ModelRequests {
       systemPrompt: hooks?.systemPrompt(setup.system) ?? setup.system,
       tools: this.#options.tools.callable,
       declared: setup.tools,
+      earlier: other === undefined ? this.#options.setup.takeEarlier(messages()) : [],
       options: {
         ...auth,
         initiator,

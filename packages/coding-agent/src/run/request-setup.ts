@@ -1,3 +1,4 @@
+import type { EarlierRequest } from "@tau-agent/agent";
 import type { ToolDefinition } from "@tau-agent/ai";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
@@ -30,6 +31,8 @@ export interface RequestSetupOptions {
 export class RequestSetup {
   readonly #options: RequestSetupOptions;
   #current: Setup | undefined;
+  /** What requests of earlier processes began with, in their order. */
+  #past: readonly PastSetup[] = [];
   /** Nothing was sent by this process yet: servers may not be up. */
   #isResumed = false;
   /** Whether the model has been told of changed texts. */
@@ -41,7 +44,8 @@ export class RequestSetup {
 
   /** Goes on with what the requests of another log began with. */
   restore(tree: Pick<SessionTree, "parsed">): void {
-    this.#current = lastSetup(tree);
+    this.#past = pastSetups(tree);
+    this.#current = this.#past.at(-1)?.setup;
     this.#isResumed = true;
     this.#mayBeTold = this.#current !== undefined;
   }
@@ -62,6 +66,25 @@ export class RequestSetup {
   /** Whether requests begin with what was kept, so that there may be something to tell. */
   get isKept(): boolean {
     return this.#current !== undefined;
+  }
+
+  /** Where earlier processes changed what requests begin with; known once, for the first request. */
+  takeEarlier(messages: readonly AgentMessage[]): readonly EarlierRequest[] {
+    const past = this.#past;
+    this.#past = [];
+    if (past.length < 2) return [];
+    const counts = past.map(({ time }) => {
+      // The reply to the request that began so is younger than the entry.
+      const at = messages.findIndex(
+        ({ role, timestamp }) => role === "assistant" && timestamp >= time,
+      );
+      return at === -1 ? messages.length : at;
+    });
+    return past.flatMap(({ setup: { system, tools } }, index) => {
+      const messageCount = counts[index] ?? 0;
+      const isReplaced = messageCount === (counts[index + 1] ?? messages.length);
+      return isReplaced ? [] : [{ systemPrompt: system, tools, messageCount }];
+    });
   }
 
   /** Tells the model of context files and skills that are not as its instructions have them. */
@@ -111,16 +134,22 @@ export class RequestSetup {
   }
 }
 
-/** The setup that was stored last, on whichever branch: a move in the tree must not change it. */
-function lastSetup({ parsed }: Pick<SessionTree, "parsed">): Setup | undefined {
-  const entry = parsed.findLast((each) => {
-    const known = each as KnownSessionEntry;
-    return known.type === "custom" && known.customType === SETUP_ENTRY;
-  }) as KnownSessionEntry | undefined;
-  const data = entry?.type === "custom" && isJsonObject(entry.data) ? entry.data : {};
-  const { system, tools } = data;
-  if (typeof system !== "string" || !Array.isArray(tools)) return undefined;
-  return tools.every(isDefinition) ? { system, tools } : undefined;
+interface PastSetup {
+  readonly setup: Setup;
+  /** In ms since the epoch. */
+  readonly time: number;
+}
+
+/** What was stored, on whichever branch: a move in the tree must not change what requests begin with. */
+function pastSetups({ parsed }: Pick<SessionTree, "parsed">): PastSetup[] {
+  return parsed.flatMap((each) => {
+    const entry = each as KnownSessionEntry;
+    if (entry.type !== "custom" || entry.customType !== SETUP_ENTRY) return [];
+    const { system, tools } = isJsonObject(entry.data) ? entry.data : {};
+    if (typeof system !== "string" || !Array.isArray(tools)) return [];
+    if (!tools.every(isDefinition)) return [];
+    return [{ setup: { system, tools }, time: Date.parse(entry.timestamp) }];
+  });
 }
 
 function isDefinition(tool: unknown): tool is ToolDefinition {

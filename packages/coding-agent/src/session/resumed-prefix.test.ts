@@ -1,7 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createStream } from "@tau-agent/ai";
-import { type LoopbackApi, loopbackApis, startLoopbackServer } from "@tau-agent/ai/testing";
+import {
+  type LoopbackApi,
+  loopbackApis,
+  startLoopbackServer,
+  toolCall,
+  turn,
+} from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import {
   createTestSession,
@@ -123,5 +129,44 @@ describe("a session opened again", () => {
       JSON.stringify(body).split(/Use (?:tabs|spaces)/),
     );
     expect(told.map(({ length }) => length - 1)).toEqual([1, 2, 3]);
+  });
+});
+
+describe("tools that were found, for a model that takes further ones", () => {
+  it.each([
+    ["anthropic-messages", { supportsMidConvoToolChanges: true }],
+    ["openai-responses", { supportsAdditionalTools: true }],
+    ["openai-completions", { supportsMidConvoToolAdditions: true }],
+  ] as const)("stand where they were added in the next process, over %s", async (api, compat) => {
+    const scenario = [
+      "Hello.",
+      turn([toolCall("bash", { command: "true", background: true })]),
+      "Started.",
+      "Again.",
+    ];
+    await using server = await startLoopbackServer({ scenario });
+    const options = {
+      ...placesIn(temporaryFolder()),
+      model: server.model(api, { compat }),
+      providers: [keyless("loopback")],
+    };
+    const before = await createTestSession([], { ...options, stream: createStream() });
+    await before.session.prompt("one");
+    await before.session.prompt("two");
+    const path = before.session.log.path ?? "";
+    await before.session.dispose();
+    const after = await createTestSession([], {
+      ...options,
+      stream: createStream(),
+      session: { kind: "file", path },
+    });
+    await after.session.prompt("three");
+    expect(server.refusals).toEqual([]);
+    const parts = server.requests.map(({ body }) => partsOf(body));
+    for (const [index, next] of parts.slice(1).entries()) {
+      expect(next.head).toBe(parts[index]?.head);
+      const { messages = [] } = parts[index] ?? {};
+      expect(next.messages.slice(0, messages.length)).toEqual(messages);
+    }
   });
 });
