@@ -57,6 +57,7 @@ async function* run(task: Run): AssistantStream {
     sent = options;
     const chunks = await open(task, provider, encoded, guard);
     const reduce = provider.reduce(model);
+    const take = (delta: Delta) => assembler.push(withOwnName(delta, ownNames));
     let hasBegun = false;
     for (;;) {
       let chunk = takeNext(chunks, guard);
@@ -71,9 +72,7 @@ async function* run(task: Run): AssistantStream {
       if (seen) await guard.wait(() => seen);
       for (const delta of readChunk(reduce, chunk)) {
         // Not `yield*`, which makes a promise of its own for each (row "text stream of 16 000 deltas").
-        for (const real of namedCalls?.read(delta) ?? [delta]) {
-          for (const event of assembler.push(withOwnName(real, ownNames))) yield event;
-        }
+        for (const event of namedCalls?.read(delta)?.flatMap(take) ?? take(delta)) yield event;
       }
       if (!assembler.hasStopped) continue;
       if (provider.endsAtStop) break;

@@ -15,7 +15,7 @@ import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import { cacheRetentionOf } from "./cache-retention.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
-import type { RequestSetup, Setup } from "./request-setup.ts";
+import type { RequestSetup, Setup, WantedSetup } from "./request-setup.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 
 /** What {@link ModelRequests} works with. */
@@ -152,7 +152,7 @@ export class ModelRequests {
     };
   }
 
-  #settle(wanted: Setup): Setup {
+  #settle(wanted: WantedSetup): Setup {
     const { tools, setup } = this.#options;
     const settled = setup.settle(wanted);
     tools.noteRequested(settled.tools);

@@ -1,4 +1,4 @@
-import type { EarlierRequest } from "@tau-agent/agent";
+import type { AgentTool, EarlierRequest } from "@tau-agent/agent";
 import type { ToolDefinition } from "@tau-agent/ai";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
@@ -16,11 +16,16 @@ export interface Setup {
   readonly tools: readonly ToolDefinition[];
 }
 
+/** What it would be by the session's tools and files as they are now. */
+export interface WantedSetup extends Setup {
+  readonly tools: readonly AgentTool[];
+}
+
 /** What {@link RequestSetup} works with. */
 export interface RequestSetupOptions {
   readonly conversation: () => Pick<Conversation, "append" | "add" | "messages">;
   /** Whether a tool's text is the host's or a server's, and not chosen by the session's user. */
-  readonly isFixed: (tool: ToolDefinition) => boolean;
+  readonly isFixed: (tool: AgentTool) => boolean;
 }
 
 /**
@@ -51,7 +56,7 @@ export class RequestSetup {
   }
 
   /** What the next request begins with; stored when it changes. */
-  settle(wanted: Setup): Setup {
+  settle(wanted: WantedSetup): Setup {
     const known = this.#current;
     const next = known === undefined ? definitionsOf(wanted) : this.#continue(known, wanted);
     this.#isResumed = false;
@@ -106,17 +111,15 @@ export class RequestSetup {
     });
   }
 
-  #continue(known: Setup, wanted: Setup): Setup {
-    const isOutlineSame = outlineOf(known.system) === outlineOf(wanted.system);
+  #continue(known: Setup, wanted: WantedSetup): Setup {
+    const isOutlineSame =
+      known.system === wanted.system || outlineOf(known.system) === outlineOf(wanted.system);
     const system = isOutlineSame ? known.system : wanted.system;
     const tools = this.#continueTools(known.tools, wanted.tools);
     return system === known.system && tools === known.tools ? known : { system, tools };
   }
 
-  #continueTools(
-    known: Setup["tools"],
-    wanted: readonly ToolDefinition[],
-  ): readonly ToolDefinition[] {
+  #continueTools(known: Setup["tools"], wanted: readonly AgentTool[]): readonly ToolDefinition[] {
     const byName = new Map(wanted.map((tool) => [tool.name, tool]));
     const mayCome = ({ name }: ToolDefinition) => this.#isResumed && name.startsWith("mcp__");
     if (known.some((tool) => !byName.has(tool.name) && !mayCome(tool))) {

@@ -160,10 +160,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const { models, answering } = buildModels(inputs, reports, later);
   const setup = new RequestSetup({
     conversation: () => conversation,
-    isFixed: ({ name }) => {
-      const tool = tools.available.find((each) => each.name === name);
-      return tool === undefined || ["builtin", "mcp"].includes(tools.sourceOf(tool));
-    },
+    isFixed: (tool) => ["builtin", "mcp"].includes(tools.sourceOf(tool)),
   });
   const conversation = new Conversation(inputs.log, {
     agent,

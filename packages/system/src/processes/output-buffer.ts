@@ -37,7 +37,7 @@ export class OutputBuffer {
   readonly #directory: string;
   readonly #mask: OutputMask | undefined;
   readonly #folder: LineFolder | undefined;
-  /** All of the output, until it is written to a file. */
+  /** All of the output until it is written to a file, where the tail is folded. */
   #whole: Buffer[] = [];
   readonly #partial: Record<OutputStream, Buffer> = {
     stdout: Buffer.alloc(0),
@@ -118,14 +118,16 @@ export class OutputBuffer {
     const opened = isCut ? this.#openSpill() : undefined;
     this.#keep(this.#folder?.push(bytes) ?? bytes);
     if (this.#spill !== undefined) return this.#spill.write(bytes) ?? opened;
-    this.#whole.push(Buffer.from(bytes));
+    // A copy: what the chunk is a part of may be much larger.
+    if (this.#folder !== undefined) this.#whole.push(Buffer.from(bytes));
     return opened;
   }
 
   #openSpill(): Promise<void> | undefined {
     if (this.#spill !== undefined) return undefined;
     this.#spill = new SpillFile(this.#directory, "pi-bash-");
-    const whole = Buffer.concat(this.#whole);
+    const tail = this.#tail.subarray(0, this.#tailLength);
+    const whole = this.#folder === undefined ? Buffer.from(tail) : Buffer.concat(this.#whole);
     this.#whole = [];
     return this.#spill.write(whole);
   }
