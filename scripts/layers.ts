@@ -189,7 +189,7 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-protocol/src",
-    floors: [["vocabulary"], ["dialects"], ["commands"], ["wire"], ["entry"]],
+    floors: [["vocabulary"], ["dialects", "workspace"], ["commands"], ["wire"], ["entry"]],
     looseFiles: ["index.ts"],
   },
   {

@@ -9,5 +9,6 @@ export default defineConfig({
     "src/entry/messages.ts",
     "src/entry/events.ts",
     "src/entry/plain.ts",
+    "src/entry/workspace.ts",
   ],
 });
