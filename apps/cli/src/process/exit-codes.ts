@@ -18,7 +18,11 @@ export const exitCodes: readonly {
     meaning: "Another process holds the session.",
   },
   { exitCode: 4, errorCodes: ["session_damaged"], meaning: "The session is damaged." },
-  { exitCode: 5, meaning: "Reserved for a workspace that cannot be reached." },
+  {
+    exitCode: 5,
+    errorCodes: ["workspace_unreachable"],
+    meaning: "The workspace cannot be reached.",
+  },
 ];
 
 export function exitCodeOf(error: unknown): number {

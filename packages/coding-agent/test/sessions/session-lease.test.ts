@@ -50,7 +50,7 @@ it("is free when it is dated in the future and nobody here holds it", () => {
 it("shortens long paths to unique names that file systems take", () => {
   const folder = `/${"long-name-".repeat(60)}`;
   const nameOf = (cwd: string) =>
-    sessionDirectoryFor("/agent", cwd).slice("/agent/sessions/".length);
+    sessionDirectoryFor("/agent", { cwd }).slice("/agent/sessions/".length);
   const names = [nameOf(`${folder}/a`), nameOf(`${folder}/b`), nameOf(`/${"é".repeat(200)}`)];
   for (const name of names) expect(Buffer.byteLength(name)).toBeLessThanOrEqual(250);
   expect(new Set(names).size).toBe(3);

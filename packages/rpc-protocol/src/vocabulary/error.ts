@@ -65,6 +65,15 @@ export const errorTable = {
       "Session {path} was changed by another program. Nothing was written; fork it or start a new session.",
     retryable: false,
   },
+  workspace_mismatch: {
+    message:
+      "Session {path} works in workspace {own}, not in {asked}. Open it with its own workspace, or fork it.",
+    retryable: false,
+  },
+  workspace_unreachable: {
+    message: "The workspace {workspace} cannot be reached: {reason}",
+    retryable: true,
+  },
   session_write_failed: {
     message:
       "Could not write the session to {path}: {reason}. What could not be written was not announced.",

@@ -15,6 +15,13 @@ export const SessionHeader = z.object({
   cwd: z.string(),
   /** The file of the parent session. */
   parentSession: z.optional(z.string()),
+  /** The workspace that has the project folder; absent for the host's own machine. */
+  workspace: z.optional(
+    z.object({
+      /** The id of the workspace. */
+      id: z.string(),
+    }),
+  ),
 });
 export type SessionHeader = z.infer<typeof SessionHeader>;
 

@@ -12,6 +12,7 @@ import type {
   StartAtHome,
 } from "./session-home.ts";
 import { SessionLog } from "./session-log.ts";
+import type { SessionProject } from "./session-project.ts";
 import type { FsyncMode } from "./writers/file-writer.ts";
 
 export interface FileHomeOptions {
@@ -25,21 +26,17 @@ export interface FileHomeOptions {
 /** Sessions in files, which paths name. */
 export class FileHome implements SessionHome {
   readonly #options: FileHomeOptions;
-  readonly #cwd: string;
+  readonly #project: SessionProject;
 
-  /** @param cwd - the project whose sessions are listed */
-  constructor(cwd: string, options: FileHomeOptions) {
-    this.#cwd = cwd;
+  /** @param project - whose sessions are listed */
+  constructor(project: SessionProject, options: FileHomeOptions) {
+    this.#project = project;
     this.#options = options;
   }
 
-  create({
-    cwd,
-    parentSession,
-    id,
-  }: NewSession & { readonly id?: string | undefined }): SessionLog {
+  create(session: NewSession & { readonly id?: string | undefined }): SessionLog {
     const { directoryOf, fsync } = this.#options;
-    return SessionLog.create({ cwd, id, parentSession, fsync, directory: directoryOf(cwd) });
+    return SessionLog.create({ ...session, fsync, directory: directoryOf(session.cwd) });
   }
 
   open(start: StartAtHome, options: OpenOptions): Promise<OpenedSession> {
@@ -77,9 +74,12 @@ export class FileHome implements SessionHome {
 
   async list({ all }: { readonly all: boolean }): Promise<SessionInfo[]> {
     const { listAllSessions, sessionsIn } = await import("./list-sessions.ts");
-    if (all) return listAllSessions(this.#options.root);
-    const directory = this.#options.directoryOf(this.#cwd);
-    return directory === undefined ? [] : sessionsIn(directory);
+    const { cwd, workspaceId } = this.#project;
+    const { root, directoryOf } = this.#options;
+    const directory = directoryOf(cwd);
+    if (!all && directory === undefined) return [];
+    const found = await (all ? listAllSessions(root) : sessionsIn(directory ?? root));
+    return found.filter((session) => session.workspaceId === workspaceId);
   }
 
   async delete(path: string): Promise<void> {
@@ -87,8 +87,9 @@ export class FileHome implements SessionHome {
     await deleteSession(path);
   }
 
-  async #load(path: string, { cwd, keepsQuestions }: OpenOptions): Promise<OpenedSession> {
-    const opened = await SessionLog.load(path, { cwd, fsync: this.#options.fsync });
+  async #load(path: string, options: OpenOptions): Promise<OpenedSession> {
+    const { keepsQuestions, ...project } = options;
+    const opened = await SessionLog.load(path, { ...project, fsync: this.#options.fsync });
     await answerOpenCalls(opened.log, { keepsQuestions });
     return opened;
   }
@@ -100,33 +101,31 @@ export class FileHome implements SessionHome {
 
   async #openNew(
     { id, isListed }: { readonly id?: string | undefined; readonly isListed?: boolean },
-    { cwd }: OpenOptions,
+    { cwd, workspaceId }: OpenOptions,
   ): Promise<OpenedSession> {
-    const log = this.create({ cwd, id });
+    const log = this.create({ cwd, workspaceId, id });
     if (isListed === true) log.begin();
     return { log, diagnostics: [] };
   }
 
   async #openLatest(options: OpenOptions): Promise<OpenedSession> {
-    const { cwd } = options;
     const { latestSession } = await import("./list-sessions.ts");
-    const directory = this.#options.directoryOf(cwd);
-    const path = directory === undefined ? undefined : await latestSession(directory, cwd);
+    const directory = this.#options.directoryOf(options.cwd);
+    const path = directory === undefined ? undefined : await latestSession(directory, options);
     return path === undefined ? this.#openNew({}, options) : this.#load(path, options);
   }
 
   async #openWithId(id: string, options: OpenOptions): Promise<OpenedSession> {
-    const { cwd } = options;
     const { sessionWithId } = await import("./list-sessions.ts");
-    const directory = this.#options.directoryOf(cwd);
-    const path = directory === undefined ? undefined : await sessionWithId(directory, cwd, id);
+    const directory = this.#options.directoryOf(options.cwd);
+    const path = directory === undefined ? undefined : await sessionWithId(directory, options, id);
     return path === undefined ? this.#openNew({ id }, options) : this.#load(path, options);
   }
 
   /** Everything of the other session is copied, whichever project it belongs to. */
   async #fork(
     { from, id }: { readonly from: string; readonly id?: string | undefined },
-    { cwd }: OpenOptions,
+    { cwd, workspaceId }: OpenOptions,
   ): Promise<OpenedSession> {
     const path = await sessionPathOf(from, cwd, this.#options.directoryOf(cwd));
     if (!existsSync(path)) throw new SessionError("session_not_found", { path });
@@ -139,7 +138,7 @@ export class FileHome implements SessionHome {
     if (header === undefined) {
       throw new SessionError("session_invalid", { path, reason: "it is empty" });
     }
-    const log = this.create({ cwd, id, parentSession: path });
+    const log = this.create({ cwd, workspaceId, id, parentSession: path });
     log.takeOver(migrateEntries({ header, entries }));
     // If its host is alive, the calls continue there; only the copy lacks their results.
     if (SessionLease.isHeld(path)) answerLeftCalls(log);

@@ -4,6 +4,7 @@ import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
 import { asHeader, infoOf, type SessionInfo } from "./list-sessions.ts";
+import { isInWorkspace } from "./session-project.ts";
 
 /** A session in a page, as far as the two ends of its file tell. */
 type SessionHead = Pick<SessionInfo, "path" | "id" | "cwd" | "name" | "modified"> & {
@@ -20,6 +21,8 @@ export interface SessionPage {
 export interface PageRequest {
   /** Only sessions of this project. */
   readonly cwd?: string | undefined;
+  /** Only sessions of this workspace; undefined for the host's own machine. */
+  readonly workspaceId?: string | undefined;
   /** 0, or `next` of the page before. */
   readonly start: number;
   readonly limit: number;
@@ -40,12 +43,12 @@ const CONCURRENCY = 8;
  */
 export async function listSessionPage(
   folders: readonly string[],
-  { cwd, start, limit }: PageRequest,
+  { start, limit, ...project }: PageRequest,
 ): Promise<SessionPage> {
   const paths = await latestFirst(folders);
   const sessions: SessionHead[] = [];
   for (let at = start; at < paths.length; at += 1) {
-    const head = await readEnds(paths[at] ?? "", cwd).catch(() => undefined);
+    const head = await readEnds(paths[at] ?? "", project).catch(() => undefined);
     if (head === undefined) continue;
     if (sessions.length === limit) return { sessions, next: at };
     sessions.push(head);
@@ -71,11 +74,14 @@ async function latestFirst(folders: readonly string[]): Promise<string[]> {
   return dated.map(({ path }) => path);
 }
 
-async function readEnds(path: string, cwd: string | undefined): Promise<SessionHead | undefined> {
+/** Whose sessions are wanted. */
+type Wanted = Pick<PageRequest, "cwd" | "workspaceId">;
+
+async function readEnds(path: string, wanted: Wanted): Promise<SessionHead | undefined> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    const beginning = await readBeginning(file, size, cwd);
+    const beginning = await readBeginning(file, size, wanted);
     if (beginning === undefined) return undefined;
     const { header, entries, end } = beginning;
     const latest = await recordsIn(file, {
@@ -93,7 +99,7 @@ async function readEnds(path: string, cwd: string | undefined): Promise<SessionH
 }
 
 /** The header and the first entries, with the first prompt if there is one; undefined for other files. */
-async function readBeginning(file: FileHandle, size: number, cwd: string | undefined) {
+async function readBeginning(file: FileHandle, size: number, { cwd, workspaceId }: Wanted) {
   for (let bytes = HEAD_BYTES; ; bytes *= 4) {
     const { records, end } = await recordsIn(file, { from: 0, to: Math.min(bytes, size), size });
     const isLast = bytes >= size || bytes >= MAX_HEAD_BYTES;
@@ -102,6 +108,7 @@ async function readBeginning(file: FileHandle, size: number, cwd: string | undef
     if (header === undefined && (first !== undefined || isLast)) return undefined;
     if (header === undefined) continue;
     if (cwd !== undefined && header.cwd !== cwd) return undefined;
+    if (!isInWorkspace(header, workspaceId)) return undefined;
     const entries = asEntries(others);
     if (isLast || entries.some(isPrompt)) return { header, entries, end };
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { contentText, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
+import { isInWorkspace, type SessionProject } from "./session-project.ts";
 
 /** A session in a list; times are ISO 8601. */
 export interface SessionInfo {
@@ -11,6 +12,8 @@ export interface SessionInfo {
   readonly path: string;
   readonly id: string;
   readonly cwd: string;
+  /** The workspace that has the folder; absent for the host's own machine. */
+  readonly workspaceId?: string;
   readonly name?: string;
   readonly parentSessionPath?: string;
   readonly created: string;
@@ -64,10 +67,13 @@ export async function sessionIn(
 }
 
 /**
- * The most recently written session file in a folder that belongs to `cwd`; reads only headers, and
- * no more of them than needed.
+ * The most recently written session file in a folder that belongs to a project; reads only headers,
+ * and no more of them than needed.
  */
-export async function latestSession(directory: string, cwd: string): Promise<string | undefined> {
+export async function latestSession(
+  directory: string,
+  project: SessionProject,
+): Promise<string | undefined> {
   const paths = await sessionFiles(directory);
   const dated = await Promise.all(
     paths.map(async (path) => ({
@@ -77,15 +83,15 @@ export async function latestSession(directory: string, cwd: string): Promise<str
   );
   for (const { path } of dated.sort((a, b) => b.mtimeMs - a.mtimeMs)) {
     const header = await readHeader(path);
-    if (header?.cwd === cwd) return path;
+    if (header && isOfProject(header, project)) return path;
   }
   return undefined;
 }
 
-/** The latest session file in a folder that belongs to `cwd` and whose id is exactly `id`. */
+/** The latest session file in a folder that belongs to a project and whose id is exactly `id`. */
 export async function sessionWithId(
   directory: string,
-  cwd: string,
+  project: SessionProject,
   id: string,
 ): Promise<string | undefined> {
   const paths = (await sessionFiles(directory)).reverse();
@@ -93,7 +99,7 @@ export async function sessionWithId(
   const isNamed = (path: string): boolean => path.endsWith(`_${id}.jsonl`);
   for (const path of [...paths.filter(isNamed), ...paths.filter((path) => !isNamed(path))]) {
     const header = await readHeader(path).catch(() => undefined);
-    if (header?.id === id && header.cwd === cwd) return path;
+    if (header?.id === id && isOfProject(header, project)) return path;
   }
   return undefined;
 }
@@ -108,6 +114,10 @@ export async function findSession(directory: string, id: string): Promise<string
     if (header?.id.startsWith(id)) return path;
   }
   return undefined;
+}
+
+function isOfProject(header: SessionHeader, { cwd, workspaceId }: SessionProject): boolean {
+  return header.cwd === cwd && isInWorkspace(header, workspaceId);
 }
 
 async function sessionFiles(directory: string): Promise<string[]> {
@@ -162,6 +172,7 @@ function infoWith(facts: SessionFacts, path: string, header: SessionHeader): Ses
     path,
     id: header.id,
     cwd: header.cwd,
+    ...(header.workspace === undefined ? {} : { workspaceId: header.workspace.id }),
     ...(facts.name ? { name: facts.name } : {}),
     ...(typeof header.parentSession === "string"
       ? { parentSessionPath: header.parentSession }

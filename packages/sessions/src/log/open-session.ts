@@ -14,14 +14,14 @@ export async function openSession(
   home: SessionHome,
   options: OpenOptions,
 ): Promise<OpenedSession> {
-  const { cwd, keepsQuestions } = options;
+  const { keepsQuestions, ...project } = options;
   if ("id" in start && start.id !== undefined) checkSessionId(start.id);
   switch (start.kind) {
     case "log":
       await answerOpenCalls(start.log, { keepsQuestions });
       return { log: start.log, diagnostics: [] };
     case "memory":
-      return { log: SessionLog.create({ cwd, id: start.id }), diagnostics: [] };
+      return { log: SessionLog.create({ ...project, id: start.id }), diagnostics: [] };
     default:
       return home.open(start, options);
   }

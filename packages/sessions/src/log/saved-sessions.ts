@@ -8,6 +8,8 @@ import type { SessionInfo } from "./list-sessions.ts";
 export interface SavedSessionsOptions {
   /** Only sessions of this project; those of every project by default. */
   readonly cwd?: string | undefined;
+  /** The workspace whose sessions are listed; the host's own machine by default. */
+  readonly workspaceId?: string | undefined;
   /** `~/.pi/agent` by default. */
   readonly agentDirectory?: string | undefined;
   /**
@@ -22,12 +24,12 @@ export interface SavedSessionsOptions {
  * skipped.
  */
 export async function listSessions(options: SavedSessionsOptions = {}): Promise<SessionInfo[]> {
-  const { cwd, sessionDirectory } = options;
-  const agentDirectory = options.agentDirectory ?? join(findHomeDirectory(), ".pi", "agent");
+  const { workspaceId, sessionDirectory = folderOf(options) } = options;
   const lists = await import("./list-sessions.ts");
-  if (sessionDirectory !== undefined) return lists.sessionsIn(sessionDirectory);
-  if (cwd === undefined) return lists.listAllSessions(join(agentDirectory, "sessions"));
-  return lists.sessionsIn(sessionDirectoryFor(agentDirectory, resolve(cwd)));
+  const found = await (sessionDirectory === undefined
+    ? lists.listAllSessions(rootOf(options))
+    : lists.sessionsIn(sessionDirectory));
+  return found.filter((session) => session.workspaceId === workspaceId);
 }
 
 /**
@@ -41,19 +43,14 @@ export async function listSessionPage(
   options: SavedSessionsOptions,
   part: { readonly start: number; readonly limit: number },
 ): Promise<SessionPage> {
-  const { cwd, sessionDirectory } = options;
-  const agentDirectory = options.agentDirectory ?? join(findHomeDirectory(), ".pi", "agent");
+  const { workspaceId, sessionDirectory = folderOf(options) } = options;
   const [lists, pages] = await Promise.all([
     import("./list-sessions.ts"),
     import("./list-session-page.ts"),
   ]);
   const folders =
-    sessionDirectory !== undefined
-      ? [sessionDirectory]
-      : cwd !== undefined
-        ? [sessionDirectoryFor(agentDirectory, resolve(cwd))]
-        : await lists.foldersIn(join(agentDirectory, "sessions"));
-  return pages.listSessionPage(folders, { ...part, cwd: cwd && resolve(cwd) });
+    sessionDirectory === undefined ? await lists.foldersIn(rootOf(options)) : [sessionDirectory];
+  return pages.listSessionPage(folders, { ...part, workspaceId, cwd: cwdOf(options) });
 }
 
 /**
@@ -65,10 +62,29 @@ export async function findSavedSession(
   options: Omit<SavedSessionsOptions, "cwd"> = {},
 ): Promise<string | undefined> {
   const { sessionDirectory } = options;
-  const agentDirectory = options.agentDirectory ?? join(findHomeDirectory(), ".pi", "agent");
   const lists = await import("./list-sessions.ts");
   if (sessionDirectory !== undefined) return lists.sessionIn([sessionDirectory], id);
-  return lists.sessionIn(await lists.foldersIn(join(agentDirectory, "sessions")), id);
+  return lists.sessionIn(await lists.foldersIn(rootOf(options)), id);
+}
+
+/** The folder with the sessions of one project; undefined where no project is named. */
+function folderOf(options: SavedSessionsOptions): string | undefined {
+  const cwd = cwdOf(options);
+  if (cwd === undefined) return undefined;
+  return sessionDirectoryFor(agentDirectoryOf(options), { cwd, workspaceId: options.workspaceId });
+}
+
+/** A folder of another machine is not completed by the rules of this one. */
+function cwdOf({ cwd, workspaceId }: SavedSessionsOptions): string | undefined {
+  return cwd === undefined || workspaceId !== undefined ? cwd : resolve(cwd);
+}
+
+function rootOf(options: SavedSessionsOptions): string {
+  return join(agentDirectoryOf(options), "sessions");
+}
+
+function agentDirectoryOf({ agentDirectory }: SavedSessionsOptions): string {
+  return agentDirectory ?? join(findHomeDirectory(), ".pi", "agent");
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "@tau-agent/system";
 import type { SessionInfo } from "./list-sessions.ts";
 import type { SessionLog } from "./session-log.ts";
+import type { SessionProject } from "./session-project.ts";
 
 /** Which conversation a session begins with. */
 export type SessionStart =
@@ -34,16 +35,13 @@ export interface OpenedSession {
 }
 
 /** How a session is opened. */
-export interface OpenOptions {
-  /** The folder that new sessions work in, and relative paths start from. */
-  readonly cwd: string;
+export interface OpenOptions extends SessionProject {
   /** Leaves calls open that wait for an approval, because the session asks again. */
   readonly keepsQuestions?: boolean | undefined;
 }
 
 /** What is known of a new session. */
-export interface NewSession {
-  readonly cwd: string;
+export interface NewSession extends SessionProject {
   readonly parentSession?: string | undefined;
 }
 
@@ -55,7 +53,7 @@ export interface SessionHome {
    * Opens the session that a session begins with.
    *
    * @throws {SessionError} `session_not_found`, `session_locked`, `session_invalid`, `session_unreadable`,
-   *   `session_write_failed`, `invalid_option`
+   *   `session_write_failed`, `invalid_option`, `workspace_mismatch`
    */
   open(start: StartAtHome, options: OpenOptions): Promise<OpenedSession>;
   /** Opens a session that must be there. As {@link open}. */

@@ -13,6 +13,7 @@ import { SessionFile, sessionFileSize } from "./file/session-file.ts";
 import type { SessionLease } from "./file/session-lease.ts";
 import { sessionFileName } from "./file/session-path.ts";
 import type { ReadSession } from "./read-session.ts";
+import { refuseOtherWorkspace, type SessionProject } from "./session-project.ts";
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 import type { StoreReports } from "./store/store-access.ts";
@@ -27,8 +28,7 @@ export type NewEntry = KnownSessionEntry extends infer E
     : never
   : never;
 
-export interface SessionLogOptions {
-  readonly cwd: string;
+export interface SessionLogOptions extends SessionProject {
   /** Folder for the new file; undefined keeps the session in memory. */
   readonly directory?: string | undefined;
   /** The exact file of a new session; overrides `directory`. */
@@ -109,7 +109,7 @@ export class SessionLog {
   static create(options: SessionLogOptions): SessionLog {
     const timestamp = new Date().toISOString();
     const id = options.id ?? randomUuid();
-    const { directory, parentSession, fsync } = options;
+    const { directory, parentSession, fsync, workspaceId } = options;
     const path = options.path ?? (directory && join(directory, sessionFileName(timestamp, id)));
     const header: SessionHeader = {
       type: "session",
@@ -118,6 +118,7 @@ export class SessionLog {
       timestamp,
       cwd: options.cwd,
       ...(parentSession === undefined ? {} : { parentSession }),
+      ...(workspaceId === undefined ? {} : { workspace: { id: workspaceId } }),
     };
     const usual = path ? () => new FileWriter(path, fsync) : () => memoryWriter;
     return new SessionLog({ header, tree: new SessionTree() }, options.makeWriter ?? usual);
@@ -137,7 +138,8 @@ export class SessionLog {
   /**
    * Continues the session in `path`; if the file is missing or empty, begins a new one there.
    *
-   * @throws {SessionError} `session_invalid`, `session_unreadable`, `session_locked`, `session_write_failed`
+   * @throws {SessionError} `session_invalid`, `session_unreadable`, `session_locked`, `session_write_failed`,
+   *   `workspace_mismatch`
    */
   static async load(
     path: string,
@@ -152,7 +154,10 @@ export class SessionLog {
       // Loaded for files only: it would slow the start of new sessions (row "start-up").
       const { readSession } = await import("./read-session.ts");
       const session = await readSession(path);
-      if (session.header !== undefined) return SessionLog.#open(session, lease, options);
+      if (session.header !== undefined) {
+        refuseOtherWorkspace(session.header, options, path);
+        return SessionLog.#open(session, lease, options);
+      }
       session.lines.close();
       lease.release();
       return { log: SessionLog.create({ ...options, path }), diagnostics: session.diagnostics };

@@ -10,6 +10,7 @@ import type {
   StartAtHome,
 } from "./session-home.ts";
 import { SessionLog } from "./session-log.ts";
+import { refuseOtherWorkspace } from "./session-project.ts";
 import { acquireSession, reaching, readStoredSession } from "./store/open-stored-session.ts";
 import { keyOf, placeOf, referenceOf, type StoreAccess } from "./store/store-access.ts";
 import { StoreJournal } from "./store/store-journal.ts";
@@ -25,24 +26,23 @@ export class StoredSessions implements SessionHome {
   readonly #access: StoreAccess;
   /** For sessions that are only looked at: their files do not matter here. */
   readonly #looking: StoreAccess;
+  readonly #workspaceId: string | undefined;
 
-  constructor(access: StoreAccess) {
+  /** @param workspaceId - of the sessions that are listed; undefined for the host's own machine */
+  constructor(access: StoreAccess, workspaceId?: string) {
+    this.#workspaceId = workspaceId;
     this.#access = { ...access, putLog: (key, path) => storeLog(this.#access, key, path) };
     this.#looking = { ...access, files: undefined };
   }
 
   /** The lease is taken with the first entry. */
-  create({
-    cwd,
-    parentSession,
-    id,
-  }: NewSession & { readonly id?: string | undefined }): SessionLog {
+  create(session: NewSession & { readonly id?: string | undefined }): SessionLog {
     const access = this.#access;
     const makeWriter: MakeWriter = (header, owner) => {
       const key = { projectKey: access.projectKey, sessionId: header.id };
       return new StoreWriter({ access, journal: new StoreJournal(access, key) }, owner);
     };
-    return SessionLog.create({ cwd, id, parentSession, makeWriter });
+    return SessionLog.create({ ...session, makeWriter });
   }
 
   async open(start: StartAtHome, options: OpenOptions): Promise<OpenedSession> {
@@ -88,7 +88,9 @@ export class StoredSessions implements SessionHome {
       const infos = await Promise.all(some.map((id) => this.#info(id)));
       found.push(...infos.filter((info) => info !== undefined));
     }
-    return found.sort((a, b) => b.modified.localeCompare(a.modified));
+    return found
+      .filter((session) => session.workspaceId === this.#workspaceId)
+      .sort((a, b) => b.modified.localeCompare(a.modified));
   }
 
   async delete(sessionId: string): Promise<void> {
@@ -101,15 +103,19 @@ export class StoredSessions implements SessionHome {
   }
 
   async #openLatest(options: OpenOptions): Promise<OpenedSession> {
-    const [latest] = await this.#ids();
-    const log =
-      latest === undefined ? this.create(options) : await this.#openOrCreate(latest, options);
-    return { log, diagnostics: [] };
+    for (const id of await this.#ids()) {
+      try {
+        return { log: await this.#openOrCreate(id, options), diagnostics: [] };
+      } catch (error) {
+        if (!(error instanceof SessionError && error.code === "workspace_mismatch")) throw error;
+      }
+    }
+    return { log: this.create(options), diagnostics: [] };
   }
 
   async #fork(
     { from, id }: { readonly from: string; readonly id?: string | undefined },
-    { cwd }: OpenOptions,
+    { cwd, workspaceId }: OpenOptions,
   ): Promise<OpenedSession> {
     const loaded = await readStoredSession(this.#access, from);
     if (loaded === undefined) throw this.#missing(from);
@@ -117,17 +123,21 @@ export class StoredSessions implements SessionHome {
       const reason = "the store has a session with this id";
       throw new SessionError("invalid_option", { option: "--session-id", reason });
     }
-    const log = this.create({ cwd, id: id ?? randomUuid(), parentSession: from });
+    const project = { cwd, workspaceId };
+    const log = this.create({ ...project, id: id ?? randomUuid(), parentSession: from });
     log.takeOver(loaded.entries);
     answerLeftCalls(log);
     await this.#access.files?.restoreSome();
     return { log, diagnostics: [] };
   }
 
-  async #openOrCreate(id: string, { cwd, keepsQuestions }: OpenOptions): Promise<SessionLog> {
+  async #openOrCreate(id: string, options: OpenOptions): Promise<SessionLog> {
+    const { keepsQuestions, ...project } = options;
     const access = this.#access;
-    const { lease, loaded } = await acquireSession(access, id);
-    const header = loaded?.header ?? SessionLog.create({ cwd, id }).header;
+    const { lease, loaded } = await acquireSession(access, id, (found) =>
+      refuseOtherWorkspace(found, project, placeOf(access, id)),
+    );
+    const header = loaded?.header ?? SessionLog.create({ ...project, id }).header;
     const lines = loaded === undefined ? 0 : loaded.entries.length + 1;
     const key = keyOf(access, id);
     const journal = new StoreJournal(access, key, { lease, lines });

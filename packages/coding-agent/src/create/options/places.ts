@@ -18,6 +18,8 @@ export interface PlaceOptions {
 export interface Places {
   /** The project whose settings, extensions and trust count. */
   readonly cwd: string;
+  /** The workspace that has the project; undefined for the host's own machine. */
+  readonly workspaceId?: string | undefined;
   readonly additionalDirectories: readonly string[];
   /** Base of relative paths in options: the caller's folder. */
   readonly baseDirectory: string;
@@ -48,7 +50,7 @@ export function resolvePlaces(options: PlaceOptions): Places {
 /** Where the session files of a project are; undefined for a session in memory. */
 export function sessionDirectory(
   { sessionDirectory: given, session }: PlaceOptions,
-  { cwd, baseDirectory, agentDirectory, homeDirectory }: Places,
+  { cwd, workspaceId, baseDirectory, agentDirectory, homeDirectory }: Places,
   settings: SettingsStore,
 ): string | undefined {
   const isInMemory = session?.kind === "log" && session.log.path === undefined;
@@ -56,7 +58,7 @@ export function sessionDirectory(
   if (given !== undefined) return absolute(given, baseDirectory, homeDirectory);
   const configured = settings.get("sessionDir");
   if (configured !== undefined) return absolute(configured, cwd, homeDirectory);
-  return sessionDirectoryFor(agentDirectory, cwd);
+  return sessionDirectoryFor(agentDirectory, { cwd, workspaceId });
 }
 
 function absolute(path: string, baseDirectory: string, homeDirectory: string): string {

@@ -37,21 +37,25 @@ export async function sessionPlace(
     throw new SessionError("invalid_option", { option: "leaseMs", reason });
   }
   const store = typeof named === "string" ? await openStore(named, places.baseDirectory) : named;
-  const projectKey =
-    options.projectKey ?? basename(sessionDirectoryFor(places.agentDirectory, places.cwd));
-  const home = new StoredSessions({
+  const access = {
     store,
-    projectKey,
+    projectKey: options.projectKey ?? projectKeyOf(places),
     leaseMs,
     timeoutMs: settings.get("session.storeTimeoutMs"),
     owner: processOwner(),
     files: new SessionFiles(store, places.temporaryDirectory),
-  });
+  };
+  const home = new StoredSessions(access, places.workspaceId);
   return { home, closeStore: store === named ? undefined : async () => store.close?.() };
 }
 
+function projectKeyOf({ agentDirectory, cwd, workspaceId }: Places): string {
+  if (workspaceId !== undefined) return `${workspaceId}:${cwd}`;
+  return basename(sessionDirectoryFor(agentDirectory, { cwd }));
+}
+
 function fileHome(options: SessionSetup, places: Places, settings: SettingsStore): FileHome {
-  return new FileHome(places.cwd, {
+  return new FileHome(places, {
     directoryOf: (cwd) => sessionDirectory(options, { ...places, cwd }, settings),
     root: join(places.agentDirectory, "sessions"),
     fsync: settings.get("session.fsync"),

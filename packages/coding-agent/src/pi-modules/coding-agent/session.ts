@@ -73,7 +73,7 @@ async function openSession(
   hostModules: () => HostModules,
 ) {
   const { cwd = places.cwd, agentDir = places.agentDirectory, resourceLoader } = options;
-  const manager = options.sessionManager ?? newManager(cwd, sessionDirectoryFor(agentDir, cwd));
+  const manager = options.sessionManager ?? newManager(cwd, sessionDirectoryFor(agentDir, { cwd }));
   const { start, directory } = startOf(manager) ?? { start: { kind: "memory" } as const };
   const context = {} as ExtensionContext;
   const { session, parts: made } = await createSession({

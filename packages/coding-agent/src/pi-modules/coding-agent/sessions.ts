@@ -19,7 +19,7 @@ import {
 } from "./session-manager.ts";
 
 export function piSessions(places: HostPlaces): object {
-  const folder = (cwd = places.cwd) => sessionDirectoryFor(places.agentDirectory, cwd);
+  const folder = (cwd = places.cwd) => sessionDirectoryFor(places.agentDirectory, { cwd });
   const create = (cwd = places.cwd, directory = folder(cwd), options = {}) =>
     newManager(cwd, directory, options);
   return {

@@ -7,6 +7,6 @@ export function openInFolder(
   start: SessionStart,
   { cwd, directory }: { readonly cwd: string; readonly directory: string },
 ): Promise<OpenedSession> {
-  const home = new FileHome(cwd, { directoryOf: () => directory, root: directory });
+  const home = new FileHome({ cwd }, { directoryOf: () => directory, root: directory });
   return openSession(start, home, { cwd });
 }

@@ -3,23 +3,30 @@ import { join } from "node:path";
 
 const MAX_NAME = 240;
 
-/** The folder of one working directory's sessions: the path with its separators as dashes. */
-export function sessionDirectoryFor(agentDirectory: string, cwd: string): string {
-  const safe = canonical(cwd)
-    .replace(/^[/\\]/, "")
-    .replace(/[/\\:]/g, "-");
-  return join(agentDirectory, "sessions", `--${shortened(safe)}--`);
+/**
+ * The folder of one working directory's sessions: the path with its separators as dashes, behind the
+ * id of its workspace unless that is the host's own machine.
+ */
+export function sessionDirectoryFor(
+  agentDirectory: string,
+  { cwd, workspaceId }: { readonly cwd: string; readonly workspaceId?: string | undefined },
+): string {
+  const path = workspaceId === undefined ? canonical(cwd) : cwd;
+  const safe = path.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-");
+  const prefix = workspaceId ?? "";
+  return join(agentDirectory, "sessions", `${prefix}--${shortened(safe, prefix.length)}--`);
 }
 
 /** Most file systems take names of up to 255 bytes; a longer one keeps its beginning and gets a hash. */
-function shortened(name: string): string {
+function shortened(name: string, taken: number): string {
   const bytes = Buffer.from(name);
-  if (bytes.length <= MAX_NAME) return name;
+  const most = MAX_NAME - taken;
+  if (bytes.length <= most) return name;
   // Loaded for long names only: it would slow every start (row "start-up" of the bench).
   const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
   // A character that is cut in half is left out.
-  const start = new TextDecoder().decode(bytes.subarray(0, MAX_NAME - hash.length - 4));
+  const start = new TextDecoder().decode(bytes.subarray(0, most - hash.length - 4));
   return `${start.replace(/\uFFFD+$/, "")}-${hash}`;
 }
 

@@ -20,12 +20,15 @@ export interface LoadedSession {
 export async function acquireSession(
   access: StoreAccess,
   reference: string,
+  check: (header: SessionHeader) => void,
 ): Promise<{ readonly lease: StoreLease; readonly loaded: LoadedSession | undefined }> {
   const { store, leaseMs, owner } = access;
   const key = keyOf(access, reference);
   const lease = await reaching(access, reference, () => store.acquire(key, leaseMs, owner));
   try {
-    return { lease, loaded: await readStoredSession(access, reference) };
+    const loaded = await readStoredSession(access, reference);
+    if (loaded !== undefined) check(loaded.header);
+    return { lease, loaded };
   } catch (error) {
     await store.release(lease).catch(() => undefined);
     throw error;
