@@ -28,6 +28,7 @@ export const layers: readonly Layers[] = [
       ["base", "images", "shell-lines"],
       ["settings", "processes", "host-requests"],
       ["keys", "sandbox", "structured-output"],
+      ["workspaces"],
     ],
     looseFiles: ["index.ts"],
     contents: {
@@ -41,8 +42,10 @@ export const layers: readonly Layers[] = [
       settings: "settings files and their schema",
       "shell-lines": "what a line of bash consists of",
       "structured-output": "replies that have to fit a JSON Schema",
+      workspaces: "where tools act: this machine as a workspace, and what workspaces share",
     },
   },
+  { root: `${system}/workspaces`, floors: [["common"], ["local"]], looseFiles: [] },
   { root: `${system}/base`, floors: [["files"]], hasLooseBottom: true },
   { root: `${system}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
   {

@@ -8,6 +8,7 @@ import {
   errorCode,
   makeFolderNow,
   type ProcessOutcome,
+  type RunningProcess,
   randomHex,
   runShellCommand,
   type ToolEnvironment,
@@ -175,7 +176,7 @@ export class RunningJobs {
   async #run(folder: string, record: JobRecord, request: JobRequest): Promise<void> {
     const { environment } = this.#options;
     const writer = createJobWriter({ folder, mask: environment.createOutputMask?.() });
-    const started = Promise.withResolvers<() => void>();
+    const started = Promise.withResolvers<RunningProcess>();
     const controller = new AbortController();
     const running = runShellCommand(environment, {
       command: record.command,
@@ -188,7 +189,7 @@ export class RunningJobs {
       },
       onStarted: started.resolve,
     });
-    const killRest = await Promise.race([started.promise, running.then(() => () => {})]);
+    const first = await Promise.race([started.promise, running.then(() => undefined)]);
     const end = (outcome: ProcessOutcome) => {
       writer.end();
       live.runs = false;
@@ -200,7 +201,7 @@ export class RunningJobs {
       ...{ record, folder, runs: true },
       kill: () => {
         controller.abort();
-        killRest();
+        first?.kill();
       },
       ended: running.then(
         end,

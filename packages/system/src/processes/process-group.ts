@@ -14,23 +14,33 @@ export interface KillOrder {
   /** What {@link ProcessFinder} looks for; nothing is searched for without. */
   readonly mark: string | undefined;
   readonly limit?: string | undefined;
+  /** Default SIGKILL. */
+  readonly signal?: NodeJS.Signals | undefined;
   readonly systemRoot?: string | undefined;
 }
 
 /**
- * Kills groups and everything that belongs to them, even in other groups and sessions. Stops all
- * processes before killing any: otherwise the shell of `a; b` could see `a` die and start `b`.
+ * Kills groups and everything that belongs to them, even in other groups and sessions, or sends them another
+ * signal. Stops all processes before the first gets it: otherwise the shell of `a; b` could see `a` die and
+ * start `b`.
  */
 export function killProcesses(order: KillOrder): void {
-  const { leaders, mark, limit, systemRoot } = order;
+  const { leaders, mark, limit, signal = "SIGKILL", systemRoot } = order;
   if (!hasProcessGroups) {
     for (const pid of leaders) killTree(pid, systemRoot);
     return;
   }
   for (const pid of leaders) signalGroup(pid, "SIGSTOP");
   const strangers = mark === undefined ? [] : stopAll({ leaders, mark, limit });
-  for (const pid of leaders) signalGroup(pid, "SIGKILL");
-  for (const pid of strangers) signalProcess(pid, "SIGKILL");
+  for (const each of goesOn(signal) ? [signal, "SIGCONT" as const] : [signal]) {
+    for (const pid of leaders) signalGroup(pid, each);
+    for (const pid of strangers) signalProcess(pid, each);
+  }
+}
+
+/** Whether a process has to run to take a signal. */
+function goesOn(signal: NodeJS.Signals): boolean {
+  return signal !== "SIGKILL" && signal !== "SIGSTOP";
 }
 
 function stopAll(search: ProcessSearch): ReadonlySet<number> {

@@ -126,11 +126,11 @@ export class ProcessRegistry {
     } else this.#remove(pid);
   }
 
-  /** Kills one child with all that came from it. */
-  kill(pid: number, { mark, limit }: PlannedChild): void {
+  /** Kills one child with all that came from it, or sends another signal to all of them. */
+  kill(pid: number, { mark, limit }: PlannedChild, signal?: NodeJS.Signals): void {
     // What left its group is found by its mark; the number of a dead group may be another's.
     const leaders = new Set(this.#groups.has(pid) ? [pid] : []);
-    killProcesses({ leaders, mark, limit, systemRoot: this.#systemRoot });
+    killProcesses({ leaders, mark, limit, signal, systemRoot: this.#systemRoot });
   }
 
   /** Kills everything, background processes of finished commands included. */

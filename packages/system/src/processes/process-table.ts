@@ -83,6 +83,11 @@ export class ProcessFinder {
   }
 }
 
+/** Whether a process has ended, and only its exit code is left; false where there is no /proc. */
+export function isZombie(pid: number): boolean {
+  return new ProcReader().row(pid)?.state === "Z";
+}
+
 /** Reads small files of /proc into one buffer, in a tenth of the time of a new buffer for each. */
 class ProcReader {
   #buffer = Buffer.alloc(64 * 1024);

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/error-code.ts";
 import { FirstErrors } from "./first-errors.ts";
@@ -9,6 +9,7 @@ import { OutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
+import { isZombie } from "./process-table.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "./sandbox.ts";
 import { setUpAgain } from "./set-up-again.ts";
 import { StartStatus, statusPipe } from "./start-status.ts";
@@ -32,12 +33,25 @@ export interface ProcessRequest {
   readonly isAlone?: boolean | undefined;
   /** An open file to read from; without it there is no input. */
   readonly inputFile?: number | undefined;
+  /** Gives it an input to which the caller writes, instead of `inputFile`. */
+  readonly hasInput?: boolean | undefined;
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal | undefined;
   /** Kills the group after this time. */
   readonly timeoutMs?: number | undefined;
-  /** Called once it runs, with what kills it and all that came from it, also after its own end. */
-  readonly onStarted?: ((kill: () => void) => void) | undefined;
+  /** Timeout and abort ask it to end (SIGTERM), and kill after {@link graceMs} what is left. */
+  readonly endsPolitely?: boolean | undefined;
+  readonly onStarted?: ((running: RunningProcess) => void) | undefined;
+}
+
+/** A child that runs. */
+export interface RunningProcess {
+  readonly pid: number | undefined;
+  /** Kills it and all that came from it, also after its own end; or sends another signal to all of them. */
+  kill(signal?: NodeJS.Signals | undefined): void;
+  /** Writes to its input; what has ended takes nothing more. */
+  write(bytes: Uint8Array): Promise<void>;
+  endInput(): void;
 }
 
 export type ProcessOutcome =
@@ -46,14 +60,24 @@ export type ProcessOutcome =
   | { readonly kind: "timed_out" }
   | { readonly kind: "aborted" };
 
+/** How a child ended, as the system says it. */
+export interface ProcessEnd {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why it was killed; absent when it ended by itself. */
+  readonly killedFor?: "timed_out" | "aborted" | undefined;
+}
+
 type StartRequest = ProcessRequest & Pick<Partial<EnclosedCommand>, "startSigns">;
-type Child = ChildProcessByStdio<null, Readable, Readable>;
-type Exit = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
+type Exit = Omit<ProcessEnd, "killedFor">;
 
 /** How long a pipe must stay silent after the child's exit to count as finished. */
 const quietMs = 100;
 /** How long output of background processes is followed at most after the child's exit. */
 const maxDrainMs = 1_000;
+/** How long what was asked to end may take. */
+const graceMs = 2_000;
 
 /**
  * Runs a child until it exits and its output is drained. Background processes that hold its output
@@ -63,10 +87,20 @@ const maxDrainMs = 1_000;
  * @throws {ProcessError} the child could not be started
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
+  if (request.signal?.aborted) return { kind: "aborted" };
+  return outcomeOf(await runToEnd(request));
+}
+
+/**
+ * {@link runProcess}, with the end as the system says it.
+ *
+ * @throws {ProcessError} the child could not be started
+ */
+export async function runToEnd(request: ProcessRequest): Promise<ProcessEnd> {
   if (request.sandbox === undefined) return runOnce(request);
   const { signal, timeoutMs } = request;
   const started = performance.now();
-  const onStarted = lastKill(request.onStarted);
+  const onStarted = lastTry(request.onStarted);
   return setUpAgain(() => {
     const passedMs = performance.now() - started;
     const leftMs = timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - passedMs);
@@ -74,24 +108,29 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   }, signal);
 }
 
-/** Reports the first of several tries; what it gives kills the last one. */
-function lastKill(onStarted: ProcessRequest["onStarted"]): ProcessRequest["onStarted"] {
-  let kill: (() => void) | undefined;
-  let isKilled = false;
-  return (killTry) => {
-    const isFirst = kill === undefined;
-    kill = killTry;
-    if (isKilled) killTry();
+/** Reports the first of several tries; what it gives leads to the last one. */
+function lastTry(onStarted: ProcessRequest["onStarted"]): ProcessRequest["onStarted"] {
+  let last: RunningProcess | undefined;
+  let killedBy: { readonly signal: NodeJS.Signals | undefined } | undefined;
+  return (running) => {
+    const isFirst = last === undefined;
+    last = running;
+    if (killedBy !== undefined) running.kill(killedBy.signal);
     if (!isFirst) return;
-    onStarted?.(() => {
-      isKilled = true;
-      kill?.();
+    onStarted?.({
+      pid: running.pid,
+      kill(signal) {
+        killedBy = { signal };
+        last?.kill(signal);
+      },
+      write: async (bytes) => last?.write(bytes),
+      endInput: () => last?.endInput(),
     });
   };
 }
 
-async function runOnce(request: ProcessRequest): Promise<ProcessOutcome> {
-  if (request.signal?.aborted) return { kind: "aborted" };
+async function runOnce(request: ProcessRequest): Promise<ProcessEnd> {
+  if (request.signal?.aborted) return { exitCode: null, signal: null, killedFor: "aborted" };
   const planned = request.processes.prepare(request.variables, request.isAlone);
   const plain = plainCommand(request, planned);
   const enclosed = await request.sandbox?.enclose(plain);
@@ -114,43 +153,87 @@ function plainCommand(
   return { file, args: words, cwd, variables, alsoWritable };
 }
 
-async function runChild(request: StartRequest, planned: PlannedChild): Promise<ProcessOutcome> {
+async function runChild(request: StartRequest, planned: PlannedChild): Promise<ProcessEnd> {
   const { child, exited } = await start(request);
   const status = StartStatus.of(child, request);
   const firstErrors = status && new FirstErrors(status);
   const sink = firstErrors?.hold(request.onOutput) ?? request.onOutput;
   const pump = new OutputPump(child.stdout, child.stderr, sink);
   const { pid } = child;
-  if (pid !== undefined) {
-    request.processes.add(pid);
-    request.onStarted?.(() => request.processes.kill(pid, planned));
-  }
-  let killedFor: "timed_out" | "aborted" | undefined;
-  const kill = (reason: "timed_out" | "aborted") => {
-    killedFor ??= reason;
-    if (pid !== undefined) request.processes.kill(pid, planned);
-  };
-  const onAbort = () => kill("aborted");
+  if (pid !== undefined) request.processes.add(pid);
+  const killer = new Killer(child, planned, request);
+  request.onStarted?.(runningProcess(child, killer));
+  const onAbort = () => killer.end("aborted");
   request.signal?.addEventListener("abort", onAbort, { once: true });
   // It may have been aborted while the child was started.
   if (request.signal?.aborted) onAbort();
   const timer =
     request.timeoutMs === undefined
       ? undefined
-      : setTimeout(() => kill("timed_out"), request.timeoutMs);
+      : setTimeout(() => killer.end("timed_out"), request.timeoutMs);
   try {
     const exit = await exited;
     clearTimeout(timer);
     request.signal?.removeEventListener("abort", onAbort);
+    child.stdin?.destroy();
     await firstErrors?.end(exit.exitCode);
     await pump.drain(quietMs, maxDrainMs);
     if (firstErrors?.failure !== undefined) throw firstErrors.failure;
-    return outcomeOf(exit, killedFor);
+    return { ...exit, killedFor: killer.reason };
   } finally {
     clearTimeout(timer);
     request.signal?.removeEventListener("abort", onAbort);
     if (pid !== undefined) request.processes.leaderEnded(pid);
   }
+}
+
+/** Ends a child with all that came from it. */
+class Killer {
+  readonly #child: Child;
+  readonly #planned: PlannedChild;
+  readonly #request: StartRequest;
+  /** Why it was ended; undefined when it ended by itself just before. */
+  reason: "timed_out" | "aborted" | undefined;
+
+  constructor(child: Child, planned: PlannedChild, request: StartRequest) {
+    this.#child = child;
+    this.#planned = planned;
+    this.#request = request;
+  }
+
+  end(reason: "timed_out" | "aborted"): void {
+    const isPolite = this.#request.endsPolitely === true && hasProcessGroups;
+    if (this.reason === undefined && !(isPolite && this.#hasEnded())) this.reason = reason;
+    this.kill(isPolite ? "SIGTERM" : "SIGKILL");
+    if (isPolite) setTimeout(() => this.kill(), graceMs).unref();
+  }
+
+  kill(signal?: NodeJS.Signals): void {
+    const { pid } = this.#child;
+    if (pid !== undefined) this.#request.processes.kill(pid, this.#planned, signal);
+  }
+
+  /** Also if its end has not been reported yet. */
+  #hasEnded(): boolean {
+    const { pid, exitCode, signalCode } = this.#child;
+    return exitCode !== null || signalCode !== null || (pid !== undefined && isZombie(pid));
+  }
+}
+
+function runningProcess(child: Child, killer: Killer): RunningProcess {
+  const { stdin } = child;
+  // Its end is reported anyway.
+  stdin?.on("error", () => {});
+  return {
+    pid: child.pid,
+    kill: (signal) => killer.kill(signal),
+    write: (bytes) =>
+      new Promise((resolve) => {
+        if (stdin?.writable) stdin.write(bytes, () => resolve());
+        else resolve();
+      }),
+    endInput: () => void stdin?.end(),
+  };
 }
 
 async function start(
@@ -162,7 +245,7 @@ async function start(
       env: request.variables,
       shell: request.isCommandLine ?? false,
       detached: hasProcessGroups,
-      stdio: [request.inputFile ?? "ignore", "pipe", "pipe", ...statusPipe(request)],
+      stdio: [inputOf(request), "pipe", "pipe", ...statusPipe(request)],
       windowsHide: true,
     }) as Child;
     // Listen at once: a missing program is reported before any promise continues.
@@ -187,13 +270,17 @@ function exitOf(child: Child, request: ProcessRequest): Promise<Exit> {
   });
 }
 
-function outcomeOf(exit: Exit, killedFor: "timed_out" | "aborted" | undefined): ProcessOutcome {
+function inputOf({ hasInput, inputFile }: ProcessRequest): "pipe" | "ignore" | number {
+  return hasInput === true ? "pipe" : (inputFile ?? "ignore");
+}
+
+function outcomeOf({ exitCode, signal, killedFor }: ProcessEnd): ProcessOutcome {
   // A child that ended by itself just before it was killed keeps its real exit code.
-  if (exit.exitCode !== null && (hasProcessGroups || killedFor === undefined)) {
-    return { kind: "exited", exitCode: exit.exitCode };
+  if (exitCode !== null && (hasProcessGroups || killedFor === undefined)) {
+    return { kind: "exited", exitCode };
   }
   if (killedFor !== undefined) return { kind: killedFor };
-  return { kind: "signalled", signal: exit.signal ?? "SIGKILL" };
+  return { kind: "signalled", signal: signal ?? "SIGKILL" };
 }
 
 /** The error of a child whose working folder is not there. */

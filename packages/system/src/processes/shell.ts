@@ -1,9 +1,10 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import type { ToolEnvironment } from "./environment.ts";
-
 /** The shell for commands: the configured one, else bash (on Windows Git Bash first), else sh. */
-export function findShell(environment: ToolEnvironment): string {
+export function findShell(environment: {
+  readonly shellPath?: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}): string {
   if (environment.shellPath !== undefined && environment.shellPath !== "") {
     return environment.shellPath;
   }

@@ -31,14 +31,3 @@ export function fileError(error: unknown, action: string, path: string): unknown
   const text = reasons[code]?.(path, action) ?? other;
   return new ToolError(text, undefined, { cause: error });
 }
-
-/**
- * For `catch`: the value instead of something that cannot be read, unless too many files are open.
- * A search would otherwise find nothing, and say so.
- */
-export function unlessLimited<Value>(value: Value): (error: unknown) => Value {
-  return (error) => {
-    if (remedyOfLimit(error) !== undefined) throw error;
-    return value;
-  };
-}

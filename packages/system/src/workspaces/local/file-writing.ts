@@ -1,0 +1,249 @@
+import { type BigIntStats, constants } from "node:fs";
+import {
+  access,
+  type FileHandle,
+  open,
+  readlink,
+  realpath,
+  rename,
+  stat,
+  unlink,
+} from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { WorkspaceError, type WorkspaceWriteOptions } from "@tau-agent/rpc-protocol/workspace";
+import { errorCode } from "../../base/files/error-code.ts";
+import { makeFolder } from "../../base/files/make-folder.ts";
+import { randomHex } from "../../base/random.ts";
+import { type HeldFolder, makeAndHold } from "./held-folder.ts";
+import { maxFileBytes, refuseAborted } from "./local-errors.ts";
+import type { Reach } from "./reach.ts";
+
+/** A file that is being written; nothing of it is seen before {@link FileWriting.finish}. */
+export interface FileWriting {
+  append(bytes: Uint8Array): Promise<void>;
+  finish(): Promise<void>;
+  /** Gives it up; the old file stays as it was. */
+  discard(): Promise<void>;
+}
+
+// Creating a temporary file next to the target, or renaming it over the target, is not possible:
+// read-only directory, bind-mounted file, foreign owner.
+const notReplaceable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EBUSY", "EXDEV", "EROFS"]);
+const copyBytes = 1024 * 1024;
+const maxLinks = 40;
+
+/**
+ * Starts to write a file so that a failure half-way (a full disk, a crash) leaves the old content: into a
+ * temporary file next to it, which then replaces it. Links are followed, mode and owner kept.
+ * Written in place at the end are files with several names, devices, and files in directories that do
+ * not allow the exchange.
+ */
+export async function startWriting(
+  path: string,
+  options: WorkspaceWriteOptions,
+  reach: Reach,
+): Promise<FileWriting> {
+  const place = await placeOf(path, reach);
+  try {
+    const old = await stat(place.target, { bigint: true }).catch(ignoreMissing);
+    reach.checkReal(place.real, old);
+    if (old !== undefined) {
+      refuseOthers(path, old);
+      // Replacing the file would bypass its own permissions.
+      await access(place.target, constants.W_OK);
+    }
+    const { mode, signal } = options;
+    return await writingTo({ path, old, mode, signal, ...place });
+  } catch (error) {
+    await place.held?.close();
+    throw error;
+  }
+}
+
+interface Place {
+  /** The file behind all links; through its folder where that is held. */
+  readonly target: string;
+  readonly real: string;
+  readonly held?: HeldFolder | undefined;
+}
+
+interface WritePlan extends Place, Pick<WorkspaceWriteOptions, "mode" | "signal"> {
+  readonly path: string;
+  readonly old: BigIntStats | undefined;
+}
+
+async function placeOf(path: string, reach: Reach): Promise<Place> {
+  const target = await followLinks(path);
+  if (!reach.isLimited) return { target, real: target };
+  // A folder on the way may be exchanged for a link at any time, but not one that is open.
+  const held = await makeAndHold(dirname(target), reach);
+  const name = basename(target);
+  return { target: join(held.place, name), real: join(held.real, name), held };
+}
+
+function refuseOthers(path: string, old: BigIntStats): void {
+  if (old.isDirectory()) throw new WorkspaceError("is_a_directory", undefined, { path });
+  // Nobody may ever read the other end.
+  if (old.isFIFO() || old.isSocket()) {
+    throw new WorkspaceError("failed", "Not a regular file", { path });
+  }
+}
+
+async function writingTo(plan: WritePlan): Promise<FileWriting> {
+  const { old } = plan;
+  if (old?.isFile() === false || (old?.nlink ?? 1n) > 1n) return new WritingInPlace(plan);
+  try {
+    return await Replacement.start(plan);
+  } catch (error) {
+    if (isRefused(error, old)) return new WritingInPlace(plan);
+    throw error;
+  }
+}
+
+function isRefused(error: unknown, old: BigIntStats | undefined): boolean {
+  const code = errorCode(error) ?? "";
+  // A virtual file system (/proc) reports the directory as missing.
+  return notReplaceable.has(code) || (code === "ENOENT" && old !== undefined);
+}
+
+/** Writes beside the target, and then puts that in its place. */
+class Replacement implements FileWriting {
+  readonly #plan: WritePlan;
+  readonly #temporary: string;
+  readonly #file: FileHandle;
+  #length = 0;
+
+  static async start(plan: WritePlan): Promise<Replacement> {
+    const { target, old, mode = 0o666 } = plan;
+    const name = `.${basename(target).slice(0, 100)}.${randomHex(6)}.tmp`;
+    const temporary = join(dirname(target), name);
+    const make = () => open(temporary, "wx+", old === undefined ? mode : Number(old.mode) & 0o777);
+    try {
+      return new Replacement(plan, temporary, await make());
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT" || old !== undefined) throw error;
+      await makeFolder(dirname(target));
+      return new Replacement(plan, temporary, await make());
+    }
+  }
+
+  private constructor(plan: WritePlan, temporary: string, file: FileHandle) {
+    this.#plan = plan;
+    this.#temporary = temporary;
+    this.#file = file;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    this.#length += bytes.length;
+    refuseLarge(this.#plan.path, this.#length);
+    await this.#file.writeFile(bytes, { signal: this.#plan.signal });
+  }
+
+  async finish(): Promise<void> {
+    const { old, target, held, signal } = this.#plan;
+    try {
+      if (old !== undefined) await keepOwnerAndMode(this.#file, old);
+      refuseAborted(signal);
+      await rename(this.#temporary, target).catch((error: unknown) => this.#copy(error));
+    } catch (error) {
+      await this.discard();
+      throw error;
+    }
+    await this.#file.close();
+    await held?.close();
+  }
+
+  async discard(): Promise<void> {
+    await this.#file.close().catch(() => {});
+    await unlink(this.#temporary).catch(() => {});
+    await this.#plan.held?.close();
+  }
+
+  async #copy(error: unknown): Promise<void> {
+    if (!isRefused(error, this.#plan.old)) throw error;
+    const target = await openInPlace(this.#plan.target);
+    try {
+      const part = Buffer.allocUnsafe(copyBytes);
+      for (let at = 0; at < this.#length; ) {
+        const { bytesRead } = await this.#file.read(part, 0, part.length, at);
+        if (bytesRead === 0) break;
+        await target.writeFile(part.subarray(0, bytesRead));
+        at += bytesRead;
+      }
+    } finally {
+      await target.close();
+    }
+    await unlink(this.#temporary).catch(() => {});
+  }
+}
+
+/** Keeps what comes until it is all there, and then writes it over the old content. */
+class WritingInPlace implements FileWriting {
+  readonly #plan: WritePlan;
+  readonly #parts: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(plan: WritePlan) {
+    this.#plan = plan;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    this.#length += bytes.length;
+    refuseLarge(this.#plan.path, this.#length);
+    this.#parts.push(bytes);
+  }
+
+  async finish(): Promise<void> {
+    try {
+      refuseAborted(this.#plan.signal);
+      const file = await openInPlace(this.#plan.target, this.#plan.mode);
+      try {
+        for (const part of this.#parts) await file.writeFile(part);
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await this.discard();
+    }
+  }
+
+  async discard(): Promise<void> {
+    this.#parts.length = 0;
+    await this.#plan.held?.close();
+  }
+}
+
+function refuseLarge(path: string, length: number): void {
+  if (length > maxFileBytes) throw new WorkspaceError("too_large", undefined, { path });
+}
+
+/** Not through a link that has taken its place, and not waiting for another end. */
+function openInPlace(target: string, mode = 0o666): Promise<FileHandle> {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  return open(target, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, mode);
+}
+
+async function keepOwnerAndMode(file: FileHandle, old: BigIntStats): Promise<void> {
+  const made = await file.stat();
+  const [uid, gid, mode] = [Number(old.uid), Number(old.gid), Number(old.mode)];
+  const isOwned = made.uid === uid && made.gid === gid;
+  if (!isOwned) await file.chown(uid, gid);
+  // The umask may have removed bits, and so does a change of owner.
+  if (!isOwned || made.mode !== mode) await file.chmod(mode & 0o7777);
+}
+
+/** The file behind a path, also when a link leads to a file that does not exist yet. */
+async function followLinks(path: string, depth = 0): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT" || depth > maxLinks) throw error;
+  }
+  const link = await readlink(path).catch(() => undefined);
+  return link === undefined ? path : followLinks(resolve(dirname(path), link), depth + 1);
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (errorCode(error) === "ENOENT") return undefined;
+  throw error;
+}

@@ -1,0 +1,92 @@
+import { realpathSync } from "node:fs";
+import { sep } from "node:path";
+import type {
+  WorkspaceSearchRequest,
+  WorkspaceSearchResult,
+} from "@tau-agent/rpc-protocol/workspace";
+import { openRegularFile } from "../../base/files/open-regular-file.ts";
+import { unlessLimited } from "../../base/files/unless-limited.ts";
+import type { ProcessRegistry } from "../../processes/process-registry.ts";
+import type { Sandbox } from "../../processes/sandbox.ts";
+import { FoundLines } from "../common/found-lines.ts";
+import {
+  findFiles,
+  findLines,
+  pathOfResult,
+  type SearchPlace,
+  searchRootOf,
+} from "../common/list-search.ts";
+import { contextOf, lineSearch, type SearchRoot } from "../common/search-request.ts";
+import { Reach } from "./reach.ts";
+import { listFolder, statPath } from "./read-files.ts";
+import { searchWithRipgrep } from "./ripgrep.ts";
+
+export interface LocalSearch {
+  readonly reach: Reach;
+  readonly processes: ProcessRegistry;
+  readonly sandbox?: Sandbox | undefined;
+  /** ripgrep's executable, where there is one. */
+  readonly ripgrep: () => Promise<string | undefined>;
+}
+
+export async function searchLocally(
+  request: WorkspaceSearchRequest,
+  search: LocalSearch,
+): Promise<WorkspaceSearchResult> {
+  const { reach } = search;
+  const root = searchRootOf(statPath(request.path, {}, reach)?.kind, request);
+  const place = localPlace(root, reach);
+  if (request.kind === "find") return findFiles(place, request);
+  const ripgrep = await search.ripgrep();
+  const found = ripgrep && (await withRipgrep(ripgrep, request, { ...search, root, place }));
+  return found || findLines(place, request, root);
+}
+
+/** Undefined where it cannot be started. */
+async function withRipgrep(
+  executable: string,
+  request: WorkspaceSearchRequest,
+  search: LocalSearch & { readonly root: SearchRoot; readonly place: SearchPlace },
+): Promise<WorkspaceSearchResult | undefined> {
+  const { root, place } = search;
+  const lines = new FoundLines(request.limit, contextOf(request), pathOfResult(place, root));
+  const prefix = root.path.endsWith(sep) ? root.path : root.path + sep;
+  // Of one file after the other, so only the last verdict is kept.
+  let last: { readonly path: string; readonly mayShow: boolean } | undefined;
+  const mayShow = (path: string) => {
+    if (last?.path !== path) {
+      const file = root.isDirectory ? prefix + path : root.path;
+      last = { path, mayShow: place.mayShow?.(file) ?? true };
+    }
+    return last.mayShow;
+  };
+  const byRipgrep = lineSearch(request, root, (line) => !mayShow(line.path) || lines.add(line));
+  return (await searchWithRipgrep(executable, byRipgrep, search)) ? lines.result() : undefined;
+}
+
+function localPlace(root: SearchRoot, reach: Reach): SearchPlace {
+  // Searches follow no links, so the root is all that may be one.
+  const real = realpathSync.native(root.path);
+  const realOf = (path: string) => real + path.slice(root.path.length);
+  return {
+    separator: sep,
+    mayShow: (path) => reach.mayShow(realOf(path)),
+    list: (folder) => listFolder(folder, unlimited).catch(unlessLimited([])),
+    text: async (file, maxBytes) => (await bytesOf(file, maxBytes))?.toString() ?? "",
+    bytes: bytesOf,
+  };
+}
+
+const unlimited = new Reach({}, undefined);
+
+async function bytesOf(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  const file = await openRegularFile(path).catch(unlessLimited(undefined));
+  try {
+    if (file === undefined || (await file.stat()).size > maxBytes) return undefined;
+    return await file.readFile();
+  } catch {
+    return undefined;
+  } finally {
+    await file?.close();
+  }
+}

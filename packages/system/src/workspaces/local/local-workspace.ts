@@ -1,0 +1,200 @@
+import { tmpdir, userInfo } from "node:os";
+import { resolve } from "node:path";
+import { env } from "node:process";
+import type {
+  Workspace,
+  WorkspaceAccess,
+  WorkspaceCall,
+  WorkspaceDescription,
+  WorkspaceEntry,
+  WorkspaceLimit,
+  WorkspacePlatform,
+  WorkspaceProcess,
+  WorkspaceReach,
+  WorkspaceReadOptions,
+  WorkspaceRemoveOptions,
+  WorkspaceSearchRequest,
+  WorkspaceSearchResult,
+  WorkspaceSpawnOptions,
+  WorkspaceStat,
+  WorkspaceStatOptions,
+  WorkspaceWriteOptions,
+} from "@tau-agent/rpc-protocol/workspace";
+import { attempt } from "../../base/attempt.ts";
+import { findHomeDirectory } from "../../base/home-directory.ts";
+import { unlessAborted } from "../../base/unless-aborted.ts";
+import { ProcessRegistry } from "../../processes/process-registry.ts";
+import type { Sandbox } from "../../processes/sandbox.ts";
+import { findShell } from "../../processes/shell.ts";
+import { createFolder, removePath, renamePath } from "./change-places.ts";
+import { type FileWriting, startWriting } from "./file-writing.ts";
+import { ripgrepOnPath } from "./find-ripgrep.ts";
+import { aborted, callOn } from "./local-errors.ts";
+import { searchLocally } from "./local-search.ts";
+import { type OuterReach, Reach, realPlaceOf } from "./reach.ts";
+import { listFolder, readPath, statPath } from "./read-files.ts";
+import { spawnCommand } from "./spawn-command.ts";
+
+export interface LocalWorkspaceOptions extends OuterReach {
+  /** Absolute. */
+  readonly cwd: string;
+  /** The variables that its commands start with; default those of this process. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Knows its commands, and ends them; without it the workspace has its own, until it is disposed. */
+  readonly processes?: ProcessRegistry | undefined;
+  /** Keeps its commands inside. */
+  readonly sandbox?: Sandbox | undefined;
+  /** The shell of its lines; default bash, else sh. */
+  readonly shellPath?: string | undefined;
+  readonly homeDirectory?: string | undefined;
+  readonly temporaryDirectory?: string | undefined;
+  /** ripgrep's executable, or what finds it; `null` searches without it. Default: `rg` on the PATH. */
+  readonly ripgrep?: string | null | (() => Promise<string | undefined>) | undefined;
+}
+
+/** The machine of this process as a workspace. */
+export class LocalWorkspace implements Workspace {
+  readonly id = "local";
+  readonly cwd: string;
+  readonly #options: LocalWorkspaceOptions;
+  readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #ownProcesses: ProcessRegistry | undefined;
+  readonly #processes: ProcessRegistry;
+  readonly #unlimited: Reach;
+  #shell: string | undefined;
+  #description: WorkspaceDescription | undefined;
+
+  constructor(options: LocalWorkspaceOptions) {
+    this.cwd = resolve(options.cwd);
+    this.#options = options;
+    this.#environment = options.environment ?? env;
+    this.#ownProcesses = options.processes === undefined ? new ProcessRegistry() : undefined;
+    this.#processes = options.processes ?? (this.#ownProcesses as ProcessRegistry);
+    this.#unlimited = new Reach(options, undefined);
+  }
+
+  async describe({ signal }: WorkspaceCall = {}): Promise<WorkspaceDescription> {
+    if (signal?.aborted) throw aborted(signal.reason);
+    this.#description ??= {
+      platform: process.platform as WorkspacePlatform,
+      homeDirectory: this.#options.homeDirectory ?? findHomeDirectory(),
+      temporaryDirectory: this.#options.temporaryDirectory ?? tmpdir(),
+      shell: this.#findShell(),
+      user: attempt(() => userInfo().username),
+      limited: limitsOf(process.platform),
+    };
+    return this.#description;
+  }
+
+  stat(path: string, options: WorkspaceStatOptions = {}): Promise<WorkspaceStat | undefined> {
+    return callOn(path, options.signal, () => statPath(path, options, this.#reach(options.within)));
+  }
+
+  list(path: string, { within, signal }: WorkspaceAccess = {}): Promise<readonly WorkspaceEntry[]> {
+    return callOn(path, signal, () => unless(listFolder(path, this.#reach(within)), signal));
+  }
+
+  read(path: string, options: WorkspaceReadOptions = {}): Promise<Uint8Array> {
+    const { signal, within } = options;
+    return callOn(path, signal, () => unless(readPath(path, options, this.#reach(within)), signal));
+  }
+
+  write(path: string, bytes: Uint8Array, options: WorkspaceWriteOptions = {}): Promise<void> {
+    return callOn(path, options.signal, async () => {
+      const writing = await startWriting(path, options, this.#reach(options.within));
+      try {
+        await writing.append(bytes);
+      } catch (error) {
+        await writing.discard();
+        throw error;
+      }
+      await writing.finish();
+    });
+  }
+
+  /** {@link LocalWorkspace.write} in parts: the file is seen once it is finished. */
+  openUpload(path: string, options: WorkspaceWriteOptions = {}): Promise<FileWriting> {
+    return callOn(path, options.signal, async () => {
+      const writing = await startWriting(path, options, this.#reach(options.within));
+      const { signal } = options;
+      return {
+        append: (bytes) => callOn(path, signal, () => writing.append(bytes)),
+        finish: () => callOn(path, signal, () => writing.finish()),
+        discard: () => writing.discard(),
+      };
+    });
+  }
+
+  remove(path: string, options: WorkspaceRemoveOptions = {}): Promise<void> {
+    const { recursive = false, within, signal } = options;
+    return callOn(path, signal, () => removePath(path, recursive, this.#reach(within)));
+  }
+
+  rename(from: string, to: string, { within, signal }: WorkspaceAccess = {}): Promise<void> {
+    return callOn(from, signal, () => renamePath(from, to, this.#reach(within)));
+  }
+
+  createDirectory(path: string, { within, signal }: WorkspaceAccess = {}): Promise<void> {
+    return callOn(path, signal, () => createFolder(path, this.#reach(within)));
+  }
+
+  spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
+    const cwd = options.cwd ?? this.cwd;
+    return callOn(cwd, options.signal, () => {
+      const { roots, sandbox } = this.#options;
+      if (roots !== undefined) this.#unlimited.checkReal(realPlaceOf(cwd));
+      const shell = this.#findShell();
+      const { cwd: start } = this;
+      const processes = this.#processes;
+      return spawnCommand(options, {
+        ...{ cwd: start, shell, processes, sandbox, environment: this.#environment },
+      });
+    });
+  }
+
+  search(request: WorkspaceSearchRequest): Promise<WorkspaceSearchResult> {
+    const { path, signal, within } = request;
+    return callOn(path, signal, () => {
+      const { sandbox } = this.#options;
+      const processes = this.#processes;
+      const ripgrep = () => this.#findRipgrep();
+      const reach = this.#reach(within);
+      return unless(searchLocally(request, { reach, processes, sandbox, ripgrep }), signal);
+    });
+  }
+
+  async dispose(): Promise<void> {
+    this.#ownProcesses?.killAll();
+  }
+
+  #reach(within: WorkspaceReach | undefined): Reach {
+    return within === undefined ? this.#unlimited : new Reach(this.#options, within);
+  }
+
+  #findShell(): string {
+    const { shellPath } = this.#options;
+    this.#shell ??= findShell({ shellPath, environment: this.#environment });
+    return this.#shell;
+  }
+
+  async #findRipgrep(): Promise<string | undefined> {
+    const { ripgrep } = this.#options;
+    if (ripgrep === null) return undefined;
+    if (typeof ripgrep === "function") return ripgrep();
+    return ripgrep ?? ripgrepOnPath(this.#environment);
+  }
+}
+
+/** The workspace of this machine. */
+export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorkspace {
+  return new LocalWorkspace(options);
+}
+
+function limitsOf(platform: NodeJS.Platform): readonly WorkspaceLimit[] {
+  if (platform === "linux") return [];
+  return platform === "win32" ? ["file-mode", "signals", "within"] : ["within"];
+}
+
+function unless<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  return signal === undefined ? work : unlessAborted(work, signal, () => aborted(signal.reason));
+}

@@ -1,0 +1,125 @@
+import { type BigIntStats, fstatSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { WorkspaceError, type WorkspaceReach } from "@tau-agent/rpc-protocol/workspace";
+import { attempt } from "../../base/attempt.ts";
+import { isInside } from "../../base/files/isolated-tree.ts";
+import { openedPath } from "../../base/files/opened-path.ts";
+import type { ProtectedFiles } from "../../base/files/protected-files.ts";
+
+/** What the error says of a file that holds keys. */
+export const keyFileText = "It holds keys and is not opened";
+
+/** What a local workspace may open in any call. */
+export interface OuterReach {
+  /** Nothing outside of these folders is opened. */
+  readonly roots?: readonly string[] | undefined;
+  /** Files that are never opened, by any name. */
+  readonly protectedFiles?: ProtectedFiles | undefined;
+}
+
+const bigint = { bigint: true } as const;
+
+/** Judges by what was opened what a call may open. */
+export class Reach {
+  readonly #outer: OuterReach;
+  readonly #within: WorkspaceReach | undefined;
+
+  constructor(outer: OuterReach, within: WorkspaceReach | undefined) {
+    this.#outer = outer;
+    this.#within = within;
+  }
+
+  /** Whether real paths have to be known. */
+  get isLimited(): boolean {
+    return this.#within !== undefined || this.#outer.roots !== undefined;
+  }
+
+  /**
+   * For a file or folder that is open.
+   *
+   * @param path by which it was opened
+   * @throws {WorkspaceError} it is outside
+   */
+  checkOpened(descriptor: number, path: string): void {
+    const { protectedFiles } = this.#outer;
+    if (!this.isLimited && protectedFiles === undefined) return;
+    const found = fstatSync(descriptor, bigint);
+    if (protectedFiles?.includes(path, found)) throw refused(path, keyFileText);
+    if (!this.isLimited) return;
+    this.#check(realPathOfOpened(descriptor, path, found), found);
+  }
+
+  /**
+   * For something that is known by its real path, or that will be made there.
+   *
+   * @throws {WorkspaceError} it is outside
+   */
+  checkReal(real: string, found?: BigIntStats): void {
+    const { protectedFiles } = this.#outer;
+    if (protectedFiles?.includes(real, found)) throw refused(real, keyFileText);
+    if (this.isLimited) this.#check(real, found);
+  }
+
+  /** Whether what a search finds may be shown. */
+  mayShow(real: string): boolean {
+    const { protectedFiles } = this.#outer;
+    if (protectedFiles === undefined && !this.isLimited) return true;
+    const found = statOf(real);
+    return protectedFiles?.includes(real, found) !== true && this.#isInside(real, found);
+  }
+
+  #check(real: string, found: BigIntStats | undefined): void {
+    if (!this.#isInside(real, found)) throw refused(real);
+  }
+
+  #isInside(real: string, found: BigIntStats | undefined): boolean {
+    const { roots } = this.#outer;
+    if (roots?.some((each) => isIn(each, real)) === false) return false;
+    if (this.#within === undefined) return true;
+    const { allow, deny } = this.#within;
+    return (
+      allow.some((each) => isIn(each, real)) &&
+      !deny.some((each) => isIn(each, real) || isSameFile(each, found))
+    );
+  }
+}
+
+/** The real path of what a path leads to, or will lead to. */
+export function realPlaceOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPlaceOf(parent), basename(path));
+  }
+}
+
+function isIn(place: string, real: string): boolean {
+  return isInside(place, real) || isInside(realPlaceOf(place), real);
+}
+
+/** By another name: a hard link. */
+function isSameFile(path: string, found: BigIntStats | undefined): boolean {
+  if (found?.isFile() !== true || found.nlink < 2n) return false;
+  const other = statOf(path);
+  return other?.dev === found.dev && other.ino === found.ino;
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  return attempt(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
+}
+
+function realPathOfOpened(descriptor: number, path: string, found: BigIntStats): string {
+  const opened = openedPath(descriptor);
+  if (opened !== undefined)
+    return found.nlink === 0n ? opened.replace(/ \(deleted\)$/, "") : opened;
+  // Without `/proc`: the path, if it still leads to the same file.
+  const real = realpathSync.native(path);
+  const now = statOf(real);
+  if (now?.dev === found.dev && now.ino === found.ino) return real;
+  throw refused(real);
+}
+
+function refused(path: string, text?: string): WorkspaceError {
+  return new WorkspaceError("not_allowed", text, { path });
+}

@@ -1,0 +1,141 @@
+import { type Dirent, lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { type FileHandle, readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import {
+  type WorkspaceEntry,
+  WorkspaceError,
+  type WorkspaceFileKind,
+  type WorkspaceReadOptions,
+  type WorkspaceStat,
+  type WorkspaceStatOptions,
+} from "@tau-agent/rpc-protocol/workspace";
+import { attempt } from "../../base/attempt.ts";
+import { errorCode } from "../../base/files/error-code.ts";
+import { openRegularFile } from "../../base/files/open-regular-file.ts";
+import { readSmallFile } from "../../base/files/read-small-file.ts";
+import { HeldFolder } from "./held-folder.ts";
+import { maxFileBytes, refuseAborted } from "./local-errors.ts";
+import type { Reach } from "./reach.ts";
+
+const chunkBytes = 1024 * 1024;
+/** Of a path at which there is nothing. */
+const missing: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+
+/** What a path leads to. Synchronous: the way to a thread and back takes longer than the answer. */
+export function statPath(
+  path: string,
+  { followLinks = true }: WorkspaceStatOptions,
+  reach: Reach,
+): WorkspaceStat | undefined {
+  const found = lookAt(path, followLinks);
+  if (found === undefined) return undefined;
+  const realPath = attempt(() =>
+    followLinks
+      ? realpathSync.native(path)
+      : join(realpathSync.native(dirname(path)), basename(path)),
+  );
+  // It may be gone by now.
+  if (realPath === undefined) return undefined;
+  if (reach.isLimited) reach.checkReal(realPath);
+  return {
+    kind: kindOf(found),
+    size: found.size,
+    mode: found.mode & 0o7777,
+    modifiedAt: found.mtimeMs,
+    realPath,
+  };
+}
+
+function lookAt(path: string, followLinks: boolean): Stats | undefined {
+  try {
+    const look = followLinks ? statSync : lstatSync;
+    return look(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (missing.has(errorCode(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/** What is in a folder. */
+export async function listFolder(path: string, reach: Reach): Promise<readonly WorkspaceEntry[]> {
+  if (!reach.isLimited) return entriesOf(path);
+  const held = await HeldFolder.open(path);
+  try {
+    reach.checkOpened(held.descriptor, path);
+    return await entriesOf(held.place);
+  } finally {
+    await held.close();
+  }
+}
+
+async function entriesOf(folder: string): Promise<readonly WorkspaceEntry[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+}
+
+export function kindOf(found: Stats | Dirent): WorkspaceFileKind {
+  if (found.isFile()) return "file";
+  if (found.isDirectory()) return "directory";
+  return found.isSymbolicLink() ? "symlink" : "other";
+}
+
+/**
+ * The bytes of a regular file.
+ *
+ * @throws {WorkspaceError} it is none, or too large
+ */
+export async function readPath(
+  path: string,
+  { offset = 0, length, signal }: WorkspaceReadOptions,
+  reach: Reach,
+): Promise<Uint8Array> {
+  refuseOddRange(path, offset, length);
+  const check = (descriptor: number) => reach.checkOpened(descriptor, path);
+  const small = readSmallFile(path, check);
+  if (small !== undefined) return small.subarray(offset, offset + (length ?? small.length));
+  // Opening a pipe or a device may change it, and a folder says so itself.
+  const kind = kindOf(statSync(path));
+  if (kind === "directory") throw new WorkspaceError("is_a_directory", undefined, { path });
+  const file = kind === "file" ? await openRegularFile(path, check) : undefined;
+  if (file === undefined) throw new WorkspaceError("failed", "Not a regular file", { path });
+  try {
+    const { size } = await file.stat();
+    const end = length === undefined ? size : Math.min(size, offset + length);
+    if (end - offset > maxFileBytes) throw new WorkspaceError("too_large", undefined, { path });
+    // A file of the kernel has no size, and is read to its end.
+    const most = length ?? (size === 0 ? maxFileBytes : Math.max(0, size - offset));
+    const known = size === 0 ? undefined : Math.max(0, end - offset);
+    return await readRange(file, { offset, most: Math.min(most, known ?? most), signal });
+  } finally {
+    await file.close();
+  }
+}
+
+function refuseOddRange(path: string, offset: number, length: number | undefined): void {
+  const isCount = (value: number) => Number.isInteger(value) && value >= 0;
+  if (isCount(offset) && (length === undefined || isCount(length))) return;
+  throw new WorkspaceError("failed", "offset and length must be whole numbers from 0", { path });
+}
+
+async function readRange(
+  file: FileHandle,
+  range: {
+    readonly offset: number;
+    readonly most: number;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<Uint8Array> {
+  const { offset, most, signal } = range;
+  const parts: Buffer[] = [];
+  let length = 0;
+  while (length < most) {
+    refuseAborted(signal);
+    const part = Buffer.allocUnsafe(Math.min(chunkBytes, most - length));
+    const { bytesRead } = await file.read(part, 0, part.length, offset + length);
+    if (bytesRead === 0) break;
+    parts.push(part.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, length);
+}

@@ -1,0 +1,79 @@
+import { constants } from "node:os";
+import {
+  WorkspaceError,
+  type WorkspaceExit,
+  type WorkspaceProcess,
+  type WorkspaceSpawnOptions,
+} from "@tau-agent/rpc-protocol/workspace";
+import { type ProcessEnd, type RunningProcess, runToEnd } from "../../processes/process.ts";
+import type { ProcessRegistry } from "../../processes/process-registry.ts";
+import type { Sandbox } from "../../processes/sandbox.ts";
+import { aborted, workspaceError } from "./local-errors.ts";
+
+export interface SpawnPlace {
+  readonly cwd: string;
+  readonly shell: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly processes: ProcessRegistry;
+  readonly sandbox?: Sandbox | undefined;
+}
+
+/** Starts a command; resolves once it runs. */
+export async function spawnCommand(
+  options: WorkspaceSpawnOptions,
+  place: SpawnPlace,
+): Promise<WorkspaceProcess> {
+  const { command, onOutput, timeoutMs, signal, stdin } = options;
+  const cwd = options.cwd ?? place.cwd;
+  if (signal?.aborted) throw aborted(signal.reason);
+  const [file, ...args] = typeof command === "string" ? [place.shell, "-c", command] : command;
+  if (file === undefined) throw new WorkspaceError("failed", "The command is empty");
+  const started = Promise.withResolvers<RunningProcess>();
+  const ending = runToEnd({
+    ...{ file, args, cwd, timeoutMs, signal },
+    variables: variablesOf(place.environment, options.environment),
+    processes: place.processes,
+    sandbox: place.sandbox,
+    hasInput: stdin === "open",
+    endsPolitely: true,
+    onOutput: (chunk, stream) => onOutput(chunk, stream) ?? undefined,
+    onStarted: started.resolve,
+  });
+  const done = ending.then(exitOf, (error: unknown) => {
+    throw workspaceError(error, cwd);
+  });
+  // Whoever takes the process hears of it.
+  done.catch(() => {});
+  // Without a start there is an end: it failed, or it was aborted before.
+  const running = await Promise.race([started.promise, done]);
+  if (!("kill" in running)) throw aborted(signal?.reason);
+  return {
+    pid: running.pid,
+    write: (bytes) => running.write(bytes),
+    endInput: async () => running.endInput(),
+    kill: async (name = "SIGTERM") => running.kill(signalOf(name)),
+    done,
+  };
+}
+
+function variablesOf(
+  own: SpawnPlace["environment"],
+  changes: WorkspaceSpawnOptions["environment"] = {},
+): Record<string, string> {
+  const all = Object.entries({ ...own, ...changes });
+  return Object.fromEntries(
+    all.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])),
+  );
+}
+
+function signalOf(name: string): NodeJS.Signals {
+  if (Object.hasOwn(constants.signals, name)) return name as NodeJS.Signals;
+  throw new WorkspaceError("failed", `There is no signal ${name}`);
+}
+
+/** What was ended has no exit code of its own, although it may have taken the signal and given one. */
+function exitOf({ exitCode, signal, killedFor }: ProcessEnd): WorkspaceExit {
+  if (killedFor === undefined) return signal === null ? { exitCode } : { exitCode, signal };
+  const isTimedOut = killedFor === "timed_out";
+  return { exitCode: null, signal: signal ?? "SIGTERM", ...(isTimedOut && { timedOut: true }) };
+}
