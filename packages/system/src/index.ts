@@ -41,10 +41,12 @@ export { makeFolder, makeFolderNow } from "./base/files/make-folder.ts";
 export { openRegularFile } from "./base/files/open-regular-file.ts";
 export { heldPath, openedPath } from "./base/files/opened-path.ts";
 export { ProtectedFiles } from "./base/files/protected-files.ts";
-export { parseJsonText, readJsonFile } from "./base/files/read-json.ts";
+export { parseJsonText, readJsonFile, readJsonIn } from "./base/files/read-json.ts";
 export { readSmallFile } from "./base/files/read-small-file.ts";
 export type { TextFile } from "./base/files/read-text.ts";
 export { readTextFile, readTextFileNow } from "./base/files/read-text.ts";
+export type { WorkspaceFiles } from "./base/files/read-text-in.ts";
+export { isOutOfReach, readTextIn, workspaceReason } from "./base/files/read-text-in.ts";
 export {
   commandMatcher,
   escapeCommand,

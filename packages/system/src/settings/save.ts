@@ -1,8 +1,10 @@
 import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
 import { withFileLock } from "../base/files/file-lock.ts";
 import { parseJsonText } from "../base/files/read-json.ts";
-import { readTextFile } from "../base/files/read-text.ts";
+import { readTextFile, type TextFile } from "../base/files/read-text.ts";
+import { readTextIn } from "../base/files/read-text-in.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
 
 /** The ways to write a dotted key as a path: every split into names, the fewest dots first. */
@@ -33,8 +35,8 @@ function placeOf(root: Node | undefined, key: string): string[] {
   return best;
 }
 
-async function currentText(path: string): Promise<string> {
-  const file = await readTextFile(path);
+async function currentText(file: TextFile): Promise<string> {
+  const { path } = file;
   if (file.kind === "missing") return "{}\n";
   if (file.kind === "unreadable") {
     const { message, reason = message } = file.diagnostic;
@@ -66,10 +68,27 @@ export async function saveSettings(
   changes: readonly SettingsChange[],
 ): Promise<void> {
   await withFileLock(path, async (target) => {
-    let text = await currentText(target);
-    for (const change of changes) text = changed(text, change, target);
-    await writeFileAtomic(target, text);
+    await writeFileAtomic(target, await changedText(await readTextFile(target), changes));
   });
+}
+
+/**
+ * {@link saveSettings} for a file of a workspace, which has no locks: of two hosts that write at once,
+ * the last one counts.
+ */
+export async function saveSettingsIn(
+  files: Pick<Workspace, "stat" | "read" | "write">,
+  path: string,
+  changes: readonly SettingsChange[],
+): Promise<void> {
+  const text = await changedText(await readTextIn(files, path), changes);
+  await files.write(path, Buffer.from(text));
+}
+
+async function changedText(file: TextFile, changes: readonly SettingsChange[]): Promise<string> {
+  let text = await currentText(file);
+  for (const change of changes) text = changed(text, change, file.path);
+  return text;
 }
 
 function changed(text: string, change: SettingsChange, path: string): string {

@@ -1,7 +1,8 @@
-import { dirname, join } from "node:path";
+import nodePath, { type PlatformPath } from "node:path";
 import { isJsonObject, type JsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { type JsonFile, readJsonFile } from "../base/files/read-json.ts";
+import { type JsonFile, readJsonFile, readJsonIn } from "../base/files/read-json.ts";
 import {
   mergedValue,
   readLayer,
@@ -30,10 +31,19 @@ export interface ResourceEntry<Entry = string> {
   readonly baseDirectory: string;
 }
 
+/** Where the project is, if it is on another machine. */
+export interface SettingsWorkspace {
+  readonly files: Pick<Workspace, "stat" | "read" | "write">;
+  /** The path arithmetic of its platform. */
+  readonly path: PlatformPath;
+}
+
 export interface SettingsOptions {
   /** The user's folder, `~/.pi/agent` by default. */
   readonly agentDirectory: string;
   readonly cwd: string;
+  /** The workspace that `cwd` is in; by default this machine. */
+  readonly workspace?: SettingsWorkspace | undefined;
   /** Whether the project's settings count at once; default false, see {@link SettingsStore.trustProject}. */
   readonly isProjectTrusted?: boolean;
 }
@@ -65,9 +75,9 @@ export interface GuardEntry {
   readonly value: unknown;
 }
 
-function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
+function layerOf(file: JsonFile, scope: SettingsScope, baseDirectory: string): FileLayer {
   const { path } = file;
-  const place = { scope, path, baseDirectory: dirname(path) };
+  const place = { scope, path, baseDirectory };
   const nothing = { layer: new Map(), guards: guardsOf(() => undefined) };
   if (file.kind === "missing") return { ...place, ...nothing, diagnostics: [] };
   if (file.kind === "unreadable") {
@@ -83,6 +93,10 @@ function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
   const source = { path, isProject: scope === "project" };
   const layer = readLayer(file.value, source, diagnostics);
   return { ...place, layer, diagnostics, guards: guardsOf((name) => guardOf(name, file.value)) };
+}
+
+function pathsOf(workspace: SettingsWorkspace | undefined): PlatformPath {
+  return workspace?.path ?? nodePath;
 }
 
 function guardsOf(read: (name: Guard) => unknown): FileLayer["guards"] {
@@ -156,17 +170,17 @@ export class SettingsStore {
     return store;
   }
 
-  /** Reads the files again; overrides of the session stay. */
+  /**
+   * Reads the files again; overrides of the session stay.
+   *
+   * @throws {WorkspaceError} when the project's workspace cannot be reached
+   */
   async reload(): Promise<void> {
-    const { agentDirectory, cwd } = this.#options;
-    const places = [
-      { scope: "user", dir: agentDirectory },
-      { scope: "project", dir: join(cwd, ".pi") },
-    ] as const;
-    const reads = places.flatMap(({ scope, dir }) =>
-      ["omp.jsonc", "settings.json"].map(async (name) =>
-        layerOf(await readJsonFile(join(dir, name), MAX_BYTES), scope),
-      ),
+    const reads = (["user", "project"] as const).flatMap((scope) =>
+      ["omp.jsonc", "settings.json"].map(async (name) => {
+        const path = this.#pathOf(scope, name);
+        return layerOf(await this.#read(scope, path), scope, this.#folderOf(scope));
+      }),
     );
     this.#files = await Promise.all(reads);
     this.#stackLayers();
@@ -241,7 +255,25 @@ export class SettingsStore {
       .map(({ path, scope, guards }) => ({ path, scope, value: guards[name] }));
   }
 
+  /**
+   * What a project in another workspace names of code, and of packages that may bring some: that runs
+   * here, so it counts for nothing.
+   */
+  get foreignCode(): readonly ResourceEntry<PackageSource>[] {
+    if (this.#options.workspace === undefined) return [];
+    return (["extensions", "packages"] as const).flatMap((key) =>
+      this.#everyListed<PackageSource>(key).filter(({ scope }) => scope === "project"),
+    );
+  }
+
   #listed<Entry>(key: ResourceKey | "packages"): readonly ResourceEntry<Entry>[] {
+    const isCode = key === "extensions" || key === "packages";
+    const entries = this.#everyListed<Entry>(key);
+    if (!isCode || this.#options.workspace === undefined) return entries;
+    return entries.filter(({ scope }) => scope === "user");
+  }
+
+  #everyListed<Entry>(key: ResourceKey | "packages"): readonly ResourceEntry<Entry>[] {
     const entries = this.#activeFiles().flatMap(({ layer, scope, baseDirectory }) =>
       ((layer.get(key) ?? []) as readonly Entry[]).map((entry) => ({
         entry,
@@ -294,9 +326,20 @@ export class SettingsStore {
     await this.#write(scope, [{ key, appended: entry }]);
   }
 
-  #pathOf(scope: SettingsScope): string {
-    const { agentDirectory, cwd } = this.#options;
-    return join(scope === "user" ? agentDirectory : join(cwd, ".pi"), "settings.json");
+  #folderOf(scope: SettingsScope): string {
+    const { agentDirectory, cwd, workspace } = this.#options;
+    return scope === "user" ? nodePath.join(agentDirectory) : pathsOf(workspace).join(cwd, ".pi");
+  }
+
+  #pathOf(scope: SettingsScope, name = "settings.json"): string {
+    const { join } = scope === "user" ? nodePath : pathsOf(this.#options.workspace);
+    return join(this.#folderOf(scope), name);
+  }
+
+  #read(scope: SettingsScope, path: string): Promise<JsonFile> {
+    const { workspace } = this.#options;
+    const isHere = scope === "user" || workspace === undefined;
+    return isHere ? readJsonFile(path, MAX_BYTES) : readJsonIn(workspace.files, path, MAX_BYTES);
   }
 
   #check(scope: SettingsScope, key: SettingKey, value: unknown): void {
@@ -306,9 +349,12 @@ export class SettingsStore {
   }
 
   async #write(scope: SettingsScope, changes: readonly SettingsChange[]): Promise<void> {
-    const { saveSettings } = await import("./save.ts");
-    const write = () => saveSettings(this.#pathOf(scope), changes);
-    await (scope === "project" ? this.#writeProject(write) : write());
+    const { saveSettings, saveSettingsIn } = await import("./save.ts");
+    const path = this.#pathOf(scope);
+    const { workspace } = this.#options;
+    if (scope === "user") await saveSettings(path, changes);
+    else if (workspace === undefined) await this.#writeProject(() => saveSettings(path, changes));
+    else await this.#writeProject(() => saveSettingsIn(workspace.files, path, changes));
     await this.reload();
   }
 

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../diagnostic.ts";
-import { readTextFileNow } from "./read-text.ts";
+import { readTextFileNow, type TextFile } from "./read-text.ts";
+import { readTextIn, type WorkspaceFiles } from "./read-text-in.ts";
 
 /** A JSON object from a file, the fact that there is none, or why it cannot be used. */
 export type JsonFile =
@@ -80,7 +81,24 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Reads a JSON object; comments, trailing commas and a byte order mark are allowed. Never rejects. */
 export async function readJsonFile(path: string, maxBytes = MAX_BYTES): Promise<JsonFile> {
-  const file = readTextFileNow(path, maxBytes);
+  return jsonOf(readTextFileNow(path, maxBytes));
+}
+
+/**
+ * {@link readJsonFile} for a file of a workspace.
+ *
+ * @throws {WorkspaceError} when the workspace cannot be reached
+ */
+export async function readJsonIn(
+  files: Pick<WorkspaceFiles, "stat" | "read">,
+  path: string,
+  maxBytes = MAX_BYTES,
+): Promise<JsonFile> {
+  return jsonOf(await readTextIn(files, path, { maxBytes }));
+}
+
+async function jsonOf(file: TextFile): Promise<JsonFile> {
+  const { path } = file;
   if (file.kind !== "text") return file;
   const parsed = await parseJsonText(file.text);
   if ("reason" in parsed) {

@@ -11,20 +11,21 @@ export type TextFile =
   | { readonly kind: "unreadable"; readonly path: string; readonly diagnostic: Diagnostic };
 
 /** Larger than any configuration or text for a model. */
-const MAX_BYTES = 64 * 1024 * 1024;
+export const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 const missingCodes = new Set(["ENOENT", "ENOTDIR"]);
 
-function found(path: string, text: string): TextFile {
+/** A text without its byte order mark. */
+export function textFile(path: string, text: string): TextFile {
   return { kind: "text", path, text: text.startsWith("\uFEFF") ? text.slice(1) : text };
 }
 
 function failed(path: string, error: unknown): TextFile {
   if (missingCodes.has(errorCode(error) ?? "")) return { kind: "missing", path };
-  return refused(path, systemReason(error));
+  return unreadable(path, systemReason(error));
 }
 
-function refused(path: string, reason: string): TextFile {
+export function unreadable(path: string, reason: string): TextFile {
   const message = `Could not read ${path}: ${reason}`;
   const diagnostic: Diagnostic = {
     ...{ severity: "error", message, path },
@@ -36,15 +37,19 @@ function refused(path: string, reason: string): TextFile {
 /** Reading a pipe or a device, which a project may link to, would never end. */
 function problemOf(stats: Stats, maxBytes: number): string | undefined {
   if (!stats.isFile()) return stats.isDirectory() ? "it is a folder" : "it is not a regular file";
-  return stats.size > maxBytes ? `it is larger than ${maxBytes / 1024 / 1024} MiB` : undefined;
+  return stats.size > maxBytes ? largerThan(maxBytes) : undefined;
+}
+
+export function largerThan(maxBytes: number): string {
+  return `it is larger than ${maxBytes / 1024 / 1024} MiB`;
 }
 
 /** Reads `path` as UTF-8 without a byte order mark. Never rejects. */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
-    const problem = problemOf(await stat(path), MAX_BYTES);
-    if (problem !== undefined) return refused(path, problem);
-    return found(path, await readFile(path, "utf8"));
+    const problem = problemOf(await stat(path), MAX_TEXT_BYTES);
+    if (problem !== undefined) return unreadable(path, problem);
+    return textFile(path, await readFile(path, "utf8"));
   } catch (error) {
     return failed(path, error);
   }
@@ -54,11 +59,11 @@ export async function readTextFile(path: string): Promise<TextFile> {
  * {@link readTextFile}, synchronous: for the few small files of a start, where the thread pool only
  * adds time.
  */
-export function readTextFileNow(path: string, maxBytes = MAX_BYTES): TextFile {
+export function readTextFileNow(path: string, maxBytes = MAX_TEXT_BYTES): TextFile {
   try {
     const problem = problemOf(statSync(path), maxBytes);
-    if (problem !== undefined) return refused(path, problem);
-    return found(path, readFileSync(path, "utf8"));
+    if (problem !== undefined) return unreadable(path, problem);
+    return textFile(path, readFileSync(path, "utf8"));
   } catch (error) {
     return failed(path, error);
   }
