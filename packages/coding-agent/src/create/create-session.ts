@@ -48,7 +48,7 @@ import { createToolSearch } from "./parts/tool-search.ts";
 
 /** Options of an embedder, or of a subagent in this process. */
 type AskedSession = Omit<CreateAgentSessionOptions, "credentials"> &
-  Pick<SessionSetup, "credentials">;
+  Pick<SessionSetup, "credentials" | "workspace">;
 
 /**
  * Creates a session. Reads settings, keys and models as far as needed to choose the model, and the

@@ -4,6 +4,7 @@ import type { McpPool } from "@tau-agent/mcp";
 import type { CustomProvider, KeptCredentials } from "@tau-agent/models";
 import type { Approve, GetCredentials, RaiseBudget } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { SessionStore } from "@tau-agent/sessions";
 import type { SessionStart } from "@tau-agent/sessions/log";
 import type { CommandRunner, FileAccess, SandboxChange, SettingsStore } from "@tau-agent/system";
@@ -171,6 +172,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
 
 /** The options as a session is made from them. */
 export type SessionSetup = Omit<CreateAgentSessionOptions, "session" | "credentials"> & {
+  /** Where tools act and the project is; by default this machine. */
+  readonly workspace?: Workspace | undefined;
   readonly session?: SessionStart | undefined;
   /** Subagents in this process share those of their caller. */
   readonly credentials?: GetCredentials | KeptCredentials | undefined;

@@ -8,6 +8,7 @@ import {
 } from "@tau-agent/models";
 import { openSession } from "@tau-agent/sessions/log";
 import {
+  createLocalWorkspace,
   credentialsOfClient,
   credentialsOfFunction,
   HostRequests,
@@ -80,6 +81,7 @@ function beginBase(
     environment,
     places,
     workingFolder: new WorkingFolder(places.cwd),
+    workspace: options.workspace ?? createLocalWorkspace({ cwd: places.cwd }),
     settings,
     registry: createRegistry(options, places, { fetch, processes }),
     fetch,

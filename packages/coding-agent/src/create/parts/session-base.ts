@@ -1,4 +1,5 @@
 import type { KeptCredentials, ModelRegistry } from "@tau-agent/models";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { HostRequests, ProcessRegistry, SandboxParts, SettingsStore } from "@tau-agent/system";
 import type { Places } from "../options/places.ts";
 import type { SessionSetup } from "../options/session-options.ts";
@@ -10,6 +11,8 @@ export interface SessionBase {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly places: Places;
   readonly workingFolder: WorkingFolder;
+  /** Where its tools act, and where its project is. */
+  readonly workspace: Workspace;
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
   /** The `fetch` that goes through the user's proxy, if there is one. */
