@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { type Dirent, lstatSync, opendirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
@@ -18,6 +18,7 @@ import { maxFileBytes, refuseAborted } from "./local-errors.ts";
 import type { Reach } from "./reach.ts";
 
 const chunkBytes = 1024 * 1024;
+const maxSmallEntries = 256;
 /** Of a path at which there is nothing. */
 const missing: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
@@ -69,8 +70,23 @@ export async function listFolder(path: string, reach: Reach): Promise<readonly W
 }
 
 async function entriesOf(folder: string): Promise<readonly WorkspaceEntry[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
+  const entries = readSmallFolder(folder) ?? (await readdir(folder, { withFileTypes: true }));
   return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+}
+
+/** Synchronous, as for small files; undefined for a folder that would hold up everything else. */
+function readSmallFolder(folder: string): readonly Dirent[] | undefined {
+  const entries: Dirent[] = [];
+  const open = opendirSync(folder, { bufferSize: maxSmallEntries + 1 });
+  try {
+    for (let entry = open.readSync(); entry !== null; entry = open.readSync()) {
+      if (entries.length === maxSmallEntries) return undefined;
+      entries.push(entry);
+    }
+    return entries;
+  } finally {
+    open.closeSync();
+  }
 }
 
 export function kindOf(found: Stats | Dirent): WorkspaceFileKind {
