@@ -141,7 +141,9 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       maskKeys,
       telemetry,
       mcp,
-      toolsReady: () => mcp.ready(),
+      toolsReady: async () => {
+        await Promise.all([mcp.ready(), tasks.describe()]);
+      },
       toolEnvironment,
       jobs,
       rewind: createRewind(draft, toolEnvironment),
@@ -154,6 +156,10 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   tasks.follow(session, () => parts.origins.current);
   opened?.connect({ session, parts, resources, textCommands });
   requests.attach(embedderSink(draft));
+  const described = tasks.describe();
+  // Elsewhere the first request waits for it, and no start.
+  if (surroundings.disk === undefined) await described;
+  else described.catch(() => {});
   return { session, parts };
 }
 
@@ -162,10 +168,11 @@ function nameSession(log: SessionLog, name: string | undefined): void {
 }
 
 function createResources(surroundings: Surroundings): PromptResources {
-  const { options, places, settings, workingFolder } = surroundings;
+  const { options, places, settings, workingFolder, disk } = surroundings;
   return new PromptResources({
     ...options.prompt,
     ...places,
+    disk,
     packagePaths: options.extensions?.paths,
     settings,
     workingFolder,
@@ -191,11 +198,12 @@ async function fileDiagnostics(surroundings: Surroundings): Promise<readonly Dia
 }
 
 function createTasks(draft: SessionDraft, environment: ToolEnvironment): SessionTasks {
-  const { options, settings, places, sandboxed } = draft.surroundings;
+  const { options, settings, places, sandboxed, disk } = draft.surroundings;
   return createSessionTasks(options, {
     environment,
     settings,
     agentDirectory: places.agentDirectory,
+    disk,
     session: () => draft.session,
     openPart: (...part) => draft.parts.conversation.log.parts?.openPart(...part),
     createSession: async (...changes) =>

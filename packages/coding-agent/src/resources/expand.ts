@@ -2,8 +2,8 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import {
   escapeXml,
   parseTemplateArguments,
-  readTextFile,
   substituteArguments,
+  type TextFile,
 } from "@tau-agent/system";
 import { parseFrontmatter } from "./files/frontmatter.ts";
 import type { Skill } from "./skills/skills.ts";
@@ -13,6 +13,8 @@ import type { PromptTemplate } from "./templates/templates.ts";
 export interface ExpansionSources {
   skills(): Promise<readonly Skill[]>;
   templates(): Promise<readonly PromptTemplate[]>;
+  /** The file of a skill as it is now. */
+  skillText(skill: Skill): Promise<TextFile>;
   /** The setting `enableSkillCommands`; default true. */
   readonly hasSkillCommands?: boolean;
 }
@@ -29,7 +31,9 @@ export async function expandPrompt(text: string, sources: ExpansionSources): Pro
   if (isSkill !== undefined) {
     if (sources.hasSkillCommands === false) return text;
     const skill = (await sources.skills()).find((candidate) => candidate.name === name);
-    return skill === undefined ? text : expandSkill(skill, rest.trim());
+    return skill === undefined
+      ? text
+      : expandSkill(skill, await sources.skillText(skill), rest.trim());
   }
   const template = (await sources.templates()).find((candidate) => candidate.name === name);
   return template === undefined
@@ -37,8 +41,7 @@ export async function expandPrompt(text: string, sources: ExpansionSources): Pro
     : substituteArguments(template.body, parseTemplateArguments(rest));
 }
 
-async function expandSkill(skill: Skill, rest: string): Promise<string> {
-  const file = await readTextFile(skill.filePath);
+async function expandSkill(skill: Skill, file: TextFile, rest: string): Promise<string> {
   if (file.kind !== "text") {
     const reason = file.kind === "missing" ? "the file is gone" : file.diagnostic.message;
     throw new SessionError("skill_unreadable", { name: skill.name, path: skill.filePath, reason });

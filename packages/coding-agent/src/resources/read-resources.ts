@@ -1,18 +1,26 @@
-import { join } from "node:path";
-import { type Diagnostic, readTextFile, type SettingsStore } from "@tau-agent/system";
+import {
+  type Diagnostic,
+  readTextFile,
+  readTextIn,
+  type SettingsStore,
+  type TextFile,
+} from "@tau-agent/system";
 import { expandPrompt } from "./expand.ts";
 import { type ContextFiles, loadContextFiles } from "./files/context-files.ts";
+import { askEach, kindOf } from "./files/disk.ts";
 import {
   absolutePath,
+  type Disks,
+  disksOf,
   expandPlaces,
-  kindOf,
   type ResourceDirs,
   type ResourcePlace,
   settingPlaces,
 } from "./files/places.ts";
-import { readBoundText, textBoundsOf } from "./files/text-bounds.ts";
+import { textBoundsOf } from "./files/project-bounds.ts";
+import { readBoundText } from "./files/text-bounds.ts";
 import type { LoadedRules } from "./rules/load-rules.ts";
-import { type LoadedSkills, loadSkills } from "./skills/skills.ts";
+import { type LoadedSkills, loadSkills, type Skill } from "./skills/skills.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { type LoadedTemplates, loadTemplates } from "./templates/templates.ts";
 
@@ -66,28 +74,34 @@ export class ResourceReader {
 
   /** Skills, also from added places. */
   async skills(added: AddedPlaces | undefined): Promise<LoadedSkills> {
-    const { settings, homeDirectory, skillPaths, noSkills = false } = this.#options;
+    const { settings, skillPaths, noSkills = false } = this.#options;
     const flags = [
       ...this.#flagPlaces([...(skillPaths ?? []), ...(added?.skillPaths ?? [])]),
       ...(await this.#namedPackages("skills")),
     ];
     if (noSkills) return loadSkills(this.#dirs, flags, { onlyNamed: true });
-    const { places, excludes } = settingPlaces(settings.resources("skills"), homeDirectory);
+    const { places, excludes } = settingPlaces(settings.resources("skills"), this.#disks);
     const named = await expandPlaces([...places, ...(await this.#packaged("skills"))]);
     return loadSkills(this.#dirs, [...flags, ...named], { excludes });
   }
 
   /** Templates, also from added places. */
   async templates(added: AddedPlaces | undefined): Promise<LoadedTemplates> {
-    const { settings, homeDirectory, templatePaths, noTemplates = false } = this.#options;
+    const { settings, templatePaths, noTemplates = false } = this.#options;
     const flags = [
       ...this.#flagPlaces([...(templatePaths ?? []), ...(added?.promptPaths ?? [])]),
       ...(await this.#namedPackages("prompts")),
     ];
     if (noTemplates) return loadTemplates(this.#dirs, flags, { onlyNamed: true });
-    const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDirectory);
+    const { places, excludes } = settingPlaces(settings.resources("prompts"), this.#disks);
     const named = await expandPlaces([...places, ...(await this.#packaged("prompts"))]);
     return loadTemplates(this.#dirs, [...flags, ...named], { excludes });
+  }
+
+  /** The file of a skill as it is now. */
+  skillText({ filePath, isElsewhere }: Skill): Promise<TextFile> {
+    const { project } = this.#disks;
+    return isElsewhere ? readTextIn(project.files, filePath) : readTextFile(filePath);
   }
 
   async rules(): Promise<LoadedRules> {
@@ -118,8 +132,12 @@ export class ResourceReader {
   }
 
   get #dirs(): ResourceDirs {
-    const { agentDirectory, homeDirectory, workingFolder } = this.#options;
-    return { agentDirectory, homeDirectory, cwd: workingFolder?.cwd ?? this.#options.cwd };
+    const { agentDirectory, homeDirectory, workingFolder, disk } = this.#options;
+    return { agentDirectory, homeDirectory, disk, cwd: workingFolder?.cwd ?? this.#options.cwd };
+  }
+
+  get #disks(): Disks {
+    return disksOf(this.#options);
   }
 
   get #baseDirectory(): string {
@@ -130,6 +148,7 @@ export class ResourceReader {
     const { homeDirectory } = this.#options;
     return paths.map((path) => ({
       path: absolutePath(path, this.#baseDirectory, homeDirectory),
+      disk: this.#disks.host,
       scope: "temporary",
       isNamed: true,
     }));
@@ -143,7 +162,8 @@ export class ResourceReader {
     return packages.flatMap(({ parts }) =>
       parts[kind].places.map((path) => {
         const { includes } = parts[kind];
-        return { path, scope: "package" as const, isNamed: false, includes };
+        const disk = this.#disks.host;
+        return { path, disk, scope: "package" as const, isNamed: false, includes };
       }),
     );
   }
@@ -162,7 +182,8 @@ export class ResourceReader {
       // Its problems are reported where its extensions are looked for.
       if ("message" in found) continue;
       const { includes } = found.parts[kind];
-      const own = { scope: "temporary" as const, isNamed: true, includes };
+      const { host: disk } = this.#disks;
+      const own = { disk, scope: "temporary" as const, isNamed: true, includes };
       places.push(...found.parts[kind].places.map((place) => ({ ...own, path: place })));
     }
     return expandPlaces(places);
@@ -171,10 +192,23 @@ export class ResourceReader {
   /** The project's file of this name, else the user's. */
   async #standardFile(name: string, diagnostics: Diagnostic[]): Promise<string | undefined> {
     const { agentDirectory, cwd } = this.#dirs;
-    const bounds = textBoundsOf(this.#dirs);
-    for (const dir of [join(cwd, ".pi"), join(cwd, ".pi", "agent"), agentDirectory]) {
-      const origin = dir === agentDirectory ? "own" : "project";
-      const file = await readBoundText(join(dir, name), origin, bounds);
+    const { host, project } = this.#disks;
+    const { join } = project.path;
+    const bounds = await textBoundsOf(this.#dirs);
+    const places = [
+      ...[join(cwd, ".pi"), join(cwd, ".pi", "agent")].map((dir) => ({ dir, disk: project })),
+      { dir: agentDirectory, disk: host },
+    ];
+    const read = askEach(
+      places,
+      ({ disk }) => disk,
+      ({ dir, disk }) => {
+        const origin = disk === host && dir === agentDirectory ? "own" : "project";
+        return readBoundText(disk.path.join(dir, name), origin, bounds, { disk });
+      },
+    );
+    for (const answer of read) {
+      const file = await answer();
       if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
       if (file.kind === "text") return file.text.trim() === "" ? undefined : file.text;
     }
@@ -186,7 +220,7 @@ export class ResourceReader {
     // No path has line ends, and none is this long: such a text is not looked up.
     if (value.includes("\n") || value.length > 4096) return value;
     const path = absolutePath(value, this.#baseDirectory, homeDirectory);
-    if ((await kindOf(path)) !== "file") return value;
+    if ((await kindOf(this.#disks.host, path)) !== "file") return value;
     const file = await readTextFile(path);
     if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
     return file.kind === "text" ? file.text : value;

@@ -1,5 +1,6 @@
 import type { Diagnostic } from "@tau-agent/system";
 import type { ContextFiles } from "./files/context-files.ts";
+import { forgetFarLayout } from "./files/far-layout.ts";
 import type {
   AddedPlaces,
   CustomPrompts,
@@ -11,14 +12,20 @@ import type { LoadedSkills, Skill } from "./skills/skills.ts";
 import type { PromptSection, PromptTool, SystemPromptInput } from "./system-prompt.ts";
 import type { LoadedTemplates, PromptTemplate } from "./templates/templates.ts";
 
+interface Texts {
+  readonly skills: LoadedSkills;
+  readonly templates: LoadedTemplates;
+  readonly contextFiles: ContextFiles;
+  readonly custom: CustomPrompts;
+  readonly rules: LoadedRules;
+}
+
+type Kept = { [Name in keyof Texts]?: Promise<Texts[Name]> | undefined };
+
 /** Skills, templates, context files and the system prompt; each read when first needed, then kept. */
 export class PromptResources {
   readonly #options: PromptResourcesOptions;
-  #skills: Promise<LoadedSkills> | undefined;
-  #templates: Promise<LoadedTemplates> | undefined;
-  #contextFiles: Promise<ContextFiles> | undefined;
-  #custom: Promise<CustomPrompts> | undefined;
-  #rules: Promise<LoadedRules> | undefined;
+  #kept: Kept = {};
   #added: AddedPlaces | undefined;
   #reader: Promise<ResourceReader> | undefined;
 
@@ -27,45 +34,40 @@ export class PromptResources {
   }
 
   async skills(): Promise<readonly Skill[]> {
-    this.#skills ??= this.#read((reader) => reader.skills(this.#added));
-    return (await this.#skills).skills;
+    const loaded = this.#keep("skills", (reader) => reader.skills(this.#added));
+    return (await loaded).skills;
   }
 
   async templates(): Promise<readonly PromptTemplate[]> {
-    this.#templates ??= this.#read((reader) => reader.templates(this.#added));
-    return (await this.#templates).templates;
+    const loaded = this.#keep("templates", (reader) => reader.templates(this.#added));
+    return (await loaded).templates;
   }
 
   async contextFiles(): Promise<ContextFiles["files"]> {
-    this.#contextFiles ??= this.#read((reader) => reader.contextFiles());
-    return (await this.#contextFiles).files;
+    return (await this.#keep("contextFiles", (reader) => reader.contextFiles())).files;
   }
 
   /** The rules that watch replies, with what was wrong with others. */
   rules(): Promise<LoadedRules> {
-    this.#rules ??= this.#read((reader) => reader.rules());
-    return this.#rules;
+    return this.#keep("rules", (reader) => reader.rules());
   }
 
   /** Forgets everything read; the next question reads again. */
   reload(): void {
-    this.#skills = undefined;
-    this.#templates = undefined;
-    this.#contextFiles = undefined;
-    this.#custom = undefined;
-    this.#rules = undefined;
+    const { disk } = this.#options;
+    if (disk !== undefined) forgetFarLayout(disk);
+    this.#kept = {};
   }
 
   addPaths(paths: AddedPlaces): void {
     this.#added = paths;
-    this.#skills = undefined;
-    this.#templates = undefined;
+    this.#kept = { ...this.#kept, skills: undefined, templates: undefined };
   }
 
   /** What was wrong with the texts read so far; reads nothing. */
   async diagnostics(): Promise<readonly Diagnostic[]> {
-    const parts = [this.#skills, this.#templates, this.#contextFiles, this.#custom];
-    const loaded = await Promise.all(parts);
+    const { skills, templates, contextFiles, custom } = this.#kept;
+    const loaded = await Promise.all([skills, templates, contextFiles, custom]);
     return loaded.flatMap((part) => part?.diagnostics ?? []);
   }
 
@@ -75,6 +77,7 @@ export class PromptResources {
       reader.expand(text, {
         skills: () => this.skills(),
         templates: () => this.templates(),
+        skillText: (skill) => reader.skillText(skill),
         hasSkillCommands: this.#options.settings.get("enableSkillCommands"),
       }),
     );
@@ -89,16 +92,32 @@ export class PromptResources {
   }
 
   async promptInput(tools: readonly PromptTool[]): Promise<SystemPromptInput> {
-    this.#custom ??= this.#read((reader) => reader.customPrompts());
+    const prompts = this.#keep("custom", (reader) => reader.customPrompts());
     const [skills, contextFiles, { custom, appended }] = await Promise.all([
       this.skills(),
       this.contextFiles(),
-      this.#custom,
+      prompts,
     ]);
     const { workingFolder, additionalDirectories = [] } = this.#options;
     const { cwd } = workingFolder ?? this.#options;
     const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills };
     return { tools, cwd, additionalDirectories, ...texts };
+  }
+
+  /** Reads once; again when that failed, because the project could not be reached. */
+  #keep<Name extends keyof Texts>(
+    name: Name,
+    read: (reader: ResourceReader) => Promise<Texts[Name]>,
+  ): Promise<Texts[Name]> {
+    const kept: Kept = this.#kept;
+    const known = kept[name];
+    if (known !== undefined) return known;
+    const loading = this.#read(read);
+    kept[name] = loading as Kept[Name];
+    loading.catch(() => {
+      if (kept[name] === loading) kept[name] = undefined;
+    });
+    return loading;
   }
 
   async #read<Value>(work: (reader: ResourceReader) => Value | Promise<Value>): Promise<Value> {

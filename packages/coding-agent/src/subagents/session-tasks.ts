@@ -13,6 +13,7 @@ import type { LogParts, SessionPart } from "@tau-agent/sessions/log";
 import type { HostRequests, SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import type { HostTools, RunnableHostTool } from "../host-tools/host-tools.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
+import type { Disk } from "../resources/files/disk.ts";
 import { createTool } from "../tools/common/tool-row.ts";
 import { isSelected, type ToolSelection } from "../tools/tool-selection.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
@@ -24,8 +25,9 @@ import type { CreateSubagentSession } from "./runners/in-process-runner.ts";
 import type { StartSubagentHost } from "./runners/process-runner.ts";
 import type { SubagentRunner, SubagentServers } from "./runners/subagent-runner.ts";
 import { taskTool } from "./task-tool/definition.ts";
+import { TaskDescription } from "./task-tool/describe-task.ts";
 import { SubagentFeed } from "./tasks/subagent-feed.ts";
-import { maySpawnAt } from "./tasks/task-services.ts";
+import { maySpawnAt, type TaskServices } from "./tasks/task-services.ts";
 
 /** How a session gives work to subagents. */
 export interface TaskOptions {
@@ -69,6 +71,12 @@ export interface SessionTasks {
   readonly budget: SessionBudget;
   readonly feed: SubagentFeed;
   readonly tools: readonly AgentTool[];
+  /**
+   * Reads what the description of `task` says, for the folder and the trust that the session has now.
+   *
+   * @throws {WorkspaceError} when the project cannot be reached
+   */
+  describe(): Promise<void>;
   follow(session: CountedSession, promptId: () => string | undefined): void;
 }
 
@@ -85,6 +93,8 @@ export function createSessionTasks(
     environment: ToolEnvironment;
     settings: SettingsStore;
     agentDirectory: string;
+    /** The disk of the project; undefined for this machine's. */
+    disk: Disk | undefined;
     createSession: CreateSubagentSession;
     /** Begins a subagent's log in the session's store; undefined without a store. */
     openPart: (...part: Parameters<LogParts["openPart"]>) => Promise<SessionPart> | undefined;
@@ -109,7 +119,7 @@ export function createSessionTasks(
     const runs = { startHost: startSubagentHost, command, environment, credentials };
     return createProcessRunner(runs)(request);
   };
-  const tool = createTool(taskTool, {
+  const services: Omit<TaskServices, "description"> = {
     ...parts,
     budget,
     runner,
@@ -140,11 +150,17 @@ export function createSessionTasks(
         approve: (agentId, request, signal) => session.approve(agentId, request, signal),
       };
     },
-  });
+  };
+  const description = new TaskDescription(services);
+  const tool = createTool(taskTool, { ...services, description });
+  const isOffered = maySpawnAt({ settings }, depth);
   return {
     budget,
     feed,
-    tools: maySpawnAt({ settings }, depth) ? [tool] : [],
+    tools: isOffered ? [tool] : [],
+    describe: async () => {
+      if (isOffered) await description.read();
+    },
     follow: (session, promptId) => {
       const { requests, permissions } = session;
       const questions = new BudgetQuestions({

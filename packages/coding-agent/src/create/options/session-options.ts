@@ -23,6 +23,7 @@ export type PromptOptionsOfSession = Omit<
   | "settings"
   | "agentDirectory"
   | "cwd"
+  | "disk"
   | "additionalDirectories"
   | "homeDirectory"
   | "packagePaths"

@@ -13,15 +13,22 @@ import {
   credentialsOfFunction,
   HostRequests,
   ProcessRegistry,
-  type SettingsStore,
 } from "@tau-agent/system";
+import { type Disk, diskOf } from "../../resources/files/disk.ts";
+import { farLayoutOf } from "../../resources/files/far-layout.ts";
 import { resolveScope } from "../options/choose-model.ts";
 import { type Places, resolvePlaces } from "../options/places.ts";
 import { refuseBrokenFiles } from "../options/refuse-mistakes.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 import { sessionPlace } from "../options/session-place.ts";
 import { WorkingFolder } from "../options/working-folder.ts";
-import { decideTrust, folderOfSession, loadSettings } from "../trust/project-settings.ts";
+import { type GatedFiles, lookForGated, type TrustPlace } from "../trust/gated-files.ts";
+import {
+  decideTrust,
+  folderOfSession,
+  loadSettings,
+  type ProjectElsewhere,
+} from "../trust/project-settings.ts";
 import { createPermissions } from "./permissions.ts";
 import { createSandbox } from "./sandbox.ts";
 import type { SessionBase } from "./session-base.ts";
@@ -31,12 +38,17 @@ import { SessionExtensions } from "./session-extensions.ts";
 /** Reads what a session is assembled from, up to its log. */
 export async function openSurroundings(options: SessionSetup): Promise<Surroundings> {
   const given = resolvePlaces(options);
-  const first = await loadSettings(options, given);
+  const elsewhere = await projectElsewhere(options);
+  const disk = elsewhere?.disk;
+  const early = disk && lookAhead({ ...given, disk });
+  const first = await loadSettings(options, given, elsewhere);
   const stored = await folderOfSession(options, given, first);
   const places = stored?.places ?? given;
-  const settings = places.cwd === given.cwd ? first : await loadSettings(options, places);
+  const settings =
+    places.cwd === given.cwd ? first : await loadSettings(options, places, elsewhere);
+  const files = disk && (settings === first ? early : lookAhead({ ...places, disk }));
   const diagnostics = [...settings.diagnostics];
-  const began = beginBase(options, places, settings);
+  const began = beginBase(options, { places, settings, disk });
   const { diagnostics: found, ...sandboxed } = await createSandbox(began);
   diagnostics.push(...found);
   const base: SessionBase = { ...began, sandboxed };
@@ -45,7 +57,7 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
   await extensions?.loadOwn();
   const askExtensions = extensions && (() => extensions.askTrust());
   diagnostics.push(
-    ...(await decideTrust(options, { places, given, settings, askExtensions })),
+    ...(await decideTrust(options, { places, given, settings, askExtensions, disk, files })),
     ...(stored?.diagnostics ?? []),
   );
   const { registry } = base;
@@ -66,10 +78,26 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
   return { ...base, ...opened, diagnostics };
 }
 
+/** The project's disk, if that is not this machine's. */
+async function projectElsewhere({
+  workspace,
+}: SessionSetup): Promise<ProjectElsewhere | undefined> {
+  const disk = workspace && (await diskOf(workspace));
+  return workspace && disk && { workspace, disk };
+}
+
+/** Asks at once for what a start needs of a project far away. */
+function lookAhead(place: TrustPlace & { readonly disk: Disk }): Promise<GatedFiles> {
+  const files = lookForGated(place);
+  // Each is awaited where it is needed.
+  files.catch(() => {});
+  farLayoutOf(place.disk, place.cwd).catch(() => {});
+  return files;
+}
+
 function beginBase(
   asked: SessionSetup,
-  places: Places,
-  settings: SettingsStore,
+  { places, settings, disk }: Pick<SessionBase, "places" | "settings" | "disk">,
 ): Omit<SessionBase, "sandboxed"> {
   const { environment = {} } = asked;
   const requests = new HostRequests();
@@ -82,6 +110,7 @@ function beginBase(
     places,
     workingFolder: new WorkingFolder(places.cwd),
     workspace: options.workspace ?? createLocalWorkspace({ cwd: places.cwd }),
+    disk,
     settings,
     registry: createRegistry(options, places, { fetch, processes }),
     fetch,

@@ -1,8 +1,8 @@
 import type { Hash } from "node:crypto";
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import { readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
+import type { WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
+import { isOutOfReach, readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
+import { type Disk, hostDisk } from "../../resources/files/disk.ts";
 
 /** A project's code beyond this counts by its names and sizes only, so that a start stays fast. */
 const MAX_CONTENT = 16 * 1024 * 1024;
@@ -10,63 +10,121 @@ const MAX_FILES = 2000;
 
 export type TrustedContent = "same" | "changed" | "first";
 
-export function digestOf(gated: readonly string[]): string {
+/** @throws {WorkspaceError} when the disk cannot be reached */
+export async function digestOf(
+  gated: readonly string[],
+  disk: Disk = hostDisk(""),
+): Promise<string> {
   // Loaded only where there is something to digest: it would slow every start.
   const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
-  const walk = { hash, seen: new Set<string>(), files: 0, bytes: 0 };
-  for (const path of gated) addPath(walk, path);
+  const walk: Walk = { disk, hash, seen: new Set(), files: 0, bytes: 0, ahead: new Map() };
+  await addAll(walk, gated);
   return hash.digest("hex");
 }
 
 interface Walk {
+  readonly disk: Disk;
   readonly hash: Hash;
   readonly seen: Set<string>;
   files: number;
   bytes: number;
+  /** What is being looked at before its turn, on a disk that is far away. */
+  readonly ahead: Map<string, Promise<Found>>;
 }
 
-function addPath(walk: Walk, path: string): void {
+interface Found {
+  readonly stats: WorkspaceStat;
+  readonly names: () => Promise<readonly string[]>;
+  readonly bytes: () => Promise<Uint8Array>;
+}
+
+async function addAll(walk: Walk, paths: readonly string[]): Promise<void> {
+  if (walk.disk.isFar) for (const path of paths) lookAhead(walk, path);
+  for (const path of paths) await addPath(walk, path);
+}
+
+/** What is found counts in the order of the walk, so that the digest is the same everywhere. */
+async function addPath(walk: Walk, path: string): Promise<void> {
   walk.files += 1;
   if (walk.files > MAX_FILES) return;
+  const { hash, disk, seen } = walk;
+  const name = disk.path.basename(path);
   try {
-    const real = realpathSync(path);
-    const stats = statSync(real);
-    walk.hash.update(`${basename(path)}\0${real}\0${stats.isFile() ? stats.size : ""}\0`);
-    if (walk.seen.has(real)) return;
-    walk.seen.add(real);
-    if (stats.isDirectory()) {
-      for (const name of readdirSync(real).sort()) addPath(walk, join(path, name));
-    } else if (stats.isFile() && walk.bytes + stats.size <= MAX_CONTENT) {
-      walk.bytes += stats.size;
-      walk.hash.update(readFileSync(real));
+    const { stats, names, bytes } = await (walk.ahead.get(path) ?? look(disk, path));
+    const { kind, size, realPath = path } = stats;
+    hash.update(`${name}\0${realPath}\0${kind === "file" ? size : ""}\0`);
+    if (seen.has(realPath)) return;
+    seen.add(realPath);
+    if (kind === "directory") {
+      const inside = await names();
+      await addAll(
+        walk,
+        inside.map((each) => disk.path.join(path, each)),
+      );
+    } else if (kind === "file" && walk.bytes + size <= MAX_CONTENT) {
+      walk.bytes += size;
+      hash.update(await bytes());
     }
-  } catch {
-    walk.hash.update(`${basename(path)}\0missing\0`);
+  } catch (error) {
+    if (isOutOfReach(error)) throw error;
+    hash.update(`${name}\0missing\0`);
   }
+}
+
+async function look(disk: Disk, path: string): Promise<Found> {
+  const stats = await disk.files.stat(path);
+  if (stats === undefined) throw new Error(`There is nothing at ${path}`);
+  const real = stats.realPath ?? path;
+  return {
+    stats,
+    names: async () => (await disk.files.list(real)).map(({ name }) => name).sort(),
+    bytes: () => disk.files.read(real),
+  };
+}
+
+/** Looks at a path and reads it at once, whatever is there, as far as the limits allow. */
+function lookAhead(walk: Walk, path: string): void {
+  if (walk.files + walk.ahead.size >= MAX_FILES) return;
+  const { files } = walk.disk;
+  const asked = [
+    files.list(path).then((entries) => entries.map(({ name }) => name).sort()),
+    files.read(path, { length: MAX_CONTENT }),
+  ] as const;
+  for (const each of asked) each.catch(() => {});
+  const found = look(walk.disk, path).then(({ stats }) => ({
+    stats,
+    names: () => asked[0],
+    bytes: () => asked[1],
+  }));
+  found.catch(() => {});
+  walk.ahead.set(path, found);
 }
 
 /** Compares a project with the digest from when it was trusted; a damaged file knows of none. */
 export async function compareTrusted(
-  agentDirectory: string,
-  project: string,
+  { digests, project }: DigestPlace,
   digest: string,
 ): Promise<TrustedContent> {
-  const file = await readJsonFile(digestFile(agentDirectory));
+  const file = await readJsonFile(digests);
   const known = file.kind === "object" ? file.value[project] : undefined;
   if (typeof known !== "string") return "first";
   return known === digest ? "same" : "changed";
 }
 
-export async function keepTrusted(
-  agentDirectory: string,
-  project: string,
-  digest: string,
-): Promise<void> {
-  await withFileLock(digestFile(agentDirectory), (path) => putDigest(path, project, digest));
+/** Where the digest of a project is kept. */
+export interface DigestPlace {
+  /** The file. */
+  readonly digests: string;
+  /** The project's name in it. */
+  readonly project: string;
+}
+
+export async function keepTrusted(place: DigestPlace, digest: string): Promise<void> {
+  await withFileLock(place.digests, (path) => putDigest({ ...place, digests: path }, digest));
 }
 
 /** Under the lock of the file. */
-async function putDigest(path: string, project: string, digest: string): Promise<void> {
+async function putDigest({ digests: path, project }: DigestPlace, digest: string): Promise<void> {
   const file = await readJsonFile(path);
   const known = file.kind === "object" && isJsonObject(file.value) ? file.value : {};
   const digests = Object.fromEntries([...Object.entries(known), [project, digest]]);
@@ -79,18 +137,15 @@ async function putDigest(path: string, project: string, digest: string): Promise
  * write at a time, of all hosts: two of them must not take each other's for a stranger's.
  */
 export async function keepTrustedAcross(
-  { agentDirectory, project }: { agentDirectory: string; project: string },
-  digest: () => string,
+  place: DigestPlace,
+  digest: () => Promise<string>,
   write: () => Promise<void>,
 ): Promise<void> {
-  if ((await compareTrusted(agentDirectory, project, "")) === "first") return write();
-  await withFileLock(digestFile(agentDirectory), async (path) => {
-    const isAsTrusted = (await compareTrusted(agentDirectory, project, digest())) === "same";
+  if ((await compareTrusted(place, "")) === "first") return write();
+  await withFileLock(place.digests, async (path) => {
+    const locked = { ...place, digests: path };
+    const isAsTrusted = (await compareTrusted(locked, await digest())) === "same";
     await write();
-    if (isAsTrusted) await putDigest(path, project, digest());
+    if (isAsTrusted) await putDigest(locked, await digest());
   });
-}
-
-function digestFile(agentDirectory: string): string {
-  return join(agentDirectory, "trust-digests.json");
 }

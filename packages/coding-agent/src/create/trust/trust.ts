@@ -1,17 +1,23 @@
-import { existsSync, readdirSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { join } from "node:path";
+import nodePath, { join } from "node:path";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import {
-  attempt,
   type Diagnostic,
   readJsonFile,
   type SettingsStore,
   withFileLock,
   writeFileAtomic,
 } from "@tau-agent/system";
+import { realPathOf } from "../../resources/files/disk.ts";
 import { ancestorsOf } from "../../resources/files/places.ts";
-import { compareTrusted, digestOf, keepTrusted, keepTrustedAcross } from "./trust-digest.ts";
+import { type GatedFiles, lookForGated, type TrustPlace } from "./gated-files.ts";
+import {
+  compareTrusted,
+  type DigestPlace,
+  digestOf,
+  keepTrusted,
+  keepTrustedAcross,
+} from "./trust-digest.ts";
 
 /**
  * What decided about trust: a flag, the trust file, the user's setting, or the lack of anything to
@@ -34,9 +40,9 @@ interface ExtensionsAnswer {
   readonly remember: boolean;
 }
 
-export interface TrustInput {
-  readonly agentDirectory: string;
-  readonly cwd: string;
+export interface TrustInput extends TrustPlace {
+  /** What there is, if that was looked for already. */
+  readonly files?: Promise<GatedFiles> | undefined;
   readonly settings: Pick<SettingsStore, "getUserValue">;
   readonly flag?: boolean | undefined;
   /** A subagent's host: its flag is what the caller decided, about content that the caller saw. */
@@ -45,59 +51,53 @@ export interface TrustInput {
   readonly askExtensions?: (() => Promise<ExtensionsAnswer | undefined>) | undefined;
 }
 
-/** Files that run or steer code when loaded; skills, templates and context files are text. */
-const gatedNames: ReadonlySet<string> = new Set([
-  "settings.json",
-  "omp.jsonc",
-  "mcp.json",
-  "extensions",
-  // Installed packages bring extensions.
-  "npm",
-  "git",
-]);
-
-/** Text of which a part counts before trust: agents, without a model and without names of other agents. */
-const partlyGatedNames: ReadonlySet<string> = new Set(["agents"]);
-
-/** The project's files that need trust; `agent` is the older place for all of them. */
-export function findGated(
-  cwd: string,
-  agentDirectory: string,
-  names: ReadonlySet<string> = gatedNames,
-): string[] {
-  const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter(
-    (dir) => dir !== agentDirectory,
-  );
-  const standard = join(cwd, ".mcp.json");
-  return [
-    ...dirs
-      // Synchronous, because every start waits for it, and the folder is small or missing.
-      .flatMap((dir) => attempt(() => readdirSync(dir))?.map((name) => ({ dir, name })) ?? [])
-      .filter(({ name }) => names.has(name))
-      .map(({ dir, name }) => join(dir, name)),
-    ...(existsSync(standard) ? [standard] : []),
-  ].sort();
+/**
+ * Where decisions are kept: of projects in other places in files of their own, because other programs
+ * read `trust.json`.
+ */
+function filesOf({ agentDirectory, disk }: TrustPlace): { decisions: string; digests: string } {
+  const prefix = disk === undefined ? "" : "workspace-";
+  return {
+    decisions: join(agentDirectory, `${prefix}trust.json`),
+    digests: join(agentDirectory, `${prefix}trust-digests.json`),
+  };
 }
 
-async function canonical(dir: string): Promise<string> {
-  const path = await realpath(dir).catch(() => dir);
+/** The name of a folder in the files: with its workspace, if that is not this machine. */
+function keyOf({ disk }: TrustPlace, dir: string): string {
+  return disk === undefined ? dir : `${disk.id}:${dir}`;
+}
+
+async function digestPlace(place: TrustPlace): Promise<DigestPlace> {
+  return { digests: filesOf(place).digests, project: keyOf(place, await canonical(place)) };
+}
+
+async function canonical({ cwd, disk }: TrustPlace): Promise<string> {
+  const path = await (disk === undefined ? realpath(cwd).catch(() => cwd) : realPathOf(disk, cwd));
   // Windows ignores case in names, so the trust file must, too.
-  return process.platform === "win32" ? path.toLowerCase() : path;
+  return ignoresCase({ disk }) ? path.toLowerCase() : path;
+}
+
+function ignoresCase({ disk }: Pick<TrustPlace, "disk">): boolean {
+  return disk === undefined ? process.platform === "win32" : disk.path.sep === "\\";
 }
 
 async function readDecision(
-  path: string,
-  cwd: string,
+  place: TrustPlace,
 ): Promise<{ decision: boolean | undefined; diagnostics: Diagnostic[] }> {
-  const file = await readJsonFile(path);
+  const file = await readJsonFile(filesOf(place).decisions);
   if (file.kind === "missing") return { decision: undefined, diagnostics: [] };
   // A damaged file may have contained a refusal.
   if (file.kind === "unreadable") return { decision: false, diagnostics: [file.diagnostic] };
-  const isWindows = process.platform === "win32";
+  const prefix = keyOf(place, "");
+  const isFolded = ignoresCase(place);
   const saved = new Map(
-    Object.entries(file.value).map(([dir, value]) => [isWindows ? dir.toLowerCase() : dir, value]),
+    Object.entries(file.value)
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([key, value]) => [key.slice(prefix.length), value] as const)
+      .map(([dir, value]) => [isFolded ? dir.toLowerCase() : dir, value]),
   );
-  for (const dir of ancestorsOf(await canonical(cwd))) {
+  for (const dir of ancestorsOf(await canonical(place), place.disk?.path ?? nodePath)) {
     const value = saved.get(dir);
     if (typeof value === "boolean") return { decision: value, diagnostics: [] };
   }
@@ -107,11 +107,13 @@ async function readDecision(
 /**
  * Decides whether the project is trusted: by flag, extensions, the nearest decision in
  * `trust.json`, or the user's `defaultProjectTrust`. If nobody can be asked, undecided means no,
- * with one diagnostic that lists what was skipped. Never rejects.
+ * with one diagnostic that lists what was skipped.
+ *
+ * @throws {WorkspaceError} when the project cannot be reached
  */
 export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTrust> {
-  const { agentDirectory, cwd, settings, flag, askExtensions } = input;
-  const gated = findGated(cwd, agentDirectory);
+  const { cwd, settings, flag, askExtensions } = input;
+  const { gated, loaded } = await (input.files ?? lookForGated(input));
   const decided = (isTrusted: boolean, source: TrustSource, diagnostics: Diagnostic[] = []) => ({
     isTrusted,
     source,
@@ -119,18 +121,18 @@ export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTru
     diagnostics,
   });
   if (flag !== undefined) {
-    if (flag && input.isSubagent !== true) await renew(input);
+    if (flag && input.isSubagent !== true) await renew(input, loaded);
     return decided(flag, "flag");
   }
-  if (loadedOf(input).length === 0) return decided(false, "not_needed");
+  if (loaded.length === 0) return decided(false, "not_needed");
   const answer = await askExtensions?.();
   if (answer !== undefined) {
     const problems = answer.remember ? await remember(input, answer.isTrusted) : [];
     return decided(answer.isTrusted, "extension", problems);
   }
-  const { decision, diagnostics } = await readDecision(join(agentDirectory, "trust.json"), cwd);
-  if (decision === true && (await hasChanged(input))) {
-    const message = `What the trusted project in ${cwd} loads has changed, so this was left out: ${loadedOf(input).join(", ")}. Trust it again to load it as it is now.`;
+  const { decision, diagnostics } = await readDecision(input);
+  if (decision === true && (await hasChanged(input, loaded))) {
+    const message = `What the trusted project in ${cwd} loads has changed, so this was left out: ${loaded.join(", ")}. Trust it again to load it as it is now.`;
     return decided(false, "trust_file", [leftOut(message, cwd)]);
   }
   if (decision !== undefined) return decided(decision, "trust_file", diagnostics);
@@ -145,31 +147,27 @@ function leftOut(message: string, path: string): Diagnostic {
   return { severity: "warning", code: "project_untrusted", message, path };
 }
 
-/** Everything that a trusted project adds. */
-function loadedOf({ agentDirectory, cwd }: { agentDirectory: string; cwd: string }): string[] {
-  return findGated(cwd, agentDirectory, new Set([...gatedNames, ...partlyGatedNames]));
-}
-
 /** Whether a trusted project has changed since it was trusted; the first digest is kept. */
-async function hasChanged(input: TrustInput): Promise<boolean> {
-  const { agentDirectory, cwd, settings } = input;
-  if (settings.getUserValue("projectTrustChanges") === "accept") return false;
-  const project = await canonical(cwd);
-  const digest = digestOf(loadedOf(input));
-  const found = await compareTrusted(agentDirectory, project, digest);
+async function hasChanged(input: TrustInput, loaded: readonly string[]): Promise<boolean> {
+  if (input.settings.getUserValue("projectTrustChanges") === "accept") return false;
+  const [place, digest] = await Promise.all([digestPlace(input), digestOf(loaded, input.disk)]);
+  const found = await compareTrusted(place, digest);
   // If it cannot be kept, the next start counts as the first look again.
-  if (found === "first") await keepTrusted(agentDirectory, project, digest).catch(() => {});
+  if (found === "first") await keepTrusted(place, digest).catch(() => {});
   return found === "changed";
 }
 
 /** Keeps what the user approves now, if the project is one whose trust is saved. */
-async function renew(input: TrustInput): Promise<void> {
-  const { agentDirectory, cwd } = input;
-  const { decision } = await readDecision(join(agentDirectory, "trust.json"), cwd);
+async function renew(input: TrustInput, loaded: readonly string[]): Promise<void> {
+  const { decision } = await readDecision(input);
   if (decision !== true) return;
-  await keepTrusted(agentDirectory, await canonical(cwd), digestOf(loadedOf(input))).catch(
-    () => {},
-  );
+  const digest = await digestOf(loaded, input.disk);
+  await keepTrusted(await digestPlace(input), digest).catch(() => {});
+}
+
+/** The digest of what a project loads now. */
+async function currentDigest(place: TrustPlace): Promise<string> {
+  return digestOf((await lookForGated(place)).loaded, place.disk);
 }
 
 /**
@@ -177,26 +175,22 @@ async function renew(input: TrustInput): Promise<void> {
  * What changed in any other way still has to be approved.
  */
 export async function keepTrustAcross(
-  folders: { readonly agentDirectory: string; readonly cwd: string },
+  place: TrustPlace,
   write: () => Promise<void>,
 ): Promise<void> {
-  const { agentDirectory, cwd } = folders;
-  const place = { agentDirectory, project: await canonical(cwd) };
-  await keepTrustedAcross(place, () => digestOf(loadedOf(folders)), write);
+  await keepTrustedAcross(await digestPlace(place), () => currentDigest(place), write);
 }
 
 /** Saves an extension's decision; a failure to save it does not change this start. */
-async function remember(
-  { agentDirectory, cwd }: TrustInput,
-  decision: boolean,
-): Promise<Diagnostic[]> {
+async function remember(input: TrustInput, decision: boolean): Promise<Diagnostic[]> {
+  const { agentDirectory, cwd, disk } = input;
   try {
-    await saveProjectTrust(agentDirectory, cwd, decision);
+    await saveProjectTrust(agentDirectory, cwd, decision, disk);
     return [];
   } catch (error) {
     const reason = errorMessage(error);
     const message = `The decision about ${cwd} could not be saved: ${reason}`;
-    return [{ severity: "warning", message, path: join(agentDirectory, "trust.json") }];
+    return [{ severity: "warning", message, path: filesOf(input).decisions }];
   }
 }
 
@@ -208,9 +202,11 @@ export async function saveProjectTrust(
   agentDirectory: string,
   dir: string,
   decision: boolean | undefined,
+  disk?: TrustPlace["disk"],
 ): Promise<void> {
-  const path = join(agentDirectory, "trust.json");
-  const key = await canonical(dir);
+  const place = { agentDirectory, cwd: dir, disk };
+  const path = filesOf(place).decisions;
+  const key = keyOf(place, await canonical(place));
   await withFileLock(path, async (target) => {
     const file = await readJsonFile(target);
     if (file.kind === "unreadable") {
@@ -222,7 +218,5 @@ export async function saveProjectTrust(
     else entries.set(key, decision);
     await writeFileAtomic(target, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
   });
-  if (decision === true) {
-    await keepTrusted(agentDirectory, key, digestOf(loadedOf({ agentDirectory, cwd: dir })));
-  }
+  if (decision === true) await keepTrusted(await digestPlace(place), await currentDigest(place));
 }

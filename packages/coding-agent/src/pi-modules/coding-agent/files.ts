@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describeChangeNow, detectImageType } from "@tau-agent/system";
-import { findGated } from "../../create/trust/trust.ts";
+import { gatedPaths } from "../../create/trust/gated-files.ts";
 import { contextFileNames } from "../../resources/files/context-files.ts";
 import { ancestorsOf, type ResourceDirs } from "../../resources/files/places.ts";
-import { readBoundTextNow, textBoundsOf } from "../../resources/files/text-bounds.ts";
+import { textBoundsNow } from "../../resources/files/project-bounds.ts";
+import { readBoundTextNow } from "../../resources/files/text-bounds.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 import type { AgentsFile } from "./resource-loader.ts";
 
@@ -29,7 +31,9 @@ export async function piFiles(places: HostPlaces, loadDirectory: LoadDirectory) 
       contextFiles({ cwd, agentDirectory: agentDir, homeDirectory: places.homeDirectory }),
     detectSupportedImageMimeTypeFromFile: imageTypeOf,
     hasTrustRequiringProjectResources: (cwd: string) =>
-      findGated(resolve(cwd), resolve(places.agentDirectory)).length > 0,
+      gatedPaths({ cwd: resolve(cwd), agentDirectory: resolve(places.agentDirectory) }).some(
+        existsSync,
+      ),
     formatReadLineRange: ({ offset, limit }: { offset?: number; limit?: number } = {}) => {
       if (offset === undefined && limit === undefined) return "";
       const first = offset ?? 1;
@@ -69,7 +73,7 @@ function loadSkills(
 }
 
 function contextFiles(dirs: ResourceDirs): AgentsFile[] {
-  const bounds = textBoundsOf(dirs);
+  const bounds = textBoundsNow(dirs);
   const folders = [...new Set([dirs.agentDirectory, ...ancestorsOf(dirs.cwd).reverse()])];
   return folders.flatMap((folder) => {
     const origin = folder === dirs.agentDirectory ? "own" : "project";

@@ -1,5 +1,6 @@
 import type { Diagnostic } from "@tau-agent/system";
-import { type LoadOptions, type ResourcePlace, realPathOf } from "./places.ts";
+import { askEach, type FoundFile, lookAt } from "./disk.ts";
+import type { LoadOptions, ResourcePlace } from "./places.ts";
 
 interface NamedResource {
   readonly name: string;
@@ -13,8 +14,13 @@ export interface ResourceKind<
 > {
   /** As a diagnostic begins: `Skill`, `Template`. */
   readonly noun: string;
-  readonly filesIn: (place: Place) => Promise<readonly File[]>;
-  readonly read: (file: File, place: Place) => Promise<Resource | undefined>;
+  readonly filesIn: (place: Place, diagnostics: Diagnostic[]) => Promise<readonly File[]>;
+  readonly read: (
+    file: File,
+    place: Place,
+    found: FoundFile,
+    diagnostics: Diagnostic[],
+  ) => Promise<Resource | undefined>;
 }
 
 /**
@@ -32,14 +38,34 @@ export async function collectResources<
 ): Promise<Resource[]> {
   const resources = new Map<string, Resource>();
   const seen = new Set<string>();
-  for (const place of onlyNamed ? places.filter(({ isNamed }) => isNamed) : places) {
-    for (const file of await kind.filesIn(place)) {
-      const real = await realPathOf(file.path);
+  const counting = onlyNamed ? places.filter(({ isNamed }) => isNamed) : places;
+  const listed = askEach(
+    counting,
+    ({ disk }) => disk,
+    async (place) => {
+      const { disk, includes } = place;
+      const problems: Diagnostic[] = [];
+      const files = (await kind.filesIn(place, problems)).filter(
+        ({ path }) => !excludes?.(path, disk) && includes?.(path) !== false,
+      );
+      return {
+        place,
+        problems,
+        files: askEach(files, disk, (file) => readLater(file, place, kind)),
+      };
+    },
+  );
+  for (const list of listed) {
+    const { place, problems, files } = await list();
+    diagnostics.push(...problems);
+    for (const file of files) {
+      const { path, found, read } = await file();
+      const real = `${place.disk.id}\0${(await found)?.realPath ?? path}`;
       // A project's link must not hide the user's own file, which may be read.
       const failed = `${place.scope}\0${real}`;
-      if (seen.has(real) || seen.has(failed) || excludes?.(file.path)) continue;
-      if (place.includes?.(file.path) === false) continue;
-      const resource = await kind.read(file, place);
+      if (seen.has(real) || seen.has(failed)) continue;
+      const { resource, problems } = await read();
+      diagnostics.push(...problems);
       seen.add(resource === undefined ? failed : real);
       if (resource === undefined) continue;
       const other = resources.get(resource.name);
@@ -52,4 +78,19 @@ export async function collectResources<
     }
   }
   return [...resources.values()];
+}
+
+/** Looks at a file, and reads it when it turns out that it counts; at once if it is far away. */
+async function readLater<Place extends ResourcePlace, File extends { path: string }, Resource>(
+  file: File,
+  place: Place,
+  kind: ResourceKind<Place, File, Resource>,
+) {
+  const { disk } = place;
+  const found = lookAt(disk, file.path);
+  const [read] = askEach([found], disk, async () => {
+    const problems: Diagnostic[] = [];
+    return { resource: await kind.read(file, place, found, problems), problems };
+  });
+  return { path: file.path, found, read: read as NonNullable<typeof read> };
 }

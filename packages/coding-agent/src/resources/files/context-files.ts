@@ -1,7 +1,10 @@
-import { join } from "node:path";
+import type { WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
 import type { Diagnostic } from "@tau-agent/system";
-import { ancestorsOf, findGitRoot, kindOf, type ResourceDirs, realPathOf } from "./places.ts";
-import { readBoundText, textBoundsOf } from "./text-bounds.ts";
+import { askEach, type Disk, kindOfStat, lookAt, realPathOf } from "./disk.ts";
+import { findGitRoot } from "./git-root.ts";
+import { ancestorsOf, type Disks, disksOf, type ResourceDirs } from "./places.ts";
+import { textBoundsOf } from "./project-bounds.ts";
+import { readBoundText } from "./text-bounds.ts";
 
 export interface ContextFile {
   readonly path: string;
@@ -22,15 +25,36 @@ export const contextFileNames = [
   "CLAUDE.MD",
 ];
 
+interface Folder {
+  readonly disk: Disk;
+  readonly dir: string;
+}
+
+interface FoundContext {
+  readonly path: string;
+  readonly disk: Disk;
+  readonly found: WorkspaceStat | undefined;
+}
+
 /** The context file of one folder; a folder of that name does not count. */
-async function contextFileIn(dir: string): Promise<string | undefined> {
-  for (const name of contextFileNames) {
-    const path = join(dir, name);
-    const kind = await kindOf(path);
+async function contextFileIn({ disk, dir }: Folder): Promise<FoundContext | undefined> {
+  const paths = contextFileNames.map((name) => disk.path.join(dir, name));
+  const looks = askEach(paths, disk, (path) => lookAt(disk, path));
+  for (const [index, path] of paths.entries()) {
+    const found = await looks[index]?.();
+    const kind = kindOfStat(found);
     // A pipe or a device is reported when it is read.
-    if (kind === "file" || kind === "other") return path;
+    if (kind === "file" || kind === "other") return { path, disk, found };
   }
   return undefined;
+}
+
+/** The user's folder, then those from the root of the file system down to the project's. */
+function foldersOf({ agentDirectory, cwd }: ResourceDirs, { host, project }: Disks): Folder[] {
+  const above = ancestorsOf(cwd, project.path)
+    .reverse()
+    .filter((dir) => project.isFar || dir !== agentDirectory);
+  return [{ disk: host, dir: agentDirectory }, ...above.map((dir) => ({ disk: project, dir }))];
 }
 
 /**
@@ -38,25 +62,36 @@ async function contextFileIn(dir: string): Promise<string | undefined> {
  * folder. In a git worktree that lies inside its repository, the worktree's copy stands for the
  * repository's own, which would say the same twice.
  */
-export async function loadContextFiles(places: ResourceDirs): Promise<ContextFiles> {
-  const { agentDirectory, cwd } = places;
-  const dirs = [...new Set([agentDirectory, ...ancestorsOf(cwd).reverse()])];
-  const [git, ...paths] = await Promise.all([findGitRoot(cwd), ...dirs.map(contextFileIn)]);
-  const byDir = new Map(dirs.map((dir, index) => [dir, paths[index]]));
-  const own = byDir.get(agentDirectory);
-  if (git?.mainRoot !== undefined && byDir.get(git.root) !== undefined) {
-    const [mainRoot, root] = await Promise.all([realPathOf(git.mainRoot), realPathOf(git.root)]);
-    for (const dir of dirs) {
-      if (mainRoot !== root && (await realPathOf(dir)) === mainRoot) byDir.delete(dir);
+export async function loadContextFiles(dirs: ResourceDirs): Promise<ContextFiles> {
+  const disks = disksOf(dirs);
+  const { project } = disks;
+  const folders = foldersOf(dirs, disks);
+  const [bounds, git, ...found] = await Promise.all([
+    textBoundsOf(dirs),
+    findGitRoot(project, dirs.cwd),
+    ...folders.map(contextFileIn),
+  ]);
+  const byFolder = new Map(folders.map((folder, index) => [folder, found[index]]));
+  const rootFolder = folders.find(({ disk, dir }) => disk === project && dir === git?.root);
+  if (git?.mainRoot !== undefined && rootFolder && byFolder.get(rootFolder) !== undefined) {
+    const real = (dir: string) => realPathOf(project, dir);
+    const [mainRoot, root] = await Promise.all([real(git.mainRoot), real(git.root)]);
+    const inside = folders.filter(({ disk }) => disk === project);
+    const reals = askEach(inside, project, ({ dir }) => real(dir));
+    for (const [index, folder] of inside.entries()) {
+      if (mainRoot !== root && (await reals[index]?.()) === mainRoot) byFolder.delete(folder);
     }
   }
   const files = new Map<string, ContextFile>();
   const diagnostics: Diagnostic[] = [];
-  const wanted = [...byDir.values()].filter((path) => path !== undefined);
-  const bounds = textBoundsOf(places);
-  const read = wanted.map(async (path) => ({
-    real: await realPathOf(path),
-    file: await readBoundText(path, path === own ? "own" : "project", bounds),
+  const wanted = [...byFolder].flatMap(([folder, file]) =>
+    file === undefined
+      ? []
+      : [{ ...file, origin: folder === folders[0] ? "own" : "project" } as const],
+  );
+  const read = wanted.map(async ({ path, disk, found, origin }) => ({
+    real: `${disk.id}\0${found?.realPath ?? path}`,
+    file: await readBoundText(path, origin, bounds, { disk, found }),
   }));
   for (const { real, file } of await Promise.all(read)) {
     if (files.has(real)) continue;

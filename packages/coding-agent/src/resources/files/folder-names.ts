@@ -1,33 +1,19 @@
-import { readdirSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import type { WorkspaceEntry } from "@tau-agent/rpc-protocol/workspace";
 import type { Diagnostic } from "@tau-agent/system";
-import { attempt } from "@tau-agent/system";
+import { type Disk, entriesOf } from "./disk.ts";
 import { leftOut } from "./text-bounds.ts";
 
 /** More templates, rules or agents than anybody writes. */
 const MAX_FILES = 1000;
 
-/** Names in a folder that fit, in order and not too many; none for a folder that cannot be read. */
-export async function namesIn(
+/** Entries of a folder whose names fit, in order and not too many; none of one that cannot be read. */
+export async function fittingEntries(
+  disk: Disk,
   folder: string,
   fits: RegExp,
   diagnostics: Diagnostic[],
-): Promise<string[]> {
-  return limited(folder, fits, diagnostics, await readdir(folder).catch(() => []));
-}
-
-/** {@link namesIn} without leaving the thread. */
-export function namesInNow(folder: string, fits: RegExp, diagnostics: Diagnostic[]): string[] {
-  return attempt(() => limited(folder, fits, diagnostics, readdirSync(folder))) ?? [];
-}
-
-function limited(
-  folder: string,
-  fits: RegExp,
-  diagnostics: Diagnostic[],
-  names: readonly string[],
-): string[] {
-  const fitting = names.filter((name) => fits.test(name)).sort();
+): Promise<WorkspaceEntry[]> {
+  const fitting = (await entriesOf(disk, folder)).filter(({ name }) => fits.test(name));
   if (fitting.length > MAX_FILES) {
     diagnostics.push(leftOut(folder, `all but ${MAX_FILES} of its files`));
   }

@@ -1,11 +1,12 @@
-import { readdir, readFile, realpath, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import nodePath, { type PlatformPath } from "node:path";
 import { createGlob, type ResourceEntry } from "@tau-agent/system";
+import { askEach, type Disk, entriesOf, hostDisk, kindOfStat, lookAt } from "./disk.ts";
 
 export type ResourceScope = "user" | "project" | "temporary" | "package";
 
 export interface ResourcePlace {
   readonly path: string;
+  readonly disk: Disk;
   readonly scope: ResourceScope;
   /** Named by a setting or a flag: its absence is worth a diagnostic. */
   readonly isNamed: boolean;
@@ -19,104 +20,118 @@ export interface ResourceDirs {
   readonly cwd: string;
   /** The user's home, for `~` and `~/.agents`. */
   readonly homeDirectory: string;
+  /** The disk that `cwd` is on; by default that of this machine, like the other folders. */
+  readonly disk?: Disk | undefined;
 }
+
+/** Where the user's files are, and where the project's. */
+export interface Disks {
+  readonly host: Disk;
+  readonly project: Disk;
+}
+
+export function disksOf({
+  homeDirectory,
+  disk,
+}: Pick<ResourceDirs, "homeDirectory" | "disk">): Disks {
+  const host = hostDisk(homeDirectory);
+  return { host, project: disk ?? host };
+}
+
+/** Whether a file fits something. */
+export type FileFilter = (path: string, disk: Disk) => boolean;
 
 export interface LoadOptions {
   /** Leaves the standard folders out. */
   readonly onlyNamed?: boolean;
-  readonly excludes?: (path: string) => boolean;
+  readonly excludes?: FileFilter;
 }
 
 /** `dir` and the folders above it, nearest first. */
-export function ancestorsOf(dir: string): string[] {
-  const found = [resolve(dir)];
+export function ancestorsOf(dir: string, path: PlatformPath = nodePath): string[] {
+  const found = [path.resolve(dir)];
   for (;;) {
     const last = found.at(-1) ?? dir;
-    const parent = dirname(last);
+    const parent = path.dirname(last);
     if (parent === last) return found;
     found.push(parent);
   }
 }
 
 /** `path` made absolute from `baseDirectory`, with `~` as the home folder. */
-export function absolutePath(path: string, baseDirectory: string, homeDirectory: string): string {
+export function absolutePath(
+  path: string,
+  baseDirectory: string,
+  homeDirectory: string,
+  { isAbsolute, join, resolve }: PlatformPath = nodePath,
+): string {
   if (path === "~") return homeDirectory;
   if (/^~[/\\]/.test(path)) return join(homeDirectory, path.slice(2));
   return isAbsolute(path) ? path : resolve(baseDirectory, path);
-}
-
-/** The path with links followed; the path itself when that fails. */
-export async function realPathOf(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return path;
-  }
-}
-
-/** What is at `path`; links are followed. */
-export async function kindOf(path: string): Promise<"file" | "directory" | "other" | "missing"> {
-  try {
-    const found = await stat(path);
-    if (found.isFile()) return "file";
-    return found.isDirectory() ? "directory" : "other";
-  } catch {
-    return "missing";
-  }
-}
-
-/** The nearest folder above `cwd` (or `cwd`) that holds a `.git`, and the repository a worktree belongs to. */
-export async function findGitRoot(
-  cwd: string,
-): Promise<{ root: string; mainRoot: string | undefined } | undefined> {
-  for (const dir of ancestorsOf(cwd)) {
-    const marker = join(dir, ".git");
-    const kind = await kindOf(marker);
-    if (kind === "directory") return { root: dir, mainRoot: undefined };
-    if (kind !== "file") continue;
-    const text = await readFile(marker, "utf8").catch(() => "");
-    const gitDir = /^gitdir:\s*(.+?)\s*$/m.exec(text)?.[1];
-    const main = gitDir && /^(.*)[/\\]\.git[/\\]worktrees[/\\][^/\\]+$/.exec(resolve(dir, gitDir));
-    return { root: dir, mainRoot: main?.[1] };
-  }
-  return undefined;
 }
 
 /** What a settings list names, and what it leaves out. */
 export interface SettingPlaces {
   readonly places: readonly ResourcePlace[];
   /** Whether an entry `-path` or `!pattern` keeps this file out. */
-  readonly excludes: (path: string) => boolean;
+  readonly excludes: FileFilter;
+}
+
+interface SettingRule {
+  readonly mark: string;
+  readonly fits: FileFilter;
 }
 
 /**
  * Reads a settings list: a path or a glob names a place, `!pattern` leaves files out, `+path` names
- * one that no pattern leaves out, and `-path` wins over all.
+ * one that no pattern leaves out, and `-path` wins over all. Paths are of the machine of the settings.
  */
-export function settingPlaces(
-  entries: readonly ResourceEntry[],
-  homeDirectory: string,
-): SettingPlaces {
+export function settingPlaces(entries: readonly ResourceEntry[], disks: Disks): SettingPlaces {
   const places: ResourcePlace[] = [];
-  const rules: { readonly mark: string; readonly fits: (file: string) => boolean }[] = [];
+  const rules: SettingRule[] = [];
   for (const { entry, scope, baseDirectory } of entries) {
+    const disk = scope === "project" ? disks.project : disks.host;
     const mark = /^[-+!]/.exec(entry)?.[0] ?? "";
     const given = entry.slice(mark.length);
-    const path = absolutePath(given, baseDirectory, homeDirectory);
-    if (mark === "" || mark === "+") places.push({ path, scope, isNamed: true });
-    const isInside = (file: string): boolean => file === path || file.startsWith(`${path}${sep}`);
-    // A pattern also fits from anywhere, and one without a folder files of that name.
-    const globs = mark === "!" || mark === "-" ? [path, given].map(createGlob) : [];
-    const fitsName = mark === "!" && !given.includes("/") ? createGlob(given) : () => false;
-    const fits = (file: string): boolean =>
-      isInside(file) || globs.some((glob) => glob(file)) || fitsName(basename(file));
-    rules.push({ mark, fits });
+    const path = absolutePath(given, baseDirectory, disk.homeDirectory, disk.path);
+    if (mark === "" || mark === "+") places.push({ path, disk, scope, isNamed: true });
+    rules.push({ mark, fits: fileFilter({ mark, given, path, disk }) });
   }
-  const fitsOne = (mark: string, file: string): boolean =>
-    rules.some((rule) => rule.mark === mark && rule.fits(file));
-  const excludes = (file: string): boolean =>
-    fitsOne("-", file) || (fitsOne("!", file) && !fitsOne("+", file));
+  const fitsOne = (mark: string, ...file: Parameters<FileFilter>): boolean =>
+    rules.some((rule) => rule.mark === mark && rule.fits(...file));
+  const excludes: FileFilter = (...file) =>
+    fitsOne("-", ...file) || (fitsOne("!", ...file) && !fitsOne("+", ...file));
   return { places, excludes };
+}
+
+/** What an entry fits: its path on its own disk; as it is written, files of any disk. */
+function fileFilter({
+  mark,
+  given,
+  path,
+  disk,
+}: {
+  readonly mark: string;
+  readonly given: string;
+  readonly path: string;
+  readonly disk: Disk;
+}): FileFilter {
+  const isInside = (file: string, folder: string, { sep }: PlatformPath): boolean =>
+    file === folder || file.startsWith(`${folder}${sep}`);
+  // A pattern also fits from anywhere, and one without a folder files of that name.
+  const isPattern = mark === "!" || mark === "-";
+  const fitsPath = isPattern ? createGlob(path) : () => false;
+  const fitsGiven = isPattern ? createGlob(given) : () => false;
+  const fitsName = mark === "!" && !given.includes("/") ? createGlob(given) : () => false;
+  return (file, on) => {
+    const isOwn = on.id === disk.id;
+    return (
+      isInside(file, isOwn ? path : given, on.path) ||
+      (isOwn && fitsPath(file)) ||
+      fitsGiven(file) ||
+      fitsName(on.path.basename(file))
+    );
+  };
 }
 
 /** Levels below a glob's first wildcard that `**` reaches. */
@@ -127,30 +142,31 @@ export async function expandPlaces(places: readonly ResourcePlace[]): Promise<Re
   const expanded = await Promise.all(
     places.map(async (place) => {
       if (!/[*?[]/.test(place.path)) return [place];
-      const paths = await pathsOf(place.path);
+      const paths = await pathsOf(place.disk, place.path);
       return paths.map((path) => ({ ...place, path }));
     }),
   );
   return expanded.flat();
 }
 
-async function pathsOf(glob: string): Promise<string[]> {
+async function pathsOf(disk: Disk, glob: string): Promise<string[]> {
+  const { dirname, join } = disk.path;
   const fits = createGlob(glob);
   let folder = glob;
   while (/[*?[]/.test(folder)) folder = dirname(folder);
   const levels = glob.slice(folder.length).split(/[/\\]/).length;
   const last = levels + (glob.includes("**") ? maxGlobLevels : 0);
-  const found: string[] = [];
-  const visit = async (current: string, level: number): Promise<void> => {
-    const names = await readdir(current).catch(() => []);
-    for (const name of names.sort()) {
-      if (name.startsWith(".") || name === "node_modules") continue;
+  const visit = async (current: string, level: number): Promise<string[]> => {
+    const found = askEach(await entriesOf(disk, current), disk, async ({ name, kind: itself }) => {
+      if (name.startsWith(".") || name === "node_modules") return [];
       const path = join(current, name);
-      const kind = await kindOf(path);
-      if (fits(path) && (kind === "directory" || name.endsWith(".md"))) found.push(path);
-      else if (kind === "directory" && level < last) await visit(path, level + 1);
-    }
+      const kind = itself === "symlink" ? kindOfStat(await lookAt(disk, path)) : itself;
+      if (fits(path) && (kind === "directory" || name.endsWith(".md"))) return [path];
+      return kind === "directory" && level < last ? visit(path, level + 1) : [];
+    });
+    const paths: string[] = [];
+    for (const answer of found) paths.push(...(await answer()));
+    return paths;
   };
-  await visit(folder, 1);
-  return found;
+  return visit(folder, 1);
 }

@@ -14,7 +14,8 @@ import { dirname, join } from "node:path";
 import { SettingsStore } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { PromptResources } from "../resources.ts";
-import { readBoundText, readBoundTextNow, type TextBounds, textBoundsOf } from "./text-bounds.ts";
+import { type TextBounds, textBoundsOf } from "./project-bounds.ts";
+import { readBoundText, readBoundTextNow } from "./text-bounds.ts";
 
 let root: string;
 let dirs: { agentDirectory: string; cwd: string; homeDirectory: string };
@@ -99,7 +100,7 @@ it.runIf(existsSync("/dev/shm"))("reads what a project in shared memory says", a
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   const path = join(cwd, "AGENTS.md");
   writeFileSync(path, "shared words");
-  const found = await readBoundText(path, "project", textBoundsOf({ ...dirs, cwd }));
+  const found = await readBoundText(path, "project", await textBoundsOf({ ...dirs, cwd }));
   expect(found).toMatchObject({ kind: "text", text: "shared words" });
 });
 
@@ -147,7 +148,7 @@ describe.each([
 
   it("reads a file above the project that belongs to the user or root, and no other", async () => {
     const path = put("AGENTS.md", "above");
-    const bounds = textBoundsOf(dirs);
+    const bounds = await textBoundsOf(dirs);
     expect(await reasonOf(path, bounds)).toBe("text");
     // Root owns files for everybody, so its own file is given away; anybody else claims to be another.
     if (bounds.user === 0) chownSync(path, 4242, 4242);
@@ -159,18 +160,18 @@ describe.each([
     put("home/.git/HEAD", "");
     mkdirSync(join(root, "home", "code"));
     const path = link("home/code/AGENTS.md", join(root, "home", ".ssh", "id"));
-    const bounds = textBoundsOf({ ...dirs, cwd: join(root, "home", "code") });
+    const bounds = await textBoundsOf({ ...dirs, cwd: join(root, "home", "code") });
     expect(await reasonOf(path, bounds)).toBe("its real path is outside the project");
   });
 
   it("reads files of a worktree in the agent directory", async () => {
     const path = put("home/.pi/agent/worktrees/a/AGENTS.md", "inside");
-    const bounds = textBoundsOf({ ...dirs, cwd: dirname(path) });
+    const bounds = await textBoundsOf({ ...dirs, cwd: dirname(path) });
     expect(await reasonOf(path, bounds)).toBe("text");
   });
 
   it("never reads the user's keys, even from the user's own folder", async () => {
     const path = link("home/.pi/agent/AGENTS.md", "auth.json");
-    expect((await read(path, "own", textBoundsOf(dirs))).kind).toBe("unreadable");
+    expect((await read(path, "own", await textBoundsOf(dirs))).kind).toBe("unreadable");
   });
 });

@@ -1,15 +1,22 @@
-import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
-import { basename, dirname, sep } from "node:path";
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import {
-  attempt,
+  isWorkspaceError,
+  type WorkspaceReach,
+  type WorkspaceStat,
+} from "@tau-agent/rpc-protocol/workspace";
+import {
   type Diagnostic,
   errorCode,
+  isOutOfReach,
   keyFileNames,
-  readTextFile,
   readTextFileNow,
+  readTextIn,
   type TextFile,
 } from "@tau-agent/system";
-import { ancestorsOf, type ResourceDirs, type ResourcePlace } from "./places.ts";
+import { type Disk, type FoundFile, hostDisk, kindOfStat } from "./disk.ts";
+import type { ResourcePlace } from "./places.ts";
+import { isWithin, type TextBounds } from "./project-bounds.ts";
 
 /**
  * Whose choice a file is: `own` was put into the user's folders or named by the user, `project` came
@@ -17,31 +24,16 @@ import { ancestorsOf, type ResourceDirs, type ResourcePlace } from "./places.ts"
  */
 export type TextOrigin = "own" | "project";
 
-export interface TextBounds {
-  /** The project and, if it is inside one, its repository; as named and with links followed. */
-  readonly named: readonly string[];
-  readonly real: readonly string[];
-  readonly agentDirectory: string;
-  /** Undefined where files have no owners. */
-  readonly user: number | undefined;
-}
-
 /** More than any instructions; a project must not fill the request. */
 const MAX_PROJECT_TEXT = 1024 * 1024;
 const BINARY_SAMPLE = 8192;
 
-/** Finds out what belongs to a project. A few looks at folders, so it is done once for each load. */
-export function textBoundsOf({
-  cwd,
-  agentDirectory,
-  homeDirectory,
-}: Pick<ResourceDirs, "cwd" | "agentDirectory" | "homeDirectory">): TextBounds {
-  const user = process.geteuid?.();
-  const root = repositoryOf(cwd, user);
-  // A home under version control does not make everything in it part of each project.
-  const isHome = root !== undefined && isWithin(realOf(homeDirectory), realOf(root));
-  const named = root === undefined || isHome ? [cwd] : [cwd, root];
-  return { named, real: named.map(realOf), agentDirectory: realOf(agentDirectory), user };
+/** Where a file is, and what is known of it. */
+export interface FoundText {
+  /** By default the project's for what came with it, and this machine's for all else. */
+  readonly disk?: Disk | undefined;
+  /** What is at the path, when that was asked already. */
+  readonly found?: FoundFile;
 }
 
 /** The origin of what is found in a place. */
@@ -49,30 +41,59 @@ export function originOf({ scope, isNamed }: Pick<ResourcePlace, "scope" | "isNa
   return scope === "project" && !isNamed ? "project" : "own";
 }
 
+/** @throws {WorkspaceError} when the disk cannot be reached */
 export async function readBoundText(
   path: string,
   origin: TextOrigin,
   bounds: TextBounds,
+  given: FoundText = {},
 ): Promise<TextFile> {
-  const found = decide(path, origin, bounds);
-  return typeof found === "string" ? checked(path, await readTextFile(found)) : found;
+  const disk = given.disk ?? (origin === "own" ? undefined : bounds.disk) ?? hostDisk("");
+  const maxBytes = origin === "project" ? MAX_PROJECT_TEXT : undefined;
+  const looked = "found" in given ? given.found : disk.files.stat(path);
+  const within = reachOf(path, origin, bounds, disk);
+  // What is far away is read while it is looked at: what counts is the file that is opened.
+  const early = disk.isFar && within !== "unknown" && looked instanceof Promise;
+  const text = early ? readTextIn(disk.files, path, { maxBytes, within }) : undefined;
+  text?.catch(() => {});
+  try {
+    const found = await looked;
+    if (found === undefined) return { kind: "missing", path };
+    const real = found.realPath ?? path;
+    const reason = problemOf({ path, real, found, disk }, origin, bounds);
+    if (reason !== undefined) return refused(path, reason);
+    const reach = { allow: [real], deny: [] };
+    const last = text ?? readTextIn(disk.files, real, { maxBytes, within: reach });
+    return checked(path, await last);
+  } catch (error) {
+    if (isOutOfReach(error)) throw error;
+    return failed(path, error);
+  }
 }
 
-/** {@link readBoundText} for a few small files, without leaving the thread. */
+/** {@link readBoundText} for a file of this machine, without leaving the thread. */
 export function readBoundTextNow(path: string, origin: TextOrigin, bounds: TextBounds): TextFile {
-  const found = decide(path, origin, bounds);
-  return typeof found === "string" ? checked(path, readTextFileNow(found)) : found;
+  try {
+    const real = realpathSync(path);
+    const stats = statSync(real);
+    const kind = stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
+    const found: WorkspaceStat = { kind, size: stats.size, realPath: real };
+    const reason = problemOf({ path, real, found, disk: hostDisk("") }, origin, bounds);
+    return reason === undefined ? checked(path, readTextFileNow(real)) : refused(path, reason);
+  } catch (error) {
+    return failed(path, error);
+  }
 }
 
 /** Why a folder of a project is not searched; undefined when it may be. */
 export function folderProblem(
   path: string,
+  found: WorkspaceStat | undefined,
   origin: TextOrigin,
   bounds: TextBounds,
 ): string | undefined {
-  return attempt(() =>
-    origin === "own" ? undefined : problemOf(path, realpathSync(path), bounds),
-  );
+  if (origin === "own" || found === undefined) return undefined;
+  return strangerProblem(path, found.realPath ?? path, bounds);
 }
 
 /** Says that a file or folder does not count. */
@@ -80,54 +101,66 @@ export function leftOut(path: string, reason: string): Diagnostic {
   return { severity: "warning", message: `${path} is left out: ${reason}`, path };
 }
 
-/** The real path to read, or why there is nothing to read. */
-function decide(path: string, origin: TextOrigin, bounds: TextBounds): string | TextFile {
-  try {
-    const real = realpathSync(path);
-    const problem = contentProblem(real, statSync(real), origin, bounds);
-    const outside = origin === "own" ? undefined : problemOf(path, real, bounds);
-    const reason = outside ?? problem;
-    return reason === undefined ? real : refused(path, reason);
-  } catch (error) {
-    const isMissing = ["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "");
-    if (isMissing) return { kind: "missing", path };
-    return refused(path, `it cannot be opened (${errorCode(error) ?? "unknown error"})`);
-  }
+interface Judged {
+  readonly path: string;
+  readonly real: string;
+  readonly found: WorkspaceStat;
+  readonly disk: Disk;
+}
+
+/** Why a text does not count. */
+function problemOf(file: Judged, origin: TextOrigin, bounds: TextBounds): string | undefined {
+  const { path, real } = file;
+  const outside = origin === "own" ? undefined : strangerProblem(path, real, bounds);
+  return outside ?? contentProblem(file, origin, bounds);
 }
 
 /** What is wrong with a file wherever it is. */
 function contentProblem(
-  real: string,
-  stats: Stats,
+  { real, found, disk }: Judged,
   origin: TextOrigin,
   { agentDirectory }: TextBounds,
 ): string | undefined {
-  if (!stats.isFile()) return "it is not a regular file";
+  if (kindOfStat(found) !== "file") return "it is not a regular file";
   // Somebody may work in shared memory, which is beside the devices.
   if (/^\/(?:proc|sys|dev(?!\/shm\/))\//.test(real)) return "it is not a regular file";
-  if (keyFileNames.some((name) => name === basename(real)) && dirname(real) === agentDirectory) {
-    return "it holds keys";
-  }
-  if (origin === "project" && stats.size > MAX_PROJECT_TEXT) return "it is larger than 1 MiB";
+  const holdsKeys = keyFileNames.some((name) => name === basename(real));
+  if (!disk.isFar && holdsKeys && dirname(real) === agentDirectory) return "it holds keys";
+  if (origin === "project" && found.size > MAX_PROJECT_TEXT) return "it is larger than 1 MiB";
   return undefined;
 }
 
 /** Why something a project names does not belong to it. */
-function problemOf(path: string, real: string, bounds: TextBounds): string | undefined {
-  const { named, real: inside, agentDirectory, user } = bounds;
-  const isBelow = named.some((folder) => isWithin(path, folder));
-  const home = inside.find((folder) => isWithin(real, folder));
-  // Worktrees of subagents are in the agent directory.
-  const isOwnFolder = home !== undefined && isWithin(home, agentDirectory);
-  if (isWithin(real, agentDirectory) && !isOwnFolder) {
-    return "it is in the agent directory";
+function strangerProblem(path: string, real: string, bounds: TextBounds): string | undefined {
+  const { named, real: inside, agentDirectory, user, disk, open } = bounds;
+  const { sep, dirname } = (disk ?? hostDisk("")).path;
+  const isBelow = named.some((folder) => isWithin(path, folder, sep));
+  const home = inside.find((folder) => isWithin(real, folder, sep));
+  if (disk === undefined) {
+    // Worktrees of subagents are in the agent directory.
+    const isOwnFolder = home !== undefined && isWithin(home, agentDirectory, sep);
+    if (isWithin(real, agentDirectory, sep) && !isOwnFolder) return "it is in the agent directory";
   }
   if (isBelow) return home === undefined ? "its real path is outside the project" : undefined;
+  if (open.has(dirname(path)))
+    return "it is in a folder above the project that anybody may write to";
   if (user === undefined) return undefined;
   const owners = [lstatSync(path).uid, statSync(real).uid];
   return owners.every((owner) => owner === user || owner === 0)
     ? undefined
     : "it is above the project and belongs to another user";
+}
+
+/** What may be opened at a path; `unknown` until it is known what is there. */
+export function reachOf(
+  path: string,
+  origin: TextOrigin,
+  { named, real }: TextBounds,
+  { path: { sep } }: Disk,
+): WorkspaceReach | undefined | "unknown" {
+  if (origin === "own") return undefined;
+  const isBelow = named.some((folder) => isWithin(path, folder, sep));
+  return isBelow ? { allow: real, deny: [] } : "unknown";
 }
 
 function checked(path: string, file: TextFile): TextFile {
@@ -137,30 +170,14 @@ function checked(path: string, file: TextFile): TextFile {
   return isBinary ? refused(path, "it is a binary file") : { ...file, path };
 }
 
+function failed(path: string, error: unknown): TextFile {
+  const isOfWorkspace = isWorkspaceError(error);
+  const code = errorCode(isOfWorkspace ? error.cause : error);
+  if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing", path };
+  const reason = code ?? (isOfWorkspace ? error.message : "unknown error");
+  return refused(path, `it cannot be opened (${reason})`);
+}
+
 function refused(path: string, reason: string): TextFile {
   return { kind: "unreadable", path, diagnostic: leftOut(path, reason) };
-}
-
-/** The folder of the nearest `.git`, unless somebody else put it above the project. */
-function repositoryOf(cwd: string, user: number | undefined): string | undefined {
-  for (const dir of ancestorsOf(cwd)) {
-    const marker = statSync(`${dir}${sep}.git`, { throwIfNoEntry: false });
-    if (marker === undefined) continue;
-    if (user === undefined) return dir;
-    const owners = [user, 0, statSync(cwd, { throwIfNoEntry: false })?.uid];
-    return owners.includes(marker.uid) ? dir : undefined;
-  }
-  return undefined;
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

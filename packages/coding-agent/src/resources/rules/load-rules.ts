@@ -1,15 +1,10 @@
-import { join } from "node:path";
 import type { Diagnostic } from "@tau-agent/system";
 import { collectResources } from "../files/collect-resources.ts";
-import { namesIn } from "../files/folder-names.ts";
-import {
-  ancestorsOf,
-  findGitRoot,
-  kindOf,
-  type ResourceDirs,
-  type ResourcePlace,
-} from "../files/places.ts";
-import { originOf, readBoundText, textBoundsOf } from "../files/text-bounds.ts";
+import { fittingEntries } from "../files/folder-names.ts";
+import { findGitRoot } from "../files/git-root.ts";
+import { ancestorsOf, disksOf, type ResourceDirs, type ResourcePlace } from "../files/places.ts";
+import { textBoundsOf } from "../files/project-bounds.ts";
+import { originOf, readBoundText } from "../files/text-bounds.ts";
 import type { StreamRule } from "./stream-rule.ts";
 
 export interface LoadedRules {
@@ -23,15 +18,18 @@ export interface LoadedRules {
  */
 export async function loadRules(dirs: ResourceDirs): Promise<LoadedRules> {
   const diagnostics: Diagnostic[] = [];
-  const bounds = textBoundsOf(dirs);
+  const [places, bounds] = await Promise.all([placesOf(dirs), textBoundsOf(dirs)]);
   const rules = await collectResources(
-    await placesOf(dirs),
+    places,
     {
       noun: "Rule",
-      filesIn: ({ path }) => filesIn(path, diagnostics),
-      read: async ({ path }, place) => {
+      filesIn,
+      read: async ({ path }, place, found, problems) => {
+        const { disk } = place;
+        const file = await readBoundText(path, originOf(place), bounds, { disk, found });
+        if ((await found)?.kind === "directory") return undefined;
         const { readRule } = await import("./read-rule.ts");
-        return readRule(await readBoundText(path, originOf(place), bounds), diagnostics);
+        return readRule(file, problems);
       },
     },
     { diagnostics },
@@ -39,13 +37,12 @@ export async function loadRules(dirs: ResourceDirs): Promise<LoadedRules> {
   return { rules, diagnostics };
 }
 
-async function placesOf({
-  agentDirectory,
-  cwd,
-  homeDirectory,
-}: ResourceDirs): Promise<ResourcePlace[]> {
-  const root = (await findGitRoot(cwd))?.root ?? cwd;
-  const upward = ancestorsOf(cwd);
+async function placesOf(dirs: ResourceDirs): Promise<ResourcePlace[]> {
+  const { agentDirectory, cwd, homeDirectory } = dirs;
+  const { host, project: disk } = disksOf(dirs);
+  const { join } = disk.path;
+  const root = (await findGitRoot(disk, cwd))?.root ?? cwd;
+  const upward = ancestorsOf(cwd, disk.path);
   const within = upward.slice(0, Math.max(1, upward.indexOf(root) + 1));
   const project = [
     join(cwd, ".pi"),
@@ -54,20 +51,31 @@ async function placesOf({
     ...within.flatMap((dir) => [join(dir, ".agents"), join(dir, ".agent")]),
   ];
   const user = [
-    agentDirectory,
-    join(homeDirectory, ".omp", "agent"),
-    join(homeDirectory, ".agents"),
-    join(homeDirectory, ".agent"),
+    [agentDirectory],
+    [homeDirectory, ".omp", "agent"],
+    [homeDirectory, ".agents"],
+    [homeDirectory, ".agent"],
   ];
+  const rest = { isNamed: false } as const;
   return [
-    ...project.map((dir) => ({ dir, scope: "project" as const })),
-    ...user.map((dir) => ({ dir, scope: "user" as const })),
-  ].map(({ dir, scope }) => ({ path: join(dir, "rules"), scope, isNamed: false }));
+    ...project.map((dir) => ({
+      path: join(dir, "rules"),
+      disk,
+      scope: "project" as const,
+      ...rest,
+    })),
+    ...user.map((parts) => ({
+      ...{ path: host.path.join(...parts, "rules"), disk: host, scope: "user" as const },
+      ...rest,
+    })),
+  ];
 }
 
-async function filesIn(folder: string, diagnostics: Diagnostic[]): Promise<{ path: string }[]> {
-  const names = await namesIn(folder, /^[^.].*\.mdc?$/, diagnostics);
-  const paths = names.map((name) => join(folder, name));
-  const kinds = await Promise.all(paths.map(kindOf));
-  return paths.filter((_, at) => kinds[at] !== "directory").map((path) => ({ path }));
+async function filesIn(
+  { path: folder, disk }: ResourcePlace,
+  diagnostics: Diagnostic[],
+): Promise<{ path: string }[]> {
+  const entries = await fittingEntries(disk, folder, /^[^.].*\.mdc?$/, diagnostics);
+  const files = entries.filter(({ kind }) => kind !== "directory");
+  return files.map(({ name }) => ({ path: disk.path.join(folder, name) }));
 }

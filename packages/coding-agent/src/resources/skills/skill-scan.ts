@@ -1,13 +1,12 @@
-import type { Dirent } from "node:fs";
-import { opendir } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import type { WorkspaceEntry } from "@tau-agent/rpc-protocol/workspace";
 import { type Diagnostic, type IgnoreRules, readIgnoreRules } from "@tau-agent/system";
-import { kindOf, realPathOf } from "../files/places.ts";
+import { askEach, type Disk, entriesOf, kindOfStat, lookAt } from "../files/disk.ts";
+import type { TextBounds } from "../files/project-bounds.ts";
 import {
   folderProblem,
   leftOut,
+  reachOf,
   readBoundText,
-  type TextBounds,
   type TextOrigin,
 } from "../files/text-bounds.ts";
 
@@ -23,6 +22,7 @@ export interface SkillScan {
 }
 
 interface ScanBounds {
+  readonly disk: Disk;
   readonly origin: TextOrigin;
   readonly bounds: TextBounds;
 }
@@ -30,12 +30,24 @@ interface ScanBounds {
 /** Far above any collection of skills, and read within a fraction of a second. */
 const MAX_ENTRIES = 10_000;
 const MAX_LEVELS = 12;
-/** For file systems on which even that takes long. */
+/** For file systems on which even that takes long, and for those that are far away. */
 const MAX_MS = 2000;
+const MAX_FAR_MS = 10_000;
 
 interface Rules {
   readonly dir: string;
   readonly rulesOn: IgnoreRules;
+}
+
+/** What is in a folder, and what may be left out of it. */
+interface Folder {
+  readonly real: string;
+  readonly problem: string | undefined;
+  readonly entries: readonly WorkspaceEntry[];
+  /** It is one skill, by this file. */
+  readonly skillFile: string | undefined;
+  readonly rules: readonly Rules[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 const ignoreFiles = [".gitignore", ".ignore", ".fdignore"];
@@ -61,82 +73,56 @@ class Scan implements SkillScan {
   readonly diagnostics: Diagnostic[] = [];
   readonly #root: string;
   readonly #takesRootFiles: boolean;
-  readonly #bounds: ScanBounds;
+  readonly #disk: Disk;
+  readonly #folders: Folders;
   readonly #seen = new Set<string>();
-  readonly #deadline = performance.now() + MAX_MS;
+  readonly #maxMs: number;
+  readonly #deadline: number;
   #entries = 0;
   #isOver = false;
 
   constructor(root: string, takesRootFiles: boolean, bounds: ScanBounds) {
     this.#root = root;
     this.#takesRootFiles = takesRootFiles;
-    this.#bounds = bounds;
+    this.#disk = bounds.disk;
+    this.#folders = new Folders(root, bounds);
+    this.#maxMs = bounds.disk.isFar ? MAX_FAR_MS : MAX_MS;
+    this.#deadline = performance.now() + this.#maxMs;
   }
 
   async visit(dir: string, above: readonly Rules[]): Promise<void> {
-    const real = await realPathOf(dir);
-    if (this.#seen.has(real)) return;
-    this.#seen.add(real);
-    const { origin, bounds } = this.#bounds;
-    const problem = folderProblem(dir, origin, bounds);
-    if (problem !== undefined) {
-      this.diagnostics.push(leftOut(dir, problem));
+    const folder = await this.#folders.open(dir, above);
+    if (this.#seen.has(folder.real)) return;
+    this.#seen.add(folder.real);
+    if (folder.problem !== undefined) {
+      this.diagnostics.push(leftOut(dir, folder.problem));
       return;
     }
-    const entries = await this.#entriesOf(dir);
-    const skillFile = join(dir, "SKILL.md");
-    if (entries.some(({ name }) => name === "SKILL.md")) {
-      const kind = await kindOf(skillFile);
-      if (kind === "file" || kind === "other") {
-        this.candidates.push({ path: skillFile, isSkillFile: true });
-        return;
-      }
+    this.#entries += folder.entries.length;
+    if (folder.skillFile !== undefined) {
+      this.candidates.push({ path: folder.skillFile, isSkillFile: true });
+      return;
     }
-    const rules = [...above, ...(await this.#rulesOf(dir, entries))];
-    for (const entry of entries) await this.#consider(dir, entry, rules);
+    this.diagnostics.push(...folder.diagnostics);
+    const kinds = askEach(folder.entries, this.#disk, (entry) => this.#folders.kindOf(dir, entry));
+    for (const [index, { name }] of folder.entries.entries()) {
+      if (isHidden(name) || this.#mustStop()) continue;
+      const kind = (await kinds[index]?.()) ?? "missing";
+      await this.#consider({ dir, name, kind }, folder.rules);
+    }
   }
 
-  async #consider(dir: string, entry: Dirent, rules: readonly Rules[]): Promise<void> {
-    const { name } = entry;
-    if (name.startsWith(".") || name === "node_modules" || this.#mustStop()) return;
-    const path = join(dir, name);
-    const kind = entry.isDirectory() ? "directory" : entry.isFile() ? "file" : await kindOf(path);
+  async #consider(
+    { dir, name, kind }: { dir: string; name: string; kind: ReturnType<typeof kindOfStat> },
+    rules: readonly Rules[],
+  ): Promise<void> {
+    const path = this.#disk.path.join(dir, name);
     const isCandidate = this.#takesRootFiles && dir === this.#root && name.endsWith(".md");
     if (kind !== "directory" && !isCandidate) return;
-    if (isIgnored(path, kind === "directory", rules)) return;
+    if (isIgnored(this.#disk, path, kind === "directory", rules)) return;
     if (kind === "directory") {
-      const level = relative(this.#root, path).split(sep).length;
-      if (level <= MAX_LEVELS) await this.visit(path, rules);
+      if (levelOf(this.#disk, this.#root, path) <= MAX_LEVELS) await this.visit(path, rules);
     } else if (kind !== "missing") this.candidates.push({ path, isSkillFile: false });
-  }
-
-  /** The entries of a folder by name, as many as may still be read. */
-  async #entriesOf(dir: string): Promise<Dirent[]> {
-    const entries: Dirent[] = [];
-    if (this.#mustStop()) return entries;
-    try {
-      for await (const entry of await opendir(dir, { bufferSize: 256 })) {
-        if (this.#mustStop()) break;
-        this.#entries += 1;
-        entries.push(entry);
-      }
-    } catch {
-      // A folder that cannot be read holds no skills.
-    }
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  async #rulesOf(dir: string, entries: readonly Dirent[]): Promise<Rules[]> {
-    const present = ignoreFiles.filter((name) => entries.some((entry) => entry.name === name));
-    if (present.length === 0) return [];
-    const texts: string[] = [];
-    for (const name of present) {
-      const path = join(dir, name);
-      const file = await readBoundText(path, this.#bounds.origin, this.#bounds.bounds);
-      if (file.kind === "unreadable") this.diagnostics.push(file.diagnostic);
-      if (file.kind === "text") texts.push(file.text);
-    }
-    return [{ dir, rulesOn: readIgnoreRules(texts.join("\n")) }];
   }
 
   #mustStop(): boolean {
@@ -146,13 +132,122 @@ class Scan implements SkillScan {
     this.#isOver = true;
     const reason = isFull
       ? `the search for skills stopped after ${MAX_ENTRIES} files and folders`
-      : `the search for skills stopped after ${MAX_MS / 1000} seconds`;
+      : `the search for skills stopped after ${this.#maxMs / 1000} seconds`;
     this.diagnostics.push(leftOut(this.#root, `the rest of it; ${reason}`));
     return true;
   }
 }
 
-function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]): boolean {
+/**
+ * Opens folders; on a disk that is far away also those below them, before their turn comes: a tree then
+ * costs a round trip for each of its levels.
+ */
+class Folders {
+  readonly #root: string;
+  readonly #bounds: ScanBounds;
+  readonly #opened = new Map<string, Promise<Folder>>();
+  readonly #seen = new Set<string>();
+  #entries = 0;
+
+  constructor(root: string, bounds: ScanBounds) {
+    this.#root = root;
+    this.#bounds = bounds;
+  }
+
+  open(dir: string, above: readonly Rules[]): Promise<Folder> {
+    return this.#opened.get(dir) ?? this.#open(dir, above);
+  }
+
+  async kindOf(dir: string, { name, kind }: WorkspaceEntry) {
+    if (kind !== "symlink") return kind;
+    const { disk } = this.#bounds;
+    return kindOfStat(await lookAt(disk, disk.path.join(dir, name)));
+  }
+
+  async #open(dir: string, above: readonly Rules[]): Promise<Folder> {
+    const { disk, origin, bounds } = this.#bounds;
+    const looked = lookAt(disk, dir);
+    const within = reachOf(dir, origin, bounds, disk);
+    const isEarly = disk.isFar && within !== "unknown";
+    const listed = isEarly ? entriesOf(disk, dir, { within }) : undefined;
+    listed?.catch(() => {});
+    const found = await looked;
+    const real = found?.realPath ?? dir;
+    const problem = folderProblem(dir, found, origin, bounds);
+    const nothing = {
+      real,
+      problem,
+      skillFile: undefined,
+      entries: [],
+      rules: [],
+      diagnostics: [],
+    };
+    if (found === undefined || problem !== undefined) return nothing;
+    const entries = await (listed ?? entriesOf(disk, dir));
+    const skillFile = await this.#skillFileIn(dir, entries);
+    if (skillFile !== undefined) return { ...nothing, entries, skillFile };
+    const { rules, diagnostics } = await this.#rulesIn(dir, entries);
+    const folder = { ...nothing, entries, rules: [...above, ...rules], diagnostics };
+    if (disk.isFar) this.#openBelow(dir, folder);
+    return folder;
+  }
+
+  async #skillFileIn(dir: string, entries: readonly WorkspaceEntry[]): Promise<string | undefined> {
+    const entry = entries.find(({ name }) => name === "SKILL.md");
+    if (entry === undefined) return undefined;
+    const kind = await this.kindOf(dir, entry);
+    const isFile = kind === "file" || kind === "other";
+    return isFile ? this.#bounds.disk.path.join(dir, entry.name) : undefined;
+  }
+
+  async #rulesIn(dir: string, entries: readonly WorkspaceEntry[]) {
+    const { disk, origin, bounds } = this.#bounds;
+    const diagnostics: Diagnostic[] = [];
+    const present = ignoreFiles.filter((name) => entries.some((entry) => entry.name === name));
+    if (present.length === 0) return { rules: [], diagnostics };
+    const paths = present.map((name) => disk.path.join(dir, name));
+    const texts: string[] = [];
+    const read = askEach(paths, disk, (path) => readBoundText(path, origin, bounds, { disk }));
+    for (const answer of read) {
+      const file = await answer();
+      if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
+      if (file.kind === "text") texts.push(file.text);
+    }
+    return { rules: [{ dir, rulesOn: readIgnoreRules(texts.join("\n")) }], diagnostics };
+  }
+
+  /** Within the limits of the search, and below each folder once, whatever links lead to it. */
+  #openBelow(dir: string, { real, entries, rules }: Folder): void {
+    const { disk } = this.#bounds;
+    this.#entries += entries.length;
+    if (this.#seen.has(real) || this.#entries > MAX_ENTRIES) return;
+    this.#seen.add(real);
+    for (const { name, kind } of entries) {
+      if (kind !== "directory" || isHidden(name)) continue;
+      const path = disk.path.join(dir, name);
+      if (levelOf(disk, this.#root, path) > MAX_LEVELS) continue;
+      if (isIgnored(disk, path, true, rules)) continue;
+      const opened = this.#open(path, rules);
+      opened.catch(() => {});
+      this.#opened.set(path, opened);
+    }
+  }
+}
+
+function isHidden(name: string): boolean {
+  return name.startsWith(".") || name === "node_modules";
+}
+
+function levelOf({ path: { relative, sep } }: Disk, root: string, path: string): number {
+  return relative(root, path).split(sep).length;
+}
+
+function isIgnored(
+  { path: { relative, sep } }: Disk,
+  path: string,
+  isDirectory: boolean,
+  rules: readonly Rules[],
+): boolean {
   return rules.some(({ dir, rulesOn }) => {
     const local = relative(dir, path).split(sep).join("/");
     return rulesOn(local, isDirectory) === "ignored";

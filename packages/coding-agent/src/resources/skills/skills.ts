@@ -1,17 +1,18 @@
-import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "@tau-agent/system";
 import { collectResources } from "../files/collect-resources.ts";
+import { askEach, type FoundFile, kindOf } from "../files/disk.ts";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
+import { findGitRoot } from "../files/git-root.ts";
 import {
   ancestorsOf,
-  findGitRoot,
-  kindOf,
+  disksOf,
   type LoadOptions,
   type ResourceDirs,
   type ResourcePlace,
   type ResourceScope,
 } from "../files/places.ts";
-import { originOf, readBoundText, type TextBounds, textBoundsOf } from "../files/text-bounds.ts";
+import { type TextBounds, textBoundsOf } from "../files/project-bounds.ts";
+import { originOf, readBoundText } from "../files/text-bounds.ts";
 import { type SkillCandidate, scanForSkills } from "./skill-scan.ts";
 
 /** Knowledge a model reads when a task calls for it. */
@@ -24,6 +25,8 @@ export interface Skill {
   readonly scope: ResourceScope;
   /** Kept out of the system prompt; the command works all the same. */
   readonly isHiddenFromModel: boolean;
+  /** Its files are in the session's workspace, which is not this machine. */
+  readonly isElsewhere?: true;
 }
 
 /** Skills by precedence, and what was wrong with others. */
@@ -40,17 +43,19 @@ async function standardPlaces(
   dirs: ResourceDirs,
 ): Promise<(ResourcePlace & { isNative: boolean })[]> {
   const { agentDirectory, cwd, homeDirectory } = dirs;
-  const root = (await findGitRoot(cwd))?.root ?? cwd;
-  const upward = ancestorsOf(cwd);
+  const { host, project: disk } = disksOf(dirs);
+  const { join } = disk.path;
+  const root = (await findGitRoot(disk, cwd))?.root ?? cwd;
+  const upward = ancestorsOf(cwd, disk.path);
   const within = upward.slice(0, Math.max(1, upward.indexOf(root) + 1));
-  const project = { scope: "project", isNamed: false } as const;
-  const user = { scope: "user", isNamed: false } as const;
+  const project = { disk, scope: "project", isNamed: false } as const;
+  const user = { disk: host, scope: "user", isNamed: false } as const;
   return [
     { ...project, isNative: true, path: join(cwd, ".pi", "skills") },
     { ...project, isNative: true, path: join(cwd, ".pi", "agent", "skills") },
     ...within.map((dir) => ({ ...project, isNative: false, path: join(dir, ".agents", "skills") })),
-    { ...user, isNative: true, path: join(agentDirectory, "skills") },
-    { ...user, isNative: false, path: join(homeDirectory, ".agents", "skills") },
+    { ...user, isNative: true, path: host.path.join(agentDirectory, "skills") },
+    { ...user, isNative: false, path: host.path.join(homeDirectory, ".agents", "skills") },
   ];
 }
 
@@ -63,7 +68,8 @@ async function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]) {
     ...standard.filter((place) => place.scope === scope),
   ];
   // Home and project may be one folder; the files are the user's then.
-  const ownDirs = new Set(standard.filter(({ scope }) => scope === "user").map(({ path }) => path));
+  const own = standard.filter(({ scope }) => scope === "user").map(({ path }) => path);
+  const ownDirs = new Set(dirs.disk === undefined ? own : []);
   const project = of("project").filter((place) => place.isNamed || !ownDirs.has(place.path));
   return [...of("temporary"), ...project, ...of("user"), ...of("package")];
 }
@@ -78,51 +84,59 @@ export async function loadSkills(
   options: LoadOptions = {},
 ): Promise<LoadedSkills> {
   const diagnostics: Diagnostic[] = [];
-  const reading = { bounds: textBoundsOf(dirs), diagnostics };
+  const [places, bounds] = await Promise.all([placesOf(dirs, named), textBoundsOf(dirs)]);
   const skills = await collectResources(
-    await placesOf(dirs, named),
+    places,
     {
       noun: "Skill",
-      filesIn: (place) => candidatesIn(place, reading),
-      read: (candidate, place) => readSkill(candidate, place, reading),
+      filesIn: (place, problems) => candidatesIn(place, bounds, problems),
+      read: (candidate, place, found, problems) =>
+        readSkill({ candidate, place, found }, bounds, problems),
     },
     { ...options, diagnostics },
   );
   return { skills, diagnostics };
 }
 
-interface Reading {
-  readonly bounds: TextBounds;
-  readonly diagnostics: Diagnostic[];
-}
-
 async function candidatesIn(
   place: ResourcePlace & { isNative: boolean },
-  { bounds, diagnostics }: Reading,
+  bounds: TextBounds,
+  diagnostics: Diagnostic[],
 ): Promise<readonly SkillCandidate[]> {
-  const kind = await kindOf(place.path);
+  const { path, disk, isNamed } = place;
+  const scanned = askEach([path], disk, () =>
+    scanForSkills(path, place.isNative, { disk, origin: originOf(place), bounds }),
+  );
+  const kind = await kindOf(disk, path);
   if (kind === "directory") {
-    const origin = originOf(place);
-    const found = await scanForSkills(place.path, place.isNative, { origin, bounds });
-    diagnostics.push(...found.diagnostics);
-    return found.candidates;
+    const found = await scanned[0]?.();
+    diagnostics.push(...(found?.diagnostics ?? []));
+    return found?.candidates ?? [];
   }
-  if (kind === "file") return [{ path: place.path, isSkillFile: true }];
-  if (place.isNamed) {
-    const message = `There are no skills at ${place.path}`;
-    diagnostics.push({ severity: "warning", message, path: place.path });
+  if (kind === "file") return [{ path, isSkillFile: true }];
+  if (isNamed) {
+    const message = `There are no skills at ${path}`;
+    diagnostics.push({ severity: "warning", message, path });
   }
   return [];
 }
 
+interface FoundSkill {
+  readonly candidate: SkillCandidate;
+  readonly place: ResourcePlace;
+  readonly found: FoundFile;
+}
+
 async function readSkill(
-  candidate: SkillCandidate,
-  { scope, isNamed }: ResourcePlace,
-  { bounds, diagnostics }: Reading,
+  { candidate, place: { disk, scope, isNamed }, found }: FoundSkill,
+  bounds: TextBounds,
+  diagnostics: Diagnostic[],
 ): Promise<Skill | undefined> {
   const { path } = candidate;
+  const { basename, dirname } = disk.path;
   const warn = (message: string) => diagnostics.push({ severity: "warning", message, path });
-  const file = await readBoundText(path, originOf({ scope, isNamed }), bounds);
+  const origin = originOf({ scope, isNamed });
+  const file = await readBoundText(path, origin, bounds, { disk, found });
   if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
   if (file.kind !== "text") return undefined;
   const { attributes, problem } = await parseFrontmatter(file.text);
@@ -142,5 +156,6 @@ async function readSkill(
     warn(`The description of skill ${name} is longer than 1024 characters (in ${path})`);
   }
   const isHiddenFromModel = attributes["disable-model-invocation"] === true;
-  return { name, description, filePath: path, baseDir, scope, isHiddenFromModel };
+  const elsewhere = disk.isFar ? { isElsewhere: true as const } : {};
+  return { name, description, filePath: path, baseDir, scope, isHiddenFromModel, ...elsewhere };
 }

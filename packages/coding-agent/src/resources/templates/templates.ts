@@ -1,16 +1,17 @@
-import { basename, join } from "node:path";
 import type { Diagnostic } from "@tau-agent/system";
 import { collectResources } from "../files/collect-resources.ts";
-import { namesIn } from "../files/folder-names.ts";
+import { askEach, type FoundFile, kindOf } from "../files/disk.ts";
+import { fittingEntries } from "../files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
 import {
-  kindOf,
+  disksOf,
   type LoadOptions,
   type ResourceDirs,
   type ResourcePlace,
   type ResourceScope,
 } from "../files/places.ts";
-import { originOf, readBoundText, type TextBounds, textBoundsOf } from "../files/text-bounds.ts";
+import { type TextBounds, textBoundsOf } from "../files/project-bounds.ts";
+import { originOf, readBoundText } from "../files/text-bounds.ts";
 
 export interface PromptTemplate {
   readonly name: string;
@@ -31,17 +32,20 @@ const shownLength = 60;
 
 function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]): ResourcePlace[] {
   const { agentDirectory, cwd } = dirs;
-  const user = join(agentDirectory, "prompts");
+  const { host, project: disk } = disksOf(dirs);
+  const { join } = disk.path;
+  const user = host.path.join(agentDirectory, "prompts");
   const project = [join(cwd, ".pi", "prompts"), join(cwd, ".pi", "agent", "prompts")];
+  const diskOf = (scope: ResourceScope) => (scope === "project" ? disk : host);
   const of = (scope: ResourceScope, paths: readonly string[]) => [
     ...named.filter((place) => place.scope === scope),
-    ...paths.map((path) => ({ path, scope, isNamed: false })),
+    ...paths.map((path) => ({ path, disk: diskOf(scope), scope, isNamed: false })),
   ];
   return [
     ...of("temporary", []),
     ...of(
       "project",
-      project.filter((path) => path !== user),
+      project.filter((path) => disk.isFar || path !== user),
     ),
     ...of("user", [user]),
     ...of("package", []),
@@ -49,26 +53,33 @@ function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]): Resource
 }
 
 async function filesIn(place: ResourcePlace, diagnostics: Diagnostic[]): Promise<string[]> {
-  const kind = await kindOf(place.path);
-  if (kind === "file") return [place.path];
+  const { path, disk, isNamed } = place;
+  const listed = askEach([path], disk, () =>
+    fittingEntries(disk, path, /^[^.].*\.md$/s, diagnostics),
+  );
+  const kind = await kindOf(disk, path);
+  if (kind === "file") return [path];
   if (kind === "directory") {
-    const names = await namesIn(place.path, /^[^.].*\.md$/s, diagnostics);
-    return names.map((name) => join(place.path, name));
+    const entries = (await listed[0]?.()) ?? [];
+    const files = entries.filter((entry) => entry.kind !== "directory");
+    return files.map(({ name }) => disk.path.join(path, name));
   }
-  if (place.isNamed) {
-    const message = `There are no prompt templates at ${place.path}`;
-    diagnostics.push({ severity: "warning", message, path: place.path });
+  if (isNamed) {
+    const message = `There are no prompt templates at ${path}`;
+    diagnostics.push({ severity: "warning", message, path });
   }
   return [];
 }
 
 async function readTemplate(
   path: string,
-  { scope, isNamed }: ResourcePlace,
-  { bounds, diagnostics }: { bounds: TextBounds; diagnostics: Diagnostic[] },
+  { place: { disk, scope, isNamed }, found }: { place: ResourcePlace; found: FoundFile },
+  bounds: TextBounds,
+  diagnostics: Diagnostic[],
 ): Promise<PromptTemplate | undefined> {
-  if ((await kindOf(path)) === "directory") return undefined;
-  const file = await readBoundText(path, originOf({ scope, isNamed }), bounds);
+  const origin = originOf({ scope, isNamed });
+  const file = await readBoundText(path, origin, bounds, { disk, found });
+  if ((await found)?.kind === "directory") return undefined;
   if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
   if (file.kind !== "text") return undefined;
   const { attributes, body, problem } = await parseFrontmatter(file.text);
@@ -79,7 +90,7 @@ async function readTemplate(
   const short =
     firstLine.length > shownLength ? `${firstLine.slice(0, shownLength)}...` : firstLine;
   return {
-    name: basename(path, ".md"),
+    name: disk.path.basename(path, ".md"),
     description: textAttribute(attributes, "description") ?? short,
     argumentHint: textAttribute(attributes, "argument-hint"),
     body,
@@ -95,13 +106,15 @@ export async function loadTemplates(
   options: LoadOptions = {},
 ): Promise<LoadedTemplates> {
   const diagnostics: Diagnostic[] = [];
-  const bounds = textBoundsOf(dirs);
+  const bounds = await textBoundsOf(dirs);
   const templates = await collectResources(
     placesOf(dirs, named),
     {
       noun: "Template",
-      filesIn: async (place) => (await filesIn(place, diagnostics)).map((path) => ({ path })),
-      read: ({ path }, place) => readTemplate(path, place, { bounds, diagnostics }),
+      filesIn: async (place, problems) =>
+        (await filesIn(place, problems)).map((path) => ({ path })),
+      read: ({ path }, place, found, problems) =>
+        readTemplate(path, { place, found }, bounds, problems),
     },
     { ...options, diagnostics },
   );

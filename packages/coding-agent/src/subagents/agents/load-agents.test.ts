@@ -65,7 +65,7 @@ describe("loadAgents", () => {
     });
     const { agents } = await loadAgents(dirs);
     const full = [...agents].map(([name, { description }]) => [name, description]);
-    expect([...outlineAgents(dirs)]).toEqual(full);
+    expect([...(await outlineAgents(dirs))]).toEqual(full);
     expect(full).toContainEqual(["quoted", "What it does"]);
   });
 
@@ -89,7 +89,7 @@ describe("loadAgents", () => {
       expect.stringContaining("another agent explore"),
       expect.stringContaining("another agent mine"),
     ]);
-    const outlined = outlineAgents(dirs);
+    const outlined = await outlineAgents(dirs);
     expect(outlined.get("explore")).not.toBe("Theirs");
     expect([outlined.get("mine"), outlined.get("new")]).toEqual(["", "Theirs"]);
   });
@@ -99,7 +99,7 @@ describe("loadAgents", () => {
     symlinkSync(join(dirs.agentDirectory, "auth.json"), join(dirs.cwd, ".pi/agents/leak.md"));
     const { agents, diagnostics } = await loadAgents(dirs);
     expect(agents.has("leak")).toBe(false);
-    expect(outlineAgents(dirs).has("leak")).toBe(false);
+    expect((await outlineAgents(dirs)).has("leak")).toBe(false);
     expect(diagnostics).toMatchObject([{ message: expect.stringContaining("is left out") }]);
   });
 

@@ -1,17 +1,13 @@
-import { basename, join } from "node:path";
 import type { PermissionMode } from "@tau-agent/rpc-protocol";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isThinkingLevel, permissionModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, TextFile } from "@tau-agent/system";
-import { namesInNow } from "../../resources/files/folder-names.ts";
+import { askEach, type Disk, kindOf } from "../../resources/files/disk.ts";
+import { fittingEntries } from "../../resources/files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../../resources/files/frontmatter.ts";
-import {
-  leftOut,
-  readBoundText,
-  readBoundTextNow,
-  type TextOrigin,
-  textBoundsOf,
-} from "../../resources/files/text-bounds.ts";
+import { disksOf } from "../../resources/files/places.ts";
+import { textBoundsOf } from "../../resources/files/project-bounds.ts";
+import { leftOut, readBoundText } from "../../resources/files/text-bounds.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { bundledAgents } from "./bundled-agents.ts";
 
@@ -25,6 +21,8 @@ export interface AgentDirs {
   readonly agentDirectory: string;
   readonly cwd: string;
   readonly homeDirectory: string;
+  /** The disk that `cwd` is on; by default this machine's. */
+  readonly disk?: Disk | undefined;
   /** Before trust, a project's agents take nobody's name and bring no model. */
   readonly isProjectTrusted: boolean;
 }
@@ -36,38 +34,34 @@ export interface AgentDirs {
 export async function loadAgents(dirs: AgentDirs): Promise<LoadedAgents> {
   const diagnostics: Diagnostic[] = [];
   const agents = new Map(bundledAgents.map((agent) => [agent.name, agent]));
-  const bounds = textBoundsOf(dirs);
-  for (const { path, source } of agentFiles(dirs, diagnostics)) {
-    const file = await readBoundText(path, originOf(source), bounds);
-    const agent = await readAgent(file, source, diagnostics);
+  for (const { file, source, name } of await agentFiles(dirs, diagnostics)) {
+    const agent = await readAgent({ file, source, name }, diagnostics);
     if (agent === undefined) continue;
     if (mayDefine(agent, agents, dirs)) agents.set(agent.name, restricted(agent, dirs));
     else {
       const reason = `the project is not trusted, and there is another agent ${agent.name}`;
-      diagnostics.push(leftOut(path, reason));
+      diagnostics.push(leftOut(file.path, reason));
     }
   }
   return { agents, diagnostics };
 }
 
 /**
- * Name and description of each agent, for the description of a tool. That is needed while a request
- * is built, so this reads only the two lines, synchronously and without a parser.
+ * Name and description of each agent, for the description of a tool. Every session needs them, so this
+ * reads only the two lines, without a parser.
  */
-export function outlineAgents(dirs: AgentDirs): Map<string, string> {
+export async function outlineAgents(dirs: AgentDirs): Promise<Map<string, string>> {
   const agents = new Map(
     bundledAgents.map((agent) => [agent.name, pick(agent, agent.description)]),
   );
-  const bounds = textBoundsOf(dirs);
-  for (const { path, source } of agentFiles(dirs, [])) {
-    const file = readBoundTextNow(path, originOf(source), bounds);
+  for (const { file, source, name: fileName } of await agentFiles(dirs, [])) {
     if (file.kind !== "text") continue;
     const [, head = ""] = /^---[ \t]*\r?\n(.*?)\r?\n---/s.exec(file.text) ?? [];
     const line = (key: string): string | undefined => {
       const found = new RegExp(`^${key}:(.*)$`, "m").exec(head)?.[1]?.trim();
       return found?.replace(/^(["'])(.*)\1$/, "$2") || undefined;
     };
-    const name = line("name") ?? basename(path, ".md");
+    const name = line("name") ?? fileName;
     const agent = { name, source };
     if (mayDefine(agent, agents, dirs)) agents.set(name, pick(agent, line("description") ?? ""));
   }
@@ -102,33 +96,67 @@ function restricted(agent: AgentDefinition, { isProjectTrusted }: AgentDirs): Ag
   return { ...agent, ...withheld, isLimitedToCaller: true };
 }
 
-function originOf(source: AgentDefinition["source"]): TextOrigin {
-  return source === "project" ? "project" : "own";
+interface AgentFile {
+  readonly file: TextFile;
+  readonly source: AgentDefinition["source"];
+  /** The name of the file, which the agent has if it names no other. */
+  readonly name: string;
 }
 
-function agentFiles(
-  dirs: { agentDirectory: string; cwd: string },
-  diagnostics: Diagnostic[],
-): { path: string; source: AgentDefinition["source"] }[] {
+/** Reads the files of all agents, the weakest first. */
+async function agentFiles(dirs: AgentDirs, diagnostics: Diagnostic[]): Promise<AgentFile[]> {
+  const { host, project } = disksOf(dirs);
+  const { join } = project.path;
+  const userFolder = host.path.join(dirs.agentDirectory, "agents");
   const places = [
-    { source: "user", folder: join(dirs.agentDirectory, "agents") },
-    { source: "project", folder: join(dirs.cwd, ".pi", "agent", "agents") },
-    { source: "project", folder: join(dirs.cwd, ".pi", "agents") },
+    { source: "user", disk: host, folder: userFolder },
+    { source: "project", disk: project, folder: join(dirs.cwd, ".pi", "agent", "agents") },
+    { source: "project", disk: project, folder: join(dirs.cwd, ".pi", "agents") },
   ] as const;
-  const userFolder = places[0].folder;
-  return places
-    .filter(({ source, folder }) => source === "user" || folder !== userFolder)
-    .flatMap(({ source, folder }) =>
-      namesInNow(folder, /\.md$/, diagnostics).map((name) => ({
-        path: join(folder, name),
-        source,
-      })),
-    );
+  const counting = places.filter(
+    ({ source, disk, folder }) => source === "user" || disk.isFar || folder !== userFolder,
+  );
+  const listed = askEach(
+    counting,
+    ({ disk }) => disk,
+    async (place) => {
+      const problems: Diagnostic[] = [];
+      return { place, problems, entries: await entriesIn(place, problems) };
+    },
+  );
+  const found = [];
+  for (const list of listed) {
+    const { place, problems, entries } = await list();
+    diagnostics.push(...problems);
+    found.push(...entries.map(({ name }) => ({ ...place, name })));
+  }
+  if (found.length === 0) return [];
+  const bounds = await textBoundsOf(dirs);
+  const read = askEach(
+    found,
+    ({ disk }) => disk,
+    async ({ source, disk, folder, name }) => {
+      const origin = source === "project" ? "project" : "own";
+      const file = await readBoundText(disk.path.join(folder, name), origin, bounds, { disk });
+      return { file, source, name: disk.path.basename(name, ".md") };
+    },
+  );
+  const files: AgentFile[] = [];
+  for (const answer of read) files.push(await answer());
+  return files;
+}
+
+/** The Markdown files of a folder. On this machine one that is not there costs one look. */
+async function entriesIn(
+  { disk, folder }: { readonly disk: Disk; readonly folder: string },
+  diagnostics: Diagnostic[],
+) {
+  if (!disk.isFar && (await kindOf(disk, folder)) !== "directory") return [];
+  return fittingEntries(disk, folder, /\.md$/, diagnostics);
 }
 
 async function readAgent(
-  file: TextFile,
-  source: AgentDefinition["source"],
+  { file, source, name }: AgentFile,
   diagnostics: Diagnostic[],
 ): Promise<AgentDefinition | undefined> {
   const { path } = file;
@@ -144,7 +172,7 @@ async function readAgent(
     return warn(`its thinkingLevel is unknown: ${thinkingLevel}`);
   }
   return {
-    name: textAttribute(attributes, "name") ?? basename(path, ".md"),
+    name: textAttribute(attributes, "name") ?? name,
     description: textAttribute(attributes, "description") ?? "",
     tools: listAttribute(attributes, "tools")?.flatMap(spellings),
     model: textAttribute(attributes, "model"),

@@ -1,10 +1,12 @@
 import { toolRow } from "../../tools/common/tool-row.ts";
 import type { TaskServices } from "../tasks/task-services.ts";
-import { describeTask } from "./describe-task.ts";
 
 export const taskTool = toolRow({
   name: "task",
-  description: (services: TaskServices) => describeTask(services),
+  description:
+    ({ description }: TaskServices) =>
+    () =>
+      description.text,
   parameters: {
     type: "object",
     properties: {

@@ -6,27 +6,48 @@ const purpose =
   "Give work to subagents and get their final answers. Isolate those that change files at once.";
 
 /**
- * What `task` is for, and the agents it can name. Made once per folder and trust, then always the same:
+ * What `task` is for, and the agents it can name. Read once per folder and trust, then always the same:
  * vendors cache what begins a request.
  */
-export function describeTask(services: TaskServices): () => string {
-  let described: { readonly key: string; readonly text: string } | undefined;
-  return () => {
-    const key = `${services.environment.cwd} ${services.session().isProjectTrusted}`;
-    if (described?.key !== key) {
-      described = { key, text: `${purpose} Agents:\n${agentLines(services)}` };
-    }
-    return described.text;
-  };
-}
+export class TaskDescription {
+  readonly #services: Omit<TaskServices, "description">;
+  #asked: { readonly key: string; readonly read: Promise<void> } | undefined;
+  #text = purpose;
 
-function agentLines(services: TaskServices): string {
-  const { agentDirectory, environment, allowedAgents } = services;
-  const { cwd, homeDirectory } = environment;
-  const { isProjectTrusted } = services.session();
-  const agents = outlineAgents({ agentDirectory, cwd, homeDirectory, isProjectTrusted });
-  return [...agents]
-    .filter(([name]) => maySpawn(allowedAgents, name))
-    .map(([name, description]) => (description === "" ? `- ${name}` : `- ${name}: ${description}`))
-    .join("\n");
+  constructor(services: Omit<TaskServices, "description">) {
+    this.#services = services;
+  }
+
+  /** As it was read last. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /**
+   * Reads the agents, if that was not done for this folder.
+   *
+   * @throws {WorkspaceError} when the project cannot be reached
+   */
+  async read(): Promise<void> {
+    const { environment, session } = this.#services;
+    const { isProjectTrusted } = session();
+    const key = `${environment.cwd} ${isProjectTrusted}`;
+    if (this.#asked?.key !== key) {
+      this.#asked = { key, read: this.#read(isProjectTrusted) };
+      this.#asked.read.catch(() => {
+        this.#asked = undefined;
+      });
+    }
+    await this.#asked.read;
+  }
+
+  async #read(isProjectTrusted: boolean): Promise<void> {
+    const { agentDirectory, environment, disk, allowedAgents } = this.#services;
+    const { cwd, homeDirectory } = environment;
+    const dirs = { agentDirectory, cwd, homeDirectory, disk, isProjectTrusted };
+    const lines = [...(await outlineAgents(dirs))]
+      .filter(([name]) => maySpawn(allowedAgents, name))
+      .map(([name, description]) => `- ${name}${description === "" ? "" : `: ${description}`}`);
+    this.#text = `${purpose} Agents:\n${lines.join("\n")}`;
+  }
 }

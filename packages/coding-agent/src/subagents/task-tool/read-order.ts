@@ -49,6 +49,7 @@ export async function readOrder(
     agentDirectory: services.agentDirectory,
     cwd: services.environment.cwd,
     homeDirectory: services.environment.homeDirectory,
+    disk: services.disk,
     isProjectTrusted: services.session().isProjectTrusted,
   });
   const tasks = items.map((item): Task => {

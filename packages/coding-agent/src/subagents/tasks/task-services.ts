@@ -5,6 +5,7 @@ import type { SessionPart } from "@tau-agent/sessions/log";
 import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import type { HostTools, RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
+import type { Disk } from "../../resources/files/disk.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { SubagentRunner, SubagentServers } from "../runners/subagent-runner.ts";
@@ -37,6 +38,10 @@ export interface TaskServices {
   readonly environment: ToolEnvironment;
   readonly settings: SettingsStore;
   readonly agentDirectory: string;
+  /** The disk of the project; undefined for this machine's. */
+  readonly disk: Disk | undefined;
+  /** What the model reads of the tool. */
+  readonly description: { readonly text: string };
   readonly budget: SessionBudget;
   readonly runner: SubagentRunner;
   readonly feed: SubagentFeed;

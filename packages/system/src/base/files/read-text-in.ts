@@ -33,7 +33,7 @@ export async function readTextIn(
   {
     maxBytes = MAX_TEXT_BYTES,
     within,
-  }: { readonly maxBytes?: number; readonly within?: WorkspaceReach | undefined } = {},
+  }: { readonly maxBytes?: number | undefined; readonly within?: WorkspaceReach | undefined } = {},
 ): Promise<TextFile> {
   try {
     const bytes = await files.read(path, { length: maxBytes + 1, within });

@@ -1,0 +1,25 @@
+import { readTextIn } from "@tau-agent/system";
+import { type Disk, kindOfStat, lookAt } from "./disk.ts";
+import { farLayoutOf } from "./far-layout.ts";
+import { ancestorsOf } from "./places.ts";
+
+/** The nearest folder above `cwd` (or `cwd`) that holds a `.git`, and the repository a worktree belongs to. */
+export async function findGitRoot(
+  disk: Disk,
+  cwd: string,
+): Promise<{ root: string; mainRoot: string | undefined } | undefined> {
+  const { join, resolve } = disk.path;
+  const known = disk.isFar ? (await farLayoutOf(disk, cwd)).markers : undefined;
+  for (const [index, dir] of ancestorsOf(cwd, disk.path).entries()) {
+    const path = join(dir, ".git");
+    const kind = kindOfStat(known === undefined ? await lookAt(disk, path) : known[index]);
+    if (kind === "directory") return { root: dir, mainRoot: undefined };
+    if (kind !== "file") continue;
+    const marker = await readTextIn(disk.files, path);
+    const text = marker.kind === "text" ? marker.text : "";
+    const gitDir = /^gitdir:\s*(.+?)\s*$/m.exec(text)?.[1];
+    const main = gitDir && /^(.*)[/\\]\.git[/\\]worktrees[/\\][^/\\]+$/.exec(resolve(dir, gitDir));
+    return { root: dir, mainRoot: main?.[1] };
+  }
+  return undefined;
+}
