@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { type McpPlaces, projectFiles, userFile } from "./config/places.ts";
+import { type McpPlaces, trustedFiles, userFile } from "./config/places.ts";
 import type { McpServerList } from "./session/environment.ts";
 import type { McpServers } from "./session/mcp-servers.ts";
 
@@ -43,7 +43,7 @@ export class McpAccess {
   constructor(options: McpAccessOptions) {
     this.#options = options;
     this.#added = options.given;
-    void options.startAfter.then(() => this.#start());
+    options.startAfter.then(() => this.#start()).catch(options.onFailure);
   }
 
   /** Resolves when the tools that a request declares are there, or after 10 s. */
@@ -83,7 +83,7 @@ export class McpAccess {
     const { isOff, startAfter, onFailure } = this.#options;
     if (!isChange || isOff) return;
     const update = async () => {
-      const loaded = await (this.#isConfigured() ? this.#load() : this.#servers);
+      const loaded = await ((await this.#isConfigured()) ? this.#load() : this.#servers);
       if (!this.#isEnded) await loaded?.register(this.#registered);
     };
     void startAfter.then(update).catch(onFailure);
@@ -168,8 +168,18 @@ export class McpAccess {
 
   /** Once; resolves to nothing where nothing is configured. */
   #start(): Promise<McpServers | undefined> {
-    this.#servers ??= this.#isConfigured() ? this.#open() : Promise.resolve(undefined);
+    this.#servers ??= this.#openConfigured();
     return this.#servers;
+  }
+
+  async #openConfigured(): Promise<McpServers | undefined> {
+    try {
+      return (await this.#isConfigured()) ? await this.#open() : undefined;
+    } catch (error) {
+      // The next question tries again.
+      this.#servers = undefined;
+      throw error;
+    }
   }
 
   async #load(): Promise<McpServers> {
@@ -192,12 +202,13 @@ export class McpAccess {
     return servers;
   }
 
-  #isConfigured(): boolean {
+  async #isConfigured(): Promise<boolean> {
     const { isOff, given, places } = this.#options;
     if (isOff || this.#isEnded) return false;
     if (Object.keys({ ...given, ...this.#registered }).length > 0) return true;
-    const { agentDirectory, cwd, isProjectTrusted } = places();
-    const files = [userFile(agentDirectory), ...(isProjectTrusted ? projectFiles(cwd) : [])];
-    return files.some((path) => existsSync(path));
+    const where = places();
+    if (existsSync(userFile(where.agentDirectory))) return true;
+    const found = await Promise.all(trustedFiles(where).map(({ isThere }) => isThere()));
+    return found.includes(true);
   }
 }

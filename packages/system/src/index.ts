@@ -41,6 +41,7 @@ export { makeFolder, makeFolderNow } from "./base/files/make-folder.ts";
 export { openRegularFile } from "./base/files/open-regular-file.ts";
 export { heldPath, openedPath } from "./base/files/opened-path.ts";
 export { ProtectedFiles } from "./base/files/protected-files.ts";
+export type { JsonFile } from "./base/files/read-json.ts";
 export { parseJsonText, readJsonFile, readJsonIn } from "./base/files/read-json.ts";
 export { readSmallFile } from "./base/files/read-small-file.ts";
 export type { TextFile } from "./base/files/read-text.ts";

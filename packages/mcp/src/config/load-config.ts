@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { readJsonFile } from "@tau-agent/system";
+import { type JsonFile, readJsonFile } from "@tau-agent/system";
 import { variablesIn } from "./expand.ts";
-import { type McpPlaces, projectFiles, userFile } from "./places.ts";
+import { type McpPlaces, trustedFiles, userFile } from "./places.ts";
 import { isOverride, readEntry } from "./read-entry.ts";
 import type { McpEntry, McpServerConfig, McpSource } from "./server-entry.ts";
 
@@ -16,14 +16,18 @@ interface Reading {
   readonly errors: string[];
 }
 
-/** Reads all files; later ones replace entries of the same name. Never rejects. */
+/**
+ * Reads all files; later ones replace entries of the same name.
+ *
+ * @throws {WorkspaceError} when the project's workspace cannot be reached
+ */
 export async function loadMcpConfig(places: McpPlaces): Promise<McpConfig> {
   const reading: Reading = { servers: new Map(), errors: [] };
-  const own = userFile(places.agentDirectory);
-  await readFile(own, { source: "user", forbidden: () => [] }, reading);
-  const ofProject = projectFiles(places.cwd).filter((path) => path !== own);
-  for (const path of places.isProjectTrusted ? ofProject : []) {
-    await readFile(path, { source: "project", forbidden: places.keyVariables }, reading);
+  const own = await readJsonFile(userFile(places.agentDirectory));
+  addFile(own, { source: "user", forbidden: () => [] }, reading);
+  for (const file of await Promise.all(trustedFiles(places).map(({ read }) => read()))) {
+    const isElsewhere = places.workspace !== undefined;
+    addFile(file, { source: "project", forbidden: places.keyVariables, isElsewhere }, reading);
   }
   return { servers: [...reading.servers.values()], errors: reading.errors };
 }
@@ -31,10 +35,12 @@ export async function loadMcpConfig(places: McpPlaces): Promise<McpConfig> {
 interface FileKind {
   readonly source: McpSource;
   readonly forbidden: () => Iterable<string>;
+  /** Its programs are those of another machine. */
+  readonly isElsewhere?: boolean;
 }
 
-async function readFile(path: string, kind: FileKind, reading: Reading): Promise<void> {
-  const file = await readJsonFile(path);
+function addFile(file: JsonFile, kind: FileKind, reading: Reading): void {
+  const { path } = file;
   if (file.kind === "unreadable") reading.errors.push(file.diagnostic.message);
   if (file.kind !== "object") return;
   const { mcpServers = {} } = file.value;
@@ -60,6 +66,9 @@ function readServer(given: Given, servers: Map<string, McpServerConfig>): string
   if (source === "project" && isOverride(value)) return override(name, value, servers);
   const read = readEntry(name, value, source);
   if ("problem" in read) return read.problem;
+  if (kind.isElsewhere === true && read.entry.transport === "stdio") {
+    return "its program belongs to the session's workspace, where servers cannot be started yet";
+  }
   const key = forbiddenVariable(read.entry, kind);
   if (key !== undefined) return `it names ${key}, a key that servers of a project do not get`;
   servers.set(name, { name, source, entry: read.entry });

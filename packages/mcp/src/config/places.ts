@@ -1,8 +1,19 @@
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import nodePath, { join, type PlatformPath } from "node:path";
+import { readJsonFile, readJsonIn, type WorkspaceFiles } from "@tau-agent/system";
+
+/** Where the project is, if it is on another machine. */
+export interface McpWorkspace {
+  readonly files: Pick<WorkspaceFiles, "stat" | "read">;
+  /** The path arithmetic of its platform. */
+  readonly path: PlatformPath;
+}
 
 export interface McpPlaces {
   readonly agentDirectory: string;
   readonly cwd: string;
+  /** The workspace that `cwd` is in; by default this machine. */
+  readonly workspace?: McpWorkspace | undefined;
   /** Whether the project's own files count. */
   readonly isProjectTrusted: boolean;
   /** Variables with provider keys, which a project's file must not name. */
@@ -14,6 +25,23 @@ export function userFile(agentDirectory: string): string {
 }
 
 /** A project's files, the weaker first. */
-export function projectFiles(cwd: string): readonly string[] {
-  return [join(cwd, ".pi", "mcp.json"), join(cwd, ".mcp.json")];
+export function projectFiles(cwd: string, path: PlatformPath = nodePath): readonly string[] {
+  return [path.join(cwd, ".pi", "mcp.json"), path.join(cwd, ".mcp.json")];
+}
+
+/** The files of a trusted project, the weaker first, with what reads them; none before that. */
+export function trustedFiles({ agentDirectory, cwd, isProjectTrusted, workspace }: McpPlaces) {
+  if (!isProjectTrusted) return [];
+  const own = userFile(agentDirectory);
+  const paths = projectFiles(cwd, workspace?.path);
+  if (workspace !== undefined) {
+    const { files } = workspace;
+    return paths.map((path) => ({
+      isThere: async () => (await files.stat(path)) !== undefined,
+      read: () => readJsonIn(files, path),
+    }));
+  }
+  return paths
+    .filter((path) => path !== own)
+    .map((path) => ({ isThere: async () => existsSync(path), read: () => readJsonFile(path) }));
 }

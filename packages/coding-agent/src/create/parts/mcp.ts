@@ -5,12 +5,13 @@ import type { SessionParts } from "../../session/session-parts.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
 export function createMcp(draft: SessionDraft, environment: ToolEnvironment): McpAccess {
-  const { places, options, extensions } = draft.surroundings;
+  const { places, options, extensions, disk } = draft.surroundings;
   const { agentDirectory } = places;
   const access = new McpAccess({
     places: () => ({
       agentDirectory,
       cwd: environment.cwd,
+      workspace: disk,
       isProjectTrusted: draft.session.isProjectTrusted,
       keyVariables: () => environment.keyVariables ?? [],
     }),
