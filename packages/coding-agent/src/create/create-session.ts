@@ -156,10 +156,12 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   tasks.follow(session, () => parts.origins.current);
   opened?.connect({ session, parts, resources, textCommands });
   requests.attach(embedderSink(draft));
-  const described = tasks.describe();
-  // Elsewhere the first request waits for it, and no start.
-  if (surroundings.disk === undefined) await described;
-  else described.catch(() => {});
+  if (surroundings.disk === undefined) await tasks.describe();
+  else {
+    // The first request waits for it, and no start.
+    tasks.describe().catch(() => {});
+    resources.readAhead();
+  }
   return { session, parts };
 }
 

@@ -136,6 +136,11 @@ export class ResourceReader {
     return { agentDirectory, homeDirectory, disk, cwd: workingFolder?.cwd ?? this.#options.cwd };
   }
 
+  get #packageDirs() {
+    const { agentDirectory, homeDirectory, disk, cwd } = this.#options;
+    return { agentDirectory, homeDirectory, cwd: disk === undefined ? cwd : undefined };
+  }
+
   get #disks(): Disks {
     return disksOf(this.#options);
   }
@@ -158,7 +163,7 @@ export class ResourceReader {
     const { settings } = this.#options;
     if (settings.packages.length === 0) return [];
     const { findPackages } = await import("./packages/find-packages.ts");
-    const { packages } = await findPackages(settings, this.#options);
+    const { packages } = await findPackages(settings, this.#packageDirs);
     return packages.flatMap(({ parts }) =>
       parts[kind].places.map((path) => {
         const { includes } = parts[kind];
@@ -178,7 +183,7 @@ export class ResourceReader {
       const source = /^\w+:/.test(path)
         ? path
         : absolutePath(path, this.#baseDirectory, homeDirectory);
-      const found = await findNamedPackage(source, this.#options, settings.isProjectTrusted);
+      const found = await findNamedPackage(source, this.#packageDirs, settings.isProjectTrusted);
       // Its problems are reported where its extensions are looked for.
       if ("message" in found) continue;
       const { includes } = found.parts[kind];

@@ -59,6 +59,21 @@ export class PromptResources {
     this.#kept = {};
   }
 
+  /** Reads everything that a prompt needs, so that none waits for a project that is far away. */
+  readAhead(): void {
+    const { settings } = this.#options;
+    const rules = settings.get("ttsr.enabled") ? [this.rules()] : [];
+    const asked = [
+      this.contextFiles(),
+      this.#customPrompts(),
+      this.templates(),
+      this.skills(),
+      ...rules,
+    ];
+    // What fails is asked again where it is needed.
+    for (const each of asked) each.catch(() => {});
+  }
+
   addPaths(paths: AddedPlaces): void {
     this.#added = paths;
     this.#kept = { ...this.#kept, skills: undefined, templates: undefined };
@@ -92,16 +107,19 @@ export class PromptResources {
   }
 
   async promptInput(tools: readonly PromptTool[]): Promise<SystemPromptInput> {
-    const prompts = this.#keep("custom", (reader) => reader.customPrompts());
     const [skills, contextFiles, { custom, appended }] = await Promise.all([
       this.skills(),
       this.contextFiles(),
-      prompts,
+      this.#customPrompts(),
     ]);
     const { workingFolder, additionalDirectories = [] } = this.#options;
     const { cwd } = workingFolder ?? this.#options;
     const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills };
     return { tools, cwd, additionalDirectories, ...texts };
+  }
+
+  #customPrompts(): Promise<CustomPrompts> {
+    return this.#keep("custom", (reader) => reader.customPrompts());
   }
 
   /** Reads once; again when that failed, because the project could not be reached. */

@@ -49,13 +49,14 @@ export class SessionExtensions {
   }
 
   /**
-   * Loads those of the project, if it is trusted; called once that is decided.
+   * Loads those of the project, if it is trusted and on this machine; called once that is decided.
    *
    * @throws {SessionError} `extension_unusable` as {@link loadOwn}, also for a package that `-e` names
    *   and that only the project has, if it is not trusted
    */
   async loadProject(): Promise<void> {
-    if (this.#base.settings.isProjectTrusted) await this.#load("project");
+    const { settings, disk } = this.#base;
+    if (settings.isProjectTrusted && disk === undefined) await this.#load("project");
     this.#stopAt(this.diagnostics.find(({ isFatal }) => isFatal !== undefined));
     this.#options.onFlags?.(this.#opened?.system.runner.flagTypes ?? new Map());
   }
@@ -90,16 +91,18 @@ export class SessionExtensions {
   }
 
   #discovery() {
-    const { places, sandboxed } = this.#base;
+    const { places, sandboxed, disk } = this.#base;
     const { paths = [], onlyNamed = false } = this.#options;
-    const changeable = sandboxed.sandbox === undefined ? undefined : places.cwd;
+    const isHere = sandboxed.sandbox !== undefined && disk === undefined;
+    const changeable = isHere ? places.cwd : undefined;
     return { ...places, paths, onlyNamed, packages: this.#packages(), changeable };
   }
 
   /** Loaded once there is something to find. */
   #packages(): PackageFinder {
-    const { places, settings } = this.#base;
-    const { cwd, agentDirectory, homeDirectory } = places;
+    const { places, settings, disk } = this.#base;
+    const { agentDirectory, homeDirectory } = places;
+    const cwd = disk === undefined ? places.cwd : undefined;
     const finder = () => import("../../resources/packages/find-packages.ts");
     return {
       all: async () => {

@@ -8,7 +8,8 @@ import {
   withFileLock,
   writeFileAtomic,
 } from "@tau-agent/system";
-import { realPathOf } from "../../resources/files/disk.ts";
+import type { Disk } from "../../resources/files/disk.ts";
+import { farLayoutOf } from "../../resources/files/far-layout.ts";
 import { ancestorsOf } from "../../resources/files/places.ts";
 import { type GatedFiles, lookForGated, type TrustPlace } from "./gated-files.ts";
 import {
@@ -73,9 +74,16 @@ async function digestPlace(place: TrustPlace): Promise<DigestPlace> {
 }
 
 async function canonical({ cwd, disk }: TrustPlace): Promise<string> {
-  const path = await (disk === undefined ? realpath(cwd).catch(() => cwd) : realPathOf(disk, cwd));
+  const path = await (disk === undefined
+    ? realpath(cwd).catch(() => cwd)
+    : realPathThere(disk, cwd));
   // Windows ignores case in names, so the trust file must, too.
   return ignoresCase({ disk }) ? path.toLowerCase() : path;
+}
+
+async function realPathThere(disk: Disk, cwd: string): Promise<string> {
+  const { folders } = await farLayoutOf(disk, cwd);
+  return folders[0]?.realPath ?? cwd;
 }
 
 function ignoresCase({ disk }: Pick<TrustPlace, "disk">): boolean {

@@ -154,8 +154,8 @@ export class MemoryWorkspace implements Workspace {
   }
 
   async #call<Value>(name: string, work: () => Value): Promise<Value> {
-    this.calls.push(name);
     const depth = this.#depthDone + 1;
+    this.calls.push(`${depth} ${name}`);
     this.rounds = Math.max(this.rounds, depth);
     if (this.delayMs > 0) await sleep(this.delayMs);
     this.#depthDone = Math.max(this.#depthDone, depth);

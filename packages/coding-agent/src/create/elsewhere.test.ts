@@ -1,0 +1,95 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import { expect, it } from "vitest";
+import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
+import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
+import type { SessionSetup } from "./options/session-options.ts";
+
+/** A project like many: instructions, settings, skills, agents, an extension, a server. */
+function plant(there: MemoryWorkspace, cwd: string): void {
+  const put = (path: string, text: string) => there.put(join(cwd, path), text);
+  there.folder(join(dirname(cwd), ".git"));
+  there.put(join(dirname(cwd), "AGENTS.md"), "REPO THERE");
+  put("AGENTS.md", "PROJECT THERE");
+  put(".pi/settings.json", '{"shellCommandPrefix":"true there","packages":["npm:p"]}');
+  put(".pi/skills/one/SKILL.md", "---\ndescription: SKILL THERE\n---\n");
+  put(".pi/skills/two/SKILL.md", "---\ndescription: OTHER THERE\n---\n");
+  put(".agents/skills/three/SKILL.md", "---\ndescription: THIRD THERE\n---\n");
+  put(".pi/agents/sewer.md", "---\ndescription: AGENT THERE\n---\nSew.");
+  put(".pi/extensions/x.ts", "throw new Error('loaded')");
+  put(".mcp.json", '{"mcpServers":{"local":{"command":"touch","args":["x"]}}}');
+}
+
+/** What has the same path on this machine. */
+function plantHere(cwd: string): void {
+  const files = {
+    "AGENTS.md": "DECOY",
+    ".pi/settings.json": '{"shellCommandPrefix":"decoy"}',
+    ".pi/SYSTEM.md": "DECOY",
+    ".pi/agents/sewer.md": "---\ndescription: DECOY\n---\n",
+    ".pi/extensions/x.ts": "throw new Error('DECOY')",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), text);
+  }
+}
+
+async function open(there: MemoryWorkspace, options: Partial<SessionSetup>) {
+  const requests: string[] = [];
+  const workspace: { workspace: Workspace } = { workspace: there };
+  const test = await createTestSession(
+    (request) => {
+      requests.push(JSON.stringify([request.systemPrompt, request.tools]));
+      return "done";
+    },
+    { extensions: { hostModules: async () => ({}) }, ...options, ...workspace } as object,
+  );
+  return { ...test, requests };
+}
+
+it("a session has the texts, settings and agents of its workspace, and none of the same path here", async () => {
+  const places = placesIn(temporaryFolder());
+  const { cwd } = places;
+  const there = new MemoryWorkspace({ cwd });
+  plant(there, cwd);
+  plantHere(cwd);
+  const { session, parts, requests } = await open(there, { ...places, trustProject: true });
+  await session.prompt("Hello");
+  const [request = ""] = requests;
+  for (const text of ["REPO", "PROJECT", "SKILL", "OTHER", "THIRD", "AGENT"]) {
+    expect(request).toContain(`${text} THERE`);
+  }
+  expect(request).not.toContain("DECOY");
+  const messages = session.diagnostics.map(({ message }) => message);
+  expect(messages).toEqual([
+    expect.stringContaining(`are not loaded: ${cwd}/.pi/extensions, npm:p.`),
+    expect.stringContaining('server "local": its program belongs to the session\'s workspace'),
+  ]);
+  expect(parts.inputs).toBeDefined();
+});
+
+it("asks for a project far away in at most six rounds until the first request", async () => {
+  const places = placesIn(temporaryFolder());
+  const { cwd } = places;
+  const there = new MemoryWorkspace({ cwd });
+  plant(there, cwd);
+  there.put(join(cwd, ".pi/skills/four/SKILL.md"), "---\ndescription: FOURTH THERE\n---\n");
+  const agentDirectory = places.agentDirectory ?? "";
+  mkdirSync(agentDirectory, { recursive: true });
+  // Trusted by a saved decision: what it loads is compared, too.
+  writeFileSync(
+    join(agentDirectory, "workspace-trust.json"),
+    JSON.stringify({ [`ws-memory:${cwd}`]: true }),
+  );
+  there.delayMs = 100;
+  const { session, requests } = await open(there, places);
+  await session.prompt("Hello");
+  expect(requests[0]).toContain("FOURTH THERE");
+  expect(requests[0]).toContain("AGENT THERE");
+  expect(there.rounds).toBeLessThanOrEqual(6);
+  const asked = there.calls.length;
+  await session.prompt("Again");
+  expect(there.calls.length).toBe(asked);
+});
