@@ -19,7 +19,6 @@ export type Frame = Record<string, unknown>;
  * that the benchmark does not become the slow reader its subject waits for.
  */
 export class Child {
-  /** Bytes the child has written to stdout. */
   stdoutBytes = 0;
   /** The number of frames of streamed text. */
   updates = 0;
@@ -81,7 +80,6 @@ export class Child {
     });
   }
 
-  /** Stops reading the child's stdout. */
   pause(): void {
     this.#process.stdout?.pause();
   }

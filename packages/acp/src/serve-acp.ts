@@ -10,7 +10,6 @@ export interface AcpOptions {
   readonly source: SessionSource;
   readonly info: AgentInfo;
   readonly hasKey: () => Promise<boolean>;
-  /** Forgets the logins of the user. */
   readonly logOut: () => Promise<void>;
   readonly onEnd: () => void;
 }

@@ -27,7 +27,6 @@ import { AcpSession } from "./session/acp-session.ts";
 import { firstLine } from "./session/session-title.ts";
 import { Turns } from "./session/turns.ts";
 
-/** How many sessions a list has at once. */
 const PAGE = 100;
 
 /** A session as the program that runs this makes it. */

@@ -94,7 +94,6 @@ export function defaultExportName(sessionFileOrId: string): string {
   return `tau-session-${plainName(sessionFileOrId) || "export"}.html`;
 }
 
-/** The file name of the session when the page hands it out. */
 function downloadName(sessionFileOrId: string): string {
   return `${plainName(sessionFileOrId) || "session"}.jsonl`;
 }

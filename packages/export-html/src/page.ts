@@ -33,7 +33,6 @@ export interface ExportTotals {
     readonly cacheWrite: number;
   };
   readonly cost: number;
-  /** How long the session's runs took together. */
   readonly runTimeMs?: number;
 }
 

@@ -10,13 +10,11 @@ import { modelName } from "./resolver.ts";
 export interface NotedFallback {
   /** The model that it stands in for, by name. */
   readonly chosen: string;
-  /** The model that answers, by name. */
   readonly to: string;
   /** When the chosen model failed, in ms since the epoch. */
   readonly failedAt: number;
 }
 
-/** What {@link AnsweringModel} works with. */
 export interface AnsweringModelOptions {
   readonly models: ModelSelection;
   /** The fallbacks, in the order in which they are tried. */
@@ -29,7 +27,6 @@ export interface AnsweringModelOptions {
   /** Writes down which model answers instead of the chosen one. */
   readonly note: (fallback: NotedFallback & { from: string; reason: FallbackReason }) => void;
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
-  /** About how many tokens the next request takes. */
   readonly requestTokens: () => Promise<number>;
   /** How many tokens a conversation with this model may take. */
   readonly roomOf: (model: Model) => number;
@@ -38,7 +35,6 @@ export interface AnsweringModelOptions {
 
 /** A request that no retry follows. */
 export interface FinalFailure {
-  /** The code of the error. */
   readonly code: string | undefined;
   /** What the request takes, if it is not the next one of the conversation. */
   readonly tokens?: number | undefined;
@@ -190,7 +186,6 @@ export class AnsweringModel {
     return fallbackReason(found, this.#options.settings.get("fallback.on"));
   }
 
-  /** Why a model cannot answer. */
   async #problemOf(model: Model, tokens: number): Promise<string | undefined> {
     const { models, roomOf } = this.#options;
     if (tokens > roomOf(model)) {

@@ -38,7 +38,6 @@ export interface CustomProvider extends ProviderKeyEntry {
   headers(modelId: string): HeaderTemplates;
 }
 
-/** The outcome of reading models.json. */
 export interface CustomModels {
   readonly providers: ReadonlyMap<string, CustomProvider>;
   /** Ignored parts of the file, with reasons; everything else stays. */

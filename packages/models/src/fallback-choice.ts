@@ -1,6 +1,5 @@
 import type { ProviderErrorCode } from "@tau-agent/ai";
 
-/** Why another model answers than the chosen one. */
 export type FallbackReason = Extract<
   ProviderErrorCode,
   "overloaded" | "rate_limited" | "network" | "timeout" | "quota" | "auth"
@@ -29,11 +28,9 @@ export function fallbackReason(
 
 /** The models of a chain, by name, and what is known of them. */
 export interface FallbackChain {
-  /** The model that was chosen. */
   readonly chosen: string;
   /** The fallbacks, in the order of the list. */
   readonly fallbacks: readonly string[];
-  /** The model that failed last. */
   readonly failed: string;
   /** Those that have failed since the last reply that did not. */
   readonly tried: ReadonlySet<string>;

@@ -3,7 +3,6 @@ import type { Redis } from "ioredis";
 
 export type Frame = Readonly<Record<string, unknown>>;
 
-/** How many frames a stream keeps. */
 const MAX_FRAMES = 10_000;
 /** How far back a result is looked for. */
 const RECENT = 1_000;

@@ -36,7 +36,6 @@ interface HostStart {
   readonly silenceMs: number;
 }
 
-/** Where a {@link PromptRun} tells what happens. */
 export interface PromptRunReports {
   readonly events: FrameStream;
   readonly onEntry: () => void;

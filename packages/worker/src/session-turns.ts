@@ -39,7 +39,6 @@ export class SessionTurns {
     this.#redis = redis;
   }
 
-  /** Whether a job may begin, or go on. */
   async isNext(job: Job, sessionId: string): Promise<boolean> {
     const line = lineOf(sessionId);
     const queue = `${job.prefix}:${job.queueName}:`;

@@ -11,7 +11,6 @@ interface FolderRequest {
   /** Aborted when the worker ends. */
   readonly signal: AbortSignal;
   readonly report: (line: string) => void;
-  /** Gives back a folder that came too late. */
   readonly release: (folder: CheckedOut) => Promise<void>;
 }
 

@@ -59,7 +59,6 @@ const options = {
   control: text,
 } as const;
 
-/** A mistake in the command line. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -9,7 +9,6 @@ export interface Cost {
   readonly peer?: number;
 }
 
-/** Costs by trajectory and vendor. */
 type Costs = Readonly<Record<string, Readonly<Partial<Record<BillingVendor, Cost>>>>>;
 
 /** A whole run. */

@@ -7,7 +7,6 @@ export interface VendorChoice {
   readonly other: string;
 }
 
-/** The vendors of the page. */
 export const vendorChoices: readonly VendorChoice[] = [
   { vendor: "anthropic", model: "claude-sonnet-5", other: "claude-opus-4-8" },
   { vendor: "openai", model: "gpt-5.4", other: "gpt-5.4-mini" },

@@ -8,7 +8,6 @@ import { scenarios } from "./scenarios/index.ts";
 
 const path = fileURLToPath(new URL("../../data/comparison.json", import.meta.url));
 
-/** The medians of one row. */
 interface Medians {
   readonly tau?: number;
   readonly floor?: number;
@@ -25,7 +24,6 @@ export interface ComparisonData {
   readonly rows: Readonly<Record<string, Medians>>;
 }
 
-/** Keeps a run for the pages. */
 export function writeComparisonData(rows: readonly Comparison[], options: CompareOptions): void {
   const hosts = [options.tau, ...options.peers];
   const gibibytes = Math.round(totalmem() / 1024 ** 3);

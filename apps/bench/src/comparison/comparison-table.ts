@@ -26,7 +26,6 @@ export function comparisonCells(rows: readonly Comparison[]): string[][] {
   return [head, ...rows.map(cells)];
 }
 
-/** The comparison as an aligned table, for a terminal. */
 export function comparisonTable(rows: readonly Comparison[]): string {
   // A terminal has no room for sentences.
   const all = comparisonCells(rows).map((row) => row.filter((_, column) => column !== 1));

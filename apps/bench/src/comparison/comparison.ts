@@ -1,7 +1,6 @@
 import type { Summary } from "../measurement.ts";
 import type { RowSpec } from "./scenario.ts";
 
-/** The results of one row. */
 export interface Comparison extends RowSpec {
   readonly name: string;
   readonly tau?: Summary;
@@ -16,12 +15,10 @@ export function bestPeer({ peers }: Comparison): Comparison["peers"][number] | u
   return peers.toSorted((a, b) => a.result.median - b.result.median)[0];
 }
 
-/** Tau's median as a multiple of the best peer's. */
 export function peerRatio(row: Comparison): number | undefined {
   return ratio(row.tau, bestPeer(row)?.result);
 }
 
-/** Tau's median as a multiple of the floor's. */
 export function floorRatio(row: Comparison): number | undefined {
   return ratio(row.tau, row.floorResult);
 }

@@ -18,7 +18,6 @@ export async function startHost(
   return child;
 }
 
-/** Sends a prompt and waits for the end of its run. */
 export async function runPrompt(child: Child): Promise<void> {
   const end = settled(child);
   await child.request("prompt", { message: "go" });

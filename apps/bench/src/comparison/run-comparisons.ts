@@ -4,7 +4,6 @@ import { comparisonTable } from "./comparison-table.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/index.ts";
 
-/** The names of all rows. */
 export function rowNames(): string[] {
   return scenarios.flatMap(({ rows }) => Object.keys(rows));
 }

@@ -22,7 +22,6 @@ export interface Stage {
   readonly isQuick: boolean;
 }
 
-/** A host that takes part. */
 export interface Contestant {
   readonly name: string;
   readonly version: string;

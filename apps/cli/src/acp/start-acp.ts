@@ -5,7 +5,6 @@ import { Shutdown } from "../process/shutdown.ts";
 import { settleBeforeSessions } from "../session/open-session.ts";
 import { runAcp } from "./acp.ts";
 
-/** An editor's agent: many sessions, which the editor opens. */
 export async function startAcp(
   options: CliOptions,
   { environment, output }: Pick<CommandContext, "environment" | "output">,

@@ -13,7 +13,6 @@ const shown: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Tools and files", ["tools", "permission-mode", "approve", "extension", "system-prompt"]],
 ];
 
-/** What `tau --help` prints, and what a bare `tau` on a terminal shows. */
 export function helpText(commands: readonly Subcommand[], topics: readonly string[]): string {
   const table: OptionTable = Object.assign({}, ...hostOptionGroups.map(({ options }) => options));
   const groups = shown.flatMap(([title, names]) => [

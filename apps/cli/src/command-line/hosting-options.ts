@@ -19,7 +19,6 @@ type HostingOptionTable = Readonly<
   Record<string, OptionRow & { readonly key: keyof HostingOptions }>
 >;
 
-/** The options of hosts with several sessions or connections, by their long names. */
 export const hostingOptions: HostingOptionTable = {
   sessions: {
     key: "sessions",

@@ -12,7 +12,6 @@ export interface CommandContext {
   readonly commands: readonly Subcommand[];
 }
 
-/** A subcommand as the command line, the help and the completion see it. */
 export interface Subcommand {
   readonly name: string;
   readonly summary: string;
@@ -40,7 +39,6 @@ type ValueOf<Kind extends OptionKind> = Kind extends "switch"
 /** The words behind a subcommand, read by its table. */
 export interface CommandLine<Options extends OptionTable> {
   readonly values: { readonly [Name in keyof Options]?: ValueOf<Options[Name]["kind"]> };
-  /** The first word, where the subcommand has actions. */
   readonly action: string;
   /** The other words before `--`. */
   readonly words: readonly string[];

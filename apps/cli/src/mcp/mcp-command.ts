@@ -69,7 +69,6 @@ interface ReportContext {
   readonly leftOut: string | undefined;
 }
 
-/** What is said of a project that is not trusted. */
 function leftOut({ diagnostics }: AgentSession): string | undefined {
   const found = diagnostics.find(({ code }) => code === "project_untrusted");
   return found && `${found.message} Start tau with --approve in that folder to trust it.`;

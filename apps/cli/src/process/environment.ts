@@ -13,11 +13,8 @@ export interface ProcessEnvironment {
   readonly sessionDirectory: string | undefined;
   /** The key a subagent's host got from the host that started it. */
   readonly subagentKey?: string | undefined;
-  /** The sandbox that the host which started this one has. */
   readonly subagentSandbox?: unknown;
-  /** Files with keys that the host which started this one knows. */
   readonly secretFiles?: readonly string[] | undefined;
-  /** The handle of its session, in a host that serves one for another host. */
   readonly sessionHandle?: string | undefined;
   readonly store?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;

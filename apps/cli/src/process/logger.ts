@@ -8,7 +8,6 @@ export interface Logger {
   warn(message: string): void;
   error(message: string, error?: unknown): void;
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** Shows what was found wrong with files. */
   diagnostics(diagnostics: readonly Diagnostic[]): void;
 }
 

@@ -159,7 +159,6 @@ export function answerError(
   });
 }
 
-/** Code and text of anything thrown. */
 function describeError(
   error: unknown,
   onInternalError: (error: unknown) => void,

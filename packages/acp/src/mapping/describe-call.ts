@@ -7,7 +7,6 @@ type Arguments = Readonly<Record<string, unknown>>;
 export interface DescribedCall {
   readonly title: string;
   readonly kind: ToolKind;
-  /** The files and folders it works on, absolute. */
   readonly locations: ToolCallLocation[];
 }
 
@@ -33,7 +32,6 @@ const tools: Readonly<Record<string, ToolTraits>> = {
 /** Tools whose texts are lines of files or programs, not prose. */
 const codeTools: ReadonlySet<string> = new Set(["read", "grep", "find", "ls", "bash"]);
 
-/** Whether a tool's result is shown with its lines and spaces as they are. */
 export function saysCode(toolName: string): boolean {
   return codeTools.has(toolName);
 }

@@ -86,7 +86,6 @@ export class ToolCalls {
     return [{ sessionUpdate: "tool_call_update", toolCallId: open.id, status: "in_progress" }];
   }
 
-  /** A call works in a terminal of the client, which shows its output. */
   showTerminal(callId: string, terminalId: string): SessionUpdate[] {
     const open = this.#open.get(callId);
     if (open === undefined) return [];
@@ -142,7 +141,6 @@ export class ToolCalls {
     return failed.flatMap(([callId]) => this.failOne(callId));
   }
 
-  /** Ends a call of which no result will come. */
   failOne(callId: string): SessionUpdate[] {
     const open = this.#open.get(callId);
     this.#open.delete(callId);

@@ -46,9 +46,7 @@ const cancelled: PromptResponse = { stopReason: "cancelled" };
 export class AcpSession {
   readonly sessionId: string;
   readonly session: AgentSession;
-  /** The folders of the project besides the session's own. */
   readonly additionalDirectories: readonly string[];
-  /** Mode, model and thinking level. */
   readonly choices: SessionChoices;
   readonly #updates: EventUpdates;
   readonly #line: UpdateLine;
@@ -130,7 +128,6 @@ export class AcpSession {
     for (const { severity, message } of this.session.diagnostics) this.tell(severity, message);
   }
 
-  /** A command of a call works in a terminal of the client. */
   showTerminal(toolCallId: string, terminalId: string): void {
     void this.#line.add(() => this.#updates.calls.showTerminal(toolCallId, terminalId));
   }

@@ -1,6 +1,5 @@
 /** A prompt of the client, from its arrival to its answer. */
 export interface Ticket {
-  /** The client does not want it any more. */
   readonly isCancelled: boolean;
   /** Called when it is cancelled while it runs; at once if it is by then. */
   onCancel(listener: () => void): void;

@@ -8,12 +8,10 @@ import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import { configOptions, modelValue, modeState, modeWithId } from "../mapping/config.ts";
 import { invalidParams } from "../mapping/errors.ts";
 
-/** The name of the entry that keeps a session's mode. */
 const MODE_ENTRY = "tau.acp.mode";
 
 type ChosenSession = Pick<AgentSession, "log" | "models" | "note" | "permissions">;
 
-/** What a client chooses about a session: mode, model and thinking level. */
 export class SessionChoices {
   readonly #session: ChosenSession;
   #said: { model: string | undefined; thinking: string; mode: PermissionMode };

@@ -150,7 +150,6 @@ export interface Run {
   readonly nextTurn: MessageQueue;
   readonly interruptMode: () => InterruptMode;
   readonly toolExecution: () => ToolExecutionMode;
-  /** Adds a recorded message to the conversation. */
   readonly adopt: (message: AgentMessage) => void;
   readonly messages: () => readonly AgentMessage[];
   /** What this run has added; a compaction during the run does not affect it. */

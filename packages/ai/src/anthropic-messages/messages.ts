@@ -15,7 +15,6 @@ import { appendTurn, type Conversation, type Turn, turnsOf } from "../request/co
 import { Memo } from "../request/memo.ts";
 import type { TurnParam, WireMessage } from "./wire-types.ts";
 
-/** What the encoding of messages depends on. */
 export interface MessageRules {
   /** Some compatible servers think without signing and want it back all the same. */
   readonly allowsEmptySignature: boolean;

@@ -16,7 +16,6 @@ import { readVendorCost } from "../reply/vendor-cost.ts";
 
 type Stop = Extract<Delta, { type: "stop" }>;
 
-/** Vendor events → deltas, for one reply. */
 export function createReducer(): Reducer<RawMessageStreamEvent> {
   const reply = new Reply();
   return (event) => reply.read(event);

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Environment } from "../provider.ts";
 
-/** Where AWS keeps profiles. */
 export interface ProfileFiles {
   readonly profile: string;
   readonly filepath: string;

@@ -9,7 +9,6 @@ import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../re
 
 type Stop = Extract<Delta, { type: "stop" }>;
 
-/** Vendor events → deltas, for one reply. */
 export function createReducer(): Reducer<ConverseStreamOutput> {
   // Blocks of text and thinking begin with their first delta; a call has an event that begins it.
   return function* reduce(chunk) {

@@ -8,7 +8,6 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { Memo } from "../request/memo.ts";
 
-/** What the encoding of messages depends on. */
 export interface ContentRules {
   /** Takes call ids and images inside tool results, and wants calls signed. */
   readonly isGemini3: boolean;

@@ -1,7 +1,6 @@
 import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
 import { readSdkError } from "../sdk-error.ts";
 
-/** What an error of the vendor's SDK means. */
 export function classify(error: unknown): ProviderErrorInit {
   return classifyResponse(error, undefined);
 }

@@ -5,7 +5,6 @@ import { openStream } from "./open.ts";
 import { encodeRequest, type GoogleRequest } from "./request.ts";
 import { createReducer, type GoogleChunk } from "./response.ts";
 
-/** Google's Gemini API. */
 export function createGoogleGenerativeAi(): Provider<GoogleRequest, GoogleChunk> {
   const memory = new RequestMemory();
   return {

@@ -14,7 +14,6 @@ export type GoogleChunk = Pick<
   "candidates" | "modelVersion" | "promptFeedback" | "responseId" | "usageMetadata"
 >;
 
-/** Vendor chunks → deltas, for one reply. */
 export function createReducer(): Reducer<GoogleChunk> {
   const parts = new PartReader();
   let hasIdentity = false;

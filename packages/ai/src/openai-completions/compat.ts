@@ -1,6 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
-/** How a request tells the endpoint to think. */
 const thinkingFormats = [
   "openai",
   "openrouter",

@@ -10,7 +10,6 @@ import type { CompletionsRequest } from "./request.ts";
 
 const operation = "/chat/completions";
 
-/** Sends the request and returns the chunks of the reply. */
 export async function openStream(
   model: Model,
   request: CompletionsRequest,

@@ -9,7 +9,6 @@ import { encodeRequest, type ResponsesRequest } from "./request.ts";
 import { createReducer } from "./response.ts";
 import { responsesPrefixWire } from "./setup.ts";
 
-/** OpenAI's Responses format. */
 export function createOpenaiResponses(): Provider<ResponsesRequest, ResponsesEvent> {
   const memory = new RequestMemory();
   const prefixes = new Prefixes(responsesPrefixWire);

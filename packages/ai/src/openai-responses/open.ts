@@ -7,7 +7,6 @@ import { resolveResponsesCompat } from "./compat.ts";
 import type { ResponsesEvent } from "./events.ts";
 import type { ResponsesRequest } from "./request.ts";
 
-/** Sends the request and returns the events of the reply. */
 export async function openStream(
   model: Model,
   request: ResponsesRequest,

@@ -18,7 +18,6 @@ export interface OpenBlock {
   liveArguments(): Record<string, unknown>;
 }
 
-/** Starts the record of a block that has not been placed yet. */
 export function openBlock(type: OpenBlock["type"]): OpenBlock {
   const json = new PartialJson();
   return {

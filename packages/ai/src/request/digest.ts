@@ -21,7 +21,6 @@ export function chain([low, high]: Digest, next: Digest): Digest {
   );
 }
 
-/** A digest as a key of maps. */
 export function keyOf([low, high]: Digest): string {
   return `${low >>> 0}.${high >>> 0}`;
 }

@@ -3,7 +3,6 @@ import { wireName } from "./tool-name.ts";
 import { type ToolRules, toolRules } from "./tool-rules.ts";
 import { UnusableSchema, wireSchema } from "./tool-schema.ts";
 
-/** The tools of a request as the vendor takes them. */
 export interface FittedTools {
   readonly tools: readonly ToolDefinition[];
   /** The vendor's name of a tool → its own, where they differ. */

@@ -42,7 +42,6 @@ const rules: Readonly<Record<string, ToolRules>> = {
   "google-vertex": google,
 };
 
-/** The rules of a wire format. */
 export function toolRules(api: string): ToolRules {
   return Object.hasOwn(rules, api) ? (rules[api] ?? others) : others;
 }

@@ -1,7 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import type { LoopbackApi } from "./loopback-api.ts";
 
-/** A request as it arrived, with its body as text. */
 export interface SignedRequest {
   readonly api: LoopbackApi;
   readonly method: string;
@@ -11,7 +10,6 @@ export interface SignedRequest {
   readonly body: string;
 }
 
-/** What a user of AWS signs with. */
 export interface AwsKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

@@ -13,7 +13,6 @@ export interface LoopbackCredentials {
   readonly aws?: AwsKeys | undefined;
 }
 
-/** Why a request is not let in. */
 interface Denial {
   readonly status: 401 | 403;
   readonly message: string;

@@ -32,7 +32,6 @@ export type Fault =
     }
   | { readonly kind: "redirect"; readonly location: string; readonly status?: number | undefined };
 
-/** The names of all faults. */
 export const faultKinds: readonly string[] = [
   "status",
   "overflow",

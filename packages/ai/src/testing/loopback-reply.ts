@@ -9,7 +9,6 @@ import type { Signer } from "./signer.ts";
 import { turnDeltas, usageOf } from "./turn-deltas.ts";
 import type { ReplyWriter, WireFormat } from "./wire/wire-format.ts";
 
-/** What one reply over HTTP is made from. */
 export interface Reply {
   readonly response: ServerResponse;
   readonly format: WireFormat;

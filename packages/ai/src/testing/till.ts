@@ -3,7 +3,6 @@ import type { LoopbackApi } from "./loopback-api.ts";
 import type { RuleRequest } from "./rules/rule.ts";
 import type { Turn } from "./scenario.ts";
 
-/** Charges for replies. */
 export interface Till {
   /** The formats that it charges for; others are not served. */
   readonly serves: readonly LoopbackApi[];

@@ -2,7 +2,6 @@ import { errorOfBody } from "../error-body.ts";
 import { LineCutter } from "./line-cutter.ts";
 import type { ByteSource } from "./reply.ts";
 
-/** One event of a stream of server-sent events. */
 export interface ServerEvent {
   /** Empty for an event without a name. */
   readonly event: string;

@@ -19,7 +19,6 @@ export function keyOf({ apiKey }: StreamOptions): string | undefined {
   return apiKey && !noKeys.has(apiKey) ? apiKey : undefined;
 }
 
-/** Where a request goes and through what. */
 export interface VertexAsk {
   readonly baseUrl: string;
   readonly options: StreamOptions;

@@ -13,7 +13,6 @@ const readOnlyTools: ReadonlySet<string> = new Set([
 /** Tau's own tools that are never asked about: a subagent's calls are judged by themselves. */
 const neverAsked: ReadonlySet<string> = new Set(["todo_write", "task", "job_kill"]);
 
-/** What permissions know of a tool. */
 export function toolTraits({ name, isReadOnly }: AgentTool, isBuiltIn: boolean): ToolTraits {
   return {
     name,

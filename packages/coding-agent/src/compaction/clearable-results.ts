@@ -11,7 +11,6 @@ const MAX_COMPARED_PARTS = 64;
 const searches: ReadonlySet<string> = new Set(["grep", "find", "ls"]);
 const changes: ReadonlySet<string> = new Set(["edit", "write"]);
 
-/** What {@link ClearableResults} needs to know of the surroundings. */
 interface ClearableOptions {
   /** The file that a path of a call means. */
   readonly resolvePath: (written: string) => string;
@@ -19,7 +18,6 @@ interface ClearableOptions {
   readonly sizeOf: (message: AgentMessage) => number;
 }
 
-/** How the model reads a result. */
 export type ShownAs = "whole" | "cleared" | "unchanged";
 
 /** A result that the model reads in full. */
@@ -34,7 +32,6 @@ interface SeenResult {
   readonly call: { readonly key: string; readonly file?: SeenFile } | undefined;
 }
 
-/** What a result shows of a file. */
 interface SeenFile {
   readonly path: string;
   readonly firstLine: number;

@@ -17,7 +17,6 @@ import { shownEntry } from "./shown-entry.ts";
 import type { SummarizerOptions } from "./summarize.ts";
 import { accountForSummary, type NoteUsage } from "./summary-costs.ts";
 
-/** Why a conversation is compacted. */
 export type CompactionReason = "manual" | "threshold" | "overflow";
 
 export type CompactionDecision =

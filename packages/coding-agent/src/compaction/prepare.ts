@@ -25,7 +25,6 @@ export interface CompactionLimits {
   readonly maxKeptTokens: number;
 }
 
-/** The limits as the settings have them. */
 export interface LimitSettings {
   readonly reserveTokens: number;
   readonly keepRecentTokens: number;

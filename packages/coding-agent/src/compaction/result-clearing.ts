@@ -13,7 +13,6 @@ const MIN_TOKENS = 100;
 /** The tool that brings results back. */
 const READ_ENTRY = "read_entry";
 
-/** What {@link ResultClearing} works with. */
 export interface ResultClearingOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly conversation: () => Pick<Conversation, "log" | "messages" | "results" | "clear">;
@@ -22,7 +21,6 @@ export interface ResultClearingOptions {
   readonly retention: (model: Model) => Promise<CacheRetention>;
   /** When this process last used the cache; 0 if it has not. */
   readonly cacheUsedAt: () => number;
-  /** The file that a path of a call means. */
   readonly resolvePath: (written: string) => string;
   /** The tools on demand, of which this needs one. */
   readonly tools: { need(name: string, isNeeded: boolean): void };
@@ -149,7 +147,6 @@ export class ResultClearing {
     );
   }
 
-  /** What is known of the conversation as it is now. */
   #current(): ClearableResults {
     const { conversation, resolvePath } = this.#options;
     const { messages } = conversation();

@@ -2,7 +2,6 @@ import type { ModelRegistry } from "@tau-agent/models";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 
-/** Where a model for summaries is looked for. */
 interface SummaryModelSources {
   readonly settings: Pick<SettingsStore, "get">;
   readonly registry: Pick<ModelRegistry, "find" | "isAvailable">;

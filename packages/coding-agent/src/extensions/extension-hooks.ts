@@ -45,7 +45,6 @@ import type { UiPort } from "./ui/ui-port.ts";
 /** How long extensions may take over the end of the host. */
 const FAREWELL_MS = 2000;
 
-/** What {@link ExtensionHooks} needs of its host besides the session. */
 export interface ExtensionHooksOptions {
   readonly system: ExtensionSystem;
   readonly place: { readonly cwd: string };

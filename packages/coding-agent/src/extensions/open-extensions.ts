@@ -24,7 +24,6 @@ export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui"
   readonly temporaryDirectory: string;
 }
 
-/** What extensions and the session they belong to need of each other. */
 export interface ConnectedParts {
   readonly session: AgentSession;
   readonly parts: SessionParts;
@@ -77,7 +76,6 @@ export class OpenExtensions {
     return [...this.system.diagnostics, ...this.#early];
   }
 
-  /** The tools of extensions as the loop runs them. */
   get tools(): AgentTool[] {
     const { tools, context } = this.system.runner;
     const { gate, active } = {

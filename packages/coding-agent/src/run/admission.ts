@@ -27,7 +27,6 @@ export class Admission {
     await this.#last;
   }
 
-  /** Refuses further steps. */
   close(): void {
     this.#isClosed = true;
   }

@@ -15,12 +15,10 @@ export function queuesOf({ steering, nextTurn, followUp }: AgentQueues) {
   ] as const;
 }
 
-/** How many messages wait. */
 export function queuedCount({ steering, followUp, nextTurn }: AgentQueues): number {
   return steering.size + followUp.size + nextTurn.size;
 }
 
-/** The texts of the messages that wait. */
 export function queuedTexts({ steering, followUp, nextTurn }: AgentQueues): {
   steering: string[];
   followUp: string[];
@@ -38,7 +36,6 @@ export function textOfQueued(message: AgentMessage): string {
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-/** Gives the queues the modes that the settings say. */
 export function applyQueueSettings(agent: AgentQueues, settings: Pick<SettingsStore, "get">): void {
   agent.steering.mode = settings.get("steeringMode");
   agent.followUp.mode = settings.get("followUpMode");
@@ -54,7 +51,6 @@ export interface QueueModes {
   readonly interrupt?: InterruptMode;
 }
 
-/** Gives the queues other modes. */
 export function applyQueueModes(agent: AgentQueues, modes: QueueModes): void {
   agent.steering.mode = modes.steering ?? agent.steering.mode;
   agent.followUp.mode = modes.followUp ?? agent.followUp.mode;

@@ -17,14 +17,12 @@ export interface BashCommandOptions {
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
 }
 
-/** What {@link BashCommands} works with. */
 export interface BashCommandsOptions {
   readonly environment: ToolEnvironment;
   /** What keeps commands inside. */
   readonly sandboxed: SandboxParts;
   /** Whether a run is active, in which a result would separate a call from its result. */
   readonly isHeld: () => boolean;
-  /** Adds a result to the conversation. */
   readonly record: (message: BashExecutionMessage) => void;
   /** May run the command elsewhere. */
   readonly hooks?: Pick<SessionHooks, "runShell"> | undefined;

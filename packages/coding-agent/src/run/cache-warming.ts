@@ -15,14 +15,10 @@ export interface WarmingClock {
   after(delayMs: number, call: () => void): () => void;
 }
 
-/** What {@link CacheWarming} works with. */
 export interface CacheWarmingOptions {
   readonly stream: StreamFunction;
-  /** Whether it is wanted. */
   readonly isOn: () => boolean;
-  /** Whether the session may spend more. */
   readonly maySpend: () => boolean;
-  /** The model of the next request. */
   readonly currentModel: () => Model | undefined;
   /** Called before a request; what it returns gets its usage. */
   readonly account: () => (usage: Usage) => void;
@@ -90,7 +86,6 @@ export class CacheWarming {
     } else if (event.type === "turn_end") this.#stop();
   }
 
-  /** Ends what is under way. */
   close(): void {
     this.#stop();
     for (const controller of this.#open) controller.abort();

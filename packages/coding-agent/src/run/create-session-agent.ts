@@ -11,7 +11,6 @@ import { applyQueueSettings } from "./agent-queues.ts";
 import { CacheWarming, type CacheWarmingOptions } from "./cache-warming.ts";
 import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 
-/** How a session asks its model. */
 export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
@@ -19,9 +18,7 @@ export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watc
   readonly hooks?: SessionHooks | undefined;
   /** What every tool call passes. */
   readonly gate: ToolHooks;
-  /** Takes precedence over the setting. */
   readonly toolExecution?: ToolExecutionMode | undefined;
-  /** Takes known keys out of what tools say. */
   readonly maskKeys?: KeyMask | undefined;
   readonly telemetry?: SessionTelemetry | undefined;
 }

@@ -5,7 +5,6 @@ import type { ProblemReport } from "./problem-report.ts";
 import type { PromptIntake } from "./prompt-intake.ts";
 import type { RunDriver } from "./run-driver.ts";
 
-/** What {@link JobNotices} works with. */
 export interface JobNoticesOptions {
   readonly agent: AgentQueues;
   readonly driver: Pick<RunDriver, "isRunning">;

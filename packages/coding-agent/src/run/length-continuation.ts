@@ -4,7 +4,6 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { CONTINUE_TYPE } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "@tau-agent/system";
 
-/** What {@link LengthContinuation} works with. */
 export interface LengthContinuationOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly emit: (event: SessionEvent) => void | Promise<void>;

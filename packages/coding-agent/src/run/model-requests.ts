@@ -18,7 +18,6 @@ import type { OpenOutputs } from "./open-outputs.ts";
 import type { RequestSetup, Setup, WantedSetup } from "./request-setup.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 
-/** What {@link ModelRequests} works with. */
 export interface ModelRequestsOptions {
   readonly models: ModelSelection;
   /** Which model a request goes to. */
@@ -34,7 +33,6 @@ export interface ModelRequestsOptions {
   /** Keeps what requests begin with. */
   readonly setup: RequestSetup;
   readonly sessionId: () => string;
-  /** The conversation. */
   readonly messages: () => readonly AgentMessage[];
   /** The answer that the model owes. */
   readonly outputs: Pick<OpenOutputs, "current">;

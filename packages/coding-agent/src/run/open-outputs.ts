@@ -8,12 +8,10 @@ export class OpenOutputs {
   /** In the order of their prompts' delivery. */
   #asked: OutputAnswer[] = [];
 
-  /** A prompt asks for an answer. */
   add(promptId: string, answer: OutputAnswer): void {
     this.#answers.set(promptId, answer);
   }
 
-  /** The answer that a prompt asks for. */
   of(promptId: string | undefined): OutputAnswer | undefined {
     return promptId === undefined ? undefined : this.#answers.get(promptId);
   }

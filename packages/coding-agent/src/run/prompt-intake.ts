@@ -28,7 +28,6 @@ import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { storedOutcome } from "./stored-outcome.ts";
 
-/** What {@link PromptIntake} works with. */
 export interface PromptIntakeOptions {
   readonly agent: AgentQueues;
   readonly admission: Admission;
@@ -39,9 +38,7 @@ export interface PromptIntakeOptions {
   readonly hooks?: SessionHooks | undefined;
   /** A message waits that interrupts the run. */
   readonly onSteer?: (() => void) | undefined;
-  /** Which message is which prompt. */
   readonly origins: PromptOrigins;
-  /** The answers that prompts with an output schema need. */
   readonly outputs: OpenOutputs;
   readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
   readonly budget: Pick<SessionBudget, "signal">;
@@ -213,7 +210,6 @@ export class PromptIntake {
     this.#queues.clear();
   }
 
-  /** A message has become part of the conversation. */
   noteRecorded(message: AgentMessage): void {
     const { promptId } = this.#options.origins.of(message) ?? {};
     this.#prompts.noteRecorded(message, promptId);
@@ -231,7 +227,6 @@ export class PromptIntake {
     return this.#prompts.noteRunEnd(input, outcome, this.#options.budget.signal.aborted);
   }
 
-  /** Announces the results there are. */
   announceResults(): Promise<void> {
     return this.#announce(this.#prompts.settle());
   }

@@ -1,14 +1,12 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 
-/** The prompt that a message is. */
 export interface MessageOrigin {
   readonly promptId: string;
   /** Set while it is queued. */
   readonly itemId?: string | undefined;
   /** The text that joins it in requests only. */
   readonly note?: string | undefined;
-  /** The span it belongs to. */
   readonly trace?: PromptTrace | undefined;
 }
 
@@ -36,7 +34,6 @@ export class PromptOrigins {
     return this.#origins.get(message);
   }
 
-  /** Notes the prompt that a message is. */
   mark(message: AgentMessage, origin: MessageOrigin): void {
     this.#origins.set(message, origin);
   }

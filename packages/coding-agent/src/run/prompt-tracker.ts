@@ -12,7 +12,6 @@ export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code
   readonly answer?: OutputResult | undefined;
 };
 
-/** The prompt it belongs to. */
 export interface PromptIdentity {
   readonly promptId: string;
   readonly id: string | number | undefined;
@@ -39,7 +38,6 @@ interface AcceptedPrompt extends PromptIdentity {
   outcome: PromptOutcome | undefined;
 }
 
-/** The event that announces a result. */
 export function resultEvent({ id, status, error, code, answer }: PromptOutcome): SessionOnlyEvent {
   return {
     type: "prompt_result",
@@ -186,7 +184,6 @@ export function withAnswer(
   return { ...outcome, answer: answer.result(outcome.status, lastReplyText(messages)) };
 }
 
-/** The result of a prompt with the messages recorded for it. */
 export function promptResult(
   { answer, ...outcome }: PromptOutcome,
   messages: readonly AgentMessage[] = [],

@@ -21,7 +21,6 @@ export interface WantedSetup extends Setup {
   readonly tools: readonly AgentTool[];
 }
 
-/** What {@link RequestSetup} works with. */
 export interface RequestSetupOptions {
   readonly conversation: () => Pick<Conversation, "append" | "add" | "messages">;
   /** Whether a tool's text is the host's or a server's, and not chosen by the session's user. */

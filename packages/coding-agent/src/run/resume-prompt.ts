@@ -6,7 +6,6 @@ import type { PromptIdentity, PromptTracker } from "./prompt-tracker.ts";
 import type { RunDriver } from "./run-driver.ts";
 import { cutReply, hasEnded, latestPrompt } from "./unfinished-prompt.ts";
 
-/** What {@link resumePrompt} works with. */
 interface Parts {
   readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
   readonly driver: RunDriver;

@@ -12,7 +12,6 @@ import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";
 /** What follows a run by itself. */
 export type Continuation = "retry" | "fallback" | "compact" | "continue" | "remind" | "none";
 
-/** What {@link RunContinuation} works with. */
 export interface RunContinuationOptions extends TodoReminderOptions {
   readonly conversation: Pick<Conversation, "messages" | "drop">;
   readonly retry: Retry;

@@ -9,7 +9,6 @@ import type { PromptIntake } from "./prompt-intake.ts";
 import type { PromptOrigins } from "./prompt-origins.ts";
 import type { RunContinuation } from "./run-continuation.ts";
 
-/** What {@link RunEnd} works with. */
 export interface RunEndOptions {
   readonly continuation: RunContinuation;
   readonly intake: PromptIntake;

@@ -44,7 +44,6 @@ export interface TreeMove {
   readonly label?: string | undefined;
 }
 
-/** What extensions change about a move in the tree. */
 export interface TreeDecision {
   readonly cancel?: boolean | undefined;
   readonly summary?: { readonly summary: string; readonly details?: unknown } | undefined;
@@ -133,7 +132,6 @@ export interface ChangeDetail {
   readonly position?: "before" | "at" | undefined;
 }
 
-/** The hooks of the loop. */
 export function loopHooks(
   hooks: SessionHooks,
   {

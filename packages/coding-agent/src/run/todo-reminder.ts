@@ -8,7 +8,6 @@ import { todoLines } from "../todos/todo-text.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { AgentQueues } from "./agent-queues.ts";
 
-/** What {@link TodoReminder} works with. */
 export interface TodoReminderOptions {
   readonly agent: AgentQueues;
   readonly budget: SessionBudget;

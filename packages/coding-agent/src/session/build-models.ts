@@ -4,7 +4,6 @@ import { contextTokens, countedContextTokens } from "../compaction/estimate.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** The chosen model of a session, and the one that answers while that fails. */
 export function buildModels(
   inputs: SessionInputs,
   { emit, problems }: Pick<SessionParts, "emit" | "problems">,

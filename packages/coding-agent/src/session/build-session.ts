@@ -47,7 +47,6 @@ const endEvents: ReadonlySet<string> = new Set([
   "error",
 ]);
 
-/** Builds the parts of a session and joins them. */
 export function buildSession(inputs: SessionInputs): SessionParts {
   const later: Later = () => parts;
   const reports = buildReports(inputs, later);

@@ -26,7 +26,6 @@ export interface NavigationOptions {
   readonly cwd: string;
   readonly hooks?: SessionHooks | undefined;
   readonly conversation: Conversation;
-  /** Creates an empty log in the folder that the session works in. */
   readonly createLog: (session: Omit<NewSession, "cwd">) => SessionLog;
   /**
    * Ends the current work and switches to another log; `isContinued` restores its model and level.
@@ -37,7 +36,6 @@ export interface NavigationOptions {
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** Another session goes on: what it was asked about is asked again. */
   readonly onContinued: () => void;
-  /** Summarises an abandoned branch. */
   readonly summarizer: SummarizerOptions;
 }
 

@@ -33,12 +33,9 @@ export interface SessionParts extends Reports, Loop, Work {
 
 export interface Reports {
   readonly events: EventBus<SessionEvent>;
-  /** Sends an event to every listener. */
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
   readonly problems: ProblemReport;
-  /** Which prompt messages and events belong to. */
   readonly origins: PromptOrigins;
-  /** The answers that prompts with an output schema need. */
   readonly outputs: OpenOutputs;
 }
 

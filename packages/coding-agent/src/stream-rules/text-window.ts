@@ -28,7 +28,6 @@ export class GrowingText {
     this.#patterns = patterns;
   }
 
-  /** Characters added so far. */
   get length(): number {
     return this.#length;
   }

@@ -106,7 +106,6 @@ export function tokensOf({ input, output, cacheRead, cacheWrite }: Usage): Token
   };
 }
 
-/** The tokens of two replies together. */
 export function sumOf(left: Tokens, right: Tokens): Tokens {
   return {
     input: left.input + right.input,

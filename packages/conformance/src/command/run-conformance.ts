@@ -101,7 +101,6 @@ export function selectTranscripts({
   );
 }
 
-/** The dialects there are transcripts of. */
 function documented(names: readonly string[]): readonly string[] {
   const known = new Set(readTranscripts().map(({ dialect }) => dialect));
   return names.filter((name) => known.has(name));

@@ -262,7 +262,6 @@ const added: Readonly<Record<string, Record<string, Pattern>>> = {
 
 const queueing: ReadonlySet<string> = new Set(["prompt", "steer", "follow_up"]);
 
-/** How closely a frame is looked at. */
 export interface Closeness {
   /** Whether `initialize` has been answered, which adds members. */
   readonly isInitialized: boolean;

@@ -12,7 +12,6 @@ import { makePlace, type Place } from "./place.ts";
 export interface SpawnOptions {
   readonly argv: readonly string[];
   readonly timeoutMs: number;
-  /** The wire format its model is served in. */
   readonly api: LoopbackApi;
   /** How long a host may take to start, which is until its first frame, in ms. Default 30 000. */
   readonly startMs?: number | undefined;
@@ -22,7 +21,6 @@ export interface SpawnOptions {
   readonly abandoned?: Set<() => void> | undefined;
 }
 
-/** A host under test as a child process, with a model and folders of its own. */
 export interface SpawnedHost extends TestHost {
   readonly process: HostProcess;
 }

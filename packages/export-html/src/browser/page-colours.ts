@@ -19,7 +19,6 @@ export const pageColours = {
   name: ["#1f5f8b", "#86bbe0"],
 } as const satisfies Readonly<Record<string, readonly [light: string, dark: string]>>;
 
-/** The colours as the style uses them: `var(--text)`. */
 export const colourVariables = Object.entries(pageColours)
   .map(([name, [light, dark]]) => `--${name}: light-dark(${light}, ${dark});`)
   .join("\n  ");

@@ -10,7 +10,6 @@ export interface EntryTimes {
   resultMs(index: number): number | undefined;
   /** Whether an entry is the first on another day than the prompt before it. */
   isNewDay(index: number): boolean;
-  /** Whether a reply comes from another model than the one before it. */
   isNewModel(index: number): boolean;
 }
 

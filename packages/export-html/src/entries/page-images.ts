@@ -18,7 +18,6 @@ export class PageImages {
     return this.#count++;
   }
 
-  /** The number of image data; undefined if no image of the page has it. */
   numberOf(data: string): number | undefined {
     return this.#numbers.get(data);
   }

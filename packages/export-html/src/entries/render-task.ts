@@ -12,7 +12,6 @@ type Fields = Readonly<Record<string, unknown>>;
 const maxPatchBytes = 256 * 1024;
 const openLines = 10;
 
-/** The results of a `task` call; undefined if its details do not hold any. */
 export async function renderTasks(details: unknown, renderer: Renderer): Promise<Html | undefined> {
   if (!isJsonObject(details) || !Array.isArray(details.results)) return undefined;
   const results = details.results.filter(isJsonObject);

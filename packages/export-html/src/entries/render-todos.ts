@@ -27,7 +27,6 @@ export function latestTodos({ entries, path }: SessionOutline): LatestTodos | un
   return undefined;
 }
 
-/** The list that an entry sets, whatever else is in it. */
 export function readTodosOf(entry: SessionEntry | undefined): readonly TodoItem[] | undefined {
   return attempt(() => entry && todosOf(entry));
 }
@@ -48,7 +47,6 @@ export function progressOf(todos: readonly TodoItem[]): string {
   return `${done} of ${todos.length} done`;
 }
 
-/** The items with their boxes, under their headings. */
 export function checklist(todos: readonly TodoItem[]): Html {
   const isGrouped = todos.some(({ phase }) => phase !== undefined);
   if (!isGrouped) return list(todos);

@@ -12,7 +12,6 @@ const maxLogBytes = 64 * 1024;
 
 const marks: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", skipped: "–" };
 
-/** Whether something went well, as a sign and in words. */
 export function statusMark(status: string, words = status): Html {
   const mark = Object.hasOwn(marks, status) ? marks[status] : "–";
   return html`<span class="status ${Object.hasOwn(marks, status) ? status : "skipped"}">${mark} ${words}</span>`;

@@ -3,18 +3,15 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { fieldText } from "./facts.ts";
 import { quietEntries } from "./quiet-entries.ts";
 
-/** The tree of a session's entries, by index in the file. */
 export interface SessionOutline {
   readonly entries: readonly SessionEntry[];
   /** The parent of each entry, -1 for a root; always smaller than the index itself. */
   readonly parents: readonly number[];
   /** The entries from the root to the leaf, oldest first. */
   readonly path: readonly number[];
-  /** The index of each id. */
   readonly indexOf: ReadonlyMap<string, number>;
   /** The leaf, -1 when there is none. */
   readonly leaf: number;
-  /** The name a person gave to an entry, by its id. */
   readonly labels: ReadonlyMap<string, string>;
   /** Results of the calls of a reply: index of the reply, then id of the call. */
   readonly resultsOf: ReadonlyMap<number, ReadonlyMap<string, readonly number[]>>;

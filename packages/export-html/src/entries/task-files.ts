@@ -7,7 +7,6 @@ interface TaskFile {
   readonly isCut: boolean;
 }
 
-/** Reads the patches and logs of a session's tasks. */
 export interface TaskFiles {
   /** The beginning of a file by the path in a result; undefined if there is none. */
   read(path: unknown, kind: ".patch" | ".log", maxBytes: number): Promise<TaskFile | undefined>;

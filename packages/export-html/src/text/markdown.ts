@@ -127,7 +127,6 @@ function createRenderer(blocks: CodeToken[]): RendererObject {
   };
 }
 
-/** The target of a link that is not followed. */
 function unlinked({ href, text }: Tokens.Link): Html | undefined {
   return href === text || href === "" ? undefined : html` <span class="address">(${href})</span>`;
 }

@@ -1,4 +1,3 @@
-/** A server did not answer in time. */
 export class RequestTimeout extends Error {
   override readonly name = "RequestTimeout";
 }
@@ -6,7 +5,6 @@ export class RequestTimeout extends Error {
 export interface CallClock {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;
-  /** Gives it its whole time again. */
   restart(): void;
   /** @throws {RequestTimeout} the time is over */
   throwIfOver(): void;

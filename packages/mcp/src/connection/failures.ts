@@ -4,7 +4,6 @@ import { cleanLine } from "../names/clean-text.ts";
 import { RequestTimeout } from "./call-clocks.ts";
 import { ConfigurationError } from "./resolve-entry.ts";
 
-/** A server wants a login first. */
 export class NeedsLogin extends Error {
   override readonly name = "NeedsLogin";
 }

@@ -4,7 +4,6 @@ import type { ServerConnection, ServerDemands } from "./connection.ts";
 export interface OpenedServer {
   readonly connection: ServerConnection;
   readonly transport: McpTransportKind;
-  /** Why it ended, once it has. */
   readonly failure: () => string | undefined;
 }
 

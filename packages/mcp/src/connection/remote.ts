@@ -20,7 +20,6 @@ export interface RemotePrompt {
   readonly arguments: readonly RemoteArgument[];
 }
 
-/** Reads one tool of a list; undefined without a name. */
 export function readTool(value: unknown): RemoteTool | undefined {
   if (!isJsonObject(value) || typeof value.name !== "string") return undefined;
   const annotations = isJsonObject(value.annotations) ? value.annotations : undefined;
@@ -33,7 +32,6 @@ export function readTool(value: unknown): RemoteTool | undefined {
   };
 }
 
-/** Reads one prompt of a list; undefined without a name. */
 export function readPrompt(value: unknown): RemotePrompt | undefined {
   if (!isJsonObject(value) || typeof value.name !== "string") return undefined;
   const given = Array.isArray(value.arguments) ? value.arguments.filter(isJsonObject) : [];

@@ -16,7 +16,6 @@ interface User {
   readonly life: Life;
   /** Its part of the connection, with clocks of its own. */
   connection: McpConnection | undefined;
-  /** How many of its requests the server works on. */
   requests: number;
 }
 

@@ -25,7 +25,6 @@ export interface McpServerOptions {
   readonly maskKeys: KeyMask;
 }
 
-/** A server cannot do what was asked; the message is for the model. */
 export class McpServerError extends Error {
   override readonly name = "McpServerError";
 }
@@ -73,7 +72,6 @@ export class McpServer {
     return this.#status;
   }
 
-  /** Why it does not work. */
   get error(): string | undefined {
     return this.#error;
   }
@@ -83,7 +81,6 @@ export class McpServer {
     return this.#transport;
   }
 
-  /** How often it was started again. */
   get restarts(): number {
     return this.#restarts;
   }

@@ -115,7 +115,6 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** The server cannot be talked to. */
   #abandon(reason: string): void {
     this.#failure ??= reason;
     void this.close();

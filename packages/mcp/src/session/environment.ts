@@ -5,7 +5,6 @@ import type { Diagnostic, HostRequests, KeyMask } from "@tau-agent/system";
 import type { McpExposure, McpSource, McpTransportKind } from "../config/server-entry.ts";
 import type { McpStatus } from "../connection/server.ts";
 
-/** A request of a server for a reply of the model. */
 export interface SamplingRequest {
   readonly server: string;
   readonly params: JsonObject;
@@ -25,7 +24,6 @@ export interface McpEnvironment {
     /** Whether a request to the model has declared a tool of this name. */
     wasRequested(name: string): boolean;
   };
-  /** Of the current model. */
   readonly contextWindow: () => number | undefined;
   readonly promptId: () => string | undefined;
   readonly emit: (event: SessionEvent) => void;

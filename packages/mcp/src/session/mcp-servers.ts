@@ -42,7 +42,6 @@ const DEFAULT_WINDOW = 128_000;
 interface GivenServers {
   /** Of the embedder. */
   readonly given: Readonly<Record<string, unknown>>;
-  /** Of extensions. */
   readonly registered: Readonly<Record<string, unknown>>;
 }
 
@@ -56,7 +55,6 @@ export class McpServers {
   #servers = new Map<string, McpServer>();
   /** Of the files. */
   #configured: readonly McpServerConfig[] = [];
-  /** Of extensions. */
   #registered: readonly McpServerConfig[] = [];
   /** Only the servers that this session adds are wanted. */
   #isStopped = false;
@@ -218,7 +216,6 @@ export class McpServers {
     });
   }
 
-  /** The name of the server that has a resource of this address. */
   async serverOf(uri: string): Promise<string | undefined> {
     return (await serverWithResource(this.#withResources(), uri))?.config.name;
   }

@@ -4,7 +4,6 @@ import type { KeepData } from "./result-content.ts";
 
 type Content = ToolResult["content"][number];
 
-/** The most images a result shows. */
 const MAX_IMAGES = 20;
 
 /** Content of a bearable length, and the file with all of it if some was left out. */

@@ -11,7 +11,6 @@ interface CloudCredentials {
 
 const project = ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"];
 
-/** Providers that take a cloud's own credentials, by id. */
 const clouds: Readonly<Record<string, CloudCredentials>> = {
   "amazon-bedrock": {
     groups: [

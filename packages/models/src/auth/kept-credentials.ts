@@ -2,7 +2,6 @@ import { redactSecrets } from "@tau-agent/ai";
 import type { CredentialParams, GetCredentials, GivenCredentials } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 
-/** What {@link KeptCredentials} works with. */
 export interface KeptCredentialsOptions {
   readonly get: GetCredentials;
   /** Whether somebody would be asked. */
@@ -27,7 +26,6 @@ export class KeptCredentials {
     return this.#options.isOffered();
   }
 
-  /** Whether a key of the provider is kept. */
   has(provider: string): boolean {
     return [...this.#kept.keys()].some((place) => JSON.parse(place)[0] === provider);
   }

@@ -12,11 +12,9 @@ import { type KeptCredentials, placeOf } from "./kept-credentials.ts";
 import type { ProviderKeyEntry, ProviderLogin, ResolvedKey } from "./key-types.ts";
 import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
-/** What a {@link KeyResolver} works with. */
 export interface KeyResolverOptions {
   readonly environment: Environment;
   readonly auth: AuthStore;
-  /** Keys that are asked for. */
   readonly credentials?: KeptCredentials | undefined;
   /** Providers of models.json, by id; called on first use. */
   readonly customProviders?: () => Promise<ReadonlyMap<string, ProviderKeyEntry>>;
@@ -85,7 +83,6 @@ export class KeyResolver {
     return credential?.type === "oauth" ? credential : undefined;
   }
 
-  /** The host's variables. */
   get environment(): Environment {
     return this.#options.environment;
   }

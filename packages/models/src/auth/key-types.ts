@@ -1,6 +1,5 @@
 import type { Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
-/** Where a key came from. */
 export type KeySource =
   | "runtime"
   | "credentials"
@@ -15,7 +14,6 @@ export type KeySource =
 export interface ResolvedKey {
   readonly key: string | undefined;
   readonly source: KeySource;
-  /** Headers to send with the key. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Where a login says that its requests go. */
   readonly baseUrl?: string | undefined;
@@ -29,11 +27,9 @@ export interface FoundAuth {
 
 /** How the logins of a provider are used; each vendor differs. */
 export interface ProviderLogin {
-  /** Trades the refresh token for new tokens. */
   readonly refresh: OAuthRefresh;
   /** What a request contains for the login. */
   readonly keyOf: (credential: OAuthCredential) => string;
-  /** Headers to send with it. */
   readonly headersOf?:
     | ((credential: OAuthCredential) => Readonly<Record<string, string>>)
     | undefined;

@@ -26,7 +26,6 @@ const keyPages: Readonly<Record<string, string>> = {
   zai: "https://z.ai/manage-apikey/apikey-list",
 };
 
-/** The page where a provider hands out keys; undefined if it is not known. */
 function keyPage(provider: string): string | undefined {
   return Object.hasOwn(keyPages, provider) ? keyPages[provider] : undefined;
 }

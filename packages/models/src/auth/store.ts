@@ -14,7 +14,6 @@ import { canonicalProvider } from "./provider-aliases.ts";
 
 export type { Credential, OAuthCredential } from "./credential.ts";
 
-/** Trades a login's refresh token for new tokens. */
 export type OAuthRefresh = (
   credential: OAuthCredential,
   signal?: AbortSignal,

@@ -3,7 +3,6 @@ import { type Answer, type Ask, asAnswer } from "./read-json.ts";
 /** A kind of server for models on one's own machine. */
 export type ServerKind = "ollama" | "lm-studio" | "llama.cpp" | "vllm";
 
-/** The names of the kinds. */
 export const serverNames: Readonly<Record<ServerKind, string>> = {
   ollama: "Ollama",
   "lm-studio": "LM Studio",
@@ -16,7 +15,6 @@ interface LocalModel {
   /** As the server says; undefined if it does not. */
   readonly contextWindow: number | undefined;
   readonly takesImages: boolean;
-  /** In memory already. */
   readonly isLoaded: boolean;
 }
 

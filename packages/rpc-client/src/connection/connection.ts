@@ -37,7 +37,6 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where a connection's lines and frames go. */
 export interface ConnectionOptions {
   readonly write: (line: string) => void;
   readonly onEvent: (event: ClientEvent) => void;
@@ -169,7 +168,6 @@ export class Connection {
     return [...this.#pending.values()].map(({ line }) => line);
   }
 
-  /** Handles one line of the host. */
   receive(text: string): void {
     this.#take(decodeHostLine(text), text);
   }

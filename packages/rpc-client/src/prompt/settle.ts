@@ -1,7 +1,6 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Settle } from "../events/event-hub.ts";
 
-/** What is needed to know whether a host has work left. */
 export interface SettleSource {
   /** Whether the host sends `agent_settled`; otherwise it is asked for its state. */
   readonly announcesSettled: boolean;

@@ -28,16 +28,13 @@ import { noteModel } from "./note-model.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { NewEntry, SessionLog } from "./session-log.ts";
 
-/** The messages that the model reads. */
 interface ConversationAgent {
   readonly messages: readonly AgentMessage[];
   append(message: AgentMessage): void;
   replaceMessages(messages: readonly AgentMessage[]): void;
-  /** Replaces them when they are next read. */
   replaceMessagesLater(read: () => readonly AgentMessage[]): void;
 }
 
-/** Which model answers, and which others could. */
 interface ConversationModels {
   readonly model: Model | undefined;
   readonly thinkingLevel: ThinkingLevel;
@@ -49,7 +46,6 @@ interface ConversationModels {
   restore(model: Model | undefined, level: ThinkingLevel): void;
 }
 
-/** What a {@link Conversation} keeps in step with its log. */
 interface ConversationOptions {
   readonly agent: ConversationAgent;
   readonly models: ConversationModels;
@@ -62,21 +58,17 @@ interface ConversationOptions {
   readonly adoptLog: (log: SessionLog) => void;
   /** Moves tools and texts to the folder of the session that continues. */
   readonly enterFolder: (log: SessionLog) => readonly Diagnostic[];
-  /** Receives problems found on the way. */
   readonly note: (diagnostic: Diagnostic) => void;
 }
 
-/** Where the leaf moves, and the entries to write there. */
 interface LeafMove {
   readonly leafId: string | null;
-  /** The summary of the branch that is left, if there is one. */
   readonly entry?: NewEntry | undefined;
   readonly label?: string | undefined;
   /** The entry that gets the label. */
   readonly targetId: string;
 }
 
-/** The prompt that a recorded message is, if it is one. */
 interface RecordedPrompt {
   readonly promptId?: string | undefined;
   /** The text that joins it in requests only. */

@@ -27,12 +27,10 @@ export function noteOf(notes: MessageNotes, { role, timestamp }: AgentMessage): 
   return role === "user" || role === "compactionSummary" ? notes.get(timestamp) : undefined;
 }
 
-/** The text the model reads for the facts. */
 export function environmentText({ date, platform }: EnvironmentFacts): string {
   return `<environment>\nDate: ${date}\nPlatform: ${platform}\n</environment>`;
 }
 
-/** The text of an entry that holds facts; undefined for every other entry. */
 export function environmentOf(entry: SessionEntry): string | undefined {
   const known = entry as KnownSessionEntry;
   if (known.type !== "custom" || known.customType !== ENVIRONMENT_ENTRY) return undefined;
@@ -41,7 +39,6 @@ export function environmentOf(entry: SessionEntry): string | undefined {
   return environmentText({ date, platform });
 }
 
-/** The text of an entry that says what an answer has to fit; undefined for every other entry. */
 export function outputFormatOf(entry: SessionEntry): string | undefined {
   const known = entry as KnownSessionEntry;
   if (known.type !== "custom" || known.customType !== OUTPUT_ENTRY) return undefined;

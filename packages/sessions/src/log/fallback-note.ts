@@ -2,13 +2,11 @@ import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { NewEntry } from "./session-log.ts";
 
-/** The type of the entry that says that a fallback answers. */
 const FALLBACK_ENTRY = "model_fallback";
 
 /** Which model answers instead of the chosen one; models as `provider/id`. */
 export interface FallbackNote {
   readonly chosen: string;
-  /** The model that answers. */
   readonly to: string;
   /** When the chosen model failed, in ms since the epoch. */
   readonly failedAt: number;
@@ -19,12 +17,10 @@ export function fallbackEntry(note: FallbackNote, details: object): NewEntry {
   return { type: "custom", customType: FALLBACK_ENTRY, data: { ...note, ...details } };
 }
 
-/** Whether an entry may say that a fallback answers. */
 export function isFallbackEntry(entry: KnownSessionEntry): boolean {
   return entry.type === "custom" && entry.customType === FALLBACK_ENTRY;
 }
 
-/** What the entry of a fallback says; undefined for any other one. */
 export function fallbackNoteOf(entry: KnownSessionEntry): FallbackNote | undefined {
   if (entry.type !== "custom" || !isFallbackEntry(entry) || !isJsonObject(entry.data))
     return undefined;

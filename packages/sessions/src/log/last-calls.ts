@@ -2,7 +2,6 @@ import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { SessionLog } from "./session-log.ts";
 
-/** The last reply with those of its calls that have no result. */
 export interface LastCalls {
   readonly message: AssistantMessage;
   readonly open: readonly ToolCall[];

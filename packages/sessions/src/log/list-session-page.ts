@@ -19,7 +19,6 @@ export interface SessionPage {
 }
 
 export interface PageRequest {
-  /** Only sessions of this project. */
   readonly cwd?: string | undefined;
   /** Only sessions of this workspace; undefined for the host's own machine. */
   readonly workspaceId?: string | undefined;
@@ -34,7 +33,6 @@ const MAX_HEAD_BYTES = 16 * 1024 * 1024;
 /** The latest name and time are near the end, unless much was said since. */
 const TAIL_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
-/** How many files to look at at the same time. */
 const CONCURRENCY = 8;
 
 /**

@@ -23,7 +23,6 @@ export interface SessionInfo {
   readonly firstMessage: string;
 }
 
-/** How many files to read at the same time. */
 const CONCURRENCY = 8;
 const MAX_FIRST_MESSAGE_CHARACTERS = 500;
 
@@ -45,7 +44,6 @@ export async function listAllSessions(root: string): Promise<SessionInfo[]> {
   return lists.flat().sort((a, b) => b.modified.localeCompare(a.modified));
 }
 
-/** The folders in a folder; none if it is not there. */
 export async function foldersIn(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name));
@@ -196,7 +194,6 @@ function noteEntry(entry: KnownSessionEntry, facts: SessionFacts): void {
   }
 }
 
-/** The header of a session file; undefined if the record is not one. */
 export function asHeader(record: Record<string, unknown>): SessionHeader | undefined {
   const { type, id, cwd, timestamp } = record;
   const isHeader = type === "session" && typeof id === "string" && typeof timestamp === "string";

@@ -3,7 +3,6 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { NewEntry } from "./session-log.ts";
 import type { SessionTree } from "./session-tree.ts";
 
-/** The type of the custom entry that holds the names of tools that `tool_search` has loaded. */
 const LOADED_TOOLS_ENTRY = "loaded_tools";
 
 /** The entry that keeps tools loaded when the session is opened again. */

@@ -8,9 +8,7 @@ export interface OpenQuestions {
   readonly message: AssistantMessage;
   /** The calls to go on with, in order: the first that waits for an answer, and those after it. */
   readonly calls: readonly ToolCall[];
-  /** The ids of the open questions, by call. */
   readonly requestIds: ReadonlyMap<string, string>;
-  /** The prompt whose run was asking. */
   readonly promptId: string | undefined;
 }
 

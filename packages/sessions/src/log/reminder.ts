@@ -5,7 +5,6 @@ import { escapeXml } from "@tau-agent/system";
 /** What becomes of a stopped reply: it leaves the conversation, or stays. */
 type ContextMode = "discard" | "keep";
 
-/** A rule that a reply went against. */
 interface BrokenRule {
   readonly name: string;
   readonly filePath: string;

@@ -18,7 +18,6 @@ import { failedAttempt } from "./failed-attempt.ts";
 import { type FallbackNote, fallbackNoteOf } from "./fallback-note.ts";
 import { reminderDetails } from "./reminder.ts";
 
-/** A model by its name. */
 interface NamedModel {
   readonly provider: string;
   readonly modelId: string;
@@ -33,14 +32,12 @@ export interface ResumedModel {
   readonly fallback?: FallbackNote | undefined;
 }
 
-/** The conversation of a branch, and its model choice. */
 export interface SessionContext extends ResumedModel {
   readonly messages: AgentMessage[];
   /** What joins messages in requests only. */
   readonly notes: Map<number, string>;
   /** The latest note on the surroundings; it may still wait for the message it joins. */
   readonly environment: { readonly text: string; readonly isWaiting: boolean } | undefined;
-  /** How requests show results of tools. */
   readonly results: ResultView;
 }
 
@@ -91,7 +88,6 @@ export function latestModel(
   return { model: noted.model, fallback };
 }
 
-/** What an entry says of the model. */
 interface ModelChoice {
   readonly model: NamedModel;
   /** The model that answers, as `provider/id`. */
@@ -148,7 +144,6 @@ interface ScannedItem {
   readonly resultId?: string | undefined;
 }
 
-/** What the messages of a branch are collected from. */
 interface Counting {
   readonly compaction: CompactionEntry | undefined;
   /** What counts besides, oldest first. */
@@ -208,7 +203,6 @@ export function collectMessages({ compaction, items, others }: Counting): Collec
   return { messages, notes, environment, results };
 }
 
-/** The results that a branch has cleared, by entry; undefined without any. */
 function clearedIn(branch: readonly SessionEntry[]): Map<string, ClearedResult> | undefined {
   const found = branch.flatMap((entry) => clearedResultsOf(entry));
   return found.length === 0 ? undefined : new Map(found.map((each) => [each.entryId, each]));
@@ -223,7 +217,6 @@ function noteSavings(
   if (last !== undefined && saved > 0) savings.set(last, (savings.get(last) ?? 0) + saved);
 }
 
-/** The message that stands for what a compaction replaced. */
 export function summaryMessage(compaction: CompactionEntry): AgentMessage {
   return {
     role: "compactionSummary",
@@ -240,7 +233,6 @@ function latestEnvironment(branch: readonly SessionEntry[]): string | undefined 
 
 type ContextEdit = SessionEntryOf<"context_edit">;
 
-/** The latest edit of each entry; undefined without any. */
 function contextEdits(branch: readonly SessionEntry[]): Map<string, ContextEdit> | undefined {
   const edits = branch.filter((entry): entry is ContextEdit => entry.type === "context_edit");
   return edits.length === 0 ? undefined : new Map(edits.map((edit) => [edit.targetId, edit]));

@@ -26,7 +26,6 @@ export type SessionStart =
   /** A copy of the one in this file, or with this id. */
   | { readonly kind: "fork"; readonly from: string; readonly id?: string | undefined };
 
-/** A start that needs a home. */
 export type StartAtHome = Exclude<SessionStart, { readonly kind: "memory" | "log" }>;
 
 export interface OpenedSession {

@@ -18,7 +18,6 @@ import { storeLog } from "./store/stored-part.ts";
 import type { MakeWriter } from "./writers/log-writer.ts";
 import { StoreWriter } from "./writers/store-writer.ts";
 
-/** How many sessions of a list to read at the same time. */
 const CONCURRENCY = 8;
 
 /** Sessions are named by their ids here, where those in files are named by paths. */

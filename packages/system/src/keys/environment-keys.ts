@@ -46,7 +46,6 @@ export const environmentKeys: Readonly<Record<string, readonly string[]>> = {
 /** Environment variables, as passed by the host. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every variable that may hold a key; children of the bash tool do not inherit these. */
 export function keyVariableNames(): ReadonlySet<string> {
   return new Set(Object.values(environmentKeys).flat());
 }

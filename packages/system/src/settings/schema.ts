@@ -359,7 +359,6 @@ export const settingsTable = {
   "ttsr.repeatGap": count(10, "Replies before a stream rule may trigger again with after-gap."),
 } as const;
 
-/** The dotted name of a setting. */
 export type SettingKey = keyof typeof settingsTable;
 /** The type of a setting's value. */
 export type SettingValue<K extends SettingKey> = SettingValueOf<(typeof settingsTable)[K]>;
@@ -379,15 +378,12 @@ export const foreignKeys: ReadonlySet<string> = new Set(
   fullscreenScrollbar fullscreenCopyOnSelect fullscreenWheelScrollLines`.split(/\s+/),
 );
 
-/** The names of all settings. */
 export const settingKeys: readonly string[] = Object.keys(settingsTable);
 
-/** What a setting means. */
 export function settingHelp(key: SettingKey): string {
   return settingsTable[key].description;
 }
 
-/** Whether `key` names a setting. */
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(settingsTable, key);
 }

@@ -1,6 +1,5 @@
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** One row of the settings table. */
 export interface Setting<T> {
   /** What a value looks like, for messages and docs. */
   readonly type: string;
@@ -73,7 +72,6 @@ export function count<T extends number | undefined>(
 /** The longest wait that timers take. */
 export const MAX_PERIOD_MS = 2 ** 31 - 1;
 
-/** Whether a timer can wait for so long. */
 export function isPeriod(found: unknown): found is number {
   return Number.isInteger(found) && Number(found) >= 1 && Number(found) <= MAX_PERIOD_MS;
 }

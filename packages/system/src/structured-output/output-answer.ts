@@ -9,7 +9,6 @@ import type { Checked, OutputCheck } from "./output-schema.ts";
 /** The type of the custom message that tells the model why its answer does not fit. */
 export const OUTPUT_REMINDER = "output_schema";
 
-/** The most attempts at an answer. */
 const MAX_ATTEMPTS = 3;
 
 export type OutputResult = Pick<
@@ -17,7 +16,6 @@ export type OutputResult = Pick<
   "output" | "outputStatus" | "outputAttempts" | "text"
 >;
 
-/** The answer to one prompt, as it comes about. */
 export class OutputAnswer {
   readonly #check: OutputCheck;
   #attempts = 0;

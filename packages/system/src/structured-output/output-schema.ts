@@ -19,7 +19,6 @@ export interface OutputCheck {
   checkValue(sent: unknown): Checked;
 }
 
-/** An answer, or the reason why there is none. */
 export type Checked = { readonly value: unknown } | { readonly problem: string };
 
 /**

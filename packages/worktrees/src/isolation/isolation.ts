@@ -60,7 +60,6 @@ export class Isolation {
   readonly git: Git;
   readonly repository: Repository;
   readonly folder: RunFolder;
-  /** The caller's state at the beginning. */
   readonly baseline: Baseline;
   readonly #signal: AbortSignal | undefined;
   readonly #isTrusted: boolean;

@@ -56,7 +56,6 @@ export class CheckpointStore {
     return store;
   }
 
-  /** The folder's real path. */
   get folder(): string {
     return this.#place.folder;
   }

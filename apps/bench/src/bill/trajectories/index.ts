@@ -3,5 +3,4 @@ import { interruptions } from "./interruptions.ts";
 import { ordinary } from "./lengths.ts";
 import type { Trajectory } from "./trajectory.ts";
 
-/** All trajectories, in the order of the page. */
 export const trajectories: readonly Trajectory[] = [...ordinary, ...interruptions, ...branches];

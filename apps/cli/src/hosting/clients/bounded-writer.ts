@@ -1,6 +1,5 @@
 import { type EncodedLine, type LineWriter, lineText } from "../../rpc/connection/line-writer.ts";
 
-/** Where the lines of one connection go. */
 export interface LineOutput {
   /** Takes lines, each ending in a line feed; calls back once the operating system has them. */
   write(text: string, onWritten: () => void): void;
@@ -13,7 +12,6 @@ export interface UnreadLimits {
   readonly answers: number;
 }
 
-/** The limits of a connection to a listening host. */
 export const unreadLimits: UnreadLimits = {
   events: 16 * 1024 * 1024,
   answers: 128 * 1024 * 1024,

@@ -26,7 +26,6 @@ import type { IsolatedLines } from "./isolated-lines.ts";
 
 type Done = void | Promise<void>;
 
-/** A session that the client uses, and how commands of the session are run. */
 interface Attached {
   readonly attachment: Attachment;
   readonly dispatching: DispatchOptions;
@@ -67,7 +66,6 @@ export class Client implements CommandClient {
     this.#frames.push(line);
   }
 
-  /** Refuses a line that was too long to read. */
   refuseOversized(bytes: number): void {
     const reason = `the line has ${bytes} bytes, more than the limit`;
     const error = errorText("parse", { reason });

@@ -3,7 +3,6 @@ import type { IncomingMessage } from "node:http";
 export interface Access {
   /** Pages that may connect. */
   readonly origins: readonly string[];
-  /** Whether a token is the right one. */
   readonly isToken: (given: string) => boolean;
 }
 
@@ -31,7 +30,6 @@ export function refusalOf(
   return { status: 401, reason };
 }
 
-/** The subprotocols that a WebSocket offers. */
 function offeredProtocols({ headers }: IncomingMessage): string[] {
   const { "sec-websocket-protocol": offered = "" } = headers;
   return offered

@@ -2,7 +2,6 @@ import { isIP } from "node:net";
 import { isAbsolute } from "node:path";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 
-/** Where a host listens. */
 export type ListenAddress =
   | { readonly kind: "unix"; readonly path: string }
   | { readonly kind: "tcp"; readonly host: string; readonly port: number };
@@ -28,7 +27,6 @@ export function parseAddress(text: string): ListenAddress {
   return { kind: "tcp", host: name, port };
 }
 
-/** Whether only this machine reaches an address. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }

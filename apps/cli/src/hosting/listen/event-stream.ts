@@ -47,7 +47,6 @@ export function serveEvents(
   return { end };
 }
 
-/** The same for a session in a process of its own. */
 export function serveIsolatedEvents(
   { session, ...options }: StreamOptions & { readonly session: IsolatedSession },
   onClose: () => void,

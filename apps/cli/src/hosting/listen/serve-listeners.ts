@@ -5,9 +5,7 @@ import type { HostingContext } from "../sessions/hosting-context.ts";
 import { isLoopback, type ListenAddress, parseAddress } from "./address.ts";
 import type { Listener } from "./listener.ts";
 
-/** What listeners need besides what every host has. */
 export interface ListenContext extends HostingContext {
-  /** How often clients are pinged. */
   readonly pingMs: number;
 }
 

@@ -14,7 +14,6 @@ import { SESSION_HANDLE } from "../../process/environment.ts";
 import { type LineSocket, openLineSocket } from "./line-socket.ts";
 import { RemoteError } from "./remote-error.ts";
 
-/** What a session in a process of its own is started with. */
 export interface IsolatedSessionOptions {
   readonly sessionId: string;
   readonly command: readonly string[];

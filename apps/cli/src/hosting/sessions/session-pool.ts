@@ -103,7 +103,6 @@ export class SessionPool implements Host {
     return solo.session.state.sessionId === sessionId ? solo : undefined;
   }
 
-  /** The session with a handle, if it has a process of its own. */
   isolated(sessionId: string): IsolatedSession | undefined {
     return this.#isolated.get(sessionId);
   }

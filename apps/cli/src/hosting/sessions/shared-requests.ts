@@ -11,7 +11,6 @@ export interface SharedRequestsOptions {
   readonly requests: HostRequests;
   /** Calls what sends one frame to several clients; they all get it with the same number. */
   readonly together: (send: () => void) => void;
-  /** Keeps the end of a request for clients that attach later. */
   readonly keep: (resolved: HostRequestResolved) => void;
   /**
    * How long the client that runs tools may be away, in ms; undefined where a client that leaves does
@@ -46,7 +45,6 @@ export class SharedRequests implements RequestSink {
     options.requests.attach(this);
   }
 
-  /** Asks this client, too, from now on. */
   add(client: ClientRequests): void {
     this.#clients.add(client);
     if (this.#isOpened && client.answers("credential")) this.#keyClient ??= client;

@@ -26,7 +26,6 @@ export class Connection {
   readonly #tag: SessionTag | undefined;
   readonly #encoder = new EventEncoder();
   readonly #nextOrder: () => EventOrder;
-  /** How the client asked to have replies streamed. */
   #askedForm: StreamForm | undefined;
   #dialect: Dialect;
   #merger: DeltaMerger;
@@ -74,7 +73,6 @@ export class Connection {
     return this.#dialect;
   }
 
-  /** Everything that is sent from now on is said in this dialect. */
   set dialect(dialect: Dialect) {
     void this.#merger.flush();
     this.#dialect = dialect;
@@ -91,7 +89,6 @@ export class Connection {
     this.#adoptForm();
   }
 
-  /** Chooses how replies are streamed from now on. */
   setStreamForm(form: StreamForm): void {
     this.#askedForm = form;
     this.#adoptForm();

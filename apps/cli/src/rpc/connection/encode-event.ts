@@ -10,7 +10,6 @@ type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
  */
 const MAX_SAME_USAGE = 32;
 
-/** Makes the lines of a connection's events in the form it asked for. */
 export class EventEncoder {
   form: StreamForm = "full";
   /** In the form `delta`, each step has `usage`, however long the reply. */

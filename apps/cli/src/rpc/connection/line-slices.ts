@@ -1,8 +1,6 @@
 /** Where answers gather while lines are worked off. */
 export interface AnswerGatherer {
-  /** Gathers answers from now on. */
   hold(): void;
-  /** Lets the gathered answers leave. */
   flush(): void;
 }
 

@@ -6,7 +6,6 @@ import { ClientWatch } from "./client-watch.ts";
 import { LineSlices } from "./line-slices.ts";
 import type { FrameWriter } from "./writer.ts";
 
-/** The process whose client is on stdin and stdout. */
 export interface StdioProcess {
   readonly input: NodeJS.ReadableStream;
   readonly output: FrameOutput;

@@ -1,7 +1,6 @@
 import type { Charge } from "./charge.ts";
 import { cumulativeTokens, type Prompt } from "./prompt.ts";
 
-/** How a vendor reads and writes a cache at marks. */
 export interface MarkedCacheRules {
   /** Tokens below which nothing is cached. */
   readonly minimum: number;

@@ -2,7 +2,6 @@ import type { Charge } from "./charge.ts";
 import { cumulativeTokens, type Prompt } from "./prompt.ts";
 import { wholeTokens } from "./tokens.ts";
 
-/** How a vendor caches prompts unasked. */
 export interface PrefixCacheRules {
   /** Tokens below which nothing is cached. */
   readonly minimum: number;

@@ -4,7 +4,6 @@ import type { RuleRequest } from "../rules/rule.ts";
 import type { Charge } from "./charge.ts";
 import type { Prompt } from "./prompt.ts";
 
-/** How a vendor makes out its bill; remembers what it has cached. */
 export interface VendorBill {
   /** The wire formats in which it is asked. */
   readonly apis: readonly LoopbackApi[];

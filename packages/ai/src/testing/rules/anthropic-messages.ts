@@ -246,7 +246,6 @@ function* systemPlaces(request: RuleRequest): Generator<string> {
   }
 }
 
-/** What Anthropic's Messages API refuses. */
 export const anthropicRules: readonly Rule[] = [
   rule(api, "required", required),
   rule(api, "roles", roles),

@@ -2,7 +2,6 @@ import { type Rule, rule } from "./rule.ts";
 
 const api = "azure-openai-responses";
 
-/** What Azure refuses beside what OpenAI does. */
 export const azureRules: readonly Rule[] = [
   rule(api, "version", function* ({ path, search = "" }) {
     const version = new URLSearchParams(search).get("api-version") ?? "";

@@ -207,7 +207,6 @@ function* thinking({ body }: RuleRequest): Generator<string> {
   }
 }
 
-/** What Amazon Bedrock's Converse refuses. */
 export const bedrockRules: readonly Rule[] = [
   rule(api, "required", required),
   rule(api, "roles", roles),

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
 
-/** Members of an object that are not in a list of known ones. */
 export function unknownMembers(object: JsonObject, known: ReadonlySet<string>): string[] {
   return Object.keys(object).filter((name) => !known.has(name));
 }

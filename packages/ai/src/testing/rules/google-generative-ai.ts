@@ -179,7 +179,6 @@ function* output({ body, path }: RuleRequest): Generator<string> {
   yield* responseSchemaFaults(objectOf(body.generationConfig), place);
 }
 
-/** What Google's generateContent refuses. */
 export const googleRules: readonly Rule[] = [
   rule(api, "required", required),
   rule(api, "content", content),

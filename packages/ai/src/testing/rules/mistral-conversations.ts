@@ -52,7 +52,6 @@ function* content({ body }: RuleRequest): Generator<string> {
   if (images > mostImages) yield `Too many images in request. The maximum is ${mostImages}.`;
 }
 
-/** What Mistral refuses beside what other servers of chat completions do. */
 export const mistralRules: readonly Rule[] = [
   rule(api, "required", required),
   rule(api, "ids", ids),

@@ -5,7 +5,6 @@ const api = "openai-codex-responses";
 /** Members of OpenAI's format that the backend of ChatGPT plans does not take. */
 const unsupported = ["max_output_tokens", "temperature", "prompt_cache_retention"];
 
-/** What the backend of ChatGPT plans refuses beside what OpenAI does. */
 export const codexRules: readonly Rule[] = [
   rule(api, "instructions", function* ({ body: { instructions } }) {
     if (typeof instructions !== "string" || instructions === "") yield "Instructions are required";

@@ -160,7 +160,6 @@ function* output({ body }: RuleRequest): Generator<string> {
   }
 }
 
-/** What OpenAI's chat completions refuse, and servers that speak the same. */
 export const completionsRules: readonly Rule[] = [
   rule(api, "required", required),
   rule(api, "content", content),

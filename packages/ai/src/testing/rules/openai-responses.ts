@@ -211,7 +211,6 @@ function* output({ body }: RuleRequest): Generator<string> {
   }
 }
 
-/** What OpenAI's Responses API refuses. */
 export const responsesRules: readonly Rule[] = [
   rule(api, "required", required),
   rule(api, "content", content),

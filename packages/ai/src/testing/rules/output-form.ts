@@ -4,7 +4,6 @@ import { schemaFaults } from "./common.ts";
 
 const maxNameLength = 64;
 
-/** What both of OpenAI's formats refuse in the schema of a reply. */
 export function* jsonSchemaFaults(format: JsonObject, place: string): Generator<string> {
   const name = textOf(format.name);
   if (name === "") yield `Missing required parameter: '${place}.name'.`;
@@ -49,7 +48,6 @@ function* strictFaults(schema: unknown, wrong: string, path: readonly string[]):
   yield* strictFaults(schema.items, wrong, [...path, "'items'"]);
 }
 
-/** What Anthropic refuses in the schema of a reply. */
 export function* outputConfigFaults({ format }: JsonObject): Generator<string> {
   if (format === undefined || format === null) return;
   const { type, schema } = objectOf(format);
@@ -67,7 +65,6 @@ function* closedFaults(schema: unknown): Generator<true> {
   yield* closedFaults(schema.items);
 }
 
-/** What Google refuses in the schema of a reply. */
 export function* responseSchemaFaults(
   config: JsonObject,
   { model, hasFunctions }: { readonly model: string; readonly hasFunctions: boolean },

@@ -2,7 +2,6 @@ import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { LoopbackApi } from "../loopback-api.ts";
 import type { BoundThinkingMemory } from "./bound-thinking.ts";
 
-/** A request as a rule sees it. */
 export interface RuleRequest {
   readonly api: LoopbackApi;
   readonly path: string;
@@ -18,15 +17,12 @@ export interface ModelLimits {
   readonly maxTokens: number;
 }
 
-/** What a server remembers from one request to the next. */
 export interface RuleMemory {
   /** What each signature of thinking was made under. */
   readonly signed: BoundThinkingMemory;
-  /** Limits by model id. */
   readonly models: Map<string, ModelLimits>;
 }
 
-/** Something that a vendor refuses. */
 export interface Rule {
   readonly api: LoopbackApi;
   /** A short name, unique within its format. */

@@ -43,7 +43,6 @@ function copilot(api: LoopbackApi, path: string, rules: Vendor["rules"] = []): V
   return { provider: "github-copilot", api, url, keys: bearer, rules: all, thinks: asksToThink };
 }
 
-/** The endpoints of clouds, and of plans that users log in to. */
 export const cloudVendors: readonly Vendor[] = [
   { ...bedrock, keys: bearer },
   { ...bedrock, setUp: "AWS keys", keys: [] },

@@ -22,18 +22,15 @@ function isEffort(value: unknown): boolean {
   return typeof value === "string" && value !== "none" && value !== "off";
 }
 
-/** Whether a request asks for thinking. */
 export function asksToThink(body: JsonObject): boolean {
   return Object.entries(words).some(([member, asks]) => member in body && asks(body[member]));
 }
 
-/** Whether a request in Google's format asks for thinking. */
 export function asksGoogleToThink(body: JsonObject): boolean {
   const { thinkingConfig } = objectOf(body.generationConfig);
   return objectOf(thinkingConfig).includeThoughts === true;
 }
 
-/** Whether a request in Amazon Bedrock's format asks for thinking: each maker has its own words. */
 export function asksBedrockToThink(body: JsonObject): boolean {
   const fields = objectOf(body.additionalModelRequestFields);
   const isNova = objectOf(fields.reasoningConfig).type === "enabled";

@@ -34,7 +34,6 @@ export interface Vendor {
 /** The header in which {@link loopbackFetch} tells a server where a request was going. */
 export const hostHeader = "x-loopback-host";
 
-/** Why a vendor does not let a request in. */
 export interface VendorDenial {
   readonly status: 401 | 403 | 404;
   readonly message: string;

@@ -5,7 +5,6 @@ import { Conversation, textBlock } from "./conversation.ts";
 import { listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
-/** The server side of Anthropic's Messages format. */
 export const anthropicMessagesWire: WireFormat = {
   api: "anthropic-messages",
   parse(body) {

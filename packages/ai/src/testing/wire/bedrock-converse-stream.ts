@@ -6,7 +6,6 @@ import { toEventStream } from "./event-stream.ts";
 import { listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
-/** The server side of Amazon Bedrock's Converse format. */
 export const bedrockConverseStreamWire: WireFormat = {
   api: "bedrock-converse-stream",
   contentType: "application/vnd.amazon.eventstream",

@@ -24,7 +24,6 @@ export function parseArguments(value: unknown): Record<string, unknown> {
   }
 }
 
-/** One server-sent event. */
 export function serverSentEvent(data: string, event?: string): string {
   return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
 }

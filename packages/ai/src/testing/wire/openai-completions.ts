@@ -5,7 +5,6 @@ import { Conversation, imageOfUrl, textBlock } from "./conversation.ts";
 import { listOf, objectOf, parseArguments, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
-/** The server side of chat completions. */
 export const openaiCompletionsWire: WireFormat = {
   api: "openai-completions",
   parse(body) {

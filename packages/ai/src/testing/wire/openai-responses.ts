@@ -6,7 +6,6 @@ import { listOf, objectOf, parseArguments, serverSentEvent, textOf } from "./jso
 import { openAiErrorBody } from "./openai-completions.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
-/** The server side of OpenAI's Responses format. */
 export const openaiResponsesWire: WireFormat = {
   api: "openai-responses",
   parse(body) {

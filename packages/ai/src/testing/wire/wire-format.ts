@@ -11,16 +11,13 @@ export interface ReplyHead {
   readonly asked?: JsonObject | undefined;
 }
 
-/** Writes one reply: each call returns the bytes to send, as text. */
 export interface ReplyWriter {
-  /** What comes before the first delta. */
   start(): string;
   write(delta: Delta): string;
   /** The vendor's error event. */
   error(message: string, code: string | undefined): string;
 }
 
-/** The server side of one vendor's wire format. */
 export interface WireFormat {
   readonly api: string;
   /** Reads a request as the vendor would. */
@@ -30,7 +27,6 @@ export interface WireFormat {
   toBytes?(events: string): Uint8Array;
   /** The type of a reply's body; default that of server-sent events. */
   readonly contentType?: string;
-  /** The vendor's error response. */
   errorBody(status: number, message: string, code?: string | undefined): unknown;
   /** What the vendor says when a conversation is too long. */
   readonly overflow: { readonly message: string; readonly code?: string };

@@ -6,7 +6,6 @@ export const BEGIN_LIMIT_MS = 60_000;
 /** The longest wait for a handler of another event: it may ask a model or run the project's tests. */
 export const HANDLER_LIMIT_MS = 600_000;
 
-/** How long the session waits for an extension. */
 export interface Patience {
   /** Whether a person is asked: that time does not count. */
   readonly isAsking: () => boolean;

@@ -18,7 +18,6 @@ export interface UserText {
   readonly images?: readonly ImageContent[] | undefined;
 }
 
-/** Where an input comes from and how it will be delivered. */
 export interface InputOrigin {
   readonly source: "interactive" | "rpc" | "extension";
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
@@ -203,7 +202,6 @@ function textOf(content: unknown): string {
   return content.map((block: unknown) => (isJsonObject(block) ? block.text : "")).join("\n");
 }
 
-/** Lets extensions replace the vendor's request. */
 export async function askProviderRequest(
   runner: ExtensionRunner,
   payload: unknown,
@@ -249,7 +247,6 @@ export async function askMessageEnd(
   return current;
 }
 
-/** An extension's decision about a client's shell command. */
 export type UserBashDecision =
   | { readonly operations: BashOperations }
   | { readonly result: UserBashOutput };

@@ -3,7 +3,6 @@ import { OutputBuffer } from "@tau-agent/system";
 import type { ShellRequest } from "../../run/session-hooks.ts";
 import type { UserBashDecision } from "./prompt-events.ts";
 
-/** Executes an extension's decision about a client's shell command. */
 export async function runDecidedShell(
   decision: UserBashDecision,
   { command, signal, onDelta, mask }: ShellRequest,

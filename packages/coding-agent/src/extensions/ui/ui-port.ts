@@ -54,7 +54,6 @@ export interface UiPort {
 
 export interface UiPortOptions {
   readonly requests: HostRequests;
-  /** Hands what needs no answer to the client. */
   readonly send: (request: ExtensionUiRequest) => void;
   /** Called when dialogs open and end. */
   readonly onDialog?: ((phase: "start" | "end", kind: string, title: string) => void) | undefined;
@@ -110,7 +109,6 @@ export function createHeadlessUiPort(show?: ShowNotice): UiPort {
   };
 }
 
-/** A tool call whose code runs. */
 interface WatchedCall {
   readonly toolCallId: string;
   wasAsked: boolean;

@@ -1,4 +1,3 @@
-/** Streams of one wire format, in pi's form. */
 interface ProviderStreams {
   stream(model: never, context: unknown, options?: unknown): unknown;
   streamSimple(model: never, context: unknown, options?: unknown): unknown;

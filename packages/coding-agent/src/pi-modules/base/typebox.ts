@@ -4,7 +4,6 @@ interface Validator {
   Errors(value: unknown): readonly { instancePath: string; message: string }[];
 }
 
-/** What checks of the older TypeBox report. */
 interface OldError {
   readonly path: string;
   readonly message: string;

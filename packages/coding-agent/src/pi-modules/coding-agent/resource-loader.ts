@@ -18,7 +18,6 @@ export interface PiResourceLoader {
   readonly extensionOptions?: LoaderExtensions | undefined;
 }
 
-/** The extensions of a loader's session. */
 interface LoaderExtensions {
   readonly paths: readonly string[];
   readonly onlyNamed: boolean;

@@ -46,7 +46,6 @@ export class Box extends Container {
   setBgFn(_paint?: unknown): void {}
 }
 
-/** Text, broken into lines. */
 export class Text extends Component {
   #text: string;
 
@@ -74,7 +73,6 @@ export class Markdown extends Text {}
 
 export class TruncatedText extends Text {}
 
-/** Empty lines. */
 export class Spacer extends Component {
   #lines: number;
 
@@ -210,7 +208,6 @@ export class CancellableLoader extends Loader {
 
 export class BorderedLoader extends CancellableLoader {}
 
-/** The screen itself. */
 export class TUI extends Container {
   readonly terminal: { columns: number; rows: number; write: (text: string) => void } = {
     columns: 80,

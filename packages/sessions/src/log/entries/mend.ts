@@ -50,12 +50,10 @@ export function optional({ fits }: Rule): Rule {
   return { fits: (value) => value === undefined || fits(value), mend: () => undefined };
 }
 
-/** A member that may also be `null`. */
 export function orNull({ fits }: Rule): Rule {
   return optional(orElse((value) => value === null || fits(value), undefined));
 }
 
-/** An object with members. */
 export function object(members: Readonly<Record<string, Rule>>): Rule {
   const rules = rulesOf(members);
   const mend = (value: unknown) => mendMembers(isJsonObject(value) ? value : {}, rules);

@@ -5,7 +5,6 @@ import { mendEntry } from "./mend-entry.ts";
 
 type RawEntry = Record<string, unknown>;
 
-/** Entries as in a file, of whatever version. */
 export interface RawSession {
   readonly header: SessionHeader;
   readonly entries: readonly RawEntry[];

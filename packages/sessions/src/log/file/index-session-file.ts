@@ -88,7 +88,6 @@ class Indexer {
     return { header, diagnostics, tail: { sizeBytes, unterminatedFrom, isTailComplete } };
   }
 
-  /** Takes the lines before `end`, and moves the rest to the beginning of the buffer. */
   #takeLines(end: number): void {
     let at = 0;
     if (this.#isSkipping) {

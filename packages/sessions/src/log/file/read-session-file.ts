@@ -9,7 +9,6 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** How a file ends: what must be repaired before the first append. */
 export interface FileTail {
-  /** Size of the file when it was read. */
   readonly sizeBytes: number;
   /** Where an unterminated last line begins; undefined if the file ends in a line feed. */
   readonly unterminatedFrom: number | undefined;

@@ -135,7 +135,6 @@ export class SessionFile {
     this.#sizeBytes += added;
   }
 
-  /** Asks the operating system to flush everything to disk. */
   sync(): void {
     if (this.#isOpen) fsyncSync(this.#descriptor);
   }

@@ -12,7 +12,6 @@ import { hostname } from "node:os";
 import { parseObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { attempt, processStart, randomUuid } from "@tau-agent/system";
 
-/** How often the owner refreshes it. */
 const HEARTBEAT_MS = 10_000;
 /** An empty lease file of at most this age is still being written. */
 const WRITING_MS = 2_000;

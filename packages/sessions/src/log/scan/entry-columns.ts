@@ -116,7 +116,6 @@ export class EntryColumns {
     };
   }
 
-  /** The JSON of the message of a scanned entry. */
   messagePlaceOf(position: number): LinePlace {
     const { start } = this.placeOf(position);
     return {

@@ -11,7 +11,6 @@ const SPREAD = 0x9e3779b1;
  * the row "100 000 entries: spawn".
  */
 export class IdTable {
-  /** How many ids there are. */
   size = 0;
   #keys: Uint32Array;
   /** Positions plus one; 0 in an empty slot. */

@@ -81,7 +81,6 @@ export class MemberScan<Name extends string> {
   }
 }
 
-/** The follower whose name is at an index. */
 function expected(
   bytes: Uint8Array,
   at: number,

@@ -96,7 +96,6 @@ export class MessageScan {
   readonly #ofResult = this.#ofUser | this.#members.bits("toolCallId", "toolName", "isError");
   readonly #usageBit = this.#members.bits("usage");
 
-  /** The numbers of the usage of the last reply. */
   get usage(): Float64Array {
     return this.#usage.numbers;
   }

@@ -14,13 +14,11 @@ export interface ScannedUsage {
   cost: number;
 }
 
-/** Steps over a finite number. */
 export const skipFinite: Skip = (bytes, at) => {
   const end = skipNumber(bytes, at);
   return end === unsure || !Number.isFinite(numberIn(bytes, at, end)) ? unsure : end;
 };
 
-/** Steps over the usage of a model call and keeps its numbers. */
 export class UsageScan {
   /**
    * The members of `ScannedUsage`, in that order. An array of numbers takes no memory for each of them

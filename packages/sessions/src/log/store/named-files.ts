@@ -30,7 +30,6 @@ export function namedFiles(entry: object): NamedFiles {
   }
 }
 
-/** The log of a subagent within the log of the session that started it. */
 export function partName(toolCallId: string, id: string): string {
   return ["subagents", toolCallId, id].map((name) => encoded(name)).join("/");
 }

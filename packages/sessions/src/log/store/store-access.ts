@@ -10,7 +10,6 @@ export interface StoreAccess {
   readonly timeoutMs: number;
   /** Who holds leases, for people; a file store also sees whether the process lives. */
   readonly owner: string;
-  /** The files that entries name. */
   readonly files?: SessionFiles | undefined;
   /** Stores a session file of this machine as a log, unless there is none. */
   readonly putLog?: ((key: SessionKey, path: string) => Promise<boolean>) | undefined;

@@ -44,7 +44,6 @@ export class TemporaryFiles {
     return undefined;
   }
 
-  /** The size of a file that {@link open} would open. */
   async sizeOf(path: string): Promise<number | undefined> {
     const file = await this.open(path);
     if (file === undefined) return undefined;

@@ -2,7 +2,6 @@ import { type LeaseToken, SessionStoreError } from "../../log/store/session-stor
 
 /** What a store keeps of the leases of a key. It outlives the log: tokens rise forever. */
 export interface LeaseRecord {
-  /** The newest token. */
   readonly token: number;
   /** When it runs out, by the clock that {@link isLiving} is asked with. */
   readonly expiresAt: number;
@@ -10,7 +9,6 @@ export interface LeaseRecord {
   readonly owner?: string | undefined;
 }
 
-/** Whether the lease keeps others from taking the key. */
 export function isLiving(record: LeaseRecord | undefined, now: number): boolean {
   return record !== undefined && !record.isReleased && record.expiresAt > now;
 }

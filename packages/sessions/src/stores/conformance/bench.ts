@@ -23,7 +23,6 @@ const MAX_SHORT_MS = 2_000;
 /** The store under test, with keys that nobody else uses and the words of the checks. */
 export class Bench {
   readonly store: SessionStore;
-  /** A project that only this check uses. */
   readonly projectKey: string;
   /** A lease time that passes within a check, yet is long for a call of this store. */
   readonly shortMs: number;
@@ -35,7 +34,6 @@ export class Bench {
     this.shortMs = Math.min(MAX_SHORT_MS, Math.max(MIN_SHORT_MS, Math.ceil(callMs * 20)));
   }
 
-  /** A key of this check's project. */
   key(sessionId = `session ${randomHex(4)}`, subpath?: string): SessionKey {
     return {
       projectKey: this.projectKey,
@@ -90,7 +88,6 @@ export class Bench {
     same(await this.store.load(key), before, `${what} was refused but stored something`);
   }
 
-  /** Checks what a log contains. */
   async holds(key: SessionKey, expected: readonly StoreEntry[] | null): Promise<void> {
     same(await this.store.load(key), expected, "load() returned something else than was stored");
   }

@@ -39,7 +39,6 @@ export interface Limits {
   readonly totalMs: number;
 }
 
-/** What {@link runChecks} waits for at most. */
 export const defaultLimits: Limits = { probeMs: 5_000, checkMs: 15_000, totalMs: 36_000 };
 
 /** Checks a store; never rejects, and ends in time. */

@@ -19,7 +19,6 @@ export function endsIn(ttlMs: number): Required<LeaseTime> {
   return { expiresAt: Date.now() + ttlMs, ttlMs, uptime };
 }
 
-/** Whether the end of a lease has not come yet. */
 export function isInTime({ expiresAt, ttlMs = Infinity, uptime }: LeaseTime): boolean {
   const isOfToday = uptime?.boot === bootOfMachine();
   const left = isOfToday ? uptime.until - uptimeMs() : expiresAt - Date.now();

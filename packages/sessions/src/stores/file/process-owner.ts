@@ -10,7 +10,6 @@ export function processOwner(): string {
   return `process ${process.pid} on ${hostname()}${since}`;
 }
 
-/** Whether `owner` names a living process of this machine. */
 export function isLivingOwner(owner: string | undefined): boolean {
   const [, pid, host, start] = form.exec(owner ?? "") ?? [];
   if (pid === undefined || host !== hostname()) return false;

@@ -34,7 +34,6 @@ export interface CommandEffect {
   readonly assigns?: boolean;
 }
 
-/** The effect of a command whose words do not say what it runs. */
 export function unknownEffect(name: string): CommandEffect {
   return { reason: `${name} is used in a way that cannot be followed` };
 }

@@ -1,7 +1,6 @@
 import type { ShellPart, WritePart } from "./shell-line.ts";
 import type { ShellWord } from "./shell-word.ts";
 
-/** A simple command with its words as they are needed inside of this folder. */
 export interface CommandReading {
   readonly kind: "command";
   readonly words: readonly ShellWord[];

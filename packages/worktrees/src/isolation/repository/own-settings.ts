@@ -35,7 +35,6 @@ const filterCommand = /^filter\.(.*)\.(?:clean|smudge|process)$/s;
 interface Setting {
   /** Whether it is the repository's own and not the user's. */
   readonly isOwn: boolean;
-  /** The rule's file. */
   readonly origin: string;
   /** Section, subsection if any, name; with dots in between. */
   readonly key: string;

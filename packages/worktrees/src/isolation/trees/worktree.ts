@@ -12,7 +12,6 @@ import { cloneFiles } from "./clone-files.ts";
 const ATTEMPTS = 4;
 const RETRY_MS = 60;
 
-/** A working tree of its own for one task. */
 export interface Worktree {
   readonly path: string;
   /** What git keeps about it inside the repository. */

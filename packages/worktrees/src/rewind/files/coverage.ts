@@ -2,7 +2,6 @@ import type { Walk, WalkedFile } from "../../files/walk.ts";
 import { foldersAbove } from "../../git/file-names.ts";
 
 export interface CoverageLimits {
-  /** The largest file. */
   readonly maxFileBytes: number;
   /** The most bytes of folders that git ignores; outside git, of everything. */
   readonly maxTotalBytes: number;
