@@ -1,7 +1,14 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { checkBoundThinking } from "./bound-thinking.ts";
-import { blocksOf, isFilledList, repeated, schemaFaults, unknownMembers } from "./common.ts";
+import {
+  blocksOf,
+  isFilledList,
+  messagesOf,
+  repeated,
+  schemaFaults,
+  unknownMembers,
+} from "./common.ts";
 import { outputConfigFaults } from "./output-form.ts";
 import { type Rule, type RuleMemory, type RuleRequest, rule } from "./rule.ts";
 
@@ -28,10 +35,6 @@ const smallWindow = 200_000;
 const maxImages = { small: 100, large: 600 };
 const maxCacheMarks = 4;
 const minBudget = 1024;
-
-function messagesOf({ body }: RuleRequest): readonly JsonObject[] {
-  return listOf(body.messages);
-}
 
 function* required({ body }: RuleRequest): Generator<string> {
   for (const name of unknownMembers(body, members)) yield `${name}: Extra inputs are not permitted`;

@@ -1,6 +1,13 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
-import { isFilledList, modelOf, repeated, schemaFaults, unknownMembers } from "./common.ts";
+import {
+  isFilledList,
+  messagesOf,
+  modelOf,
+  repeated,
+  schemaFaults,
+  unknownMembers,
+} from "./common.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
 const api = "bedrock-converse-stream";
@@ -18,13 +25,8 @@ const kinds: Readonly<Record<string, ReadonlySet<string>>> = {
 
 const imageFormats: ReadonlySet<unknown> = new Set(["png", "jpeg", "gif", "webp"]);
 const idForm = /^[a-zA-Z0-9_-]{1,64}$/;
-const nameForm = /^[a-zA-Z0-9_-]{1,64}$/;
 const mostCachePoints = 4;
 const leastBudget = 1024;
-
-function messagesOf({ body }: RuleRequest): readonly JsonObject[] {
-  return listOf(body.messages);
-}
 
 function partsOf(message: JsonObject | undefined, kind: string): JsonObject[] {
   return listOf(message?.content).flatMap((block) =>
@@ -96,10 +98,8 @@ function* calls(request: RuleRequest): Generator<string> {
     for (const { toolUseId, name, input } of partsOf(message, "toolUse")) {
       const place = `messages.${index}.content.toolUse`;
       ids.push(textOf(toolUseId));
-      if (!idForm.test(textOf(toolUseId))) {
-        yield `Value '${toolUseId}' at '${place}.toolUseId' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+`;
-      }
-      if (!nameForm.test(textOf(name))) yield nameFault(`${place}.name`, name);
+      yield* idFaults(`${place}.toolUseId`, toolUseId);
+      yield* idFaults(`${place}.name`, name);
       if (!isJsonObject(input)) {
         yield "The format of the value at input in the ToolUseBlock object is invalid. Provide a json object for the field and try again.";
       }
@@ -109,8 +109,10 @@ function* calls(request: RuleRequest): Generator<string> {
   for (const id of repeated(ids)) yield `messages: \`tool_use\` ids must be unique: ${id}`;
 }
 
-function nameFault(place: string, name: unknown): string {
-  return `Value '${name}' at '${place}' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+`;
+function* idFaults(place: string, id: unknown): Generator<string> {
+  if (!idForm.test(textOf(id))) {
+    yield `Value '${id}' at '${place}' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+`;
+  }
 }
 
 function hasEmptyKey(value: unknown): boolean {
@@ -157,7 +159,7 @@ function* tools(request: RuleRequest): Generator<string> {
     const { name, description, inputSchema } = objectOf(spec.toolSpec);
     const place = `toolConfig.tools.${index}.toolSpec`;
     names.push(textOf(name));
-    if (!nameForm.test(textOf(name))) yield nameFault(`${place}.name`, name);
+    yield* idFaults(`${place}.name`, name);
     if (description === "")
       yield `${place}.description: Member must have length greater than or equal to 1`;
     const { json } = objectOf(inputSchema);
@@ -198,7 +200,7 @@ function* thinking({ body }: RuleRequest): Generator<string> {
   if (isOn && temperature !== undefined && temperature !== 1) {
     yield "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode.";
   }
-  for (const message of messagesOf({ body } as RuleRequest)) {
+  for (const message of messagesOf({ body })) {
     for (const { reasoningText } of partsOf(message, "reasoningContent")) {
       if (reasoningText !== undefined && textOf(objectOf(reasoningText).signature) === "") {
         yield "messages: thinking.signature: Field required";

@@ -5,6 +5,10 @@ export function unknownMembers(object: JsonObject, known: ReadonlySet<string>): 
   return Object.keys(object).filter((name) => !known.has(name));
 }
 
+export function messagesOf({ body }: { readonly body: JsonObject }): readonly JsonObject[] {
+  return listOf(body.messages);
+}
+
 /** Values that come more than once, each named once. */
 export function repeated(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];

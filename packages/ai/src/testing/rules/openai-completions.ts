@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
-import { isFilledList, repeated, unknownMembers } from "./common.ts";
-import { functionFaults } from "./openai-functions.ts";
-import { jsonSchemaFaults } from "./output-form.ts";
+import { isFilledList, messagesOf, repeated, unknownMembers } from "./common.ts";
+import { badName, emptyList, functionFaults, isImageUrl, sameNames } from "./openai-functions.ts";
+import { replyFormFaults } from "./output-form.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
 const api = "openai-completions";
@@ -27,18 +27,12 @@ const roles: ReadonlySet<string> = new Set([
 const partTypes: ReadonlySet<string> = new Set(["text", "image_url", "input_audio", "file"]);
 const maxIdLength = 40;
 
-function messagesOf({ body }: RuleRequest): readonly JsonObject[] {
-  return listOf(body.messages);
-}
-
 function* required({ body }: RuleRequest): Generator<string> {
   for (const name of unknownMembers(body, members)) {
     yield `Unrecognized request argument supplied: ${name}`;
   }
   if (!textOf(body.model)) yield "you must provide a model parameter";
-  if (!isFilledList(body.messages)) {
-    yield "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.";
-  }
+  if (!isFilledList(body.messages)) yield emptyList("messages");
 }
 
 function* content(request: RuleRequest): Generator<string> {
@@ -55,9 +49,7 @@ function* content(request: RuleRequest): Generator<string> {
       continue;
     }
     if (typeof given === "string") continue;
-    if (!isFilledList(given)) {
-      yield `Invalid '${place}.content': empty array. Expected an array with minimum length 1, but got an empty array instead.`;
-    }
+    if (!isFilledList(given)) yield emptyList(`${place}.content`);
     for (const [at, part] of listOf(given).entries()) {
       yield* partFaults(part, role, `${place}.content[${at}]`);
     }
@@ -74,8 +66,7 @@ function* partFaults(part: JsonObject, role: string, place: string): Generator<s
   }
   if (type !== "image_url") return;
   if (role !== "user") yield `Invalid '${place}': image_url is only supported by user messages.`;
-  const url = textOf(objectOf(part.image_url).url);
-  if (!/^https?:|^data:image\/(?:png|jpeg|gif|webp);base64,./.test(url)) {
+  if (!isImageUrl(textOf(objectOf(part.image_url).url))) {
     yield "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].";
   }
 }
@@ -85,9 +76,7 @@ function* calls(request: RuleRequest): Generator<string> {
   for (const [index, { tool_calls: list }] of messagesOf(request).entries()) {
     if (list === undefined || list === null) continue;
     const place = `messages[${index}].tool_calls`;
-    if (!isFilledList(list)) {
-      yield `Invalid '${place}': empty array. Expected an array with minimum length 1, but got an empty array instead.`;
-    }
+    if (!isFilledList(list)) yield emptyList(place);
     for (const [at, call] of listOf(list).entries()) {
       const id = textOf(call.id);
       ids.push(id);
@@ -98,7 +87,7 @@ function* calls(request: RuleRequest): Generator<string> {
       if (call.type !== "function") yield `Missing required parameter: '${place}[${at}].type'.`;
       const { name, arguments: json } = objectOf(call.function);
       if (!/^[a-zA-Z0-9_-]{1,64}$/.test(textOf(name))) {
-        yield `Invalid '${place}[${at}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
+        yield badName(`${place}[${at}].function.name`);
       }
       if (!holdsJsonObject(json)) {
         yield `Invalid '${place}[${at}].function.arguments': expected a string that holds a JSON object.`;
@@ -144,20 +133,14 @@ function* tools(request: RuleRequest): Generator<string> {
   for (const [index, tool] of functions.entries()) {
     yield* functionFaults(tool, `tools[${index}].function`);
   }
-  for (const name of repeated(functions.map(({ name }) => textOf(name)))) {
-    yield `Invalid 'tools': function names must be unique, found '${name}' twice.`;
-  }
+  yield* sameNames(functions);
 }
 
 function* output({ body }: RuleRequest): Generator<string> {
   const format = body.response_format;
   if (format === undefined) return;
   const { type, json_schema: given } = objectOf(format);
-  if (type === "json_schema")
-    yield* jsonSchemaFaults(objectOf(given), "response_format.json_schema");
-  else if (type !== "text" && type !== "json_object") {
-    yield `Invalid value: '${textOf(type)}'. Supported values are: 'json_object', 'json_schema', and 'text'. (response_format.type)`;
-  }
+  yield* replyFormFaults(type, objectOf(given), "response_format.json_schema");
 }
 
 export const completionsRules: readonly Rule[] = [

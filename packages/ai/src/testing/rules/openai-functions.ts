@@ -1,35 +1,55 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { objectOf, textOf } from "../wire/json.ts";
-import { schemaFaults } from "./common.ts";
+import { repeated, schemaFaults } from "./common.ts";
 
 const namePattern = /^[a-zA-Z0-9_-]+$/;
 const maxNameLength = 64;
 
+export function badName(place: string): string {
+  return `Invalid '${place}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
+}
+
+export function emptyList(place: string): string {
+  return `Invalid '${place}': empty array. Expected an array with minimum length 1, but got an empty array instead.`;
+}
+
+export function isImageUrl(url: string): boolean {
+  return /^https?:|^data:image\/(?:png|jpeg|gif|webp);base64,./.test(url);
+}
+
+export function* sameNames(functions: readonly JsonObject[]): Generator<string> {
+  for (const name of repeated(functions.map(({ name }) => textOf(name)).filter(Boolean))) {
+    yield `Invalid 'tools': function names must be unique, found '${name}' twice.`;
+  }
+}
+
 /** What both of OpenAI's formats refuse in a function that a model may call. */
 export function* functionFaults(tool: JsonObject, place: string): Generator<string> {
   const name = textOf(tool.name);
-  if (!namePattern.test(name)) {
-    yield `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
-  }
+  if (!namePattern.test(name)) yield badName(`${place}.name`);
   if (name.length > maxNameLength) {
     yield `Invalid '${place}.name': string too long. Expected a string with maximum length ${maxNameLength}, but got a string with length ${name.length} instead.`;
   }
   const { parameters } = tool;
   if (parameters === undefined) return;
   const schema = objectOf(parameters);
-  if (!isJsonObject(parameters) || schema.type !== "object") {
-    yield `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: ${JSON.stringify(schema.type ?? "None")}'.`;
-  }
-  const refused = ["oneOf", "anyOf", "allOf", "enum", "not"].find((word) => word in schema);
-  if (refused !== undefined) {
-    yield `Invalid schema for function '${name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
-  }
-  for (const { path, why } of schemaFaults(schema)) {
-    yield `Invalid schema for function '${name}': ${why}. (${path || "top level"})`;
-  }
+  const wrong = `Invalid schema for function '${name}'`;
+  yield* rootFaults(schema, wrong);
   for (const path of arraysWithoutItems(schema, [])) {
-    yield `Invalid schema for function '${name}': In context=(${path.join(", ")}), array schema missing items.`;
+    yield `${wrong}: In context=(${path.join(", ")}), array schema missing items.`;
   }
+}
+
+/** What both of OpenAI's formats refuse in any schema of an object. */
+export function* rootFaults(schema: JsonObject, wrong: string): Generator<string> {
+  if (schema.type !== "object") {
+    yield `${wrong}: schema must be a JSON Schema of 'type: "object"', got 'type: ${JSON.stringify(schema.type ?? "None")}'.`;
+  }
+  if (["oneOf", "anyOf", "allOf", "enum", "not"].some((keyword) => keyword in schema)) {
+    yield `${wrong}: schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
+  }
+  for (const { path, why } of schemaFaults(schema))
+    yield `${wrong}: ${why}. (${path || "top level"})`;
 }
 
 function* arraysWithoutItems(

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { isFilledList, repeated, unknownMembers } from "./common.ts";
-import { functionFaults } from "./openai-functions.ts";
-import { jsonSchemaFaults } from "./output-form.ts";
+import { badName, emptyList, functionFaults, isImageUrl, sameNames } from "./openai-functions.ts";
+import { replyFormFaults } from "./output-form.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
 const api = "openai-responses";
@@ -83,9 +83,7 @@ function* messageFaults(item: JsonObject, place: string): Generator<string> {
   const role = textOf(item.role);
   if (!Object.hasOwn(partTypes, role)) yield `Invalid value: '${role}'. (${place}.role)`;
   if (typeof item.content === "string") return;
-  if (!isFilledList(item.content)) {
-    yield `Invalid '${place}.content': empty array. Expected an array with minimum length 1, but got an empty array instead.`;
-  }
+  if (!isFilledList(item.content)) yield emptyList(`${place}.content`);
   for (const part of listOf(item.content)) yield* partFaults(part, role, `${place}.content`);
 }
 
@@ -96,8 +94,7 @@ function* partFaults(part: JsonObject, role: string, place: string): Generator<s
   if (hasText && typeof part.text !== "string")
     yield `Missing required parameter: '${place}.text'.`;
   if (type !== "input_image") return;
-  const url = textOf(part.image_url);
-  if (!/^https?:|^data:image\/(?:png|jpeg|gif|webp);base64,./.test(url)) {
+  if (!isImageUrl(textOf(part.image_url))) {
     yield `Invalid '${place}.image_url'. Expected a valid URL, but got a value with an invalid format.`;
   }
 }
@@ -142,7 +139,7 @@ function* calls(request: RuleRequest): Generator<string> {
     if (typeof item.arguments !== "string")
       yield `Missing required parameter: '${place}.arguments'.`;
     if (!/^[a-zA-Z0-9_-]{1,64}$/.test(textOf(item.name))) {
-      yield `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
+      yield badName(`${place}.name`);
     }
   }
 }
@@ -189,9 +186,7 @@ function* tools(request: RuleRequest): Generator<string> {
   for (const [index, tool] of list.entries()) {
     if (tool.type === "function") yield* functionFaults(tool, `tools[${index}]`);
   }
-  for (const name of repeated(list.map(({ name }) => textOf(name)).filter(Boolean))) {
-    yield `Invalid 'tools': function names must be unique, found '${name}' twice.`;
-  }
+  yield* sameNames(list);
 }
 
 function* settings({ body }: RuleRequest): Generator<string> {
@@ -205,10 +200,7 @@ function* output({ body }: RuleRequest): Generator<string> {
   const { format } = objectOf(body.text);
   if (format === undefined) return;
   const { type } = objectOf(format);
-  if (type === "json_schema") yield* jsonSchemaFaults(objectOf(format), "text.format");
-  else if (type !== "text" && type !== "json_object") {
-    yield `Invalid value: '${textOf(type)}'. Supported values are: 'json_object', 'json_schema', and 'text'. (text.format.type)`;
-  }
+  yield* replyFormFaults(type, objectOf(format), "text.format");
 }
 
 export const responsesRules: readonly Rule[] = [

@@ -1,14 +1,27 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { objectOf, textOf } from "../wire/json.ts";
 import { schemaFaults } from "./common.ts";
+import { badName, rootFaults } from "./openai-functions.ts";
 
 const maxNameLength = 64;
+
+export function* replyFormFaults(
+  type: unknown,
+  given: JsonObject,
+  place: string,
+): Generator<string> {
+  if (type === "json_schema") yield* jsonSchemaFaults(given, place);
+  else if (type !== "text" && type !== "json_object") {
+    const member = place.replace(".json_schema", "");
+    yield `Invalid value: '${textOf(type)}'. Supported values are: 'json_object', 'json_schema', and 'text'. (${member}.type)`;
+  }
+}
 
 export function* jsonSchemaFaults(format: JsonObject, place: string): Generator<string> {
   const name = textOf(format.name);
   if (name === "") yield `Missing required parameter: '${place}.name'.`;
   if (!/^[a-zA-Z0-9_-]*$/.test(name) || name.length > maxNameLength) {
-    yield `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
+    yield badName(`${place}.name`);
   }
   if (!isJsonObject(format.schema)) {
     yield `Missing required parameter: '${place}.schema'.`;
@@ -16,14 +29,7 @@ export function* jsonSchemaFaults(format: JsonObject, place: string): Generator<
   }
   const { schema } = format;
   const wrong = `Invalid schema for response_format '${name}'`;
-  if (schema.type !== "object") {
-    yield `${wrong}: schema must be a JSON Schema of 'type: "object"', got 'type: ${JSON.stringify(schema.type ?? "None")}'.`;
-  }
-  if (["oneOf", "anyOf", "allOf", "enum", "not"].some((keyword) => keyword in schema)) {
-    yield `${wrong}: schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
-  }
-  for (const { path, why } of schemaFaults(schema))
-    yield `${wrong}: ${why}. (${path || "top level"})`;
+  yield* rootFaults(schema, wrong);
   if (format.strict === true) yield* strictFaults(schema, wrong, []);
 }
 

@@ -1,7 +1,7 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta, TokenCounts } from "../../provider.ts";
-import { Conversation, textBlock } from "./conversation.ts";
+import { Conversation, textBlock, textsOf, toolOf } from "./conversation.ts";
 import { listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
@@ -18,12 +18,8 @@ export const anthropicMessagesWire: WireFormat = {
     return {
       model,
       messages: conversation.messages,
-      systemPrompt: plainText(request.system),
-      tools: listOf(request.tools).map((tool) => ({
-        name: textOf(tool.name),
-        description: textOf(tool.description),
-        parameters: objectOf(tool.input_schema),
-      })),
+      systemPrompt: textsOf(request.system, "\n\n"),
+      tools: listOf(request.tools).map((tool) => toolOf(tool, tool.input_schema)),
     };
   },
   createWriter: (head) => new Writer(head),
@@ -43,13 +39,6 @@ const errorTypes: Readonly<Record<number, string>> = {
   429: "rate_limit_error",
   529: "overloaded_error",
 };
-
-function plainText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return listOf(value)
-    .map((block) => textOf(block.text))
-    .join("\n\n");
-}
 
 function userContent(value: unknown): UserContent[] {
   if (typeof value === "string") return textBlock(value);
@@ -167,14 +156,18 @@ class Writer implements ReplyWriter {
   }
 
   #stop(reason: string): string {
-    const stop_reason =
-      reason === "toolUse" ? "tool_use" : reason === "length" ? "max_tokens" : "end_turn";
+    const stop_reason = stopWord(reason);
     const usage = { output_tokens: this.#head.usage.output ?? 0 };
     return (
       event("message_delta", { delta: { stop_reason, stop_sequence: null }, usage }) +
       event("message_stop", {})
     );
   }
+}
+
+/** The word of Anthropic, and of Amazon Bedrock, for the end of a reply. */
+export function stopWord(reason: string): string {
+  return reason === "toolUse" ? "tool_use" : reason === "length" ? "max_tokens" : "end_turn";
 }
 
 /** Writes by how long they are kept. */

@@ -1,7 +1,8 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta } from "../../provider.ts";
-import { Conversation, textBlock } from "./conversation.ts";
+import { stopWord } from "./anthropic-messages.ts";
+import { Conversation, textBlock, toolOf } from "./conversation.ts";
 import { toEventStream } from "./event-stream.ts";
 import { listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
@@ -27,11 +28,7 @@ export const bedrockConverseStreamWire: WireFormat = {
         .join("\n\n"),
       tools: listOf(objectOf(request.toolConfig).tools)
         .filter(({ toolSpec }) => toolSpec !== undefined)
-        .map((tool) => {
-          const { name, description, inputSchema } = objectOf(tool.toolSpec);
-          const parameters = objectOf(objectOf(inputSchema).json);
-          return { name: textOf(name), description: textOf(description), parameters };
-        }),
+        .map(({ toolSpec: spec }) => toolOf(spec, objectOf(objectOf(spec).inputSchema).json)),
     };
   },
   createWriter: (head) => new Writer(head),
@@ -142,8 +139,7 @@ class Writer implements ReplyWriter {
 
   #stop(reason: string): string {
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = this.#head.usage;
-    const stopReason =
-      reason === "toolUse" ? "tool_use" : reason === "length" ? "max_tokens" : "end_turn";
+    const stopReason = stopWord(reason);
     const usage = {
       inputTokens: input,
       outputTokens: output,

@@ -4,7 +4,9 @@ import type {
   LlmMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import type { ToolDefinition } from "../../provider.ts";
 import { emptyUsage } from "../../reply/empty-usage.ts";
+import { listOf, objectOf, textOf } from "./json.ts";
 
 /** Puts a vendor's messages together as ours. Neighbouring blocks of one speaker become one message. */
 export class Conversation {
@@ -64,6 +66,20 @@ export class Conversation {
       timestamp: 0,
     };
   }
+}
+
+/** The texts of a content, which may be one text. */
+export function textsOf(content: unknown, between = ""): string {
+  if (typeof content === "string") return content;
+  return listOf(content)
+    .map((part) => textOf(part.text))
+    .join(between);
+}
+
+/** A tool as the vendor's request declares it. */
+export function toolOf(declared: unknown, schema: unknown): ToolDefinition {
+  const { name, description } = objectOf(declared);
+  return { name: textOf(name), description: textOf(description), parameters: objectOf(schema) };
 }
 
 /** The image of a data URL, as a list to spread. */

@@ -1,7 +1,7 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta } from "../../provider.ts";
-import { Conversation, textBlock } from "./conversation.ts";
+import { Conversation, textBlock, textsOf, toolOf } from "./conversation.ts";
 import { listOf, objectOf, parseArguments, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
@@ -22,15 +22,11 @@ export const googleGenerativeAiWire: WireFormat = {
     return {
       model,
       messages: conversation.messages,
-      systemPrompt: listOf(objectOf(request.systemInstruction).parts)
-        .map((part) => textOf(part.text))
-        .join("\n\n"),
+      systemPrompt: textsOf(objectOf(request.systemInstruction).parts, "\n\n"),
       tools: listOf(request.tools).flatMap((tool) =>
-        listOf(tool.functionDeclarations).map((declaration) => ({
-          name: textOf(declaration.name),
-          description: textOf(declaration.description),
-          parameters: objectOf(declaration.parametersJsonSchema ?? declaration.parameters),
-        })),
+        listOf(tool.functionDeclarations).map((declaration) =>
+          toolOf(declaration, declaration.parametersJsonSchema ?? declaration.parameters),
+        ),
       ),
     };
   },

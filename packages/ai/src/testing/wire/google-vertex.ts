@@ -1,8 +1,7 @@
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
-import type { Delta } from "../../provider.ts";
 import { googleGenerativeAiWire } from "./google-generative-ai.ts";
 import { listOf, objectOf, serverSentEvent } from "./json.ts";
-import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
+import { changedWriter, type ReplyHead, type WireFormat } from "./wire-format.ts";
 
 /** The server side of Gemini on Vertex AI, which sends arguments in pieces where it is asked to. */
 export const googleVertexWire: WireFormat = {
@@ -10,34 +9,16 @@ export const googleVertexWire: WireFormat = {
   api: "google-vertex",
   createWriter(head) {
     const inner = googleGenerativeAiWire.createWriter(head);
-    return asksForPieces(head) ? new Writer(inner) : inner;
+    if (!asksForPieces(head)) return inner;
+    return changedWriter(inner, (event, { type }) =>
+      type === "block_end" ? inPieces(event) : event,
+    );
   },
 };
 
 function asksForPieces({ asked = {} }: ReplyHead): boolean {
   const { functionCallingConfig } = objectOf(asked.toolConfig);
   return objectOf(functionCallingConfig).streamFunctionCallArguments === true;
-}
-
-class Writer implements ReplyWriter {
-  readonly #inner: ReplyWriter;
-
-  constructor(inner: ReplyWriter) {
-    this.#inner = inner;
-  }
-
-  start(): string {
-    return this.#inner.start();
-  }
-
-  write(delta: Delta): string {
-    const event = this.#inner.write(delta);
-    return delta.type === "block_end" ? inPieces(event) : event;
-  }
-
-  error(message: string, code: string | undefined): string {
-    return this.#inner.error(message, code);
-  }
 }
 
 /** The event of a whole call as Vertex sends it: name, pieces and end are events of their own. */

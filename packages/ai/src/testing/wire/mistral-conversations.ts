@@ -1,8 +1,9 @@
 import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
 import type { Delta } from "../../provider.ts";
-import { listOf, objectOf, textOf } from "./json.ts";
+import { textsOf } from "./conversation.ts";
+import { listOf, objectOf } from "./json.ts";
 import { openaiCompletionsWire } from "./openai-completions.ts";
-import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
+import { changedWriter, type WireFormat } from "./wire-format.ts";
 
 /** The server side of Mistral's chat format: chat completions with thinking inside the content. */
 export const mistralConversationsWire: WireFormat = {
@@ -18,7 +19,8 @@ export const mistralConversationsWire: WireFormat = {
     }
     return plain;
   },
-  createWriter: (head) => new Writer(head),
+  createWriter: (head) =>
+    changedWriter(openaiCompletionsWire.createWriter(head), withThinkingInside),
   errorBody: (status, message, code) => ({
     object: "error",
     message,
@@ -37,33 +39,14 @@ function thinkingOf(content: unknown): AssistantContent[] {
     .filter(({ type }) => type === "thinking")
     .map(({ thinking }) => ({
       type: "thinking",
-      thinking: listOf(thinking)
-        .map(({ text }) => textOf(text))
-        .join(""),
+      thinking: textsOf(listOf(thinking)),
     }));
 }
 
-class Writer implements ReplyWriter {
-  readonly #inner: ReplyWriter;
-
-  constructor(head: ReplyHead) {
-    this.#inner = openaiCompletionsWire.createWriter(head);
-  }
-
-  start(): string {
-    return this.#inner.start();
-  }
-
-  write(delta: Delta): string {
-    const text = this.#inner.write(delta);
-    if (delta.type !== "thinking") return text;
-    const part = { type: "thinking", thinking: [{ type: "text", text: delta.text }] };
-    const plain = `"reasoning_content":${JSON.stringify(delta.text)}`;
-    // A function, because a text would give `$` a meaning.
-    return text.replace(plain, () => `"content":[${JSON.stringify(part)}]`);
-  }
-
-  error(message: string, code: string | undefined): string {
-    return this.#inner.error(message, code);
-  }
+function withThinkingInside(text: string, delta: Delta): string {
+  if (delta.type !== "thinking") return text;
+  const part = { type: "thinking", thinking: [{ type: "text", text: delta.text }] };
+  const plain = `"reasoning_content":${JSON.stringify(delta.text)}`;
+  // A function, because a text would give `$` a meaning.
+  return text.replace(plain, () => `"content":[${JSON.stringify(part)}]`);
 }

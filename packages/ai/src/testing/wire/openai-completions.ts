@@ -1,7 +1,7 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta } from "../../provider.ts";
-import { Conversation, imageOfUrl, textBlock } from "./conversation.ts";
+import { Conversation, imageOfUrl, textBlock, textsOf, toolOf } from "./conversation.ts";
 import { listOf, objectOf, parseArguments, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
 
@@ -16,18 +16,14 @@ export const openaiCompletionsWire: WireFormat = {
     for (const message of listOf(request.messages)) {
       if (message.role === "system" || message.role === "developer") {
         if (Array.isArray(message.tools)) tools.push(...listOf(message.tools));
-        else systemPrompt = plainText(message.content);
+        else systemPrompt = textsOf(message.content);
       } else addMessage(conversation, message);
     }
     return {
       model,
       messages: conversation.messages,
       systemPrompt,
-      tools: tools.map((tool) => {
-        const { name, description, parameters } = objectOf(tool.function);
-        const described = { name: textOf(name), description: textOf(description) };
-        return { ...described, parameters: objectOf(parameters) };
-      }),
+      tools: tools.map((tool) => toolOf(tool.function, objectOf(tool.function).parameters)),
     };
   },
   createWriter: (head) => new Writer(head),
@@ -50,13 +46,6 @@ const errorTypes: Readonly<Record<number, string>> = {
 export function openAiErrorBody(status: number, message: string, code?: string): unknown {
   const type = errorTypes[status] ?? "server_error";
   return { error: { message, type, param: null, code: code ?? null } };
-}
-
-function plainText(content: unknown): string {
-  if (typeof content === "string") return content;
-  return listOf(content)
-    .map((part) => textOf(part.text))
-    .join("");
 }
 
 function userContent(content: unknown): UserContent[] {
@@ -86,7 +75,7 @@ function assistantBlocks(message: JsonObject): AssistantContent[] {
   });
   return [
     ...(thinking === "" ? [] : [{ type: "thinking" as const, thinking }]),
-    ...textBlock(plainText(message.content)),
+    ...textBlock(textsOf(message.content)),
     ...calls,
   ];
 }

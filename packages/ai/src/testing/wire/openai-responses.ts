@@ -1,7 +1,7 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { BlockKey, Delta } from "../../provider.ts";
-import { Conversation, imageOfUrl, textBlock } from "./conversation.ts";
+import { Conversation, imageOfUrl, textBlock, textsOf, toolOf } from "./conversation.ts";
 import { listOf, objectOf, parseArguments, serverSentEvent, textOf } from "./json.ts";
 import { openAiErrorBody } from "./openai-completions.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
@@ -17,18 +17,14 @@ export const openaiResponsesWire: WireFormat = {
     for (const item of listOf(request.input)) {
       if (item.role === "system" || item.role === "developer") {
         if (item.type === "additional_tools") tools.push(...listOf(item.tools));
-        else systemPrompt = plainText(item.content);
+        else systemPrompt = textsOf(item.content);
       } else if (item.type !== "configuration_update") addItem(conversation, item);
     }
     return {
       model,
       messages: conversation.messages,
       systemPrompt,
-      tools: tools.map((tool) => ({
-        name: textOf(tool.name),
-        description: textOf(tool.description),
-        parameters: objectOf(tool.parameters),
-      })),
+      tools: tools.map((tool) => toolOf(tool, tool.parameters)),
     };
   },
   createWriter: (head) => new Writer(head),
@@ -39,13 +35,6 @@ export const openaiResponsesWire: WireFormat = {
     code: "context_length_exceeded",
   },
 };
-
-function plainText(content: unknown): string {
-  if (typeof content === "string") return content;
-  return listOf(content)
-    .map((part) => textOf(part.text))
-    .join("");
-}
 
 function userContent(content: unknown): UserContent[] {
   if (typeof content === "string") return textBlock(content);
@@ -73,8 +62,8 @@ function assistantBlocks(item: JsonObject): AssistantContent[] {
     const call = { id: textOf(id), name: textOf(name), arguments: parseArguments(json) };
     return [{ type: "toolCall", ...call }];
   }
-  if (item.type !== "reasoning") return textBlock(plainText(item.content));
-  const thinking = plainText(item.summary);
+  if (item.type !== "reasoning") return textBlock(textsOf(item.content));
+  const thinking = textsOf(item.summary);
   return [{ type: "thinking", thinking, thinkingSignature: textOf(item.encrypted_content) }];
 }
 

@@ -18,6 +18,18 @@ export interface ReplyWriter {
   error(message: string, code: string | undefined): string;
 }
 
+/** A writer that changes what another one writes for a delta. */
+export function changedWriter(
+  inner: ReplyWriter,
+  change: (text: string, delta: Delta) => string,
+): ReplyWriter {
+  return {
+    start: () => inner.start(),
+    write: (delta) => change(inner.write(delta), delta),
+    error: (message, code) => inner.error(message, code),
+  };
+}
+
 export interface WireFormat {
   readonly api: string;
   /** Reads a request as the vendor would. */
