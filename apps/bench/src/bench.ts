@@ -11,7 +11,7 @@ import { type Comparison, holds } from "./comparison/comparison.ts";
 import { writeComparisonData } from "./comparison/comparison-data.ts";
 import { otherPeer, pi, tau } from "./comparison/contestants.ts";
 import { writePerformancePages } from "./comparison/performance-page.ts";
-import { rowNames, runComparisons } from "./comparison/run-comparisons.ts";
+import { rowNames, rowsWithoutPeers, runComparisons } from "./comparison/run-comparisons.ts";
 import { hostCommand } from "./host-command.ts";
 import { type BenchOptions, type Measurement, passes, type Row } from "./measurement.ts";
 import { bashMemory } from "./measurements/bash-memory.ts";
@@ -23,23 +23,16 @@ import { isolatedTasks } from "./measurements/isolated-tasks.ts";
 import { pushedEvents } from "./measurements/pushed-events.ts";
 import { rewindSnapshot } from "./measurements/rewind-snapshot.ts";
 import { sessionCosts } from "./measurements/session-costs.ts";
-import { sessionLoad } from "./measurements/session-load.ts";
-import { eightHosts, startUp } from "./measurements/start-up.ts";
 import { storeAppends } from "./measurements/store-appends.ts";
 import { argumentStream, textStream } from "./measurements/streams.ts";
-import { toolTurns } from "./measurements/tool-turns.ts";
 import { warmSession } from "./measurements/warm-session.ts";
 import { profile } from "./profile/profile.ts";
 import { table } from "./table.ts";
 
 const measurements: readonly Measurement[] = [
-  startUp,
-  eightHosts,
   idleMemory,
   textStream,
   argumentStream,
-  toolTurns,
-  sessionLoad,
   getStateLatency,
   commandGrowth,
   bashMemory,
@@ -65,6 +58,7 @@ const { values } = parseArgs({
 });
 
 const options: BenchOptions = { isQuick: values.quick, hostCommand: hostCommand(values.host) };
+const contestants = { tau: tau(values.host), isQuick: values.quick };
 const results: Record<string, Row[]> = {};
 let comparisons: readonly Comparison[] = [];
 const unknown = (values.only ?? []).filter((name) => !names().includes(name));
@@ -78,6 +72,7 @@ if (unknown.length > 0) {
 } else {
   if (!values.peers) await runMeasurements();
   if (values.peers || values.only) await compareWithPeers();
+  else comparisons = await runComparisons({ ...contestants, peers: [] }, rowsWithoutPeers());
   conclude();
 }
 
@@ -102,12 +97,11 @@ async function runMeasurements(): Promise<void> {
 }
 
 async function compareWithPeers(): Promise<void> {
-  const peers = [pi(), ...values.peer.map(otherPeer)];
-  const contestants = { tau: tau(values.host), peers, isQuick: values.quick };
-  comparisons = await runComparisons(contestants, values.only);
+  const options = { ...contestants, peers: [pi(), ...values.peer.map(otherPeer)] };
+  comparisons = await runComparisons(options, values.only);
   // The page holds a whole run, or nothing new.
   if (values.only || values.quick) return;
-  writeComparisonData(comparisons, contestants);
+  writeComparisonData(comparisons, options);
   console.log(`\nWritten: ${writePerformancePages().join(", ")}`);
 }
 

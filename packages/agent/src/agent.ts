@@ -22,7 +22,7 @@ export class Agent {
   /** `sequential` by default; counts from the next reply on. */
   toolExecution: ToolExecutionMode = "sequential";
   readonly #options: AgentOptions;
-  /** Starting a host runs no loop: bench row `start-up`. */
+  /** Starting a host runs no loop: bench row `start`. */
   #loading: Promise<typeof import("./loop/loop.ts")> | undefined;
   #known: AgentMessage[] | undefined = [];
   #read: () => readonly AgentMessage[] = () => [];

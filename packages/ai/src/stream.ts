@@ -7,7 +7,7 @@ export type { AssistantStream, CreateStreamOptions, StreamFunction, StreamResult
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
   let loading: Promise<StreamFunction> | undefined;
-  // A host that starts needs no reply yet: bench row `start-up`.
+  // A host that starts needs no reply yet: bench row `start`.
   const load = (): Promise<StreamFunction> => {
     loading ??= import("./stream-reply.ts").then((module) => module.createReplyStream(options));
     return loading;

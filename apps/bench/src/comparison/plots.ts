@@ -66,6 +66,7 @@ export const plots: readonly PlotSpec[] = [
       "prompt-cpu": "CPU of a short prompt",
       "read-turn-early": "A turn that reads a file, the 10th",
       "read-turn-late": "A turn that reads a file, the 200th",
+      "read-turn-growth": "The 200th, as a multiple of the 10th",
       "read-turn-cpu": "CPU of such a turn",
       "read-turn-system-calls": "System calls of such a turn",
       "parallel-calls": "Eight calls of 0.3 s that may run together",

@@ -4,7 +4,7 @@ const mostKept = 8 * 1024 * 1024;
 /**
  * The JSON of requests of which each repeats a list of the one before and adds to it. Items that the
  * last request began with are not written again, so that a long conversation costs little more than a
- * short one (the benchmark's row "tool turn: growth"). Items in the list never change.
+ * short one (row `read-turn-growth`). Items in the list never change.
  */
 export class GrowingJson {
   /** The last request, as a whole: sending makes one piece of it, of which the next one takes its part. */

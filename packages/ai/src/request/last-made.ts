@@ -1,6 +1,6 @@
 /**
  * Keeps what was made last, for as long as what it is made from stays the same. It saves making a
- * vendor's client for each request (the benchmark's row "tool turn at turn 10").
+ * vendor's client for each request (row `read-turn-early`).
  */
 export class LastMade {
   #parts: readonly unknown[] = [];

@@ -17,9 +17,8 @@ interface Progress {
 
 /**
  * What was made of the messages of earlier requests. A settled message never changes and a request
- * repeats all those before it: without a memory, each turn would cost more than the one before (the
- * benchmark's row "tool turn: growth"). A conversation is known by its first message and forgotten
- * with it.
+ * repeats all those before it: without a memory, each turn would cost more than the one before (row
+ * `read-turn-growth`). A conversation is known by its first message and forgotten with it.
  */
 export class Memo {
   readonly #known = new WeakMap<object, Progress>();

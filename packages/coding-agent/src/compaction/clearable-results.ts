@@ -201,7 +201,7 @@ export class ClearableResults {
 function keyOf({ name, arguments: args }: ToolCall): string {
   const text = `${name} ${JSON.stringify(args)}`;
   if (text.length <= 200) return text;
-  // Loaded with the first long call: row "start-up" of the bench.
+  // Loaded with the first long call: row `start`.
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(text).digest("hex");
 }

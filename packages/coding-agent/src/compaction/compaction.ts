@@ -206,7 +206,7 @@ export class Compaction {
     { customInstructions, tokensBefore, note }: SummaryWork,
     signal: AbortSignal,
   ): Promise<CompactionResult> {
-    // Most hosts never compact: bench row `start-up`.
+    // Most hosts never compact: bench row `start`.
     const { summarizePreparation } = await import("./summarize-preparation.ts");
     const { model } = await this.#options.prepareRequest();
     const text = await summarizePreparation(preparation, signal, {

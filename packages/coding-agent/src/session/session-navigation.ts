@@ -344,6 +344,6 @@ function abandonedEntries({ tree }: SessionLog, newLeafId: string | null): Sessi
   return tree.branch().filter(({ id }) => !kept.has(id));
 }
 
-// Most hosts never summarize a branch: bench row `start-up`.
+// Most hosts never summarize a branch: bench row `start`.
 const summarize: typeof import("../compaction/branch-summary.ts").summarizeBranch = async (...of) =>
   (await import("../compaction/branch-summary.ts")).summarizeBranch(...of);

@@ -151,7 +151,7 @@ export class SessionLog {
     // Before it is read: entries that another host adds must be neither missed nor overwritten.
     const lease = SessionFile.lease(path);
     try {
-      // Loaded for files only: it would slow the start of new sessions (row "start-up").
+      // Loaded for files only: it would slow the start of new sessions (row `start`).
       const { readSession } = await import("./read-session.ts");
       const session = await readSession(path);
       if (session.header !== undefined) {

@@ -16,7 +16,7 @@ function randomBytes(count: number): Buffer {
 
 /**
  * Random bytes straight from the system. Loading `node:crypto` for a session's id takes 5 to 8 ms, of 52
- * until the first answer (`start-up` in the benchmark: 1.8 times a bare Node, 2.0 with it). Without
+ * until the first answer (row `start`: 1.8 times a bare Node, 2.0 with it). Without
  * such a device it is loaded after all.
  */
 function systemBytes(count: number): Buffer {

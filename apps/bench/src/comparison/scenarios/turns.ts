@@ -54,6 +54,7 @@ export const readTurns = scenario({
   rows: {
     "read-turn-early": { what: "`read` turn, the 10th", unit: "ms", peer: 0.5 },
     "read-turn-late": { what: "`read` turn, the 200th", unit: "ms", peer: 0.5 },
+    "read-turn-growth": { what: "`read` turn: the 200th to the 10th", unit: "×", most: 1.3 },
     "read-turn-cpu": { what: "`read` turn: CPU", unit: "ms", peer: 0.4 },
   },
   rounds: 5,
@@ -89,9 +90,11 @@ async function measureTurns(
   const used = child.cpuMicroseconds() - cpu;
   const times = turnTimes(await server.exchanges());
   const around = (turn: number) => summarize(times.slice(turn - WINDOW, turn + WINDOW)).median;
+  const [first, last] = [around(EARLY), around(late)];
   return {
-    "read-turn-early": around(EARLY),
-    "read-turn-late": around(late),
+    "read-turn-early": first,
+    "read-turn-late": last,
+    "read-turn-growth": last / first,
     "read-turn-cpu": used / 1_000 / turns,
   };
 }

@@ -22,7 +22,7 @@ function shortened(name: string, taken: number): string {
   const bytes = Buffer.from(name);
   const most = MAX_NAME - taken;
   if (bytes.length <= most) return name;
-  // Loaded for long names only: it would slow every start (row "start-up" of the bench).
+  // Loaded for long names only: it would slow every start (row `start`).
   const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
   // A character that is cut in half is left out.
