@@ -41,6 +41,20 @@ describe("checkPackageFloors", () => {
     ]);
   });
 
+  it.each([
+    'import { a } from "@tau-agent/left";',
+    'import type { A } from "@tau-agent/left/types";',
+    'export const a = () => import("@tau-agent/left");',
+  ])("refuses an import from a higher floor without a reference: %s", (text) => {
+    const source = join(baseFolder, "packages/low/src/deep");
+    mkdirSync(source, { recursive: true });
+    writeFileSync(join(source, "a.ts"), text);
+    writeFileSync(join(source, "a.test.ts"), 'import "@tau-agent/right";');
+    expect(checkPackageFloors(packages, floors, baseFolder)).toEqual([
+      "packages/low → packages/left: packages/left is on no lower floor",
+    ]);
+  });
+
   it("names a package that the table does not know", () => {
     expect(checkPackageFloors([...packages, "packages/new"], floors, baseFolder)).toEqual([
       "packages/new is on no floor of scripts/layers.ts",

@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The references between packages that lead to none on a lower floor, and packages without a floor, in words.
+ * What leads from a package to one that is not on a lower floor, references and imports alike, and packages without
+ * a floor, in words.
  *
  * @param packages - every package that is compiled, relative to `baseFolder`
  */
@@ -15,9 +16,10 @@ export function checkPackageFloors(
     const level = floors.findIndex((floor) => floor.includes(name));
     if (level === -1) return [`${name} is on no floor of scripts/layers.ts`];
     const below = new Set(floors.slice(0, level).flat());
-    return referencesOf(baseFolder, name)
-      .filter((reference) => !below.has(reference))
-      .map((reference) => `${name} → ${reference}: ${reference} is on no lower floor`);
+    const targets = [...referencesOf(baseFolder, name), ...importsOf(baseFolder, name, floors)];
+    return [...new Set(targets)]
+      .filter((target) => !below.has(target))
+      .map((target) => `${name} → ${target}: ${target} is on no lower floor`);
   });
 }
 
@@ -27,4 +29,25 @@ export function referencesOf(baseFolder: string, folder: string): string[] {
     readFileSync(join(baseFolder, folder, "tsconfig.json"), "utf8"),
   );
   return references.map(({ path }: { path: string }) => join(folder, path).replaceAll("\\", "/"));
+}
+
+/** The compiler needs no reference for a package that is built already, so imports are read, too. */
+function importsOf(
+  baseFolder: string,
+  folder: string,
+  floors: readonly (readonly string[])[],
+): string[] {
+  const source = join(baseFolder, folder, "src");
+  const files = existsSync(source)
+    ? readdirSync(source, { encoding: "utf8", recursive: true })
+    : [];
+  const shipped = files.filter(
+    (file) => file.endsWith(".ts") && !/\.test\.ts$|__fixtures__/.test(file),
+  );
+  const texts = shipped.map((file) => readFileSync(join(source, file), "utf8"));
+  const imports = /(?:\bfrom|\bimport)\s*\(?\s*"@tau-agent\/([\w-]+)/g;
+  const names = texts.flatMap((text) => [...text.matchAll(imports)].map(([, name = ""]) => name));
+  const folderOf = (name: string) =>
+    floors.flat().find((path) => path.endsWith(`/${name}`)) ?? `@tau-agent/${name}`;
+  return [...new Set(names)].map(folderOf).filter((path) => path !== folder);
 }
