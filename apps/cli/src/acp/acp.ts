@@ -10,19 +10,13 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { foreignToEditors } from "../command-line/foreign-to-editors.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
-import type { Logger } from "../process/logger.ts";
-import type { FrameOutput } from "../process/output.ts";
-import type { Shutdown } from "../process/shutdown.ts";
 import { VERSION } from "../process/version.ts";
+import type { StdioProcess } from "../rpc/connection/serve-lines.ts";
 import { type ExtensionSeams, sessionOptions } from "../session/session-options.ts";
 
-export interface AcpProcess {
+export interface AcpProcess extends StdioProcess {
   readonly options: CliOptions;
   readonly environment: ProcessEnvironment;
-  readonly input: NodeJS.ReadableStream;
-  readonly output: FrameOutput;
-  readonly shutdown: Shutdown;
-  readonly logger: Logger;
   readonly beforeExtensions: () => Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { AffinityCompat } from "../openai/affinity.ts";
 
 const thinkingFormats = [
   "openai",
@@ -18,7 +19,7 @@ const thinkingFormats = [
 export type ThinkingFormat = (typeof thinkingFormats)[number];
 
 /** Departures of an endpoint from OpenAI's chat completions. One record, no vendor names beyond the table. */
-export interface CompletionsCompat {
+export interface CompletionsCompat extends AffinityCompat {
   readonly supportsStore: boolean;
   readonly supportsDeveloperRole: boolean;
   readonly supportsReasoningEffort: boolean;
@@ -46,8 +47,6 @@ export interface CompletionsCompat {
   readonly cacheControlFormat: "anthropic" | undefined;
   readonly openRouterRouting: Readonly<Record<string, unknown>> | undefined;
   readonly vercelGatewayRouting: Readonly<Record<string, unknown>> | undefined;
-  readonly sendSessionAffinityHeaders: boolean;
-  readonly sessionAffinityFormat: "openai" | "openai-nosession" | "openrouter";
   /** `mistral`: exactly nine letters or digits. */
   readonly toolCallIdFormat: "openai" | "mistral";
   readonly zaiToolStream: boolean;

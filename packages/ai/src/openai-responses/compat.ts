@@ -1,7 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { AffinityCompat } from "../openai/affinity.ts";
 
 /** How an endpoint differs from OpenAI's Responses format. */
-export interface ResponsesCompat {
+export interface ResponsesCompat extends AffinityCompat {
   readonly supportsDeveloperRole: boolean;
   /** False: the model thinks as much as it likes. */
   readonly supportsReasoningEffort: boolean;
@@ -17,8 +18,6 @@ export interface ResponsesCompat {
   readonly supportsMidConvoEffort: boolean;
   /** An item between the others may add tools. */
   readonly supportsAdditionalTools: boolean;
-  readonly sendSessionAffinityHeaders: boolean;
-  readonly sessionAffinityFormat: "openai" | "openai-nosession" | "openrouter";
 }
 
 const standard: ResponsesCompat = {

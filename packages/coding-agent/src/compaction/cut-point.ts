@@ -38,13 +38,8 @@ export function findFittingCut(
   entries: readonly SessionEntry[],
   maxKeptTokens: number,
 ): CutPoint | undefined {
-  let tokens = 0;
   let cut: number | undefined;
-  for (let index = entries.length - 1; index >= 0; index--) {
-    const entry = entries[index];
-    const message = entry && messageOf(entry);
-    if (message === undefined) continue;
-    tokens += estimateTokens(message);
+  for (const { index, entry, tokens } of fromNewest(entries)) {
     if (tokens > maxKeptTokens) break;
     if (isCutPoint(entry)) cut = index;
   }
@@ -61,15 +56,20 @@ function cutAt(entries: readonly SessionEntry[], cut: number): CutPoint | undefi
 
 /** The oldest entry that still belongs to the newest `keepTokens`; undefined when all do. */
 function newestWithin(entries: readonly SessionEntry[], keepTokens: number): number | undefined {
+  for (const { index, tokens } of fromNewest(entries)) if (tokens >= keepTokens) return index;
+  return undefined;
+}
+
+/** The entries with a message, from the newest, with the tokens up to and with each. */
+function* fromNewest(entries: readonly SessionEntry[]) {
   let tokens = 0;
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
     const message = entry && messageOf(entry);
     if (message === undefined) continue;
     tokens += estimateTokens(message);
-    if (tokens >= keepTokens) return index;
+    yield { index, entry, tokens };
   }
-  return undefined;
 }
 
 /** Names, labels and changes of model just before the cut stay with the entries after it. */

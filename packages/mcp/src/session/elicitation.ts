@@ -3,14 +3,7 @@ import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Answer, HostRequests } from "@tau-agent/system";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import { cleanText } from "../names/clean-text.ts";
-
-export interface Elicitation {
-  readonly server: string;
-  readonly params: JsonObject;
-  readonly toolCallId: string | undefined;
-  readonly promptId: string | undefined;
-  readonly signal: AbortSignal;
-}
+import type { ServerQuestion } from "./environment.ts";
 
 export interface ElicitationAnswer {
   readonly action: "accept" | "decline" | "cancel";
@@ -22,7 +15,7 @@ const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
 const cancelled: ElicitationAnswer = { action: "cancel" };
 
 export async function askElicitation(
-  elicitation: Elicitation,
+  elicitation: ServerQuestion,
   requests: HostRequests,
   note: (message: string) => void,
 ): Promise<ElicitationAnswer> {

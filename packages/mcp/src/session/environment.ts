@@ -5,7 +5,8 @@ import type { Diagnostic, HostRequests, KeyMask } from "@tau-agent/system";
 import type { McpExposure, McpSource, McpTransportKind } from "../config/server-entry.ts";
 import type { McpStatus } from "../connection/server.ts";
 
-export interface SamplingRequest {
+/** What a server asks while it works on a call. */
+export interface ServerQuestion {
   readonly server: string;
   readonly params: JsonObject;
   readonly toolCallId: string | undefined;
@@ -30,7 +31,7 @@ export interface McpEnvironment {
   readonly note: (diagnostic: Diagnostic) => void;
   /** Takes known keys and tokens out of what servers say. */
   readonly maskKeys: KeyMask;
-  readonly sample: (request: SamplingRequest) => Promise<JsonObject>;
+  readonly sample: (request: ServerQuestion) => Promise<JsonObject>;
   /** The configured servers to use; all by default. */
   readonly only?: readonly string[] | undefined;
 }

@@ -3,7 +3,7 @@ import type { AssistantMessage, UserContent } from "@tau-agent/rpc-protocol/mess
 import { contentText, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { HostRequests } from "@tau-agent/system";
 import { cleanText } from "../names/clean-text.ts";
-import type { SamplingRequest } from "./environment.ts";
+import type { ServerQuestion } from "./environment.ts";
 
 export interface SampledContext {
   readonly systemPrompt: string;
@@ -35,7 +35,7 @@ class SamplingRefused extends Error {
 
 /** Asks the model for a server, once a person has allowed it. */
 export async function answerSampling(
-  request: SamplingRequest,
+  request: ServerQuestion,
   options: SamplingOptions,
 ): Promise<JsonObject> {
   const { params, signal } = request;
@@ -55,7 +55,7 @@ export async function answerSampling(
 }
 
 async function approve(
-  { server, toolCallId, promptId, signal }: SamplingRequest,
+  { server, toolCallId, promptId, signal }: ServerQuestion,
   { systemPrompt, messages, maxTokens }: SampledContext,
   { requests, cwd, timeoutMs }: SamplingOptions,
 ): Promise<void> {
