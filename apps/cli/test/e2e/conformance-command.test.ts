@@ -95,7 +95,7 @@ async function talk(argv: readonly string[], commands: readonly object[]): Promi
 describe.concurrent("tau conformance", () => {
   it("says of Tau itself that everything holds, in every dialect", async () => {
     const dialects = slice(protocolNames, 1);
-    const words = ["--json", "--dialect", dialects.join()];
+    const words = ["--json", "--strict", "--dialect", dialects.join()];
     // A whole dialect is up to a hundred hosts; a part of it is one file.
     if (!runsWhole) words.push("--filter", ...slice(await transcriptFiles(words), 1));
     const { code, stdout } = await conformance(...words, ...tau);
