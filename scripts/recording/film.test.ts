@@ -20,7 +20,7 @@ describe("a film of a terminal", () => {
     ]);
   });
 
-  it("ends what is drawn over", async () => {
+  it("ends a piece when another one replaces it", async () => {
     const chunks = [
       { seconds: 0, text: "waiting\n" },
       { seconds: 1, text: "\u001b[1A\u001b[2Kdone\n" },

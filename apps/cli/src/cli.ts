@@ -163,7 +163,7 @@ async function runOneShot(
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin, logger);
-  // A run that was told to end, by a signal or by a reader that left, has nothing to complain of.
+  // A run that a signal or a closed pipe has ended reports no error.
   const report = (text: string): void => {
     if (!shutdown.hasBegun) process.stderr.write(`tau: ${text}\n`);
   };

@@ -75,7 +75,7 @@ function addConnection(
     )
     .onRequest("logout", () =>
       inWords(async () => {
-        // First: what is begun meanwhile may have the login no more.
+        // First, so that nothing that begins meanwhile uses the login.
         sessions.isLoggedOut = true;
         await logOut();
         return {};

@@ -90,7 +90,7 @@ export class ReplyGuard {
     const read = async (): Promise<void> => {
       while (!this.signal.aborted && !(await chunks.next()).done);
     };
-    // Nobody is left to tell when the rest of a complete reply fails.
+    // When the rest of a complete reply fails, no caller is left to notify.
     read().then(
       () => clearTimeout(timer),
       () => clearTimeout(timer),

@@ -161,7 +161,7 @@ async function firstAvailable(
   };
   const ordered = [...available].sort((a, b) => rank(a) - rank(b));
   for (const provider of ordered) {
-    // Nobody pays a cloud's bill for having its tools set up on the machine.
+    // Credentials of a cloud's own tools must not choose a provider that costs money.
     const isMeant = provider === savedProvider || custom.has(provider);
     if (!isMeant && (await registry.hasOnlyCloudCredentials(provider))) continue;
     const model = bestOf(provider, await registry.models(provider));

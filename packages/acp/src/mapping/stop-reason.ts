@@ -4,7 +4,7 @@ import { codedError } from "./errors.ts";
 
 export interface TurnEnd {
   readonly stopReason: StopReason;
-  /** Words of the vendor or the host that the conversation does not hold. */
+  /** A text of the vendor or the host that is not part of the conversation. */
   readonly text?: string | undefined;
 }
 

@@ -252,7 +252,7 @@ export class AcpSession {
     this.#requests.completed(server);
   }
 
-  /** The client knows the call that it is asked about: also one of a subagent. */
+  /** Shows the call before the client is asked about it, also one of a subagent. */
   async #showCall(
     { params, toolCallId, agentId }: ApprovalRequest,
     signal: AbortSignal,
@@ -269,7 +269,7 @@ export class AcpSession {
     return calls.idOf(id) ?? id;
   }
 
-  /** What becomes of a subagent's call is not told; its answer is the end of it here. */
+  /** The outcome of a subagent's call is not reported, so the answer ends it here. */
   #decided({ toolCallId, agentId, params }: ApprovalRequest, isAllowed: boolean): void {
     const { calls } = this.#updates;
     const id = callIdOf({ toolCallId, agentId });

@@ -20,7 +20,7 @@ export class UpdateLine {
       .then(async () => {
         for (const update of await step()) await this.#send(update);
       })
-      // A client that is gone misses nothing; the end of its connection ends the session.
+      // A closed connection ends the session, so a client that is gone misses nothing.
       .catch(() => {});
     return this.#last;
   }

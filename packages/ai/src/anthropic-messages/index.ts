@@ -20,7 +20,7 @@ export function createAnthropicMessages(): Provider<AnthropicRequest, RawMessage
     encode(model, context, options) {
       const encoded = encodeRequest(model, context, options, memory, prefixes);
       const { prefix } = encoded;
-      // Who sees the payload may change it, and parts of it are sent again.
+      // An extension that sees the payload may change it, and parts of it are sent again.
       const request = options.onPayload ? structuredClone(encoded.request) : encoded.request;
       sent.set(request, prefix);
       return request;

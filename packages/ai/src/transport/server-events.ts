@@ -160,7 +160,7 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
     const read = async (): Promise<void> => {
       while (!(await this.#source.next()).done);
     };
-    // Nobody waits for it, and nobody is left to tell when it fails.
+    // No caller waits for it or could be notified of a failure.
     read().then(
       () => clearTimeout(timer),
       () => clearTimeout(timer),

@@ -36,7 +36,7 @@ export interface PromptIntakeOptions {
   /** Refuses a prompt that could never be answered. */
   readonly check: () => Promise<void>;
   readonly hooks?: SessionHooks | undefined;
-  /** A message waits that interrupts the run. */
+  /** Called when a queued message is to interrupt the run. */
   readonly onSteer?: (() => void) | undefined;
   readonly origins: PromptOrigins;
   readonly outputs: OpenOutputs;

@@ -24,7 +24,7 @@ document hold. The host is started with --mode rpc, unless a --mode is among its
   --list                Print the transcripts and what they show, and start nothing
 `;
 
-/** Frames may take long to come on a busy machine, but who waits for none should not wait long. */
+/** Long enough for a busy machine, short enough where no frame is expected. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
@@ -185,7 +185,7 @@ function asInvalid(error: unknown): unknown {
   }
 }
 
-/** Is the host of one transcript for the client on stdin and stdout. */
+/** Acts as the host of one transcript for the client on stdin and stdout. */
 async function play(name: string, request: Request, output: TextOutput): Promise<number> {
   const found = selectTranscripts(request).filter((transcript) => transcript.name.includes(name));
   const exact = found.filter((one) => one.name === name || titleOf(one) === name);

@@ -61,7 +61,7 @@ export async function playForClient(
   return count;
 }
 
-/** Holds a client's lines against the protocol and against the lines of a transcript. */
+/** Checks a client's lines against the protocol and against those of a transcript. */
 class ClientCheck {
   readonly #wanted: Wanted[];
   /** Why a line of the right type was not the wanted one. */

@@ -70,7 +70,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const spawn = isSilent ? { ...options, startMs: 0 } : options;
   const dialects = options.dialects ?? documented(host.protocols ?? ["pi"]);
   const queue = selectTranscripts({ ...options, dialects }).filter(
-    // What is Tau's own is nothing to ask a host for that does not say it has it.
+    // Tau's own additions are tried only on a host that announces them.
     (transcript) => host.protocols !== undefined || !isOwn(transcript),
   );
   const played: PlayedTranscript[] = [];
@@ -131,7 +131,7 @@ async function meetHost(options: ConformanceOptions): Promise<Acquaintance> {
     const frame = await next(host);
     if (frame === undefined || (!isSilent && performance.now() > endMs)) break;
     isSilent = false;
-    // Whatever the answer is called, it is one to the only question.
+    // Any response answers the only request.
     if (frame.type !== "response" && frame.type !== "error") continue;
     return { isSilent, ...(frame.success === true ? identityOf(frame.data) : {}) };
   }

@@ -111,7 +111,7 @@ query.addEventListener("keydown", (event) => {
   if (matches.length === 0 || fold(query.value) !== searched()) search();
   else moveMatch(event.shiftKey ? -1 : 1);
 });
-// What the matches at hand are matches of.
+// The query of the current matches.
 function searched() {
   const [first] = matches;
   return first ? texts.find(([article]) => article === first.article)[1].slice(first.from, first.to) : "";

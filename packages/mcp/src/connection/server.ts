@@ -188,7 +188,7 @@ export class McpServer {
     return entry.transport === "stdio" ? reasonOf(error) : reasonAt(entry.url, error);
   }
 
-  /** Draws the consequences of an error and returns what the caller is to see. */
+  /** Reacts to an error and returns the one that the caller gets. */
   #noted(error: unknown): unknown {
     const failure = failureOf(error);
     if (failure === "needs_login") {
@@ -249,7 +249,7 @@ export class McpServer {
       this.#announce("lists");
     } catch (error) {
       if (signal.aborted) return;
-      // Its end was noted already where it ended while it was asked for its lists.
+      // A server that ended while its lists were requested has been noted already.
       if (life !== undefined && this.#opened !== life) return;
       await this.#close();
       this.#failed(error);

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "@tau-agent/system";
 import { cleanLine } from "../names/clean-text.ts";
 
-/** A server that talks without end must not fill the host. */
+/** An endless log of a server must not fill the memory of the host. */
 const MAX_LOGGED = 100;
 const MAX_NOTED = 1000;
 const MAX_LENGTH = 1000;

@@ -116,7 +116,7 @@ function cursorOf(
   const cursor = (Array.isArray(header) ? header[0] : header) || query.get("after");
   if (!cursor) return {};
   const [, streamId, digits] = /^(?:(.*):)?(\d{1,15})$/.exec(cursor) ?? [];
-  // What is not a cursor is one of a stream that does not exist.
+  // A malformed cursor counts as one of an unknown stream.
   if (digits === undefined) return { streamId: cursor, after: 0 };
   return { ...(streamId === undefined ? {} : { streamId }), after: Number(digits) };
 }

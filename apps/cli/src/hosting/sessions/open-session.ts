@@ -33,7 +33,7 @@ export async function openHostedSession(
 ): Promise<AgentSession> {
   const { logger, beforeExtensions, mcpPool, environment: environmentOfHost } = defaults;
   checkPaths(given);
-  // A yes is for a folder that the client knows, which is here the one in the session file.
+  // The approval is for the folder that the client knows: here, that of the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
   const environment = environmentOf(asked, environmentOfHost);
@@ -59,7 +59,7 @@ function checkPaths({ cwd, sessionPath, durableSessionId }: Asked): void {
   }
 }
 
-/** What names a session in files does not in a store, and the other way round. */
+/** Files and stores name sessions in different ways. */
 function checkStore({ sessionPath, projectKey }: Asked, isStored: boolean): void {
   if (isStored && sessionPath !== undefined) {
     refuse("sessionPath", "sessions are in a store here; name one by its durableSessionId");

@@ -74,7 +74,7 @@ export class SharedRequests implements RequestSink {
   /** Sends everything open to a client that has just said what it answers. */
   repeatTo(client: ClientRequests): void {
     this.note();
-    // Where clients do not come back, what nobody answers any more ends.
+    // Where clients do not come back, requests that nobody can answer end.
     if (this.#options.graceMs === undefined) {
       this.#options.requests.show();
       return;

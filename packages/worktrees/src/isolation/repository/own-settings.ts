@@ -79,7 +79,7 @@ export async function ownSettings(
     const taken = isFree ? setting : await harmlessPart(setting, git, request.cwd);
     if (taken !== undefined) lines.push(...linesOf(taken.key, taken.value));
   }
-  // Nothing may work on in a tree that is about to be removed.
+  // No background process may run in a tree that is about to be removed.
   lines.push(...linesOf("core.fsmonitor", "false"), ...linesOf("gc.auto", "0"));
   lines.push(...linesOf("maintenance.auto", "false"));
   const untrustedFilters = isTrusted ? [] : filtersOfItsOwn(all);

@@ -188,7 +188,7 @@ describe("a task's work", () => {
     expect(existsSync(workspace.path("app/.git"))).toBe(false);
   });
 
-  it("that cannot be written takes nothing from that of others", async () => {
+  it("that cannot be written leaves the work of other tasks alone", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const [one, two] = [await isolation.createTree(), await isolation.createTree()];
