@@ -214,7 +214,7 @@ export const layers: readonly Layers[] = [
         "openai-responses",
       ],
       ["azure-openai-responses", "mistral-conversations", "openai-codex-responses"],
-      ["prompt-cache.ts", "providers.ts"],
+      ["prompt-cache.ts", "repeated-requests.ts", "providers.ts"],
       ["stream-function.ts"],
       ["stream-reply.ts"],
       ["stream.ts"],

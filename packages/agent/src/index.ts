@@ -8,7 +8,6 @@ export {
   type AgentOptions,
   type BeforeToolCallResult,
   decideToolCall,
-  type EarlierRequest,
   type InterruptMode,
   type ModelRequest,
   type ToolHooks,

@@ -48,6 +48,7 @@ export type {
   CacheRetention,
   Context,
   Delta,
+  EarlierContext,
   Environment,
   ImageLimits,
   Provider,
@@ -60,6 +61,7 @@ export type {
 } from "./provider.ts";
 export { builtInProviders, type ProviderTable } from "./providers.ts";
 export { redactSecrets } from "./redact-secrets.ts";
+export { type RepeatedRequests, repeatedRequests } from "./repeated-requests.ts";
 export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
 export { emptyUsage } from "./reply/empty-usage.ts";
 export { appendsTools } from "./request/appends-tools.ts";

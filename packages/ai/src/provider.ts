@@ -27,10 +27,17 @@ export interface Context {
   /** In the order sent; the order must not change from turn to turn, or prompt caches miss. */
   readonly tools?: readonly ToolDefinition[] | undefined;
   /**
-   * What requests of an earlier process were made of, each where instructions or tools had changed. Given with
-   * the first request of this one: formats that append changes then repeat each at its place.
+   * What requests of an earlier process were made of, as far as the model's {@link RepeatedRequests} go. Given
+   * with the first request of this process: changes that were appended are then repeated at their places.
    */
-  readonly earlier?: readonly Omit<Context, "earlier">[] | undefined;
+  readonly earlier?: readonly EarlierContext[] | undefined;
+}
+
+/** What a request of an earlier process was made of. */
+export interface EarlierContext extends Omit<Context, "earlier"> {
+  readonly thinkingLevel: ThinkingLevel;
+  /** Its thinking may be bound to what the request was. */
+  readonly reply: AssistantMessage;
 }
 
 /** Thinking tokens per level for models that take a budget. */

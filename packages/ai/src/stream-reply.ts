@@ -113,8 +113,10 @@ function encode(
   options: StreamOptions;
 } {
   const { model, context, request, history, estimate, tools: fitter } = task;
-  for (const earlier of context.earlier ?? []) {
-    encode({ ...task, context: earlier }, provider);
+  for (const { thinkingLevel, reply, ...earlier } of context.earlier ?? []) {
+    const repeated = { ...task, context: earlier, request: { ...request, thinkingLevel } };
+    const { encoded } = encode(repeated, provider);
+    provider.remember?.(encoded, reply);
   }
   const { tools, ownNames, leftOut } = fitter.fit(model.api, context.tools ?? []);
   for (const diagnostic of leftOut) {

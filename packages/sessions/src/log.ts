@@ -1,7 +1,7 @@
 export { answerLeftCalls } from "./log/answer-open-calls.ts";
 export { entriesForContext, resumedModel, StoredMessages } from "./log/branch-context.ts";
 export { buildTree, labelsOf } from "./log/build-tree.ts";
-export type { ClearedResult, ResultView } from "./log/cleared-results.ts";
+export type { ClearedResult, ResultView, ShownAsLine } from "./log/cleared-results.ts";
 export {
   CLEARED_ENTRY,
   clearedResultsEntry,

@@ -66,11 +66,6 @@ export async function decideToolCall(
   return decision?.ask === undefined ? decision : decision.ask();
 }
 
-/** A request of an earlier process. */
-export interface EarlierRequest extends Pick<Context, "systemPrompt" | "tools"> {
-  readonly messageCount: number;
-}
-
 /** What a model call needs, requested before each call so that a switch takes effect at once. */
 export interface ModelRequest {
   readonly model: Model;
@@ -79,8 +74,8 @@ export interface ModelRequest {
   readonly tools: readonly AgentTool[];
   /** Those that the model is shown; default all. */
   readonly declared?: readonly ToolDefinition[] | undefined;
-  /** What requests of an earlier process began with, and how many messages each had. */
-  readonly earlier?: readonly EarlierRequest[] | undefined;
+  /** Requests of an earlier process, whose changes are repeated. */
+  readonly earlier?: Context["earlier"];
   readonly options: Omit<StreamOptions, "signal">;
 }
 

@@ -148,10 +148,7 @@ async function buildContext(run: Run, request: ModelRequest): Promise<Context> {
     systemPrompt: request.systemPrompt,
     messages: run.options.toLlmMessages(run.messages()),
     tools: request.declared ?? request.tools,
-    earlier: request.earlier?.map(({ messageCount, ...earlier }) => ({
-      ...earlier,
-      messages: run.options.toLlmMessages(run.messages().slice(0, messageCount)),
-    })),
+    earlier: request.earlier,
   };
   return (await run.options.transformContext?.(context)) ?? context;
 }

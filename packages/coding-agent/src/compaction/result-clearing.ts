@@ -53,10 +53,14 @@ export class ResultClearing {
     this.#options.tools.need(READ_ENTRY, hasClearedResults(tree));
   }
 
-  /** What requests show instead of a result; undefined for most. */
-  lineOf(result: ToolResultMessage): string | undefined {
+  /**
+   * What requests show instead of a result; undefined for most.
+   *
+   * @param time - of the request, in ms since the epoch; default now
+   */
+  lineOf(result: ToolResultMessage, time = Infinity): string | undefined {
     const cleared = this.#options.conversation().results.cleared.get(resultKey(result));
-    return cleared && clearedLine(cleared);
+    return cleared !== undefined && cleared.since <= time ? clearedLine(cleared) : undefined;
   }
 
   /** A result was written: one that the model has just as well from the same call becomes a line. */

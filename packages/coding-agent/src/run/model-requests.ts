@@ -15,7 +15,8 @@ import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import { cacheRetentionOf } from "./cache-retention.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
-import type { RequestSetup, Setup, WantedSetup } from "./request-setup.ts";
+import type { Setup } from "./past-requests.ts";
+import type { RequestSetup, WantedSetup } from "./request-setup.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 
 export interface ModelRequestsOptions {
@@ -129,7 +130,7 @@ export class ModelRequests {
       systemPrompt: hooks?.systemPrompt(setup.system) ?? setup.system,
       tools: this.#options.tools.callable,
       declared: setup.tools,
-      earlier: other === undefined ? this.#options.setup.takeEarlier(messages()) : [],
+      earlier: other === undefined ? this.#options.setup.takeEarlier(model, messages()) : undefined,
       options: {
         ...auth,
         initiator,

@@ -1,20 +1,11 @@
-import type { AgentTool, EarlierRequest } from "@tau-agent/agent";
-import type { ToolDefinition } from "@tau-agent/ai";
-import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
-import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { AgentTool } from "@tau-agent/agent";
+import type { Context, ToolDefinition } from "@tau-agent/ai";
+import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import type { Conversation, SessionTree } from "@tau-agent/sessions/log";
+import { type MessagesAt, PastRequests, SETUP_ENTRY, type Setup } from "./past-requests.ts";
 
-/** The type of the custom entry that holds what requests begin with. */
-const SETUP_ENTRY = "request_setup";
 /** The type of the message that brings changed context files and skills to the model. */
 const CHANGED_TEXTS = "context_changed";
-
-/** What every request begins with: instructions and declarations. */
-export interface Setup {
-  readonly system: string;
-  readonly tools: readonly ToolDefinition[];
-}
 
 /** What it would be by the session's tools and files as they are now. */
 export interface WantedSetup extends Setup {
@@ -25,6 +16,8 @@ export interface RequestSetupOptions {
   readonly conversation: () => Pick<Conversation, "append" | "add" | "messages">;
   /** Whether a tool's text is the host's or a server's, and not chosen by the session's user. */
   readonly isFixed: (tool: AgentTool) => boolean;
+  /** What a request read of the conversation at a time. */
+  readonly toLlmMessages: MessagesAt;
 }
 
 /**
@@ -35,8 +28,10 @@ export interface RequestSetupOptions {
 export class RequestSetup {
   readonly #options: RequestSetupOptions;
   #current: Setup | undefined;
-  /** What requests of earlier processes began with, in their order. */
-  #past: readonly PastSetup[] = [];
+  /** The requests of earlier processes. */
+  #past: PastRequests | undefined;
+  /** The models that have been given those, by name. */
+  readonly #repeated = new Set<string>();
   /** Nothing was sent by this process yet: servers may not be up. */
   #isResumed = false;
   /** Whether the model has been told of changed texts. */
@@ -48,8 +43,9 @@ export class RequestSetup {
 
   /** Goes on with what the requests of another log began with. */
   restore(tree: Pick<SessionTree, "parsed">): void {
-    this.#past = pastSetups(tree);
-    this.#current = this.#past.at(-1)?.setup;
+    this.#past = new PastRequests(tree);
+    this.#repeated.clear();
+    this.#current = this.#past.setup;
     this.#isResumed = true;
     this.#mayBeTold = this.#current !== undefined;
   }
@@ -72,23 +68,13 @@ export class RequestSetup {
     return this.#current !== undefined;
   }
 
-  /** Where earlier processes changed what requests begin with; known once, for the first request. */
-  takeEarlier(messages: readonly AgentMessage[]): readonly EarlierRequest[] {
+  /** What requests of earlier processes were made of; given once for each model, with its first request. */
+  takeEarlier(model: Model, messages: readonly AgentMessage[]): Context["earlier"] {
     const past = this.#past;
-    this.#past = [];
-    if (past.length < 2) return [];
-    const counts = past.map(({ time }) => {
-      // The reply to the request that began so is younger than the entry.
-      const at = messages.findIndex(
-        ({ role, timestamp }) => role === "assistant" && timestamp >= time,
-      );
-      return at === -1 ? messages.length : at;
-    });
-    return past.flatMap(({ setup: { system, tools } }, index) => {
-      const messageCount = counts[index] ?? 0;
-      const isReplaced = messageCount === (counts[index + 1] ?? messages.length);
-      return isReplaced ? [] : [{ systemPrompt: system, tools, messageCount }];
-    });
+    const name = `${model.provider}/${model.id}`;
+    if (past === undefined || this.#repeated.has(name)) return undefined;
+    this.#repeated.add(name);
+    return past.of(model, messages, this.#options.toLlmMessages);
   }
 
   /** Tells the model of context files and skills that are not as its instructions have them. */
@@ -134,30 +120,6 @@ export class RequestSetup {
     const isSame = added.length === 0 && kept.every((tool, at) => tool === known[at]);
     return isSame ? known : [...kept, ...added];
   }
-}
-
-interface PastSetup {
-  readonly setup: Setup;
-  /** In ms since the epoch. */
-  readonly time: number;
-}
-
-/** What was stored, on whichever branch: a move in the tree must not change what requests begin with. */
-function pastSetups({ parsed }: Pick<SessionTree, "parsed">): PastSetup[] {
-  return parsed.flatMap((each) => {
-    const entry = each as KnownSessionEntry;
-    if (entry.type !== "custom" || entry.customType !== SETUP_ENTRY) return [];
-    const { system, tools } = isJsonObject(entry.data) ? entry.data : {};
-    if (typeof system !== "string" || !Array.isArray(tools)) return [];
-    if (!tools.every(isDefinition)) return [];
-    return [{ setup: { system, tools }, time: Date.parse(entry.timestamp) }];
-  });
-}
-
-function isDefinition(tool: unknown): tool is ToolDefinition {
-  if (!isJsonObject(tool)) return false;
-  const { name, description, parameters } = tool;
-  return typeof name === "string" && typeof description === "string" && isJsonObject(parameters);
 }
 
 function definitionsOf({ system, tools }: Setup): Setup {

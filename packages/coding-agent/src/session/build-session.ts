@@ -32,6 +32,7 @@ import { warmingAccount } from "../run/warming-account.ts";
 import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import { absolutePath } from "../tools/common/paths.ts";
+import { createLlmConverter } from "../user-input/llm-messages.ts";
 import { buildModels } from "./build-models.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
@@ -160,6 +161,11 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const setup = new RequestSetup({
     conversation: () => conversation,
     isFixed: (tool) => ["builtin", "mcp"].includes(tools.sourceOf(tool)),
+    toLlmMessages: (messages, time) =>
+      createLlmConverter(
+        (message) => noteOf(conversation.notes, message),
+        (result) => clearing.lineOf(result, time),
+      )(messages),
   });
   const conversation = new Conversation(inputs.log, {
     agent,

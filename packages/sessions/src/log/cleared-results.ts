@@ -16,10 +16,16 @@ export interface ClearedResult {
   readonly sameAs?: string | undefined;
 }
 
+/** A result in the conversation that requests show as one line. */
+export interface ShownAsLine extends ClearedResult {
+  /** The first requests that did are younger; in ms since the epoch. */
+  readonly since: number;
+}
+
 /** What a branch says about results that requests do not show, and the entries of all of them. */
 export interface ResultView {
   /** Results that requests show as one line, by {@link resultKey}. */
-  readonly cleared: Map<string, ClearedResult>;
+  readonly cleared: Map<string, ShownAsLine>;
   /** The entry of each result in the conversation. */
   readonly entryIds: WeakMap<AgentMessage, string>;
   /** What a clearing right after a message saved, in tokens. */

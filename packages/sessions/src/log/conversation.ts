@@ -145,8 +145,8 @@ export class Conversation {
   clear(results: ReadonlyMap<ToolResultMessage, ClearedResult>): void {
     const all = [...results.values()];
     const { cleared, savings } = this.results;
-    this.#log.append(clearedResultsEntry(all));
-    for (const [message, result] of results) cleared.set(resultKey(message), result);
+    const since = Date.parse(this.#log.append(clearedResultsEntry(all)).timestamp);
+    for (const [message, result] of results) cleared.set(resultKey(message), { ...result, since });
     const last = this.messages.at(-1);
     if (last !== undefined) savings.set(last, (savings.get(last) ?? 0) + savedBy(all));
   }

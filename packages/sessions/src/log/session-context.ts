@@ -5,11 +5,11 @@ import type {
   CustomMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import {
-  type ClearedResult,
   clearedResultsOf,
   emptyResultView,
   type ResultView,
   resultKey,
+  type ShownAsLine,
   savedBy,
 } from "./cleared-results.ts";
 import { normalizeMessage } from "./entries/normalize-message.ts";
@@ -203,8 +203,11 @@ export function collectMessages({ compaction, items, others }: Counting): Collec
   return { messages, notes, environment, results };
 }
 
-function clearedIn(branch: readonly SessionEntry[]): Map<string, ClearedResult> | undefined {
-  const found = branch.flatMap((entry) => clearedResultsOf(entry));
+function clearedIn(branch: readonly SessionEntry[]): Map<string, ShownAsLine> | undefined {
+  const found = branch.flatMap((entry) => {
+    const since = Date.parse(entry.timestamp);
+    return clearedResultsOf(entry).map((result) => ({ ...result, since }));
+  });
   return found.length === 0 ? undefined : new Map(found.map((each) => [each.entryId, each]));
 }
 
