@@ -51,6 +51,38 @@ describe("in a terminal", () => {
   });
 });
 
+describe("the questions of tau auth in a terminal", () => {
+  const id = `vendor${hostile}`;
+  const files = { "agent/models.json": JSON.stringify({ providers: { [id]: local } }) };
+  const key = "typed-secret";
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: readline writes them at each question
+  const controlsOfQuestion = /\u001b\[\d*[GJ]/g;
+
+  it("ask for a provider and its key, and only show what the names have", async () => {
+    const answers = [["Provider: ", "local\r"]] as const;
+    const setup = { files: { "agent/models.json": JSON.stringify({ providers: { local } }) } };
+    const asked = await outputInTerminal(setup, {
+      words: ["auth", "login"],
+      answers: [...answers, ["Key of local: ", `${key}\r`]],
+    });
+    expect(asked).toContain("\u001b[1G\u001b[0JProvider: ");
+    expect(asked).toContain("\u001b[1G\u001b[0JKey of local: ");
+    expect(asked).toContain("Stored the key of local in");
+    expect(asked).not.toContain(key);
+    expect(asked).not.toContain("\\u001b");
+  });
+
+  it("show the control characters of a provider's name", async () => {
+    const question = "cod.exe\\u000dend: ";
+    const words = ["auth", "login", id, "--method", "key"];
+    const asked = await outputInTerminal({ files }, { words, answers: [[question, `${key}\r`]] });
+    expect(asked).toContain(`\u001b[1G\u001b[0JKey of vendor${shown}`);
+    expect(asked).toContain(`Stored the key of vendor${shown}`);
+    expect(asked).not.toContain(key);
+    expect(asked.replaceAll(controlsOfQuestion, "")).not.toMatch(raw);
+  });
+});
+
 it("passes a reply on to a pipe as it is", async () => {
   const result = await runHost({ scenario: [hostile], arguments: ["-p", "go"] });
   expect(result.stdout).toBe(`${hostile}\n`);

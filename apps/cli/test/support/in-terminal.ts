@@ -3,12 +3,14 @@ import { onTestFinished } from "vitest";
 import { makePlace, type PlaceSetup } from "./place.ts";
 import { binPath } from "./start-host.ts";
 
-// Reads what the program writes to its terminal, both streams, until it ends.
+// Reads what the program writes to its terminal, both streams, until it ends, and types the answers.
 const program = `
-import os, pty, sys
+import json, os, pty, sys
+answers = json.loads(sys.argv[1])
 child, terminal = pty.fork()
 if child == 0:
-    os.execv(sys.argv[1], sys.argv[1:])
+    os.execv(sys.argv[2], sys.argv[2:])
+unanswered = b""
 while True:
     try:
         piece = os.read(terminal, 65536)
@@ -17,15 +19,26 @@ while True:
     if not piece:
         break
     sys.stdout.buffer.write(piece)
+    unanswered += piece
+    if answers and answers[0][0].encode() in unanswered:
+        os.write(terminal, answers.pop(0)[1].encode())
+        unanswered = b""
 os.waitpid(child, 0)
 `;
 
-/** Everything that a host writes to the terminal it runs in. */
-export async function outputInTerminal(setup: PlaceSetup): Promise<string> {
+/** A subcommand that a person runs, and what that person types once it has written something. */
+interface Dialogue {
+  readonly words: readonly string[];
+  readonly answers: readonly (readonly [after: string, typed: string])[];
+}
+
+/** Everything that a host, or a subcommand, writes to the terminal it runs in. */
+export async function outputInTerminal(setup: PlaceSetup, dialogue?: Dialogue): Promise<string> {
   const place = makePlace(setup);
   onTestFinished(() => place.remove());
   const { cwd, variables: env } = place;
-  const words = ["-c", program, process.execPath, binPath, ...place.arguments];
+  const { words: given = place.arguments, answers = [] } = dialogue ?? {};
+  const words = ["-c", program, JSON.stringify(answers), process.execPath, binPath, ...given];
   return await new Promise((resolve, reject) => {
     execFile("python3", words, { cwd, env, timeout: 20_000 }, (error, stdout) => {
       if (error) reject(error);
