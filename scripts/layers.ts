@@ -192,7 +192,7 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-protocol/src",
-    floors: [["vocabulary"], ["dialects", "workspace"], ["commands"], ["wire"], ["entry"]],
+    floors: [["vocabulary"], ["dialects"], ["commands"], ["wire"], ["workspace"], ["entry"]],
     looseFiles: ["index.ts"],
   },
   {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
 import { hostFrames } from "../../packages/rpc-protocol/src/wire/host-frames.ts";
+import * as execServer from "../../packages/rpc-protocol/src/workspace/frame-schemas.ts";
 import { allowDocumentedForms } from "./documented-forms.ts";
 import { checkTexts, plainComment, takeTexts } from "./field-texts.ts";
 import { pascal } from "./markdown.ts";
@@ -30,7 +31,7 @@ export function protocolSchema(): string {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "The Tau RPC protocol",
     description:
-      "Validate a frame against one of $defs: ClientFrame, <Dialect>HostFrame, SessionHeader, SessionEntry.",
+      "Validate a frame against one of $defs: ClientFrame, <Dialect>HostFrame, SessionHeader, SessionEntry, ExecClientFrame, ExecServerFrame.",
     $defs: Object.fromEntries(Object.entries(defs).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
   return JSON.stringify(schema, null, 1);
@@ -45,7 +46,7 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     registry.add(schema, { id });
     if (description !== undefined) descriptions.set(id, description);
   };
-  for (const [name, schema] of Object.entries(namedSchemas())) {
+  for (const [name, schema] of Object.entries({ ...namedSchemas(), ...execServer })) {
     if (!splitUp.has(name) && !name.endsWith("Event")) add(name, schema);
   }
   const listed = new Set<string>();

@@ -3,6 +3,20 @@
  *
  * @packageDocumentation
  */
+
+export type {
+  ExecClientFrame,
+  ExecServerFrame,
+  ExecServerReady,
+} from "../workspace/frame-schemas.ts";
+export { FramedWorkspace, type FramedWorkspaceOptions } from "../workspace/framed-workspace.ts";
+export {
+  EXEC_PROTOCOL_VERSION,
+  encodeFrame,
+  FrameLines,
+  MAX_FILE_BYTES,
+} from "../workspace/frames.ts";
+export type { OpenUpload, WorkspaceUpload } from "../workspace/server-uploads.ts";
 export type {
   Workspace,
   WorkspaceAccess,
@@ -33,3 +47,4 @@ export {
   type WorkspaceErrorCode,
   workspaceErrorTexts,
 } from "../workspace/workspace-error.ts";
+export { WorkspaceServer, type WorkspaceServerOptions } from "../workspace/workspace-server.ts";
