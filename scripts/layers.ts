@@ -45,7 +45,11 @@ export const layers: readonly Layers[] = [
       workspaces: "where tools act: this machine as a workspace, and what workspaces share",
     },
   },
-  { root: `${system}/workspaces`, floors: [["common"], ["local"]], looseFiles: [] },
+  {
+    root: `${system}/workspaces`,
+    floors: [["common"], ["local"], ["carrier"]],
+    looseFiles: [],
+  },
   { root: `${system}/base`, floors: [["files"]], hasLooseBottom: true },
   { root: `${system}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
   {
@@ -282,7 +286,7 @@ export const layers: readonly Layers[] = [
       ["command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
-      ["hosting", "acp", "mcp", "auth", "packages"],
+      ["hosting", "acp", "mcp", "auth", "packages", "exec-server"],
       ["commands"],
     ],
     looseFiles: ["cli.ts"],

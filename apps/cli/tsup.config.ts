@@ -82,7 +82,7 @@ const builtinsWithoutRequire: Plugin = {
 
 // One bundle of everything ours and of the vendors' SDKs, so that the compile cache has all of it;
 // ripgrep and photon stay packages and load on first use.
-export default defineConfig({
+const program: Options = {
   entry: { cli: "src/cli.ts" },
   format: "esm",
   target: "node22",
@@ -111,4 +111,36 @@ export default defineConfig({
     options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
     options.legalComments = "external";
   },
-});
+};
+
+/** Only `import()` works in both kinds of file, so a script's calls of `require` find what that has loaded. */
+function moduleOrScript(script: string): string {
+  const names = new Set([...script.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name));
+  const loaded = `Promise.all(${JSON.stringify([...names])}.map(async(name)=>[name,await import(name)]))`;
+  const head = `(async()=>{const module={},all=new Map(await ${loaded}),require=(name)=>all.get(name);`;
+  return `${head}\n${script}\n})();\n`;
+}
+
+/**
+ * The exec server as one file without dependencies, which runs as a module and as CommonJS, by any name:
+ * it is copied to places that have nothing but Node. Built-in modules can be imported in both.
+ */
+const execServer: Options = {
+  entry: { "exec-server": "src/exec-server/alone.ts" },
+  format: "cjs",
+  target: "node20",
+  platform: "node",
+  splitting: false,
+  minify: true,
+  removeNodeProtocol: false,
+  noExternal: [/^(?!node:)/],
+  outExtension: () => ({ js: ".js" }),
+  esbuildPlugins: [straightThroughDoors()],
+  plugins: [{ name: "module-or-script", renderChunk: (code) => ({ code: moduleOrScript(code) }) }],
+  esbuildOptions(options) {
+    options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
+    options.legalComments = "none";
+  },
+};
+
+export default defineConfig([program, execServer]);

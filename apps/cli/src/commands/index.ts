@@ -4,6 +4,7 @@ import { auth } from "./auth.ts";
 import { completion } from "./completion.ts";
 import { config } from "./config.ts";
 import { conformance } from "./conformance.ts";
+import { execServer } from "./exec-server.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
 import { models } from "./models.ts";
@@ -18,6 +19,7 @@ export const subcommands: readonly Subcommand[] = [
   mcp,
   models,
   acp,
+  execServer,
   record,
   rewind,
   completion,

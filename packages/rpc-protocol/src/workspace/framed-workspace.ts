@@ -73,8 +73,8 @@ export class FramedWorkspace implements Workspace {
   }
 
   async dispose(): Promise<void> {
-    this.#calls.lose("it was closed");
     await this.#close?.();
+    this.#calls.lose("it was closed");
   }
 
   /** Asked once: a place does not change. */
@@ -153,7 +153,8 @@ export class FramedWorkspace implements Workspace {
   }
 
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
-    return FramedProcess.start(this.#calls, options);
+    // The server may have another folder.
+    return FramedProcess.start(this.#calls, { ...options, cwd: options.cwd ?? this.cwd });
   }
 
   async #readPiece(path: string, options: WorkspaceReadOptions): Promise<Uint8Array> {

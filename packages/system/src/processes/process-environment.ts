@@ -48,7 +48,10 @@ const unattended: Readonly<Record<string, string>> = {
  * without the host's own repository and session, set up so that no program waits for a person.
  */
 export function processEnvironment(
-  environment: ToolEnvironment,
+  environment: Pick<
+    ToolEnvironment,
+    "environment" | "inheritKeys" | "keyVariables" | "namedVariables"
+  >,
   sessionVariables: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const removed = new Set([...repositoryVariables, ...staleSessionVariables]);

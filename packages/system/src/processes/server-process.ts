@@ -132,7 +132,10 @@ export class ServerProcess {
   }
 }
 
-async function startError(error: unknown, { file, cwd }: ServerRequest): Promise<ProcessError> {
+export async function startError(
+  error: unknown,
+  { file, cwd }: Pick<ServerRequest, "file" | "cwd">,
+): Promise<ProcessError> {
   const options = { cause: error };
   const code = errorCode(error);
   // The system reports a missing directory as if the program were missing.

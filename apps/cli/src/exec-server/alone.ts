@@ -1,0 +1,12 @@
+// Before all others: they use what Node 20 does not have.
+import "./node-20.ts";
+import { readExecServerOptions, readWords } from "./exec-server-options.ts";
+import { serveExec } from "./serve-exec.ts";
+
+function refuse(option: string, reason: string): never {
+  process.stderr.write(`exec-server: error: Invalid option ${option}: ${reason}\n`);
+  process.exit(2);
+}
+
+const words = readWords(process.argv.slice(2), refuse);
+void serveExec(readExecServerOptions(words, process.cwd(), refuse));

@@ -1,0 +1,57 @@
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { ProcessRegistry } from "../../processes/process-registry.ts";
+import type { CarrierOptions } from "../common/carrier-options.ts";
+import {
+  type CommandSpec,
+  readWorkspaceSpec,
+  type WorkspaceSpec,
+} from "../common/workspace-spec.ts";
+import { ConnectedWorkspace } from "./connected-workspace.ts";
+import { connectExec } from "./exec-connection.ts";
+
+const defaultReconnectMs = 60_000;
+const defaultConnectMs = 60_000;
+
+/**
+ * Connects to the workspace of a spec. To be disposed of: its program runs until then.
+ *
+ * @throws {SessionError} `invalid_option` naming the member of the spec
+ * @throws {ProtocolError} `workspace_unreachable`, with what its program said last
+ */
+export async function connectWorkspace(
+  spec: WorkspaceSpec,
+  options: CarrierOptions = {},
+): Promise<ConnectedWorkspace> {
+  const checked = readWorkspaceSpec(spec);
+  if ("command" in checked) return connectCommand(checked, options);
+  const [form, reason] =
+    "client" in checked
+      ? ["client", "it needs a session over RPC, whose client serves the workspace"]
+      : ["shell", "not available yet"];
+  throw new SessionError("invalid_option", { option: `workspace.${form}`, reason });
+}
+
+async function connectCommand(
+  spec: CommandSpec,
+  options: CarrierOptions,
+): Promise<ConnectedWorkspace> {
+  const own = options.processes === undefined ? new ProcessRegistry() : undefined;
+  const processes = options.processes ?? (own as ProcessRegistry);
+  const onDispose = (): void => own?.killAll();
+  try {
+    return await ConnectedWorkspace.connect(
+      {
+        connect: ({ onLost, limitMs, signal }) =>
+          connectExec(spec, { ...options, processes, onLost, connectMs: limitMs, signal }),
+        reconnectMs: options.reconnectMs ?? defaultReconnectMs,
+        connectMs: options.connectMs ?? defaultConnectMs,
+        onStatus: options.onStatus,
+        onDispose,
+      },
+      options.signal,
+    );
+  } catch (error) {
+    onDispose();
+    throw error;
+  }
+}
