@@ -48,7 +48,7 @@ export const layers: readonly Layers[] = [
   {
     root: `${system}/workspaces`,
     floors: [["common"], ["local"], ["carrier"]],
-    looseFiles: [],
+    looseFiles: ["reach.ts"],
   },
   { root: `${system}/base`, floors: [["files"]], hasLooseBottom: true },
   { root: `${system}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
@@ -126,7 +126,7 @@ export const layers: readonly Layers[] = [
       ["create"],
       ["pi-modules"],
     ],
-    looseFiles: ["index.ts", "session-store.ts"],
+    looseFiles: ["index.ts", "session-store.ts", "workspace.ts"],
     contents: {
       approvals: "the gate of every tool call: rules, extensions, then a question to a person",
       compaction: "summaries of long conversations",

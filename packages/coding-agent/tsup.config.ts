@@ -18,6 +18,7 @@ export default defineConfig({
     index: "src/index.ts",
     "host-modules": "src/pi-modules/host-modules.ts",
     "session-store": "src/session-store.ts",
+    workspace: "src/workspace.ts",
   },
   format: "esm",
   target: "node22",

@@ -69,6 +69,7 @@ from .protocol import (
     StreamForm,
     ThinkingLevel,
     ToolExecutionMode,
+    WorkspaceSpec,
 )
 
 ErrorCode: TypeAlias = Literal[
@@ -122,6 +123,7 @@ ErrorCode: TypeAlias = Literal[
     "package_failed",
     "package_not_found",
     "parse",
+    "policy_denied",
     "prompt_aborted",
     "prompt_empty",
     "provider_not_found",
@@ -132,6 +134,7 @@ ErrorCode: TypeAlias = Literal[
     "rewind_cancelled",
     "rewind_disabled",
     "rewind_failed",
+    "sandbox_unavailable",
     "session_changed",
     "session_closing",
     "session_damaged",
@@ -148,6 +151,8 @@ ErrorCode: TypeAlias = Literal[
     "tool_not_found",
     "unknown_command",
     "unknown_session",
+    "workspace_mismatch",
+    "workspace_unreachable",
 ]
 """The codes of errors; a newer host may have more."""
 
@@ -1109,6 +1114,7 @@ class CommandMethods:
         self,
         *,
         cwd: str | None = None,
+        workspace: str | WorkspaceSpec | None = None,
         session_path: str | None = None,
         durable_session_id: str | None = None,
         project_key: str | None = None,
@@ -1124,8 +1130,10 @@ class CommandMethods:
         """With `--sessions`: opens a session with its own folder, environment, keys and
         settings, and attaches the connection to it.
 
-        `cwd`: The project folder, absolute; by default that of the session file, or of the
-          host.
+        `cwd`: The project folder, absolute; by default that of the session file, of the
+          workspace, or of the host.
+        `workspace`: Where the tools act: a name from the user's settings, or how it is
+          reached; by default here.
         `session_path`: The session file to continue, absolute; created if it does not exist.
         `durable_session_id`: The id of the conversation to continue; created if there is
           none.
@@ -1145,6 +1153,7 @@ class CommandMethods:
             "open_session",
             _given(
                 cwd=cwd,
+                workspace=workspace,
                 sessionPath=session_path,
                 durableSessionId=durable_session_id,
                 projectKey=project_key,

@@ -854,6 +854,15 @@ class ClientInfo(_ClientInfo, total=False):
     """The version of the client."""
 
 
+class ClientWorkspace(TypedDict):
+    """A workspace that the connected client serves."""
+
+    client: Literal[True]
+    """The client serves it."""
+    cwd: str
+    """The folder in which the work starts: absolute, in the notation of the place."""
+
+
 class _CloneCommand(TypedDict):
     type: Literal["clone"]
 
@@ -910,6 +919,17 @@ class CloseSessionResponse(_CloseSessionResponse, total=False):
     """Comes back in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
+
+
+class CommandWorkspace(TypedDict):
+    """A workspace that a program serves."""
+
+    command: list[str]
+    """A program and its arguments that speaks the protocol of `tau exec-server` on stdin and
+    stdout.
+    """
+    cwd: str
+    """The folder in which the work starts: absolute, in the notation of the place."""
 
 
 class _CompactCommand(TypedDict):
@@ -3754,7 +3774,13 @@ class OpenSessionCommand(_OpenSessionCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     cwd: str
-    """The project folder, absolute; by default that of the session file, or of the host."""
+    """The project folder, absolute; by default that of the session file, of the workspace, or of
+    the host.
+    """
+    workspace: str | WorkspaceSpec
+    """Where the tools act: a name from the user's settings, or how it is reached; by default
+    here.
+    """
     sessionPath: str
     """The session file to continue, absolute; created if it does not exist."""
     durableSessionId: str
@@ -4369,6 +4395,15 @@ class SessionHeader(_SessionHeader, total=False):
     """The version of the format."""
     parentSession: str
     """The file of the parent session."""
+    workspace: SessionHeaderWorkspace
+    """The workspace that has the project folder; absent for the host's own machine."""
+
+
+class SessionHeaderWorkspace(TypedDict):
+    """The workspace that has the project folder; absent for the host's own machine."""
+
+    id: str
+    """The id of the workspace."""
 
 
 class _SessionInfo(TypedDict):
@@ -4479,6 +4514,8 @@ class _SessionState(TypedDict):
     """Cost of the session in US dollars."""
     permissionMode: PermissionMode
     """How tools are approved where no rule fits."""
+    workspace: WorkspaceState
+    """Where the tools act."""
     pendingRequests: list[str]
     """The ids of the open host requests, oldest first."""
 
@@ -5397,6 +5434,15 @@ class SetToolExecutionResponse(_SetToolExecutionResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class ShellWorkspace(TypedDict):
+    """A workspace behind a shell."""
+
+    shell: list[str]
+    """A program and its arguments, to which one argument is added that a shell there runs."""
+    cwd: str
+    """The folder in which the work starts: absolute, in the notation of the place."""
+
+
 class SourceImage(TypedDict):
     type: Literal["image"]
     source: ImageSource
@@ -6256,6 +6302,40 @@ class VerificationResult(_VerificationResult, total=False):
     """What happens if verification fails."""
 
 
+class WorkspaceState(TypedDict):
+    """Where the tools of a session act."""
+
+    id: str
+    """Names the place across sessions; `local` is the host's own machine."""
+    kind: Literal["local", "command", "shell", "client", "object"]
+    """The host's own machine, a program, a shell, the client, or an object of the library."""
+    cwd: str
+    """The folder of the session there."""
+    status: Literal["connected", "lost"]
+    """Whether it can be reached."""
+
+
+class _WorkspaceStatusEvent(TypedDict):
+    type: Literal["workspace_status"]
+    id: str
+    """The id of the workspace."""
+    status: Literal["connected", "lost"]
+    """Whether it can be reached."""
+
+
+class WorkspaceStatusEvent(_WorkspaceStatusEvent, total=False):
+    """The workspace can no longer be reached, or can again."""
+
+    reason: str
+    """Why it is lost."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 AgentMessage: TypeAlias = Union[
     UserMessage,
     AssistantMessage,
@@ -6451,6 +6531,7 @@ Event: TypeAlias = Union[
     BudgetExceededEvent,
     TodoReminderEvent,
     JobEndEvent,
+    WorkspaceStatusEvent,
     DiagnosticEvent,
     ErrorEvent,
 ]
@@ -6604,6 +6685,7 @@ HostFrame: TypeAlias = Union[
     BudgetExceededEvent,
     TodoReminderEvent,
     JobEndEvent,
+    WorkspaceStatusEvent,
     DiagnosticEvent,
     ErrorEvent,
     MessageUpdateDeltaEvent,
@@ -6796,6 +6878,10 @@ UserContent: TypeAlias = TextContent | ImageContent
 """A block of a user message or a tool result."""
 
 
+WorkspaceSpec: TypeAlias = CommandWorkspace | ShellWorkspace | ClientWorkspace
+"""How a workspace is reached; exactly one of the three."""
+
+
 __all__ = [
     "AbortAndPromptCommand",
     "AbortAndPromptResponse",
@@ -6852,10 +6938,12 @@ __all__ = [
     "ClearQueueResponse",
     "ClientFrame",
     "ClientInfo",
+    "ClientWorkspace",
     "CloneCommand",
     "CloneResponse",
     "CloseSessionCommand",
     "CloseSessionResponse",
+    "CommandWorkspace",
     "CompactCommand",
     "CompactResponse",
     "CompactionEndEvent",
@@ -7091,6 +7179,7 @@ __all__ = [
     "SandboxInfo",
     "SessionClosed",
     "SessionHeader",
+    "SessionHeaderWorkspace",
     "SessionInfo",
     "SessionInfoChangedEvent",
     "SessionInfoEntry",
@@ -7158,6 +7247,7 @@ __all__ = [
     "SetTodosResponse",
     "SetToolExecutionCommand",
     "SetToolExecutionResponse",
+    "ShellWorkspace",
     "SourceImage",
     "SourcedRule",
     "StartStep",
@@ -7220,4 +7310,7 @@ __all__ = [
     "VerificationAttemptResult",
     "VerificationCommandResult",
     "VerificationResult",
+    "WorkspaceSpec",
+    "WorkspaceState",
+    "WorkspaceStatusEvent",
 ]

@@ -33,8 +33,9 @@ const PAGE = 100;
 export interface SessionOrder
   extends Pick<
     CreateAgentSessionOptions,
-    "cwd" | "additionalDirectories" | "files" | "runCommand" | "mcpServers"
+    "additionalDirectories" | "files" | "runCommand" | "mcpServers"
   > {
+  readonly cwd: string;
   readonly session: SessionStart;
   readonly sendUiRequest?: NonNullable<CreateAgentSessionOptions["extensions"]>["sendUiRequest"];
 }

@@ -115,6 +115,14 @@ export type {
 } from "./vocabulary/subagent-event.ts";
 export { errorMessage, remedyOfLimit } from "./vocabulary/system-limit.ts";
 export type { TodoItem, TodoPhase, TodoStatus } from "./vocabulary/todo.ts";
+export type { WorkspaceChoice, WorkspaceStatus } from "./vocabulary/workspace-state.ts";
+export {
+  ClientWorkspace,
+  CommandWorkspace,
+  ShellWorkspace,
+  WorkspaceSpec,
+  WorkspaceState,
+} from "./vocabulary/workspace-state.ts";
 export {
   type ClientFrame,
   type CommandFrame,

@@ -42,6 +42,7 @@ export type { NewSession, OpenOptions, SessionHome, SessionStart } from "./log/s
 export type { NewEntry } from "./log/session-log.ts";
 export { SessionLog } from "./log/session-log.ts";
 export type { SessionLogView } from "./log/session-log-view.ts";
+export type { SessionProject } from "./log/session-project.ts";
 export { SessionTotals, USAGE_ENTRY, WARMING } from "./log/session-totals.ts";
 export type { RoleFilter } from "./log/session-tree.ts";
 export { SessionTree } from "./log/session-tree.ts";

@@ -82,7 +82,8 @@ async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSes
   // A session that goes on has its own model.
   const options = start.kind === "file" ? withoutModel(host.options) : host.options;
   const session = await createAgentSession({
-    ...(await sessionOptions({ ...options, mode: "rpc" }, { ...environment, cwd }, seams)),
+    ...(await sessionOptions({ ...options, mode: "rpc" }, environment, seams)),
+    cwd,
     baseDirectory: environment.cwd,
     mcpPool,
     session: start,

@@ -21,6 +21,10 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   systemPrompt?: string;
   appendSystemPrompt: string[];
   outputSchema?: string;
+  /** A name from the settings, or a spec as JSON. */
+  workspace?: string;
+  /** The session's folder; by default the process's own. */
+  cwd?: string;
   session?: string;
   continue?: boolean;
   resume?: boolean;

@@ -11,6 +11,7 @@ export const foreignToEditors: ReadonlySet<keyof CliOptions> = new Set<keyof Cli
   "sessionId",
   "noSession",
   "name",
+  "cwd",
   "protocol",
   "outputSchema",
   "export",

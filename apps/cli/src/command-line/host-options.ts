@@ -96,6 +96,20 @@ const model: HostOptions = {
 };
 
 const session: HostOptions = {
+  cwd: {
+    key: "cwd",
+    value: "folder",
+    isNeverEmpty: true,
+    kind: "value",
+    help: "Project folder, default the current one; absolute in a workspace",
+  },
+  workspace: {
+    key: "workspace",
+    value: "name|JSON",
+    isNeverEmpty: true,
+    kind: "value",
+    help: 'Where tools act: a name from the settings, or {"command": […], "cwd": …}',
+  },
   continue: {
     key: "continue",
     kind: "switch",

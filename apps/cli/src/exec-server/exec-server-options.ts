@@ -70,5 +70,7 @@ function splitAtSign(word: string): readonly string[] {
 
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && resolve(folder, way) === path);
+  return (
+    way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && resolve(folder, way) === path)
+  );
 }

@@ -1,10 +1,10 @@
-import { Socket } from "node:net";
 import { fstatSync } from "node:fs";
+import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import {
   EXEC_PROTOCOL_VERSION,
-  encodeFrame,
   type ExecServerReady,
+  encodeFrame,
   FrameLines,
   WorkspaceServer,
 } from "@tau-agent/rpc-protocol/workspace";
@@ -77,7 +77,8 @@ function sender(output: Writable): (frame: object) => Promise<void> | undefined 
  */
 function asyncStdout(): Writable {
   const status = fstatSync(1);
-  if (process.platform === "win32" || !(status.isFIFO() || status.isSocket())) return process.stdout;
+  if (process.platform === "win32" || !(status.isFIFO() || status.isSocket()))
+    return process.stdout;
   return new Socket({ fd: 1, readable: false, writable: true });
 }
 

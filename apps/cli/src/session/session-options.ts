@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type {
   CreateAgentSessionOptions,
   ExtensionOptions,
@@ -8,6 +9,7 @@ import type { CliOptions } from "../command-line/cli-options.ts";
 import { settleUnknown } from "../command-line/settle-unknown.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import { hostsAbove } from "../process/host-processes.ts";
+import { readWorkspace } from "./read-workspace.ts";
 import { secretFilesOf } from "./secret-files.ts";
 
 function isBelowHost({ sessionHandle, subagentSandbox }: ProcessEnvironment): boolean {
@@ -31,7 +33,8 @@ export async function sessionOptions(
   { sendUiRequest, showNotice, onShutdown, beforeExtensions, clientReady }: ExtensionSeams = {},
 ): Promise<CreateAgentSessionOptions> {
   return {
-    cwd: environment.cwd,
+    ...sessionFolder(options, environment),
+    baseDirectory: environment.cwd,
     environment: environment.variables,
     agentDirectory: environment.agentDirectory,
     homeDirectory: environment.homeDirectory,
@@ -107,6 +110,15 @@ export async function sessionOptions(
       },
     },
   };
+}
+
+/** Without a folder that is named, the one of a workspace is its own. */
+function sessionFolder(
+  { cwd, workspace }: CliOptions,
+  environment: ProcessEnvironment,
+): Pick<CreateAgentSessionOptions, "cwd" | "workspace"> {
+  if (workspace === undefined) return { cwd: resolve(environment.cwd, cwd ?? "") };
+  return { cwd, workspace: readWorkspace(workspace) };
 }
 
 /**

@@ -48,7 +48,7 @@ import { createToolSearch } from "./parts/tool-search.ts";
 
 /** Options of an embedder, or of a subagent in this process. */
 type AskedSession = Omit<CreateAgentSessionOptions, "credentials"> &
-  Pick<SessionSetup, "credentials" | "workspace">;
+  Pick<SessionSetup, "credentials">;
 
 /**
  * Creates a session. Reads settings, keys and models as far as needed to choose the model, and the
@@ -75,6 +75,7 @@ export async function createSession(asked: AskedSession): Promise<CreatedSession
   } catch (error) {
     await surroundings.log.close();
     await surroundings.closeStore?.();
+    await surroundings.closeWorkspace?.();
     await surroundings.sandboxed.sandbox?.close();
     throw error;
   }
@@ -123,6 +124,8 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       scope,
       sandboxed: surroundings.sandboxed,
       closeStore: surroundings.closeStore,
+      closeWorkspace: surroundings.closeWorkspace,
+      standing: surroundings.standing,
       diagnostics,
       model: chosen.model,
       thinkingLevel,
@@ -154,6 +157,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     }),
   );
   tasks.follow(session, () => parts.origins.current);
+  surroundings.standing.reportTo((event) => void parts.emit(event));
   opened?.connect({ session, parts, resources, textCommands });
   requests.attach(embedderSink(draft));
   if (surroundings.disk === undefined) await tasks.describe();

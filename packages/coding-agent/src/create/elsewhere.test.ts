@@ -1,10 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { expect, it } from "vitest";
 import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
-import type { SessionSetup } from "./options/session-options.ts";
+import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
 /** A project like many: instructions, settings, skills, agents, an extension, a server. */
 function plant(there: MemoryWorkspace, cwd: string): void {
@@ -36,15 +35,14 @@ function plantHere(cwd: string): void {
   }
 }
 
-async function open(there: MemoryWorkspace, options: Partial<SessionSetup>) {
+async function open(there: MemoryWorkspace, options: Partial<CreateAgentSessionOptions>) {
   const requests: string[] = [];
-  const workspace: { workspace: Workspace } = { workspace: there };
   const test = await createTestSession(
     (request) => {
       requests.push(JSON.stringify([request.systemPrompt, request.tools]));
       return "done";
     },
-    { extensions: { hostModules: async () => ({}) }, ...options, ...workspace } as object,
+    { extensions: { hostModules: async () => ({}) }, ...options, workspace: there },
   );
   return { ...test, requests };
 }

@@ -35,6 +35,7 @@ export function describeState(parts: Described): SessionState {
     tokens: { ...log.totals.tokens },
     cost: log.totals.cost,
     permissionMode: inputs.permissions.state.mode,
+    workspace: inputs.standing.describe(inputs.toolEnvironment.cwd),
     pendingRequests: inputs.requests.ids,
   };
   if (log.path !== undefined) state.sessionFile = log.path;

@@ -15,6 +15,7 @@ export async function endSession(parts: SessionParts): Promise<void> {
   await inputs.mcp.end();
   await conversation.log.close();
   await inputs.closeStore?.();
+  await inputs.closeWorkspace?.();
   inputs.toolEnvironment.processes.killAll();
   await inputs.sandboxed.sandbox?.close();
   // The vendor has given up the old tokens; but it may never send new ones.

@@ -29,6 +29,7 @@ import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { UserInput } from "../user-input/input.ts";
+import type { WorkspaceStanding } from "./workspace-standing.ts";
 
 export interface SessionInputs {
   readonly log: SessionLog;
@@ -73,6 +74,10 @@ export interface SessionInputs {
   };
   readonly home: SessionHome;
   readonly closeStore?: (() => Promise<void>) | undefined;
+  /** Ends the connection to a workspace that was reached for this session. */
+  readonly closeWorkspace?: (() => Promise<void>) | undefined;
+  /** What clients are told of the place where tools act. */
+  readonly standing: WorkspaceStanding;
   /** Makes the log of a further session in the folder that this one works in. */
   readonly createLog: (session: Omit<NewSession, "cwd">) => SessionLog;
   readonly diagnostics: readonly Diagnostic[];

@@ -531,8 +531,10 @@ export interface CommandMethods {
    * With `--sessions`: opens a session with its own folder, environment, keys and settings, and
    * attaches the connection to it.
    *
-   * @param options.cwd - The project folder, absolute; by default that of the session file, or of
-   *   the host.
+   * @param options.cwd - The project folder, absolute; by default that of the session file, of the
+   *   workspace, or of the host.
+   * @param options.workspace - Where the tools act: a name from the user's settings, or how it is
+   *   reached; by default here.
    * @param options.sessionPath - The session file to continue, absolute; created if it does not
    *   exist.
    * @param options.durableSessionId - The id of the conversation to continue; created if there is

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { PendingRequest } from "../vocabulary/host-request.ts";
 import { AgentMessage } from "../vocabulary/message.ts";
 import { ThinkingLevel } from "../vocabulary/model.ts";
+import { WorkspaceChoice } from "../vocabulary/workspace-state.ts";
 import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 import { SessionState } from "./state.ts";
@@ -84,8 +85,13 @@ export const hostingCommands = {
       "With `--sessions`: opens a session with its own folder, environment, keys and settings, and attaches the connection to it.",
     params: () =>
       z.object({
-        /** The project folder, absolute; by default that of the session file, or of the host. */
+        /**
+         * The project folder, absolute; by default that of the session file, of the workspace, or of the
+         * host.
+         */
         cwd: z.optional(z.string()),
+        /** Where the tools act: a name from the user's settings, or how it is reached; by default here. */
+        workspace: z.optional(WorkspaceChoice),
         /** The session file to continue, absolute; created if it does not exist. */
         sessionPath: z.optional(z.string()),
         /** The id of the conversation to continue; created if there is none. */

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { AgentMessage } from "../vocabulary/message.ts";
 import { Model, ThinkingLevel } from "../vocabulary/model.ts";
 import { PermissionMode } from "../vocabulary/permission.ts";
+import { WorkspaceState } from "../vocabulary/workspace-state.ts";
 import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
@@ -73,6 +74,8 @@ export const SessionState = z.object({
   cost: z.number(),
   /** How tools are approved where no rule fits. */
   permissionMode: PermissionMode,
+  /** Where the tools act. */
+  workspace: WorkspaceState,
   /** The ids of the open host requests, oldest first. */
   pendingRequests: z.array(z.string()),
 });

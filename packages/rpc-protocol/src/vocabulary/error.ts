@@ -70,6 +70,11 @@ export const errorTable = {
       "Session {path} works in workspace {own}, not in {asked}. Open it with its own workspace, or fork it.",
     retryable: false,
   },
+  policy_denied: { message: "{member} is not allowed here: {reason}", retryable: false },
+  sandbox_unavailable: {
+    message: "The sandbox cannot hold in workspace {workspace}: {reason}",
+    retryable: false,
+  },
   workspace_unreachable: {
     message: "The workspace {workspace} cannot be reached: {reason}",
     retryable: true,

@@ -7,6 +7,7 @@ import { ThinkingLevel } from "./model.ts";
 import { StreamRuleInfo } from "./stream-rule.ts";
 import { subagentEvents } from "./subagent-event.ts";
 import { todoEvents } from "./todo.ts";
+import { workspaceEvents } from "./workspace-state.ts";
 
 /** The result of a compaction. */
 export const CompactionResult = z.object({
@@ -233,6 +234,7 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
   ...budgetEvents,
   ...todoEvents,
   ...jobEvents,
+  ...workspaceEvents,
   /** Something is wrong with files or settings, but nothing was stopped; sent after `initialize`. */
   z.object({
     type: z.literal("diagnostic"),

@@ -1,5 +1,5 @@
 import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import {
   amount,
   choice,
@@ -144,6 +144,17 @@ export const settingsTable = {
     '"refuse" | "ask" | "run"',
     "refuse",
     "What happens to commands where this machine has no sandbox: they fail, a person is asked, or they run without it.",
+  ),
+
+  workspaces: record<JsonObject>(
+    "{command | shell | client, cwd, id?}",
+    isJsonObject,
+    "Places elsewhere in which tools can act, by name, for --workspace and open_session.",
+    { scope: "user" },
+  ),
+  "workspace.reconnectMs": period(
+    60_000,
+    "How long a lost workspace is tried again before calls of tools fail, in ms.",
   ),
 
   shellPath: text(undefined, "The shell that runs commands."),

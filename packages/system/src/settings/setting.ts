@@ -171,6 +171,7 @@ export function record<T>(
   type: string,
   accepts: (value: unknown) => boolean,
   description: string,
+  options: Options = {},
 ): Setting<Readonly<Record<string, T>>> {
   return row<Readonly<Record<string, T>>>(
     {
@@ -178,6 +179,6 @@ export function record<T>(
       accepts: (found) => isJsonObject(found) && Object.values(found).every(accepts),
       merge: "deep",
     },
-    { default: {}, description },
+    { default: {}, description, scope: options.scope },
   );
 }

@@ -51,8 +51,9 @@ export async function openHostedSession(
   return session;
 }
 
-function checkPaths({ cwd, sessionPath, durableSessionId }: Asked): void {
-  if (cwd !== undefined) checkFolder("cwd", cwd, cwd);
+function checkPaths({ cwd, workspace, sessionPath, durableSessionId }: Asked): void {
+  // A folder of a workspace is looked for there.
+  if (cwd !== undefined && workspace === undefined) checkFolder("cwd", cwd, cwd);
   if (sessionPath !== undefined) checkFolder("sessionPath", sessionPath, dirname(sessionPath));
   if (sessionPath !== undefined && durableSessionId !== undefined) {
     refuse("durableSessionId", "sessionPath already says which session");
@@ -111,9 +112,11 @@ function environmentOf({ environment = {} }: Asked, host: ProcessEnvironment): P
 
 /** The command line of a session: what its client says replaces what the host was started with. */
 function optionsOf(asked: Asked, { options, environment }: SessionDefaults): CliOptions {
-  const { provider, modelId, fallbackModels, thinkingLevel, apiKey, approve, cwd } = asked;
+  const { provider, modelId, fallbackModels, thinkingLevel, apiKey, approve, cwd, workspace } =
+    asked;
   const isOtherProvider = provider !== undefined && provider !== options.provider;
-  const isStart = cwd === undefined || realPath(cwd) === realPath(environment.cwd);
+  const isStart =
+    workspace === undefined && (cwd === undefined || realPath(cwd) === realPath(environment.cwd));
   return {
     ...options,
     provider: provider ?? options.provider,
@@ -129,21 +132,19 @@ function optionsOf(asked: Asked, { options, environment }: SessionDefaults): Cli
 }
 
 function placesOf(
-  { cwd, sessionPath, durableSessionId, projectKey }: Asked,
+  { cwd, workspace, sessionPath, durableSessionId, projectKey }: Asked,
   { options, environment }: SessionDefaults,
-  { agentDirectory = "", session, sessionDirectory }: CreateAgentSessionOptions,
-): Pick<
-  CreateAgentSessionOptions,
-  "cwd" | "baseDirectory" | "session" | "sessionDirectory" | "projectKey"
-> {
+  { agentDirectory = "", session, sessionDirectory, ...created }: CreateAgentSessionOptions,
+): Partial<CreateAgentSessionOptions> {
   const start = startOf({ cwd, sessionPath, durableSessionId }) ?? session;
   const directory =
     projectKey === undefined || (options.store ?? environment.store) !== undefined
       ? sessionDirectory
       : join(agentDirectory, "sessions", projectKey);
   return {
-    cwd: cwd ?? environment.cwd,
-    baseDirectory: environment.cwd,
+    // The folder of the command line is one of its own workspace.
+    cwd: cwd ?? (workspace === undefined ? created.cwd : undefined),
+    ...(workspace === undefined ? {} : { workspace, isWorkspaceOfClient: true }),
     ...(start === undefined ? {} : { session: start }),
     ...(directory === undefined ? {} : { sessionDirectory: directory }),
     // What names a folder of files names the project in a store.

@@ -30,8 +30,11 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** Options of a session in a folder of this machine. */
+export type LocalOptions = CreateAgentSessionOptions & { readonly cwd: string };
+
 /** Options that keep a session inside `folder`. */
-export function placesIn(folder: string): CreateAgentSessionOptions {
+export function placesIn(folder: string): LocalOptions {
   const cwd = join(folder, "project");
   mkdirSync(cwd, { recursive: true });
   return {

@@ -31,7 +31,11 @@ const store: OptionCheck = { ...model, expected: "a store, its URL, or the name 
 
 /** Every option; other values than these would break later, where nothing names them. */
 const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: OptionCheck } = {
-  cwd: required(text),
+  cwd: text,
+  workspace: {
+    expected: "a workspace, how to reach one, or its name in the settings",
+    accepts: (value) => text.accepts(value) || object.accepts(value),
+  },
   additionalDirectories: texts,
   baseDirectory: text,
   environment: object,
@@ -49,6 +53,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   projectKey: text,
   sessionDirectory: text,
   name: text,
+  isWorkspaceOfClient: anything,
   files: object,
   runCommand: callable,
   tools: object,
@@ -126,9 +131,11 @@ const words: OptionCheck = {
 };
 
 /** Where files and commands are elsewhere, the folder need not be here. */
-function checkFolder({ cwd, files, runCommand }: CreateAgentSessionOptions): void {
-  if (files !== undefined || runCommand !== undefined) return;
-  const path = resolve(cwd);
+function checkFolder(options: CreateAgentSessionOptions): void {
+  const { cwd, workspace, files, runCommand } = options;
+  if (files !== undefined || runCommand !== undefined || workspace !== undefined) return;
+  if (cwd === undefined) checkOptions(options, { cwd: required(text) });
+  const path = resolve(cwd ?? "");
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
   const reason = found === undefined ? `there is no folder ${path}` : `${path} is not a folder`;

@@ -1,10 +1,11 @@
 import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { type SessionStart, sessionDirectoryFor } from "@tau-agent/sessions/log";
 import { findHomeDirectory, type SettingsStore } from "@tau-agent/system";
 
 export interface PlaceOptions {
-  readonly cwd: string;
+  readonly cwd?: string | undefined;
   readonly additionalDirectories?: readonly string[] | undefined;
   readonly baseDirectory?: string | undefined;
   readonly agentDirectory?: string | undefined;
@@ -30,14 +31,22 @@ export interface Places {
   readonly secretFiles: readonly string[];
 }
 
-export function resolvePlaces(options: PlaceOptions): Places {
+/** @param workspace - where the project is; undefined for the host's own machine */
+export function resolvePlaces(
+  options: PlaceOptions,
+  workspace?: Pick<Workspace, "id" | "cwd">,
+): Places {
   const homeDirectory = options.homeDirectory ?? findHomeDirectory();
-  const cwd = resolve(options.cwd);
-  const baseDirectory = resolve(options.baseDirectory ?? cwd);
+  const isElsewhere = workspace !== undefined && workspace.id !== "local";
+  const asked = options.cwd ?? workspace?.cwd ?? homeDirectory;
+  // Paths of another machine are not completed by the rules of this one.
+  const cwd = isElsewhere ? asked : resolve(asked);
+  const baseDirectory = resolve(options.baseDirectory ?? (isElsewhere ? homeDirectory : cwd));
   return {
     cwd,
+    workspaceId: isElsewhere ? workspace.id : undefined,
     additionalDirectories: (options.additionalDirectories ?? []).map((path) =>
-      resolve(baseDirectory, path),
+      isElsewhere ? path : resolve(baseDirectory, path),
     ),
     baseDirectory,
     homeDirectory,

@@ -15,7 +15,7 @@ export async function withScriptedModel(options: SessionSetup): Promise<SessionS
     import("@tau-agent/ai/testing"),
     import("./hello-scenario.ts"),
   ]);
-  const id = file === undefined ? "hello" : resolve(baseDirectory ?? cwd, file);
+  const id = file === undefined ? "hello" : resolve(baseDirectory ?? cwd ?? "", file);
   const model = testing.scriptedModel({ id });
   const scripted =
     file === undefined ? testing.scriptedProvider(helloScenario) : testing.scenarioFileProvider();

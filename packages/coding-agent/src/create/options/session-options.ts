@@ -2,7 +2,12 @@ import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { McpPool } from "@tau-agent/mcp";
 import type { CustomProvider, KeptCredentials } from "@tau-agent/models";
-import type { Approve, GetCredentials, RaiseBudget } from "@tau-agent/rpc-protocol";
+import type {
+  Approve,
+  GetCredentials,
+  RaiseBudget,
+  WorkspaceChoice,
+} from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { SessionStore } from "@tau-agent/sessions";
@@ -33,14 +38,21 @@ export type PromptOptionsOfSession = Omit<
 
 /** Options of `createAgentSession`. Only `cwd` is required. */
 export interface CreateAgentSessionOptions extends TaskOptions {
-  /** The project's directory, in which tools work. */
-  readonly cwd: string;
+  /** The project's directory, in which tools work. Required, unless `workspace` names one. */
+  readonly cwd?: string | undefined;
+  /**
+   * Where tools act: a workspace, how to reach one, or its name in the user's settings. By default the
+   * machine of this process.
+   */
+  readonly workspace?: Workspace | WorkspaceChoice | undefined;
+  /** For hosts: a client chose the workspace. While a sandbox limits the session, it may only name one. */
+  readonly isWorkspaceOfClient?: boolean | undefined;
   /**
    * More folders that the work is about. The model and MCP servers learn of them, and the permission mode
    * `acceptEdits` lets files in them be edited. The sandbox stays as it is.
    */
   readonly additionalDirectories?: readonly string[] | undefined;
-  /** Base of relative paths in the other options; `cwd` by default. */
+  /** Base of relative paths in the other options; by default `cwd`, or your home in a workspace elsewhere. */
   readonly baseDirectory?: string | undefined;
   /** Environment variables for keys and commands; nothing is read from the process itself. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
@@ -173,8 +185,6 @@ export interface CreateAgentSessionOptions extends TaskOptions {
 
 /** The options as a session is made from them. */
 export type SessionSetup = Omit<CreateAgentSessionOptions, "session" | "credentials"> & {
-  /** Where tools act and the project is; by default this machine. */
-  readonly workspace?: Workspace | undefined;
   readonly session?: SessionStart | undefined;
   /** Subagents in this process share those of their caller. */
   readonly credentials?: GetCredentials | KeptCredentials | undefined;

@@ -1,20 +1,20 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
-import type { SessionStart } from "@tau-agent/sessions/log";
+import type { SessionProject, SessionStart } from "@tau-agent/sessions/log";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import { attempt } from "@tau-agent/system";
 import { type PlaceOptions, type Places, sessionDirectory } from "./places.ts";
 
 /** The folder that tools work in: the one the session was in that goes on, where it is there. */
 export class WorkingFolder {
-  readonly #home: string;
+  readonly #home: SessionProject;
   #cwd: string;
 
   /** `home` is the folder for sessions whose own is not there. */
-  constructor(home: string) {
+  constructor(home: SessionProject) {
     this.#home = home;
-    this.#cwd = home;
+    this.#cwd = home.cwd;
   }
 
   get cwd(): string {
@@ -23,7 +23,7 @@ export class WorkingFolder {
 
   /** Whether this is the folder whose settings, trust and extensions count. */
   get isHome(): boolean {
-    return this.#cwd === this.#home;
+    return this.#cwd === this.#home.cwd;
   }
 
   enter(header: SessionHeader): { readonly hasMoved: boolean; readonly diagnostics: Diagnostic[] } {
@@ -58,18 +58,20 @@ export async function storedFolder(
   const path = await sessionPathOf(start.path, places.cwd, directory);
   const header = await readHeader(path).catch(() => undefined);
   if (header === undefined) return undefined;
-  const { cwd, diagnostics } = folderOf(header, places.cwd);
+  const { cwd, diagnostics } = folderOf(header, places);
   return { places: { ...places, cwd }, session: { kind: "file", path }, diagnostics };
 }
 
 function folderOf(
   { cwd }: SessionHeader,
-  home: string,
+  { cwd: home, workspaceId }: SessionProject,
 ): { cwd: string; diagnostics: Diagnostic[] } {
   // Files of other programs need not say it.
-  if (typeof cwd !== "string" || cwd === "" || isSame(cwd, home))
+  if (typeof cwd !== "string" || cwd === "" || isSame(cwd, home, workspaceId))
     return { cwd: home, diagnostics: [] };
-  if (isAbsolute(cwd) && isFolder(cwd)) return { cwd, diagnostics: [] };
+  // Elsewhere, the first call says so when it is gone.
+  const isThere = workspaceId !== undefined || (isAbsolute(cwd) && isFolder(cwd));
+  if (isThere) return { cwd, diagnostics: [] };
   const message = `The session's folder ${cwd} is not available here; it continues in ${home}`;
   return { cwd: home, diagnostics: [{ severity: "warning", message, path: cwd }] };
 }
@@ -79,7 +81,7 @@ function isFolder(path: string): boolean {
   return attempt(() => statSync(path).isDirectory()) ?? false;
 }
 
-function isSame(one: string, other: string): boolean {
-  if (one === other) return true;
+function isSame(one: string, other: string, workspaceId: string | undefined): boolean {
+  if (one === other || workspaceId !== undefined) return one === other;
   return attempt(() => realpathSync(one) === realpathSync(other)) ?? false;
 }

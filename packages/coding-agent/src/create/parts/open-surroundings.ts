@@ -16,6 +16,7 @@ import {
 } from "@tau-agent/system";
 import { type Disk, diskOf } from "../../resources/files/disk.ts";
 import { farLayoutOf } from "../../resources/files/far-layout.ts";
+import { WorkspaceStanding } from "../../session/workspace-standing.ts";
 import { resolveScope } from "../options/choose-model.ts";
 import { type Places, resolvePlaces } from "../options/places.ts";
 import { refuseBrokenFiles } from "../options/refuse-mistakes.ts";
@@ -30,15 +31,38 @@ import {
   type ProjectElsewhere,
 } from "../trust/project-settings.ts";
 import { createPermissions } from "./permissions.ts";
+import { type ReachedWorkspace, reachWorkspace } from "./reach-workspace.ts";
 import { createSandbox } from "./sandbox.ts";
 import type { SessionBase } from "./session-base.ts";
 import type { Surroundings } from "./session-draft.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 
+interface Reached {
+  /** Undefined for the host's own machine. */
+  readonly reached: ReachedWorkspace | undefined;
+  readonly processes: ProcessRegistry;
+}
+
 /** Reads what a session is assembled from, up to its log. */
 export async function openSurroundings(options: SessionSetup): Promise<Surroundings> {
-  const given = resolvePlaces(options);
-  const elsewhere = await projectElsewhere(options);
+  const { environment = {} } = options;
+  const processes = new ProcessRegistry({ systemRoot: environment.SystemRoot });
+  const { agentDirectory } = resolvePlaces(options);
+  const reached = await reachWorkspace(options, { agentDirectory, processes });
+  try {
+    return await openThere(options, { reached, processes });
+  } catch (error) {
+    await reached?.close?.();
+    throw error;
+  }
+}
+
+async function openThere(
+  options: SessionSetup,
+  { reached, processes }: Reached,
+): Promise<Surroundings> {
+  const given = resolvePlaces(options, reached?.workspace);
+  const elsewhere = await projectElsewhere(reached);
   const disk = elsewhere?.disk;
   const early = disk && lookAhead({ ...given, disk });
   const first = await loadSettings(options, given, elsewhere);
@@ -48,7 +72,7 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
     places.cwd === given.cwd ? first : await loadSettings(options, places, elsewhere);
   const files = disk && (settings === first ? early : lookAhead({ ...places, disk }));
   const diagnostics = [...settings.diagnostics];
-  const began = beginBase(options, { places, settings, disk });
+  const began = beginBase(options, { places, settings, disk }, { reached, processes });
   const { diagnostics: found, ...sandboxed } = await createSandbox(began);
   diagnostics.push(...found);
   const base: SessionBase = { ...began, sandboxed };
@@ -66,7 +90,8 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
   const permissions = createPermissions(settings, options.permissions);
   diagnostics.push(...permissions.diagnostics);
   const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
-  const openOptions = { cwd: places.cwd, keepsQuestions };
+  const { cwd, workspaceId } = places;
+  const openOptions = { cwd, workspaceId, keepsQuestions };
   const { home, closeStore } = await sessionPlace(options, places, settings);
   const [loaded, scope] = await Promise.all([
     openSession(stored?.session ?? options.session, home, openOptions),
@@ -75,15 +100,17 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
   const { log } = loaded;
   diagnostics.push(...loaded.diagnostics);
   const opened = { extensions, permissions, home, openOptions, closeStore, log, scope };
-  return { ...base, ...opened, diagnostics };
+  return { ...base, ...opened, closeWorkspace: reached?.close, diagnostics };
 }
 
 /** The project's disk, if that is not this machine's. */
-async function projectElsewhere({
-  workspace,
-}: SessionSetup): Promise<ProjectElsewhere | undefined> {
-  const disk = workspace && (await diskOf(workspace));
-  return workspace && disk && { workspace, disk };
+async function projectElsewhere(
+  reached: ReachedWorkspace | undefined,
+): Promise<ProjectElsewhere | undefined> {
+  if (reached === undefined) return undefined;
+  const { workspace } = reached;
+  const disk = await diskOf(workspace);
+  return disk && { workspace, disk };
 }
 
 /** Asks at once for what a start needs of a project far away. */
@@ -98,18 +125,19 @@ function lookAhead(place: TrustPlace & { readonly disk: Disk }): Promise<GatedFi
 function beginBase(
   asked: SessionSetup,
   { places, settings, disk }: Pick<SessionBase, "places" | "settings" | "disk">,
+  { reached, processes }: Reached,
 ): Omit<SessionBase, "sandboxed"> {
   const { environment = {} } = asked;
   const requests = new HostRequests();
   const options = { ...asked, credentials: keptCredentials(asked.credentials, requests) };
   const fetch = proxiedFetch({ environment, setting: () => settings.get("httpProxy") });
-  const processes = new ProcessRegistry({ systemRoot: environment.SystemRoot });
   return {
     options,
     environment,
     places,
-    workingFolder: new WorkingFolder(places.cwd),
-    workspace: options.workspace ?? createLocalWorkspace({ cwd: places.cwd }),
+    workingFolder: new WorkingFolder(places),
+    workspace: reached?.workspace ?? createLocalWorkspace({ cwd: places.cwd }),
+    standing: reached?.standing ?? new WorkspaceStanding("local", "local"),
     disk,
     settings,
     registry: createRegistry(options, places, { fetch, processes }),

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SandboxParts } from "@tau-agent/system";
 import type { SessionBase } from "./session-base.ts";
 
@@ -6,7 +7,7 @@ import type { SessionBase } from "./session-base.ts";
  * Opens the sandbox that settings and options ask for. A project's part counts before it is trusted.
  *
  * @throws {SessionError} `invalid_settings` and `invalid_option`: what is not understood must not be no
- * sandbox
+ * sandbox; `sandbox_unavailable` in a workspace elsewhere
  */
 export async function createSandbox(
   base: Omit<SessionBase, "sandboxed">,
@@ -19,6 +20,10 @@ export async function createSandbox(
   const { isProjectTrusted, sandboxFiles } = settings;
   const { policy, diagnostics } = settleSandbox(sandboxFiles, { isProjectTrusted, given });
   if (policy.mode === "off") return { policy, diagnostics };
+  if (places.workspaceId !== undefined) {
+    const reason = "sandboxes are only there for this machine. Set sandbox.mode to off";
+    throw new SessionError("sandbox_unavailable", { workspace: places.workspaceId, reason });
+  }
   const { openSandbox } = await import("@tau-agent/system/open-sandbox");
   const opened = await openSandbox(policy, {
     ...places,

@@ -2,6 +2,7 @@ import type { KeptCredentials, ModelRegistry } from "@tau-agent/models";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { HostRequests, ProcessRegistry, SandboxParts, SettingsStore } from "@tau-agent/system";
 import type { Disk } from "../../resources/files/disk.ts";
+import type { WorkspaceStanding } from "../../session/workspace-standing.ts";
 import type { Places } from "../options/places.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 import type { WorkingFolder } from "../options/working-folder.ts";
@@ -14,6 +15,8 @@ export interface SessionBase {
   readonly workingFolder: WorkingFolder;
   /** Where its tools act, and where its project is. */
   readonly workspace: Workspace;
+  /** Whether it can be reached. */
+  readonly standing: WorkspaceStanding;
   /** The disk of the project; undefined for this machine's. */
   readonly disk: Disk | undefined;
   readonly settings: SettingsStore;

@@ -14,6 +14,7 @@ export interface Surroundings extends SessionBase {
   readonly home: SessionHome;
   readonly openOptions: OpenOptions;
   readonly closeStore?: (() => Promise<void>) | undefined;
+  readonly closeWorkspace?: (() => Promise<void>) | undefined;
   readonly log: SessionLog;
   readonly scope: readonly ScopedModel[];
   readonly diagnostics: Diagnostic[];

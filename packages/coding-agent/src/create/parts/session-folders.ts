@@ -16,6 +16,11 @@ export function sessionFolders(
       if (hasMoved) resources.reload();
       return { hasMoved, diagnostics };
     },
-    createLog: ({ parentSession }) => home.create({ cwd: workingFolder.cwd, parentSession }),
+    createLog: ({ parentSession }) =>
+      home.create({
+        cwd: workingFolder.cwd,
+        workspaceId: openOptions.workspaceId,
+        parentSession,
+      }),
   };
 }

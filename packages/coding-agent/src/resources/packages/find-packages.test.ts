@@ -8,7 +8,7 @@ import { PromptResources } from "../resources.ts";
 import { findNamedPackage, findPackages, type PackageDirs } from "./find-packages.ts";
 
 let root: string;
-let dirs: PackageDirs;
+let dirs: PackageDirs & { readonly cwd: string };
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "tau-packages-"));
   dirs = { homeDirectory: root, agentDirectory: join(root, "agent"), cwd: join(root, "project") };

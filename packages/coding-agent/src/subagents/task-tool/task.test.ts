@@ -11,8 +11,7 @@ import { basename, dirname, join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createTestSession } from "../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
+import { createTestSession, type LocalOptions } from "../../create/__fixtures__/test-session.ts";
 import {
   git,
   lifecycle,
@@ -168,7 +167,7 @@ describe("the task tool", () => {
   });
 
   it("keeps the work of a subagent that died", async () => {
-    const places: CreateAgentSessionOptions = {
+    const places: LocalOptions = {
       ...project(),
       startSubagentHost: async ({ cwd }) => ({
         sessionFile: undefined,
@@ -225,7 +224,7 @@ describe("the task tool", () => {
 
   it("survives a subagent that cannot be stopped cleanly", async () => {
     const asked = Promise.withResolvers<never>();
-    const places: CreateAgentSessionOptions = {
+    const places: LocalOptions = {
       ...project(),
       startSubagentHost: async () => ({
         sessionFile: undefined,

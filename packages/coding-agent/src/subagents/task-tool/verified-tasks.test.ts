@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
-import type { CreateAgentSessionOptions } from "../../create/options/session-options.ts";
+import type { LocalOptions } from "../../create/__fixtures__/test-session.ts";
 import { git, lifecycle, project, run, types, verified, write } from "./__fixtures__/task-call.ts";
 
 describe("verified tasks", () => {
@@ -137,7 +137,7 @@ describe("verified tasks", () => {
   });
 
   it("keep the checked work when the subagent dies during a repair", async () => {
-    const places: CreateAgentSessionOptions = {
+    const places: LocalOptions = {
       ...project(),
       startSubagentHost: async ({ cwd }) => {
         let prompts = 0;

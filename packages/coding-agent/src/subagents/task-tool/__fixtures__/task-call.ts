@@ -7,10 +7,10 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import {
   createTestSession,
+  type LocalOptions,
   placesIn,
   temporaryFolder,
 } from "../../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../../create/options/session-options.ts";
 import { type SettingValues } from "../../../../../system/src/settings/schema.ts";
 import type { TaskResult } from "../../tasks/task-result.ts";
 
@@ -20,7 +20,7 @@ export const git = (cwd: string, ...args: string[]): string =>
     encoding: "utf8",
   });
 
-export function project(files: Record<string, string> = {}): CreateAgentSessionOptions {
+export function project(files: Record<string, string> = {}): LocalOptions {
   const places = placesIn(temporaryFolder());
   for (const [name, text] of Object.entries({ "a.txt": "one\n", ...files })) {
     mkdirSync(dirname(join(places.cwd, name)), { recursive: true });
@@ -55,7 +55,7 @@ export function scenario(
 export async function run(
   call: Record<string, unknown>,
   children: Parameters<typeof scenario>[1],
-  options: { settings?: SettingValues; places?: CreateAgentSessionOptions } = {},
+  options: { settings?: SettingValues; places?: LocalOptions } = {},
 ) {
   const places = options.places ?? project();
   const settings = SettingsStore.inMemory(options.settings);

@@ -1,0 +1,86 @@
+import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import { KnownKeys, type ProcessRegistry, SettingsStore } from "@tau-agent/system";
+import { WorkspaceStanding } from "../../session/workspace-standing.ts";
+import type { SessionSetup } from "../options/session-options.ts";
+
+/** A place outside of the host's own machine, or of another program's making. */
+export interface ReachedWorkspace {
+  readonly workspace: Workspace;
+  readonly standing: WorkspaceStanding;
+  /** Ends a connection that was made for the session. */
+  readonly close?: (() => Promise<void>) | undefined;
+}
+
+interface Way {
+  readonly agentDirectory: string;
+  readonly processes: ProcessRegistry;
+}
+
+/**
+ * Reaches the workspace that the options name; undefined for the host's own machine.
+ *
+ * @throws {SessionError} `invalid_option`, `policy_denied`, `workspace_unreachable`
+ */
+export async function reachWorkspace(
+  options: SessionSetup,
+  way: Way,
+): Promise<ReachedWorkspace | undefined> {
+  const { workspace: asked } = options;
+  if (asked === undefined) return undefined;
+  if (typeof asked === "object" && "spawn" in asked) {
+    const kind = asked.id === "local" ? "local" : "object";
+    return { workspace: asked, standing: new WorkspaceStanding(asked.id, kind) };
+  }
+  const { agentDirectory, processes } = way;
+  // The user's only: what a project says starts nothing on this machine.
+  const settings =
+    options.settings ?? (await SettingsStore.load({ agentDirectory, cwd: agentDirectory }));
+  if (options.isWorkspaceOfClient && typeof asked === "object") {
+    await refuseProgramOfClient(settings, options);
+  }
+  const { connectWorkspace, readWorkspaceSpec, workspaceIdOf } = await import(
+    "@tau-agent/system/workspaces"
+  );
+  const spec =
+    typeof asked === "string"
+      ? readWorkspaceSpec(named(asked, settings), { name: `workspaces.${asked}` })
+      : readWorkspaceSpec(asked);
+  const kind = "command" in spec ? "command" : "shell" in spec ? "shell" : "client";
+  const standing = new WorkspaceStanding(workspaceIdOf(spec), kind);
+  const known = new KnownKeys(agentDirectory).read();
+  const workspace = await connectWorkspace(spec, {
+    environment: options.environment ?? {},
+    keyVariables: known.variables,
+    namedVariables: known.namedVariables,
+    processes,
+    reconnectMs: settings.get("workspace.reconnectMs"),
+    onStatus: (status, reason) => standing.note(status, reason),
+  });
+  return { workspace, standing, close: async () => workspace.dispose?.() };
+}
+
+/**
+ * The program of a workspace runs on this machine outside of any sandbox.
+ *
+ * @throws {SessionError} `policy_denied`
+ */
+async function refuseProgramOfClient(
+  { sandboxFiles }: SettingsStore,
+  { sandbox: given }: SessionSetup,
+): Promise<void> {
+  const { settleSandbox } = await import("@tau-agent/system/sandbox-settings");
+  const { policy } = settleSandbox(sandboxFiles, { isProjectTrusted: false, given });
+  if (policy.mode === "off") return;
+  const reason = "sandbox.mode is on, so a client may only name a workspace of the settings";
+  throw new SessionError("policy_denied", { member: "workspace", reason });
+}
+
+/** @throws {SessionError} `invalid_option` for a name that the settings do not have */
+function named(name: string, settings: SettingsStore): unknown {
+  const known = settings.get("workspaces");
+  if (Object.hasOwn(known, name)) return known[name];
+  const names = Object.keys(known);
+  const reason = `the settings name no workspace ${JSON.stringify(name)}${nearestHint(name, names)}`;
+  throw new SessionError("invalid_option", { option: "workspace", reason });
+}
