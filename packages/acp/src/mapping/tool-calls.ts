@@ -82,38 +82,20 @@ export class ToolCalls {
   run(callId: string): SessionUpdate[] {
     const open = this.#open.get(callId);
     if (open === undefined || open.isRunning) return [];
-    open.isRunning = true;
-    return [{ sessionUpdate: "tool_call_update", toolCallId: open.id, status: "in_progress" }];
+    return running(open);
   }
 
   showTerminal(callId: string, terminalId: string): SessionUpdate[] {
     const open = this.#open.get(callId);
     if (open === undefined) return [];
     open.fixed = [{ type: "terminal", terminalId }];
-    open.isRunning = true;
-    return [
-      {
-        sessionUpdate: "tool_call_update",
-        toolCallId: open.id,
-        status: "in_progress",
-        content: open.fixed,
-      },
-    ];
+    return running(open, open.fixed);
   }
 
   progress(callId: string, toolName: string, partial: ToolResult): SessionUpdate[] {
     const open = this.#open.get(callId);
     if (open === undefined) return [];
-    open.isRunning = true;
-    const content = open.fixed ?? this.#content(toolName, partial.content);
-    return [
-      {
-        sessionUpdate: "tool_call_update",
-        toolCallId: open.id,
-        status: "in_progress",
-        content,
-      },
-    ];
+    return running(open, open.fixed ?? this.#content(toolName, partial.content));
   }
 
   end(callId: string, toolName: string, result: ToolResult): SessionUpdate[] {
@@ -159,6 +141,13 @@ export class ToolCalls {
     this.#used.set(callId, times);
     return times === 1 ? callId : `${callId}#${times}`;
   }
+}
+
+/** A call runs now, and has this content if there is any. */
+function running(call: OpenCall, content?: ToolCallContent[]): SessionUpdate[] {
+  call.isRunning = true;
+  const update = { sessionUpdate: "tool_call_update", toolCallId: call.id } as const;
+  return [{ ...update, status: "in_progress", ...(content === undefined ? {} : { content }) }];
 }
 
 /** The result as data; pictures are in the content only. */

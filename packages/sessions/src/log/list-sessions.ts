@@ -56,10 +56,19 @@ export async function sessionIn(
 ): Promise<string | undefined> {
   const paths: string[] = [];
   for (const folder of folders) paths.push(...(await sessionFiles(folder)).reverse());
+  return firstWithId(paths, id, () => true);
+}
+
+async function firstWithId(
+  paths: readonly string[],
+  id: string,
+  fits: (header: SessionHeader) => boolean,
+): Promise<string | undefined> {
+  // Pi puts the id into the name; a file with another name is looked into.
   const isNamed = (path: string): boolean => path.endsWith(`_${id}.jsonl`);
   for (const path of [...paths.filter(isNamed), ...paths.filter((path) => !isNamed(path))]) {
     const header = await readHeader(path).catch(() => undefined);
-    if (header?.id === id) return path;
+    if (header?.id === id && fits(header)) return path;
   }
   return undefined;
 }
@@ -93,13 +102,7 @@ export async function sessionWithId(
   id: string,
 ): Promise<string | undefined> {
   const paths = (await sessionFiles(directory)).reverse();
-  // Pi puts the id into the name; a file with another name is looked into.
-  const isNamed = (path: string): boolean => path.endsWith(`_${id}.jsonl`);
-  for (const path of [...paths.filter(isNamed), ...paths.filter((path) => !isNamed(path))]) {
-    const header = await readHeader(path).catch(() => undefined);
-    if (header?.id === id && isOfProject(header, project)) return path;
-  }
-  return undefined;
+  return firstWithId(paths, id, (header) => isOfProject(header, project));
 }
 
 /** The session file in a folder whose id is `id` or begins with it. */
