@@ -47,7 +47,7 @@ export { readSmallFile } from "./base/files/read-small-file.ts";
 export type { TextFile } from "./base/files/read-text.ts";
 export { readTextFile, readTextFileNow } from "./base/files/read-text.ts";
 export type { WorkspaceFiles } from "./base/files/read-text-in.ts";
-export { isOutOfReach, readTextIn, workspaceReason } from "./base/files/read-text-in.ts";
+export { isOutOfReach, readTextIn } from "./base/files/read-text-in.ts";
 export {
   commandMatcher,
   escapeCommand,

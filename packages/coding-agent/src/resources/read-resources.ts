@@ -138,7 +138,7 @@ export class ResourceReader {
 
   get #packageDirs() {
     const { agentDirectory, homeDirectory, disk, cwd } = this.#options;
-    return { agentDirectory, homeDirectory, cwd: disk === undefined ? cwd : undefined };
+    return { agentDirectory, homeDirectory, cwd, isProjectElsewhere: disk !== undefined };
   }
 
   get #disks(): Disks {

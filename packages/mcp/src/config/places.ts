@@ -3,7 +3,7 @@ import nodePath, { join, type PlatformPath } from "node:path";
 import { readJsonFile, readJsonIn, type WorkspaceFiles } from "@tau-agent/system";
 
 /** Where the project is, if it is on another machine. */
-export interface McpWorkspace {
+interface McpWorkspace {
   readonly files: Pick<WorkspaceFiles, "stat" | "read">;
   /** The path arithmetic of its platform. */
   readonly path: PlatformPath;

@@ -32,7 +32,7 @@ export interface ResourceEntry<Entry = string> {
 }
 
 /** Where the project is, if it is on another machine. */
-export interface SettingsWorkspace {
+interface SettingsWorkspace {
   readonly files: Pick<Workspace, "stat" | "read" | "write">;
   /** The path arithmetic of its platform. */
   readonly path: PlatformPath;

@@ -101,21 +101,17 @@ export class SessionExtensions {
   /** Loaded once there is something to find. */
   #packages(): PackageFinder {
     const { places, settings, disk } = this.#base;
-    const { agentDirectory, homeDirectory } = places;
-    const cwd = disk === undefined ? places.cwd : undefined;
+    const { cwd, agentDirectory, homeDirectory } = places;
+    const dirs = { cwd, agentDirectory, homeDirectory, isProjectElsewhere: disk !== undefined };
     const finder = () => import("../../resources/packages/find-packages.ts");
     return {
       all: async () => {
         if (settings.packages.length === 0) return [];
         const { findPackages } = await finder();
-        return (await findPackages(settings, { cwd, agentDirectory, homeDirectory })).packages;
+        return (await findPackages(settings, dirs)).packages;
       },
       named: async (source, isProjectTrusted) =>
-        (await finder()).findNamedPackage(
-          source,
-          { cwd, agentDirectory, homeDirectory },
-          isProjectTrusted,
-        ),
+        (await finder()).findNamedPackage(source, dirs, isProjectTrusted),
     };
   }
 

@@ -39,7 +39,7 @@ export function disksOf({
 }
 
 /** Whether a file fits something. */
-export type FileFilter = (path: string, disk: Disk) => boolean;
+type FileFilter = (path: string, disk: Disk) => boolean;
 
 export interface LoadOptions {
   /** Leaves the standard folders out. */

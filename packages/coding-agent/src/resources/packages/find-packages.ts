@@ -37,8 +37,9 @@ export interface FoundPackages {
 
 export interface PackageDirs {
   readonly agentDirectory: string;
-  /** The project; undefined for one on another machine, whose packages do not count. */
-  readonly cwd: string | undefined;
+  readonly cwd: string;
+  /** The project is on another machine, so its packages do not count. */
+  readonly isProjectElsewhere?: boolean;
   readonly homeDirectory: string;
 }
 
@@ -81,13 +82,11 @@ export async function findNamedPackage(
   dirs: PackageDirs,
   isProjectTrusted: boolean,
 ): Promise<InstalledPackage | Diagnostic> {
-  const { cwd, agentDirectory } = dirs;
-  const user = originOf(source, "user", { ...dirs, baseDirectory: cwd ?? agentDirectory });
+  const user = originOf(source, "user", { ...dirs, baseDirectory: dirs.cwd });
+  const project = originOf(source, "project", { ...dirs, baseDirectory: dirs.cwd });
   const isIn = ({ path }: PackageOrigin) => kindOf(path) === "directory";
   if (isIn(user)) return namedPackage(source, "user", user);
-  if (cwd === undefined) return notThere(source, user);
-  const project = originOf(source, "project", { ...dirs, baseDirectory: cwd });
-  if (!isIn(project)) return notThere(source, user);
+  if (dirs.isProjectElsewhere || !isIn(project)) return notThere(source, user);
   if (isProjectTrusted) return namedPackage(source, "project", project);
   const message = `The package ${source} is only installed in the project (${project.path}), which is not trusted. Trust the project to load it, or install it for yourself: ${user.installCommand ?? ""}`;
   return { severity: "error", message, path: project.path, isFatal: "untrusted" };
@@ -113,7 +112,7 @@ function originOf(
     homeDirectory,
   }: PackageDirs & { readonly baseDirectory: string },
 ): PackageOrigin {
-  const root = scope === "user" || cwd === undefined ? agentDirectory : join(cwd, ".pi");
+  const root = scope === "user" ? agentDirectory : join(cwd, ".pi");
   return parsePackageSource(source, { root, baseDirectory, homeDirectory });
 }
 

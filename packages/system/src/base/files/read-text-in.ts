@@ -17,7 +17,7 @@ export function isOutOfReach(error: unknown): boolean {
 }
 
 /** Why a workspace refused something, for a sentence that names the path itself. */
-export function workspaceReason(error: unknown): string {
+function workspaceReason(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return errorCode(cause) === undefined ? errorMessage(error) : systemReason(cause);
 }
