@@ -162,7 +162,8 @@ async function runChild(request: StartRequest, planned: PlannedChild): Promise<P
   const { pid } = child;
   if (pid !== undefined) request.processes.add(pid);
   const killer = new Killer(child, planned, request);
-  request.onStarted?.(runningProcess(child, killer));
+  // Without an id it is the error of a start that follows.
+  if (pid !== undefined) request.onStarted?.(runningProcess(child, killer));
   const onAbort = () => killer.end("aborted");
   request.signal?.addEventListener("abort", onAbort, { once: true });
   // It may have been aborted while the child was started.

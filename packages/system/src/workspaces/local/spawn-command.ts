@@ -4,6 +4,7 @@ import {
   type WorkspaceExit,
   type WorkspaceProcess,
   type WorkspaceSpawnOptions,
+  type WorkspaceStream,
 } from "@tau-agent/rpc-protocol/workspace";
 import { type ProcessEnd, type RunningProcess, runToEnd } from "../../processes/process.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
@@ -28,6 +29,7 @@ export async function spawnCommand(
   if (signal?.aborted) throw aborted(signal.reason);
   const [file, ...args] = typeof command === "string" ? [place.shell, "-c", command] : command;
   if (file === undefined) throw new WorkspaceError("failed", "The command is empty");
+  const output = new HeldOutput(onOutput);
   const started = Promise.withResolvers<RunningProcess>();
   const ending = runToEnd({
     ...{ file, args, cwd, timeoutMs, signal },
@@ -36,12 +38,18 @@ export async function spawnCommand(
     sandbox: place.sandbox,
     hasInput: stdin === "open",
     endsPolitely: true,
-    onOutput: (chunk, stream) => onOutput(chunk, stream) ?? undefined,
+    onOutput: (chunk, stream) => output.take(chunk, stream),
     onStarted: started.resolve,
   });
-  const done = ending.then(exitOf, (error: unknown) => {
-    throw workspaceError(error, cwd);
-  });
+  const done = ending.then(
+    async (end) => {
+      await output.taken;
+      return exitOf(end);
+    },
+    (error: unknown) => {
+      throw workspaceError(error, cwd);
+    },
+  );
   // Whoever takes the process hears of it.
   done.catch(() => {});
   // Without a start there is an end: it failed, or it was aborted before.
@@ -54,6 +62,34 @@ export async function spawnCommand(
     kill: async (name = "SIGTERM") => running.kill(signalOf(name)),
     done,
   };
+}
+
+/** Hands output over piece by piece: Node reads on after the end of a child, although it was told to wait. */
+class HeldOutput {
+  readonly #onOutput: WorkspaceSpawnOptions["onOutput"];
+  #pending: Promise<void> | undefined;
+
+  constructor(onOutput: WorkspaceSpawnOptions["onOutput"]) {
+    this.#onOutput = onOutput;
+  }
+
+  /** Fulfilled when all that came was taken. */
+  get taken(): Promise<void> | undefined {
+    return this.#pending;
+  }
+
+  take(chunk: Buffer, stream: WorkspaceStream): Promise<void> | undefined {
+    const taking =
+      this.#pending === undefined
+        ? this.#onOutput(chunk, stream)
+        : this.#pending.then(() => this.#onOutput(chunk, stream));
+    if (!(taking instanceof Promise)) return undefined;
+    const pending = taking.finally(() => {
+      if (this.#pending === pending) this.#pending = undefined;
+    });
+    this.#pending = pending;
+    return pending;
+  }
 }
 
 function variablesOf(
