@@ -18,8 +18,7 @@ import {
   SessionError,
   type SessionStart,
 } from "@tau-agent/coding-agent";
-import { clientFiles } from "./client/client-files.ts";
-import { clientTerminal } from "./client/client-terminal.ts";
+import { clientOverlay } from "./client/client-workspace.ts";
 import { invalidParams } from "./mapping/errors.ts";
 import { mcpEntries } from "./mapping/mcp-servers.ts";
 import { notice } from "./mapping/notice.ts";
@@ -31,10 +30,7 @@ const PAGE = 100;
 
 /** A session as the program that runs this makes it. */
 export interface SessionOrder
-  extends Pick<
-    CreateAgentSessionOptions,
-    "additionalDirectories" | "files" | "runCommand" | "mcpServers"
-  > {
+  extends Pick<CreateAgentSessionOptions, "additionalDirectories" | "overlay" | "mcpServers"> {
   readonly cwd: string;
   readonly session: SessionStart;
   readonly sendUiRequest?: NonNullable<CreateAgentSessionOptions["extensions"]>["sendUiRequest"];
@@ -48,6 +44,8 @@ export interface Wanted {
 
 export interface SessionSource {
   readonly open: (order: SessionOrder) => Promise<AgentSession>;
+  /** The variables of this process. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly agentDirectory: string;
   /** The folder of session files, if not that of the agent directory; may depend on the project. */
   readonly sessionDirectory: (cwd: string | undefined) => Promise<string | undefined>;
@@ -202,16 +200,14 @@ export class Sessions {
       throw RequestError.authRequired(undefined, "you have logged out; authenticate first");
     }
     const { capabilities } = this;
+    const { environment } = this.#source;
     let opened: AcpSession | undefined;
     const signal = () => opened?.session.signal;
     const onTerminal = (toolCallId: string, terminalId: string): void =>
       opened?.showTerminal(toolCallId, terminalId);
     const session = await this.#source.open({
       ...order,
-      files: clientFiles({ client, sessionId, signal }, capabilities),
-      runCommand: capabilities?.terminal
-        ? clientTerminal({ client, sessionId, onTerminal })
-        : undefined,
+      overlay: clientOverlay({ client, sessionId, signal, environment, onTerminal }, capabilities),
       sendUiRequest: this.#uiRequests(client, sessionId),
     });
     const { additionalDirectories } = order;

@@ -87,9 +87,7 @@ export {
   SessionTree,
 } from "@tau-agent/sessions/log";
 export type {
-  CommandRunner,
   Diagnostic,
-  FileAccess,
   Listener,
   OutputOf,
   OutputSchema,

@@ -21,7 +21,7 @@ export { describeChange, describeChangeNow, diffLines } from "./base/diff.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { EventBus } from "./base/event-bus.ts";
 export { errorCode } from "./base/files/error-code.ts";
-export { fileError } from "./base/files/file-error.ts";
+export { fileError, systemCodeOf } from "./base/files/file-error.ts";
 export { dropLock, withFileLock } from "./base/files/file-lock.ts";
 export { FileQueue } from "./base/files/file-queue.ts";
 export { isRecent, stampOf, statOf } from "./base/files/file-stamp.ts";
@@ -38,12 +38,10 @@ export { isInside, isolatedTreeOf, isolatedTreePath } from "./base/files/isolate
 export { keyFileNames } from "./base/files/key-files.ts";
 export { lineOf } from "./base/files/line-of.ts";
 export { makeFolder, makeFolderNow } from "./base/files/make-folder.ts";
-export { openRegularFile } from "./base/files/open-regular-file.ts";
 export { heldPath, openedPath } from "./base/files/opened-path.ts";
-export { ProtectedFiles } from "./base/files/protected-files.ts";
+export { keyFileRefusal, keyFileText, ProtectedFiles } from "./base/files/protected-files.ts";
 export type { JsonFile } from "./base/files/read-json.ts";
 export { parseJsonText, readJsonFile, readJsonIn } from "./base/files/read-json.ts";
-export { readSmallFile } from "./base/files/read-small-file.ts";
 export type { TextFile } from "./base/files/read-text.ts";
 export { readTextFile, readTextFileNow } from "./base/files/read-text.ts";
 export type { WorkspaceFiles } from "./base/files/read-text-in.ts";
@@ -98,9 +96,6 @@ export type { KeyMask, KeySources } from "./keys/mask-keys.ts";
 export { createKeyMask, createOutputMask } from "./keys/mask-keys.ts";
 export type {
   CommandOutcome,
-  CommandRunner,
-  FileAccess,
-  ForeignCommand,
   LeaveQuestion,
   ToolEnvironment,
 } from "./processes/environment.ts";
@@ -112,7 +107,7 @@ export { keyMark, maskText, OutputMask } from "./processes/output-mask.ts";
 export type { OutputSink, OutputStream } from "./processes/output-pump.ts";
 export type { ProcessOutcome, RunningProcess } from "./processes/process.ts";
 export { runProcess } from "./processes/process.ts";
-export { processEnvironment } from "./processes/process-environment.ts";
+export { environmentChanges, processEnvironment } from "./processes/process-environment.ts";
 export { ProcessError, SandboxStartError } from "./processes/process-error.ts";
 export { hasProcessGroups, isGroupAlive, killProcesses } from "./processes/process-group.ts";
 export { nobodys, ownersVariable } from "./processes/process-owners.ts";
@@ -137,6 +132,7 @@ export {
   truncateTail,
 } from "./processes/truncate.ts";
 export type { SandboxParts } from "./sandbox/open-sandbox.ts";
+export { refusal as sandboxRefusal } from "./sandbox/paths/path-rules.ts";
 export type { SandboxChange } from "./sandbox/policy/sandbox-settings.ts";
 export { SessionSandbox } from "./sandbox/session-sandbox.ts";
 export { readWord } from "./settings/read-word.ts";
@@ -152,6 +148,7 @@ export type { OutputResult } from "./structured-output/output-answer.ts";
 export { OUTPUT_REMINDER, OutputAnswer } from "./structured-output/output-answer.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export type { CarrierOptions, WorkspaceStatus } from "./workspaces/common/carrier-options.ts";
+export { searchByListing } from "./workspaces/common/list-search.ts";
 export type { WorkspaceSpec } from "./workspaces/common/workspace-spec.ts";
 export type { LocalWorkspaceOptions } from "./workspaces/local/local-workspace.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";

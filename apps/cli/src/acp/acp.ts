@@ -39,6 +39,7 @@ export function runAcp(given: AcpProcess): void {
     output,
     source: {
       open: (order) => openSession(host, order),
+      environment: environment.variables,
       agentDirectory,
       sessionDirectory: (folder) => sessionDirectory(host, folder),
       cwd,

@@ -1,6 +1,15 @@
 import { type AgentContext, type ClientCapabilities, RequestError } from "@agentclientprotocol/sdk";
-import { ToolError } from "@tau-agent/agent";
-import type { FileAccess } from "@tau-agent/coding-agent";
+import {
+  type Workspace,
+  type WorkspaceAccess,
+  WorkspaceError,
+  type WorkspaceReadOptions,
+  type WorkspaceWriteOptions,
+} from "@tau-agent/rpc-protocol/workspace";
+import { detectImageType } from "@tau-agent/system";
+
+/** How much of a file tells whether it is an image. */
+const HEAD_BYTES = 64;
 
 export interface ClientPlace {
   readonly client: AgentContext;
@@ -9,44 +18,94 @@ export interface ClientPlace {
   readonly signal: () => AbortSignal | undefined;
 }
 
-/** The files as the client has them; undefined where it offers none. */
+/** The texts of a workspace as the client has them, where it offers that: buffers may not be saved yet. */
 export function clientFiles(
+  local: Workspace,
   place: ClientPlace,
   capabilities: ClientCapabilities | undefined,
-): FileAccess | undefined {
+): Pick<Workspace, "read" | "write"> {
   const { readTextFile, writeTextFile } = capabilities?.fs ?? {};
-  if (!readTextFile && !writeTextFile) return undefined;
   return {
-    readText: readTextFile ? (path, signal) => readText(place, path, signal) : undefined,
-    writeText: writeTextFile ? (path, text) => writeText(place, path, text) : undefined,
+    read: readTextFile
+      ? (path, options) => readText(local, place, path, options)
+      : (path, options) => local.read(path, options),
+    write: writeTextFile
+      ? (path, bytes, options) => writeText(local, place, { path, bytes, options })
+      : (path, bytes, options) => local.write(path, bytes, options),
   };
 }
 
+/** Only texts are had that way: an image is read from the disk. */
 async function readText(
+  local: Workspace,
   { client, sessionId, signal: runSignal }: ClientPlace,
   path: string,
-  signal: AbortSignal | undefined = runSignal(),
-): Promise<string> {
+  options: WorkspaceReadOptions = {},
+): Promise<Uint8Array> {
+  const { signal = runSignal(), within, offset = 0, length } = options;
+  const head = await local.read(path, { length: HEAD_BYTES, within, signal }).catch(unlessRefused);
+  if (head !== undefined && detectImageType(Buffer.from(head)) !== undefined) {
+    return local.read(path, options);
+  }
   const answer = await client
     .request("fs/read_text_file", { sessionId, path }, untilAborted(signal))
     .catch((error: unknown) => {
       throw fileFailure(error, "read", path);
     });
   const { content } = Object(answer) as { readonly content?: unknown };
-  if (typeof content === "string") return content;
-  throw new ToolError(`The editor could not read ${path}: it gave no text`);
+  if (typeof content !== "string") {
+    throw new WorkspaceError("failed", `The editor could not read ${path}: it gave no text`, {
+      path,
+    });
+  }
+  const bytes = Buffer.from(content);
+  return bytes.subarray(offset, length === undefined ? undefined : offset + length);
 }
 
 async function writeText(
-  { client, sessionId, signal }: ClientPlace,
-  path: string,
-  content: string,
+  local: Workspace,
+  { client, sessionId, signal: runSignal }: ClientPlace,
+  file: {
+    readonly path: string;
+    readonly bytes: Uint8Array;
+    readonly options: WorkspaceWriteOptions | undefined;
+  },
 ): Promise<void> {
+  const { path, bytes, options = {} } = file;
+  const content = textOf(bytes);
+  if (content === undefined) return local.write(path, bytes, options);
+  const { signal = runSignal(), within } = options;
+  await refuseOthers(local, path, { signal, within });
   await client
-    .request("fs/write_text_file", { sessionId, path, content }, untilAborted(signal()))
+    .request("fs/write_text_file", { sessionId, path, content }, untilAborted(signal))
     .catch((error: unknown) => {
       throw fileFailure(error, "write", path);
     });
+}
+
+/** What no text can be written to, as on the disk. */
+async function refuseOthers(
+  local: Workspace,
+  path: string,
+  options: WorkspaceAccess,
+): Promise<void> {
+  const found = await local.stat(path, options).catch(unlessRefused);
+  if (found?.kind === "directory") throw new WorkspaceError("is_a_directory", undefined, { path });
+  if (found?.kind === "other") throw new WorkspaceError("failed", "Not a regular file", { path });
+}
+
+/** For `catch`: the client may have what the disk has not. */
+function unlessRefused(error: unknown): undefined {
+  if (error instanceof WorkspaceError && error.code === "not_allowed") throw error;
+  return undefined;
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A request whose answer is not waited for once the run is aborted. */
@@ -56,10 +115,10 @@ export function untilAborted(signal: AbortSignal | undefined) {
 
 /** A missing file is told apart, as on the disk. */
 function fileFailure(error: unknown, action: string, path: string): Error {
+  const options = { path, cause: error };
   if (error instanceof RequestError && error.code === -32002) {
-    return Object.assign(new Error(error.message), { code: "ENOENT" });
+    return new WorkspaceError("not_found", error.message, options);
   }
   const reason = error instanceof Error ? error.message : String(error);
-  const text = `The editor could not ${action} ${path}: ${reason}`;
-  return new ToolError(text, undefined, { cause: error });
+  return new WorkspaceError("failed", `The editor could not ${action} ${path}: ${reason}`, options);
 }

@@ -1,7 +1,11 @@
 import type { AgentContext, TerminalExitStatus, TerminalHandle } from "@agentclientprotocol/sdk";
-import { ToolError } from "@tau-agent/agent";
-import type { CommandRunner } from "@tau-agent/coding-agent";
-import type { ForeignCommand } from "@tau-agent/system";
+import {
+  type Workspace,
+  WorkspaceError,
+  type WorkspaceExit,
+  type WorkspaceProcess,
+  type WorkspaceSpawnOptions,
+} from "@tau-agent/rpc-protocol/workspace";
 import { within } from "@tau-agent/system";
 
 const OUTPUT_BYTES = 1024 * 1024;
@@ -13,41 +17,58 @@ const MAX_TIMER_MS = 2_147_483_647;
 export interface TerminalPlace {
   readonly client: AgentContext;
   readonly sessionId: string;
-  readonly onTerminal: (toolCallId: string, terminalId: string) => void;
+  /** The variables of this process: the terminal has them, too. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly onTerminal: (terminalId: string) => void;
 }
 
-type Outcome = Awaited<ReturnType<CommandRunner>>;
-
-export function clientTerminal(place: TerminalPlace): CommandRunner {
-  return async (command) => {
-    if (command.signal.aborted) return { kind: "aborted" };
-    const stopped = stopOf(command);
+/** Runs commands in a terminal of the client. */
+export function clientTerminal(local: Workspace, place: TerminalPlace): Workspace["spawn"] {
+  return async (options) => {
+    const { signal } = options;
+    if (signal?.aborted) throw new WorkspaceError("aborted", undefined, { cause: signal.reason });
+    const { shell } = await local.describe();
+    const stopped = stopOf(options);
     try {
-      const creating = create(place, command);
+      const creating = create(place, { ...options, shell, cwd: options.cwd ?? local.cwd });
       const terminal = await Promise.race([creating, stopped.promise]);
-      if (typeof terminal === "string") {
+      if ("stoppedFor" in terminal) {
         // The client may still make it.
         void creating.then(discard, () => {});
-        return { kind: terminal };
+        stopped.clear();
+        return processOf(Promise.resolve(exitOf(terminal)), async () => {});
       }
-      place.onTerminal(command.toolCallId, terminal.id);
-      return await follow(terminal, command, stopped.promise);
-    } finally {
+      place.onTerminal(terminal.id);
+      const done = follow(terminal, options, stopped.promise).finally(() => stopped.clear());
+      return processOf(done, () => inTime(terminal.kill()));
+    } catch (error) {
       stopped.clear();
+      throw error;
     }
   };
 }
 
-function create({ client, sessionId }: TerminalPlace, command: ForeignCommand) {
-  const { file, args, cwd, variables } = command;
-  const env = Object.entries(variables).map(([name, value]) => ({ name, value }));
+function processOf(done: Promise<WorkspaceExit>, kill: () => Promise<unknown>): WorkspaceProcess {
+  done.catch(() => {});
+  const noInput = async (): Promise<void> => {
+    throw new WorkspaceError("unsupported", "Commands in the editor's terminal have no input");
+  };
+  return { done, write: noInput, endInput: noInput, kill: async () => void (await kill()) };
+}
+
+type Ordered = WorkspaceSpawnOptions & { readonly shell: string; readonly cwd: string };
+
+function create({ client, sessionId, environment }: TerminalPlace, order: Ordered) {
+  const { command, shell, cwd } = order;
+  const [file = shell, ...args] = typeof command === "string" ? [shell, "-c", command] : command;
+  const env = changedVariables(order.environment ?? {}, environment);
   return client
     .createTerminal({
       sessionId,
       command: file,
-      args: [...args],
+      args,
       cwd,
-      env,
+      env: Object.entries(env).map(([name, value]) => ({ name, value })),
       outputByteLimit: OUTPUT_BYTES,
     })
     .then((terminal) => {
@@ -59,17 +80,33 @@ function create({ client, sessionId }: TerminalPlace, command: ForeignCommand) {
     });
 }
 
+/** What differs from the terminal's own variables; what it is to be without is empty. */
+function changedVariables(
+  wanted: Readonly<Record<string, string | null>>,
+  own: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const changed = Object.entries(wanted).flatMap(([name, value]) => {
+    if (value === null) return own[name] ? [[name, ""] as const] : [];
+    return own[name] === value ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(changed);
+}
+
+interface Stopped {
+  readonly stoppedFor: "aborted" | "timed_out";
+}
+
 async function follow(
   terminal: TerminalHandle,
-  command: ForeignCommand,
-  stopped: Promise<"aborted" | "timed_out">,
-): Promise<Outcome> {
+  { onOutput }: WorkspaceSpawnOptions,
+  stopped: Promise<Stopped>,
+): Promise<WorkspaceExit> {
   try {
     const exit = await Promise.race([terminal.waitForExit(), stopped]);
-    if (typeof exit === "string") await inTime(terminal.kill());
+    if ("stoppedFor" in exit) await inTime(terminal.kill());
     const shown = await inTime(terminal.currentOutput());
-    if (shown !== undefined) await command.onOutput(Buffer.from(shown.output), "stdout");
-    return typeof exit === "string" ? { kind: exit } : outcomeOf(exit);
+    if (shown !== undefined) await onOutput(Buffer.from(shown.output), "stdout");
+    return exitOf(exit);
   } catch (error) {
     throw terminalFailure(error);
   } finally {
@@ -77,31 +114,34 @@ async function follow(
   }
 }
 
+function exitOf(exit: TerminalExitStatus | Stopped): WorkspaceExit {
+  if ("stoppedFor" in exit) {
+    const isTimedOut = exit.stoppedFor === "timed_out";
+    return { exitCode: null, signal: "SIGTERM", ...(isTimedOut && { timedOut: true }) };
+  }
+  if (typeof exit.exitCode === "number") return { exitCode: exit.exitCode };
+  return { exitCode: null, ...(exit.signal && { signal: exit.signal }) };
+}
+
 async function discard(terminal: TerminalHandle): Promise<void> {
   await inTime(terminal.kill());
   await inTime(terminal.release());
 }
 
-function outcomeOf({ exitCode, signal }: TerminalExitStatus): Outcome {
-  if (typeof exitCode === "number") return { kind: "exited", exitCode };
-  if (signal) return { kind: "signalled", signal: signal as NodeJS.Signals };
-  return { kind: "unknown" };
-}
-
 /** Settles when the call is aborted, or its time is over. */
-function stopOf({ signal, timeoutMs }: ForeignCommand) {
-  const { promise, resolve } = Promise.withResolvers<"aborted" | "timed_out">();
-  const onAbort = (): void => resolve("aborted");
-  signal.addEventListener("abort", onAbort, { once: true });
+function stopOf({ signal, timeoutMs }: WorkspaceSpawnOptions) {
+  const { promise, resolve } = Promise.withResolvers<Stopped>();
+  const onAbort = (): void => resolve({ stoppedFor: "aborted" });
+  signal?.addEventListener("abort", onAbort, { once: true });
   const timer =
     timeoutMs === undefined
       ? undefined
-      : setTimeout(() => resolve("timed_out"), Math.min(timeoutMs, MAX_TIMER_MS));
+      : setTimeout(() => resolve({ stoppedFor: "timed_out" }), Math.min(timeoutMs, MAX_TIMER_MS));
   return {
     promise,
     clear: () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
+      signal?.removeEventListener("abort", onAbort);
     },
   };
 }
@@ -111,7 +151,7 @@ async function inTime<Value>(work: Promise<Value>): Promise<Value | undefined> {
   return within(END_MS, work).catch(() => undefined);
 }
 
-function terminalFailure(error: unknown): ToolError {
+function terminalFailure(error: unknown): WorkspaceError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new ToolError(`The editor's terminal failed: ${reason}`, undefined, { cause: error });
+  return new WorkspaceError("failed", `The editor's terminal failed: ${reason}`, { cause: error });
 }

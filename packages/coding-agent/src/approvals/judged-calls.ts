@@ -13,7 +13,7 @@ import { ruleFoldersOf } from "../permissions/rule-folders.ts";
 import { judge, type Verdict } from "../permissions/rules/judge.ts";
 import type { Subject } from "../permissions/rules/subject.ts";
 import type { PermissionState, SessionPermissions } from "../permissions/session-permissions.ts";
-import { resolveExistingPath, resolvePath } from "../tools/common/paths.ts";
+import { existingPath, resolvePath } from "../tools/common/paths.ts";
 import type { ApprovalLog } from "./approval-log.ts";
 import { deniedByAnswer, deniedByPolicy, resultOfDenial } from "./denial.ts";
 import { type AnsweredApproval, Questions, type QuestionsOptions } from "./questions.ts";
@@ -201,7 +201,8 @@ export class JudgedCalls {
   async #judge(call: ToolCall, tool: AgentTool): Promise<Judged> {
     const { environment, isBuiltIn } = this.#options;
     const { cwd, homeDirectory, shellPath } = environment;
-    const base = { cwd, homeDirectory };
+    const { workspace, isWindows } = environment;
+    const base = { cwd, homeDirectory, workspace, isWindows };
     const copy = environment.copy?.();
     const isOwn = isBuiltIn(tool);
     const judged = { tool: toolTraits(tool, isOwn), input: call.arguments, isBuiltIn: isOwn };
@@ -209,8 +210,8 @@ export class JudgedCalls {
       ...base,
       copy,
       shellPath,
-      resolveOwn: (path) => [
-        ...new Set([resolvePath(path, base), resolveExistingPath(path, base)]),
+      resolveOwn: async (path) => [
+        ...new Set(await Promise.all([resolvePath(path, base), existingPath(path, base)])),
       ],
     });
     const { state } = this.#options.permissions;

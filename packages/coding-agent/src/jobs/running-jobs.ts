@@ -4,11 +4,10 @@ import { join } from "node:path";
 import type { JobInfo, JobOutput } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import {
+  type CommandOutcome,
   commandVariables,
   errorCode,
   makeFolderNow,
-  type ProcessOutcome,
-  type RunningProcess,
   randomHex,
   runShellCommand,
   type ToolEnvironment,
@@ -176,7 +175,7 @@ export class RunningJobs {
   async #run(folder: string, record: JobRecord, request: JobRequest): Promise<void> {
     const { environment } = this.#options;
     const writer = createJobWriter({ folder, mask: environment.createOutputMask?.() });
-    const started = Promise.withResolvers<RunningProcess>();
+    const started = Promise.withResolvers<() => void>();
     const controller = new AbortController();
     const running = runShellCommand(environment, {
       command: record.command,
@@ -189,8 +188,8 @@ export class RunningJobs {
       },
       onStarted: started.resolve,
     });
-    const first = await Promise.race([started.promise, running.then(() => undefined)]);
-    const end = (outcome: ProcessOutcome) => {
+    const killRest = await Promise.race([started.promise, running.then(() => () => {})]);
+    const end = (outcome: CommandOutcome) => {
       writer.end();
       live.runs = false;
       if (this.#isClosed) return;
@@ -201,7 +200,7 @@ export class RunningJobs {
       ...{ record, folder, runs: true },
       kill: () => {
         controller.abort();
-        first?.kill();
+        killRest();
       },
       ended: running.then(
         end,
@@ -268,7 +267,7 @@ function createFolder(directory: string): { jobId: string; folder: string } {
   }
 }
 
-function endOf(outcome: ProcessOutcome): Pick<JobEnd, "status" | "exitCode"> {
+function endOf(outcome: CommandOutcome): Pick<JobEnd, "status" | "exitCode"> {
   switch (outcome.kind) {
     case "exited":
       return { status: "exited", exitCode: outcome.exitCode };
@@ -278,5 +277,7 @@ function endOf(outcome: ProcessOutcome): Pick<JobEnd, "status" | "exitCode"> {
       return { status: "timeout", exitCode: null };
     case "aborted":
       return { status: "killed", exitCode: null };
+    case "unknown":
+      return { status: "exited", exitCode: null };
   }
 }

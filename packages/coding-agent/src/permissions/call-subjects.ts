@@ -16,7 +16,7 @@ export interface PathContext {
   readonly cwd: string;
   readonly homeDirectory: string;
   /** The files that a built-in tool may mean by a path. */
-  readonly resolveOwn: (path: string) => readonly string[];
+  readonly resolveOwn: (path: string) => readonly string[] | Promise<readonly string[]>;
   /** The tree of an isolated subagent, whose files are judged as the user's own. */
   readonly copy?: IsolatedCopy | undefined;
   /** The shell that runs lines of `bash`, if one is configured. */
@@ -35,7 +35,7 @@ export async function subjectsOf(
   if (path === undefined) return [{ kind: "call", tool }];
   // A tool of somebody else may pass the path to one of Tau's own, which understands `@` and URLs.
   const foreign = isBuiltIn ? [] : [fromShell(path, context)];
-  const paths = [...new Set([...foreign, ...context.resolveOwn(path)])];
+  const paths = [...new Set([...foreign, ...(await context.resolveOwn(path))])];
   return [{ kind: "path", tool, paths: paths.map((each) => callPath(each, context)), text: path }];
 }
 

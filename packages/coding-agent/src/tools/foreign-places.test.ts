@@ -1,95 +1,146 @@
 import { existsSync } from "node:fs";
-import type { FileAccess, ForeignCommand, ToolEnvironment } from "@tau-agent/system";
+import { type Workspace as Place, WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   textOf,
   toolCall,
   Workspace,
 } from "../../../system/src/processes/__fixtures__/workspace.ts";
-import { runBashTool } from "./bash/bash.ts";
-import { ReadLedger } from "./common/read-ledger.ts";
-import { runEditTool } from "./edit/edit.ts";
+import {
+  type MemoryCommand,
+  MemoryWorkspace,
+} from "../../../system/src/workspaces/__fixtures__/memory-workspace.ts";
+import { runBash } from "./bash/run-bash.ts";
+import { createTools } from "./index.ts";
 import { changeOf, previewChange } from "./preview-change.ts";
-import { runReadTool } from "./read/read.ts";
-import { runWriteTool } from "./write/write.ts";
 
-let workspace: Workspace;
+const cwd = "/nowhere-on-this-host/project";
+
+let host: Workspace;
 beforeEach(() => {
-  workspace = new Workspace();
+  host = new Workspace();
 });
-afterEach(() => workspace[Symbol.dispose]());
+afterEach(() => host[Symbol.dispose]());
 
-/** An editor with buffers that are not on the disk. */
-function editor(buffers: Record<string, string>): FileAccess {
-  return {
-    readText: async (path) => {
-      const text = buffers[path.slice(workspace.directory.length + 1)];
-      if (text === undefined) throw Object.assign(new Error("no such file"), { code: "ENOENT" });
-      return text;
-    },
-    writeText: async (path, text) => {
-      buffers[path.slice(workspace.directory.length + 1)] = text;
-    },
+/** The tools of a session whose files are all in memory: what opens the disk finds nothing. */
+function toolsIn(files: Record<string, string | Uint8Array>, run?: MemoryCommand) {
+  const place = new MemoryWorkspace(cwd, run);
+  place.put(files);
+  const environment = host.environment({
+    cwd,
+    homeDirectory: "/home/nobody-here",
+    workspace: place,
+    isWindows: false,
+  });
+  const tools = createTools(environment);
+  const call = async (name: string, args: Record<string, unknown>) => {
+    place.calls.length = 0;
+    const tool = tools.find((each) => each.name === name);
+    return textOf((await tool?.execute(args, toolCall())) ?? { content: [] });
   };
+  return { place, environment, call };
 }
 
-const environment = (overrides: Partial<ToolEnvironment>) => ({
-  ...workspace.environment(overrides),
-  readLedger: new ReadLedger(),
-});
-
-describe("with the files of an editor", () => {
-  it("read shows what is in the buffer, not what is on the disk", async () => {
-    workspace.write({ "a.txt": "saved\n" });
-    const files = editor({ "a.txt": "one\ntwo\nthree\n" });
-    const read = (args: { path: string; offset?: number; limit?: number }) =>
-      runReadTool(args, environment({ files }), toolCall());
-    expect(textOf(await read({ path: "a.txt" }))).toBe("one\ntwo\nthree\n");
-    expect(textOf(await read({ path: "a.txt", offset: 2, limit: 1 }))).toContain("two\n\n[1 more");
-    await expect(read({ path: "none.txt" })).rejects.toThrow("File not found: none.txt.");
+describe("in a workspace that shares nothing with the disk", () => {
+  it("read shows files and ranges in one round trip", async () => {
+    const { place, call } = toolsIn({ "a.txt": "one\ntwo\nthree\n" });
+    expect(await call("read", { path: "a.txt" })).toBe("one\ntwo\nthree\n");
+    expect(place.calls).toEqual([`read ${cwd}/a.txt`]);
+    expect(await call("read", { path: "a.txt", offset: 2, limit: 1 })).toContain("two\n\n[1 more");
+    await expect(call("read", { path: "none" })).rejects.toThrow("File not found: none.");
+    await expect(call("read", { path: "." })).rejects.toThrow(". is a directory, not a file.");
+    await expect(call("read", { path: "a.txt/x" })).rejects.toThrow("A part of the path a.txt/x");
   });
 
-  it("read shows an image from the disk", async () => {
+  it("read takes one more round trip for each 4 MiB", async () => {
+    const line = `${"x".repeat(1023)}\n`;
+    const { place, call } = toolsIn({ "big.txt": line.repeat(9 * 1024) });
+    expect(await call("read", { path: "big.txt", offset: 9216 })).toBe(line);
+    expect(place.calls).toHaveLength(3);
+  });
+
+  it("read finds other spellings, home and images there", async () => {
     const pixel =
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-    workspace.write({ "a.png": Buffer.from(pixel, "base64") });
-    const result = await runReadTool(
-      { path: "a.png" },
-      environment({ files: editor({}) }),
-      toolCall(),
-    );
-    expect(result.content.map(({ type }) => type)).toEqual(["text", "image"]);
-  });
-
-  it("edit and write change the buffer and leave the disk alone", async () => {
-    workspace.write({ "a.txt": "saved\n" });
-    const buffers: Record<string, string> = { "a.txt": "one\ntwo\n" };
-    const place = environment({ files: editor(buffers) });
-    await runEditTool({ path: "a.txt", oldText: "two", newText: "2" }, place, toolCall());
-    await runWriteTool({ path: "deep/new.txt", content: "fresh" }, place, toolCall());
-    expect(buffers).toEqual({ "a.txt": "one\n2\n", "deep/new.txt": "fresh" });
-    expect(workspace.read("a.txt")).toBe("saved\n");
-    expect(existsSync(workspace.path("deep"))).toBe(false);
-  });
-
-  it("a change is shown against the buffer", async () => {
-    workspace.write({ "a.txt": "saved\n" });
-    const place = environment({ files: editor({ "a.txt": "one\ntwo\n" }) });
-    const edit = { path: "a.txt", oldText: "two", newText: "2" };
-    expect(await changeOf("edit", edit, place)).toEqual({
-      file: workspace.path("a.txt"),
-      before: "one\ntwo\n",
-      after: "one\n2\n",
+    const { call } = toolsIn({
+      "it\u2019s.txt": "found",
+      "@notes": "literal",
+      "/home/nobody-here/x": "home",
+      "a.png": Buffer.from(pixel, "base64"),
     });
-    expect(await previewChange("edit", edit, place)).toContain("-two\n+2\n");
+    expect(await call("read", { path: "it's.txt" })).toBe("found");
+    expect(await call("read", { path: "@notes" })).toBe("literal");
+    expect(await call("read", { path: "~/x" })).toBe("home");
+    expect(await call("read", { path: "a.png" })).toContain("Read image file [image/png]");
   });
+
+  it("edit and write change files there, in two round trips at most", async () => {
+    const { place, call } = toolsIn({ "a.txt": "one\ntwo\n" });
+    await call("edit", { path: "a.txt", oldText: "two", newText: "2" });
+    expect(place.calls).toEqual([`read ${cwd}/a.txt`, `write ${cwd}/a.txt`]);
+    expect(place.text("a.txt")).toBe("one\n2\n");
+    await call("write", { path: "deep/new.txt", content: "fresh" });
+    expect(place.calls).toEqual([`write ${cwd}/deep/new.txt`]);
+    expect(place.text("deep/new.txt")).toBe("fresh");
+    await expect(call("write", { path: "deep", content: "x" })).rejects.toThrow("Add a file name");
+    await expect(call("write", { path: "a.txt/b", content: "x" })).rejects.toThrow(
+      "Cannot write a.txt/b: a part of the path is a file",
+    );
+    expect(existsSync(cwd)).toBe(false);
+  });
+
+  it("ls, grep and find look there, without a search of the place", async () => {
+    const { call } = toolsIn({
+      ".gitignore": "ignored\n",
+      ".git/HEAD": "",
+      "src/a.ts": "first\nneedle 1\nlast\n",
+      "src/b.md": "needle 2\n",
+      ignored: "needle 3\n",
+    });
+    expect(await call("ls", {})).toBe(".git/\n.gitignore\nignored\nsrc/");
+    expect(await call("ls", { path: "src" })).toBe("a.ts\nb.md");
+    await expect(call("ls", { path: "src/a.ts" })).rejects.toThrow("Not a directory: src/a.ts.");
+    expect(await call("grep", { pattern: "needle" })).toBe(
+      "src/a.ts:2: needle 1\nsrc/b.md:1: needle 2",
+    );
+    expect(await call("grep", { pattern: "needle", path: "src/a.ts", context: 1 })).toBe(
+      "a.ts-1- first\na.ts:2: needle 1\na.ts-3- last",
+    );
+    expect(await call("grep", { pattern: "needle", limit: 1 })).toContain(
+      "[1 matches limit reached",
+    );
+    expect(await call("find", { pattern: "**/*.ts" })).toBe("src/a.ts");
+    expect(await call("find", { pattern: "src" })).toBe("src/");
+    await expect(call("find", { pattern: "*", path: "none" })).rejects.toThrow(
+      "Path not found: none",
+    );
+  });
+
+  it("a change is shown against what is there", async () => {
+    const { environment } = toolsIn({ "a.txt": "one\ntwo\n" });
+    const edit = { path: "a.txt", oldText: "two", newText: "2" };
+    const file = `${cwd}/a.txt`;
+    const [before, after] = ["one\ntwo\n", "one\n2\n"];
+    expect(await changeOf("edit", edit, environment)).toEqual({ file, before, after });
+    expect(await previewChange("edit", edit, environment)).toContain("-two\n+2\n");
+  });
+});
+
+it("searches as the place does, and gives lines that it repeats only once", async () => {
+  const { place, call } = toolsIn({ f: "" });
+  const match = { path: `${cwd}/f`, line: 2, text: "hit", before: ["a"], after: ["hit too"] };
+  const next = { path: `${cwd}/f`, line: 3, text: "hit too", before: ["hit"], after: ["z"] };
+  (place as Place).search = async () => ({ matches: [match, next], truncated: false });
+  expect(await call("grep", { pattern: "hit", context: 1 })).toBe(
+    "f-1- a\nf:2: hit\nf:3: hit too\nf-4- z",
+  );
 });
 
 it("a change of a file that is not there has no text before it", async () => {
-  const place = environment({});
+  const place = host.environment();
   const write = { path: "new.txt", content: "fresh\n" };
   expect(await changeOf("write", write, place)).toEqual({
-    file: workspace.path("new.txt"),
+    file: host.path("new.txt"),
     before: undefined,
     after: "fresh\n",
   });
@@ -101,43 +152,55 @@ it("a change of a file that is not there has no text before it", async () => {
   expect(await changeOf("bash", { command: "rm -r ." }, place)).toBeUndefined();
 });
 
-it("bash runs where its commands are run, without keys and with its own variables", async () => {
-  const asked: ForeignCommand[] = [];
-  const place = workspace.environment({
-    environment: { PATH: process.env.PATH, OPENAI_API_KEY: "secret", HOME: "/home/me" },
-    keyVariables: ["OPENAI_API_KEY"],
-    shellPath: "/bin/sh",
-    shellCommandPrefix: "set -u",
-    sessionVariables: () => ({ PI_SESSION_ID: "s1" }),
-    runCommand: async (command) => {
-      asked.push(command);
-      await command.onOutput(Buffer.from("from afar\n"), "stdout");
-      return { kind: "exited", exitCode: 0 };
-    },
+describe("commands elsewhere", () => {
+  it("run there, without keys and with the variables of the session", async () => {
+    const asked: Parameters<MemoryCommand>[0][] = [];
+    const { environment } = toolsIn({}, async (options) => {
+      asked.push(options);
+      await options.onOutput(Buffer.from("from afar\n"), "stdout");
+      return { exitCode: 0 };
+    });
+    const place = {
+      ...environment,
+      environment: { PATH: process.env.PATH, OPENAI_API_KEY: "secret", HOME: "/home/me" },
+      keyVariables: ["OPENAI_API_KEY"],
+      shellCommandPrefix: "set -u",
+      sessionVariables: () => ({ PI_SESSION_ID: "s1" }),
+    };
+    const bash = createTools(place).find(({ name }) => name === "bash");
+    const result = await bash?.execute({ command: "echo here", timeout: 7 }, toolCall());
+    expect(result && textOf(result)).toBe("from afar\n");
+    expect(asked[0]).toMatchObject({ command: "set -u\necho here", cwd, timeoutMs: 7_000 });
+    expect(asked[0]?.environment).toMatchObject({ OPENAI_API_KEY: null, PI_SESSION_ID: "s1" });
+    expect(asked[0]?.environment).not.toHaveProperty("HOME");
+    const result2 = await runBash("echo here", { environment: place });
+    expect(result2).toMatchObject({ output: "from afar\n", exitCode: 0 });
   });
-  const call = toolCall();
-  const result = await runBashTool({ command: "echo here", timeout: 7 }, place, call);
-  expect(textOf(result)).toBe("from afar\n");
-  expect(asked[0]).toMatchObject({
-    toolCallId: call.toolCallId,
-    file: "/bin/sh",
-    args: ["-c", "set -u\necho here"],
-    cwd: workspace.directory,
-    timeoutMs: 7_000,
-    signal: call.signal,
+
+  it.each([
+    ["an exit code", { exitCode: 3 }, "Command exited with code 3"],
+    ["no exit code", { exitCode: null }, "Command ended without an exit code"],
+    ["a signal", { exitCode: null, signal: "SIGSEGV" }, "Command was killed by signal SIGSEGV"],
+    ["a limit", { exitCode: null, signal: "SIGTERM", timedOut: true }, "Command timed out"],
+  ])("end with %s", async (_, exit, text) => {
+    const { call } = toolsIn({}, async () => exit);
+    await expect(call("bash", { command: "x" })).rejects.toThrow(text);
   });
-  expect(asked[0]?.variables).toMatchObject({ OPENAI_API_KEY: "", PI_SESSION_ID: "s1" });
-  expect(asked[0]?.variables).not.toHaveProperty("HOME");
 });
 
-it("bash says how a command elsewhere ended", async () => {
-  const ending = (outcome: Awaited<ReturnType<NonNullable<ToolEnvironment["runCommand"]>>>) =>
-    runBashTool(
-      { command: "x" },
-      workspace.environment({ runCommand: async () => outcome }),
-      toolCall(),
-    );
-  await expect(ending({ kind: "exited", exitCode: 3 })).rejects.toThrow("exited with code 3");
-  await expect(ending({ kind: "unknown" })).rejects.toThrow("without an exit code");
-  await expect(ending({ kind: "aborted" })).rejects.toThrow("Command aborted");
+it("a place that is lost is an error that says so, and nothing is done here instead", async () => {
+  const { place, call } = toolsIn({ "a.txt": "one\n" });
+  const lost = () => Promise.reject(new WorkspaceError("lost"));
+  Object.assign(place, { stat: lost, list: lost, read: lost, write: lost, spawn: lost });
+  for (const [name, args] of [
+    ["read", { path: "a.txt" }],
+    ["edit", { path: "a.txt", oldText: "one", newText: "1" }],
+    ["write", { path: "a.txt", content: "x" }],
+    ["ls", {}],
+    ["grep", { pattern: "x" }],
+    ["find", { pattern: "x" }],
+    ["bash", { command: "true" }],
+  ] as const) {
+    await expect(call(name, args)).rejects.toThrow("workspace lost");
+  }
 });

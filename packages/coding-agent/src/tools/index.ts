@@ -47,7 +47,12 @@ export function createTools(
   return rows.map((row) => {
     const tool = createTool(row, shared);
     if (environment.sandbox === undefined) return tool;
-    const outside = () => createTool(row, { ...shared, sandbox: undefined });
+    const outside = () =>
+      createTool(row, {
+        ...shared,
+        sandbox: undefined,
+        workspace: environment.outside?.() ?? environment.workspace,
+      });
     return withWayOut(tool, outside, environment);
   });
 }

@@ -1,6 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
+import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { describeChange, type ToolEnvironment } from "@tau-agent/system";
 import { resolvePath } from "./common/paths.ts";
+import { readWhole } from "./common/read-chunks.ts";
 import type { EditArguments } from "./edit/edit.ts";
 
 /** A larger file is not compared while a person waits for the question. */
@@ -53,7 +54,7 @@ async function changeOfWrite(
   environment: ToolEnvironment,
 ): Promise<FileChange | undefined> {
   if (typeof path !== "string" || typeof content !== "string") return undefined;
-  const file = resolvePath(path, environment);
+  const file = await resolvePath(path, environment);
   const current = await currentText(file, environment);
   return current && { file, before: current.text, after: content };
 }
@@ -61,13 +62,12 @@ async function changeOfWrite(
 /** Undefined for what cannot be compared; without a `text` for a file that does not exist yet. */
 async function currentText(
   file: string,
-  { files }: ToolEnvironment,
+  environment: ToolEnvironment,
 ): Promise<{ readonly text: string | undefined } | undefined> {
-  if (files?.readText !== undefined) {
-    return { text: await files.readText(file).catch(() => undefined) };
+  try {
+    const bytes = await readWhole(file, environment, { maxBytes: MAX_BYTES });
+    return bytes && { text: bytes.toString() };
+  } catch (error) {
+    return isWorkspaceError(error, "not_found") ? { text: undefined } : undefined;
   }
-  const found = await stat(file).catch(() => undefined);
-  if (found === undefined) return { text: undefined };
-  if (!found.isFile() || found.size > MAX_BYTES) return undefined;
-  return { text: await readFile(file, "utf8") };
 }

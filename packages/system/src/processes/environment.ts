@@ -1,35 +1,11 @@
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { FileQueue } from "../base/files/file-queue.ts";
 import type { ProtectedFiles } from "../base/files/protected-files.ts";
 import type { OutputMask } from "./output-mask.ts";
-import type { OutputSink } from "./output-pump.ts";
 import type { ProcessOutcome } from "./process.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SandboxReason } from "./sandbox-refusal.ts";
-
-/** The files as somebody else has them, such as an editor with buffers that are not saved yet. */
-export interface FileAccess {
-  /** The text of a file; throws if there is none. */
-  readonly readText?: ((path: string, signal?: AbortSignal) => Promise<string>) | undefined;
-  /** Replaces the text of a file, or creates it. */
-  readonly writeText?: ((path: string, text: string) => Promise<void>) | undefined;
-}
-
-/** A command of the `bash` tool that runs somewhere else, such as in the terminal of an editor. */
-export interface ForeignCommand {
-  readonly toolCallId: string;
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  /** What differs from the environment of this process; a variable to be without is empty. */
-  readonly variables: Readonly<Record<string, string>>;
-  readonly onOutput: OutputSink;
-  readonly signal: AbortSignal;
-  readonly timeoutMs?: number | undefined;
-}
-
-/** Runs a command to its end, or until the signal or the time limit ends it. */
-export type CommandRunner = (command: ForeignCommand) => Promise<CommandOutcome>;
 
 /** How a command ended, wherever it ran. */
 export type CommandOutcome = ProcessOutcome | { readonly kind: "unknown" };
@@ -46,6 +22,14 @@ export interface LeaveQuestion {
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths start here. */
   readonly cwd: string;
+  /** Where the tools act: every effect of theirs goes through it. */
+  readonly workspace: Workspace;
+  /** The workspace of one call of `bash`; by default as for the others. */
+  readonly workspaceOf?: ((toolCallId: string) => Workspace) | undefined;
+  /** The workspace of calls that a person lets leave the sandbox. */
+  readonly outside?: (() => Workspace) | undefined;
+  /** Whether the workspace has paths of Windows; default as this machine. */
+  readonly isWindows?: boolean | undefined;
   /** More folders that the work is about. */
   readonly additionalDirectories?: readonly string[] | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -91,14 +75,8 @@ export interface ToolEnvironment {
   readonly inheritKeys?: boolean | undefined;
   /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */
   readonly bashTimeoutMs?: number | undefined;
-  /** Where `read`, `edit` and `write` find texts; by default on the disk. */
-  readonly files?: FileAccess | undefined;
-  /** Runs the commands of the `bash` tool; by default they are children of this process. */
-  readonly runCommand?: CommandRunner | undefined;
   /** Whether the current model reads images; default yes. */
   readonly modelSupportsImages?: (() => boolean) | undefined;
-  /** ripgrep's executable; `null` searches without it; default the one that came with the package. */
-  readonly ripgrepPath?: string | null | undefined;
 }
 
 /** Real paths of files and folders whose content no copy of a folder may hold. */

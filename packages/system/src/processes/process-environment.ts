@@ -43,25 +43,33 @@ const unattended: Readonly<Record<string, string>> = {
   AI_AGENT: "pi",
 };
 
+type CommandEnvironment = Pick<ToolEnvironment, "inheritKeys" | "keyVariables" | "namedVariables">;
+
 /**
  * The environment of a shell command: the host's, without provider keys (unless `inheritKeys`) and
  * without the host's own repository and session, set up so that no program waits for a person.
  */
 export function processEnvironment(
-  environment: Pick<
-    ToolEnvironment,
-    "environment" | "inheritKeys" | "keyVariables" | "namedVariables"
-  >,
+  environment: CommandEnvironment & Pick<ToolEnvironment, "environment">,
   sessionVariables: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  const removed = new Set([...repositoryVariables, ...staleSessionVariables]);
-  if (environment.inheritKeys !== true) {
-    const { keyVariables = [], namedVariables = [] } = environment;
-    for (const name of [...keyVariables, ...namedVariables]) removed.add(name);
-  }
-  const variables: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment.environment)) {
-    if (value !== undefined && !removed.has(name)) variables[name] = value;
-  }
-  return { ...variables, ...unattended, ...sessionVariables };
+  const changes = environmentChanges(environment, sessionVariables);
+  const all = Object.entries({ ...environment.environment, ...changes });
+  return Object.fromEntries(
+    all.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])),
+  );
+}
+
+/** The same as a difference to the variables of a workspace, wherever that is; `null` removes one. */
+export function environmentChanges(
+  { inheritKeys, keyVariables = [], namedVariables = [] }: CommandEnvironment,
+  sessionVariables: Readonly<Record<string, string>> = {},
+): Record<string, string | null> {
+  const keys = inheritKeys === true ? [] : [...keyVariables, ...namedVariables];
+  const removed = [...repositoryVariables, ...staleSessionVariables, ...keys];
+  return {
+    ...Object.fromEntries(removed.map((name) => [name, null])),
+    ...unattended,
+    ...sessionVariables,
+  };
 }

@@ -1,3 +1,5 @@
+import type { WorkspaceReach } from "@tau-agent/rpc-protocol/workspace";
+
 export interface PlainCommand {
   readonly file: string;
   readonly args: readonly string[];
@@ -55,11 +57,10 @@ export interface Sandbox {
    */
   refuseRead(path: string, shown: string): void;
   /**
-   * For a file that is open already: a link on the way to it may have been exchanged since the check.
-   *
-   * @throws {ToolError} it may not be read
+   * What a call may open: a link on the way to it may be exchanged after {@link Sandbox.refuseRead} and
+   * {@link Sandbox.refuseWrite}.
    */
-  refuseOpened(descriptor: number, shown: string): void;
+  reach(action: "read" | "write"): WorkspaceReach;
   /** @throws {ToolError} the file, or what its links lead to, may not be changed or made */
   refuseWrite(path: string, shown: string): void;
   /** Whether a file may be read; for searches, which skip the others. */

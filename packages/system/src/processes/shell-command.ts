@@ -1,7 +1,13 @@
-import type { ToolEnvironment } from "./environment.ts";
+import {
+  isWorkspaceError,
+  type Workspace,
+  type WorkspaceExit,
+} from "@tau-agent/rpc-protocol/workspace";
+import type { CommandOutcome, ToolEnvironment } from "./environment.ts";
 import type { OutputSink } from "./output-pump.ts";
-import { type ProcessOutcome, type ProcessRequest, runProcess } from "./process.ts";
-import { processEnvironment } from "./process-environment.ts";
+import type { ProcessRequest } from "./process.ts";
+import { environmentChanges, processEnvironment } from "./process-environment.ts";
+import { ProcessError } from "./process-error.ts";
 import { findShell } from "./shell.ts";
 
 export function commandVariables(
@@ -17,31 +23,47 @@ export interface ShellLine {
   readonly sessionVariables?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface ShellCommand extends ShellLine, Pick<ProcessRequest, "onStarted"> {
+export interface ShellCommand extends ShellLine {
+  /** Default: that of the environment. */
+  readonly workspace?: Workspace | undefined;
+  /** All its variables, instead of those of the workspace. */
+  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Called once it runs, with what kills it and all that came from it, also after its own end. */
+  readonly onStarted?: ((kill: () => void) => void) | undefined;
 }
 
 /**
  * Runs a command line in the session's shell and directory.
  *
  * @throws {ProcessError} the shell or the directory is not there
+ * @throws {WorkspaceError} the workspace cannot run it, or was lost
  */
 export async function runShellCommand(
   environment: ToolEnvironment,
-  { command, sessionVariables, ...request }: ShellCommand,
-): Promise<ProcessOutcome> {
-  return runProcess({
-    ...shellProcess(environment, { command, sessionVariables }),
-    ...request,
-    processes: environment.processes,
-    sandbox: environment.sandbox,
-  });
+  request: ShellCommand,
+): Promise<CommandOutcome> {
+  const { command, workspace = environment.workspace, signal, timeoutMs } = request;
+  const { onOutput, onStarted } = request;
+  try {
+    const running = await workspace.spawn({
+      ...{ command: withPrefix(command, environment), cwd: environment.cwd, timeoutMs, signal },
+      environment: changesOf(environment, request),
+      onOutput: (bytes, stream) =>
+        onOutput(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), stream),
+    });
+    onStarted?.(() => void running.kill("SIGKILL").catch(() => {}));
+    return outcomeOf(await running.done, signal);
+  } catch (error) {
+    if (isWorkspaceError(error, "aborted")) return { kind: "aborted" };
+    throw isWorkspaceError(error) && error.cause instanceof ProcessError ? error.cause : error;
+  }
 }
 
 /**
- * The process that runs a command line.
+ * The process of this machine that runs a command line.
  *
  * @throws {ProcessError} there is no shell
  */
@@ -49,11 +71,37 @@ export function shellProcess(
   environment: ToolEnvironment,
   { command, sessionVariables }: ShellLine,
 ): Required<Pick<ProcessRequest, "file" | "args" | "variables">> & { readonly cwd: string } {
-  const prefix = environment.shellCommandPrefix;
   return {
     file: findShell(environment),
-    args: ["-c", prefix ? `${prefix}\n${command}` : command],
+    args: ["-c", withPrefix(command, environment)],
     cwd: environment.cwd,
     variables: processEnvironment(environment, sessionVariables),
   };
+}
+
+function withPrefix(command: string, { shellCommandPrefix: prefix }: ToolEnvironment): string {
+  return prefix ? `${prefix}\n${command}` : command;
+}
+
+function changesOf(
+  environment: ToolEnvironment,
+  { variables, sessionVariables }: ShellCommand,
+): Record<string, string | null> {
+  const changes = environmentChanges(environment, sessionVariables);
+  if (variables === undefined) return changes;
+  const own = Object.keys(environment.environment).map((name) => [name, null] as const);
+  const given = Object.entries(variables).map(([name, value]) => [name, value ?? null] as const);
+  return { ...Object.fromEntries([...own, ...given]), ...changes };
+}
+
+function outcomeOf(
+  { exitCode, signal, timedOut }: WorkspaceExit,
+  abort: AbortSignal | undefined,
+): CommandOutcome {
+  if (timedOut) return { kind: "timed_out" };
+  if (exitCode !== null) return { kind: "exited", exitCode };
+  if (abort?.aborted) return { kind: "aborted" };
+  return signal === undefined
+    ? { kind: "unknown" }
+    : { kind: "signalled", signal: signal as NodeJS.Signals };
 }

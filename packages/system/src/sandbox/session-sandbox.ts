@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
-import { openedPath } from "../base/files/opened-path.ts";
+import { join, parse, relative } from "node:path";
+import type { WorkspaceReach } from "@tau-agent/rpc-protocol/workspace";
 import { missingFolder } from "../processes/process.ts";
 import { ProcessError } from "../processes/process-error.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "../processes/sandbox.ts";
@@ -16,7 +16,7 @@ import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { behindDoor } from "./network/open-door.ts";
 import { isOfHost, readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
 import { PrivateFolders } from "./paths/private-folders.ts";
-import { protectedPlaces } from "./paths/protected-places.ts";
+import { hostPlacesIn, protectedPlaces } from "./paths/protected-places.ts";
 import { resolveLinks } from "./paths/resolve-links.ts";
 import { SandboxPaths, type SandboxPlaces } from "./paths/sandbox-paths.ts";
 import { type SandboxPolicy, settingPath } from "./policy/sandbox-settings.ts";
@@ -96,9 +96,10 @@ export class SessionSandbox implements Sandbox {
     if (reason !== undefined) throw refusal("read", shown, reason);
   }
 
-  refuseOpened(descriptor: number, shown: string): void {
-    const path = openedPath(descriptor);
-    if (path !== undefined) this.refuseRead(path, shown);
+  reach(action: "read" | "write"): WorkspaceReach {
+    const { denied, writable, cwd, readOnly, hostNamed } = this.#paths;
+    if (action === "read") return { allow: [parse(cwd).root], deny: denied };
+    return { allow: writable, deny: [...denied, ...readOnly, ...hostPlacesIn(cwd, hostNamed)] };
   }
 
   refuseWrite(path: string, shown: string): void {

@@ -54,8 +54,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   sessionDirectory: text,
   name: text,
   isWorkspaceOfClient: anything,
-  files: object,
-  runCommand: callable,
+  overlay: callable,
   tools: object,
   toolExecution: oneOf(["sequential", "parallel"]),
   customTools: list,
@@ -130,10 +129,10 @@ const words: OptionCheck = {
   expected: '"memory", "continue", {path} or {kind}',
 };
 
-/** Where files and commands are elsewhere, the folder need not be here. */
+/** Where a client or a workspace has the files, the folder need not be here. */
 function checkFolder(options: CreateAgentSessionOptions): void {
-  const { cwd, workspace, files, runCommand } = options;
-  if (files !== undefined || runCommand !== undefined || workspace !== undefined) return;
+  const { cwd, workspace, overlay } = options;
+  if (overlay !== undefined || workspace !== undefined) return;
   if (cwd === undefined) checkOptions(options, { cwd: required(text) });
   const path = resolve(cwd ?? "");
   const found = statSync(path, { throwIfNoEntry: false });

@@ -16,7 +16,7 @@ export function likeSession(
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
   const baseDirectory = options.baseDirectory ?? options.cwd;
   // A client knows the folder and the calls of its own session only.
-  const onDisk = { beforeOpen: undefined, files: undefined, runCommand: undefined };
+  const onDisk = { beforeOpen: undefined, overlay: undefined };
   return {
     ...options,
     sandbox: sandbox?.inherited ?? options.sandbox,

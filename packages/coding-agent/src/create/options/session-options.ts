@@ -12,7 +12,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { SessionStore } from "@tau-agent/sessions";
 import type { SessionStart } from "@tau-agent/sessions/log";
-import type { CommandRunner, FileAccess, SandboxChange, SettingsStore } from "@tau-agent/system";
+import type { SandboxChange, SettingsStore } from "@tau-agent/system";
 import type { RewindOptions } from "@tau-agent/worktrees";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { PromptResourcesOptions } from "../../resources/read-resources.ts";
@@ -103,10 +103,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** Folder for session files, used exactly as given. */
   readonly sessionDirectory?: string | undefined;
   readonly name?: string | undefined;
-  /** Where `read`, `edit` and `write` find texts; by default on the disk. Not for subagents. */
-  readonly files?: FileAccess | undefined;
-  /** Runs the commands of the `bash` tool; by default they are children. Not for subagents. */
-  readonly runCommand?: CommandRunner | undefined;
+  /**
+   * Lays something over this machine where tools act on it, such as the files of an editor; for one call of
+   * `bash`, too. Not for subagents.
+   */
+  readonly overlay?: ((local: Workspace, toolCallId?: string) => Workspace) | undefined;
   /** Which built-in tools are active; all by default. */
   readonly tools?: ToolSelection | undefined;
   /**

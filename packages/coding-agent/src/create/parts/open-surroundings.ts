@@ -8,7 +8,6 @@ import {
 } from "@tau-agent/models";
 import { openSession } from "@tau-agent/sessions/log";
 import {
-  createLocalWorkspace,
   credentialsOfClient,
   credentialsOfFunction,
   HostRequests,
@@ -136,7 +135,7 @@ function beginBase(
     environment,
     places,
     workingFolder: new WorkingFolder(places),
-    workspace: reached?.workspace ?? createLocalWorkspace({ cwd: places.cwd }),
+    workspace: disk && reached?.workspace,
     standing: reached?.standing ?? new WorkspaceStanding("local", "local"),
     disk,
     settings,

@@ -13,8 +13,8 @@ export interface SessionBase {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly places: Places;
   readonly workingFolder: WorkingFolder;
-  /** Where its tools act, and where its project is. */
-  readonly workspace: Workspace;
+  /** Where its tools act, and where its project is; undefined for this machine. */
+  readonly workspace: Workspace | undefined;
   /** Whether it can be reached. */
   readonly standing: WorkspaceStanding;
   /** The disk of the project; undefined for this machine's. */

@@ -1,10 +1,11 @@
 import { realpathSync } from "node:fs";
-import { join } from "node:path";
+import { join, win32 } from "node:path";
 import {
   createOutputMask,
   FileQueue,
   isolatedTreeOf,
   keyFileNames,
+  type LocalWorkspace,
   ProtectedFiles,
   type ToolEnvironment,
 } from "@tau-agent/system";
@@ -12,6 +13,8 @@ import { ClosedPaths } from "../../permissions/closed-paths.ts";
 import { isolatedCopyOf } from "../../permissions/isolated-paths.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
+import { localWorkspace } from "../../tools/common/local-place.ts";
+import type { SessionSetup } from "../options/session-options.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
 export function createToolEnvironment(
@@ -19,13 +22,26 @@ export function createToolEnvironment(
   telemetry: SessionTelemetry | undefined,
 ): ToolEnvironment {
   const { options, places, settings, workingFolder, permissions } = draft.surroundings;
-  const { environment, processes } = draft.surroundings;
+  const { environment, processes, workspace, disk } = draft.surroundings;
   const { sandbox } = draft.surroundings.sandboxed;
   const { agentDirectory } = places;
   const { keys } = draft;
   let closed: ClosedPaths | undefined;
+  const protectedFiles = new ProtectedFiles(agentDirectory, keyFileNames, places.secretFiles);
+  const shellPath = settings.get("shellPath");
+  const fileQueue = new FileQueue();
+  const { homeDirectory } = disk ?? places;
+  const acting =
+    workspace === undefined
+      ? placesHere(options, () =>
+          localWorkspace({
+            ...{ cwd: workingFolder.cwd, homeDirectory, fileQueue },
+            ...{ environment, processes, sandbox, shellPath, protectedFiles },
+          }),
+        )
+      : { workspace, isWindows: disk?.path === win32 };
   return {
-    homeDirectory: places.homeDirectory,
+    homeDirectory,
     additionalDirectories: places.additionalDirectories,
     temporaryDirectory: sandbox?.outputDirectory ?? places.temporaryDirectory,
     environment,
@@ -41,9 +57,10 @@ export function createToolEnvironment(
       const worktreesRoot = join(agentDirectory, "worktrees");
       return isolatedCopyOf(workingFolder.cwd, { standsFor, worktreesRoot });
     },
-    writeRoot: () => writeRootOf(workingFolder.cwd, agentDirectory),
-    fileQueue: new FileQueue(),
-    shellPath: settings.get("shellPath"),
+    writeRoot: () =>
+      workspace === undefined ? writeRootOf(workingFolder.cwd, agentDirectory) : undefined,
+    fileQueue,
+    shellPath,
     shellCommandPrefix: settings.get("shellCommandPrefix"),
     get keyVariables() {
       return keys.known.read().variables;
@@ -55,15 +72,31 @@ export function createToolEnvironment(
     get namedVariables() {
       return keys.known.read().namedVariables;
     },
-    protectedFiles: new ProtectedFiles(agentDirectory, keyFileNames, places.secretFiles),
+    protectedFiles,
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     createOutputMask: () => (settings.get("tools.maskKeys") ? createOutputMask(keys) : undefined),
-    files: options.files,
-    runCommand: options.runCommand,
+    ...acting,
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => draft.session.models.model?.input.includes("image") ?? true,
     sessionVariables: () => sessionVariables(draft.session),
     traceparentOf: telemetry && ((toolCallId) => telemetry.traceparentOf(toolCallId)),
+  };
+}
+
+/** This machine, and what a client lays over it. */
+function placesHere(
+  { overlay }: SessionSetup,
+  createLocal: () => LocalWorkspace,
+): Pick<ToolEnvironment, "workspace" | "workspaceOf" | "outside"> {
+  const local = createLocal();
+  const outside = () => local.withoutSandbox();
+  if (overlay === undefined) return { workspace: local, outside };
+  const { isSandboxed } = local;
+  return {
+    workspace: overlay(local),
+    // Where the client runs it, no sandbox of this host is around it.
+    workspaceOf: (toolCallId) => (isSandboxed ? local : overlay(local, toolCallId)),
+    outside,
   };
 }
 

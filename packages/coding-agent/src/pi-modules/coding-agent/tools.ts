@@ -17,6 +17,7 @@ import { ExtensionError } from "../../extensions/api/errors.ts";
 import type { BashOperations } from "../../extensions/api/events.ts";
 import type { ExtensionTool, ExtensionToolResult } from "../../extensions/api/tool.ts";
 import { followCommand } from "../../tools/bash/bash.ts";
+import { withWorkspace } from "../../tools/common/local-place.ts";
 import { createTools } from "../../tools/index.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
@@ -51,13 +52,15 @@ export function piTools(places: HostPlaces): object {
   const fileQueue = new FileQueue();
   const processes = new ProcessRegistry({ systemRoot: places.environment.SystemRoot });
   const environmentFor = (cwd: string, options: PiToolOptions = {}): ToolEnvironment => ({
-    cwd,
-    environment: places.environment,
-    homeDirectory: places.homeDirectory,
+    ...withWorkspace({
+      cwd,
+      environment: places.environment,
+      homeDirectory: places.homeDirectory,
+      fileQueue,
+      processes,
+      shellCommandPrefix: options.commandPrefix,
+    }),
     temporaryDirectory: places.temporaryDirectory,
-    fileQueue,
-    processes,
-    shellCommandPrefix: options.commandPrefix,
   });
   const create =
     (name: ToolName) =>
@@ -138,10 +141,9 @@ function withOptions(
 function localBash(environmentFor: (cwd: string) => ToolEnvironment): BashOperations {
   return {
     exec: async (command, cwd, { onData, signal, timeout, env }) => {
-      const base = environmentFor(cwd);
-      const environment = env === undefined ? base : { ...base, environment: env };
-      const outcome = await runShellCommand(environment, {
+      const outcome = await runShellCommand(environmentFor(cwd), {
         command,
+        variables: env,
         signal,
         timeoutMs: timeout === undefined ? undefined : timeout * 1000,
         sessionVariables: {},

@@ -7,7 +7,7 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import {
-  type ProcessOutcome,
+  type CommandOutcome,
   ProcessRegistry,
   runShellCommand,
   type ToolEnvironment,
@@ -103,7 +103,7 @@ async function runCommand(
   const place = `${fileName}-verify-${attempt}-${index + 1}`;
   const file = `${place}-${name.replace(/[^\w.-]+/g, "-").slice(0, 40)}.log`;
   const output = new OutputFile(join(artifactsFolder, file));
-  let outcome: ProcessOutcome | undefined;
+  let outcome: CommandOutcome | undefined;
   let failure: string | undefined;
   try {
     outcome = await runShellCommand(environment, {
@@ -129,7 +129,7 @@ async function runCommand(
   };
 }
 
-function exitCodeOf(outcome: ProcessOutcome): number {
+function exitCodeOf(outcome: CommandOutcome): number {
   switch (outcome.kind) {
     case "exited":
       return outcome.exitCode;
@@ -139,5 +139,7 @@ function exitCodeOf(outcome: ProcessOutcome): number {
       return 128 + constants.signals[outcome.signal];
     case "aborted":
       return 130;
+    case "unknown":
+      return NOT_STARTED;
   }
 }

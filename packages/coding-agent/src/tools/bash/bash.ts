@@ -1,5 +1,6 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import {
   type CommandOutcome,
   commandVariables,
@@ -78,7 +79,7 @@ async function startJob(
     const text = `Started in the background as ${jobId}.${toolsText(jobs.offerTools())}`;
     return { content: [{ type: "text", text }], details: { jobId } };
   } catch (error) {
-    throw error instanceof ProcessError ? toolErrorOf(error) : error;
+    throw toolErrorOf(error);
   }
 }
 
@@ -91,11 +92,18 @@ function toolsText({ names, areCalledByName }: OfferedTools): string {
     : ` Follow it with ${names.join(", ")}.`;
 }
 
-function toolErrorOf(error: ProcessError): ToolError {
-  if (error.code === "sandbox_unavailable") {
-    return new SandboxRefusal(error.code, error.message, undefined, { cause: error });
+/** What kept a command from its start or its end, as a result; other errors pass. */
+function toolErrorOf(error: unknown): unknown {
+  const options = { cause: error };
+  if (isWorkspaceError(error, "lost")) {
+    return new ToolError(`Command ended: workspace lost. ${error.message}`, undefined, options);
   }
-  return new ToolError(error.message, undefined, { cause: error });
+  if (isWorkspaceError(error)) return new ToolError(error.message, undefined, options);
+  if (!(error instanceof ProcessError)) return error;
+  if (error.code === "sandbox_unavailable") {
+    return new SandboxRefusal(error.code, error.message, undefined, options);
+  }
+  return new ToolError(error.message, undefined, options);
 }
 
 /** What {@link followCommand} needs besides the command. */
@@ -134,7 +142,7 @@ export async function followCommand(
     const failure = failureText(outcome, timeout, mayAskForMore);
     return finalResult(outcome, await output.finish(), { failure, ...options });
   } catch (error) {
-    throw error instanceof ProcessError ? toolErrorOf(error) : error;
+    throw toolErrorOf(error);
   } finally {
     updates.stop();
   }

@@ -1,10 +1,10 @@
 import { constants } from "node:os";
 import {
+  type CommandOutcome,
   OutputBuffer,
   type OutputMask,
   OutputSanitizer,
   type OutputStream,
-  type ProcessOutcome,
   runShellCommand,
   type ToolEnvironment,
 } from "@tau-agent/system";
@@ -62,7 +62,7 @@ export async function runBash(command: string, options: RunBashOptions): Promise
   };
 }
 
-function exitCodeOf(outcome: ProcessOutcome): number | undefined {
+function exitCodeOf(outcome: CommandOutcome): number | undefined {
   if (outcome.kind === "exited") return outcome.exitCode;
   if (outcome.kind === "signalled") return 128 + constants.signals[outcome.signal];
   return undefined;

@@ -1,10 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalWorkspace } from "@tau-agent/system";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { resolveExistingPath, resolvePath } from "./paths.ts";
+import { existingPath, resolvePath } from "./paths.ts";
 
-const base = { cwd: "/work", homeDirectory: "/home/me" };
+const base = {
+  cwd: "/work",
+  homeDirectory: "/home/me",
+  workspace: createLocalWorkspace({ cwd: "/" }),
+};
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "tau-paths-"));
@@ -21,8 +26,8 @@ it.each([
   ["file:///tmp/100%", "/tmp/100%"],
   ["a\u00A0b", "/work/a b"],
   ["../x", "/x"],
-])("resolves %s to %s", (written, expected) => {
-  expect(resolvePath(written, base)).toBe(expected);
+])("resolves %s to %s", async (written, expected) => {
+  expect(await resolvePath(written, base)).toBe(expected);
 });
 
 it.each([
@@ -32,23 +37,30 @@ it.each([
   ["Capture d'\u00E9cran.png", "Capture d\u2019e\u0301cran.png"],
   ["it's.txt", "it\u2019s.txt"],
   ["odd\u00A0name.txt", "odd\u00A0name.txt"],
-])("finds %s under the spelling on disk", (written, onDisk) => {
+])("finds %s under the spelling on disk", async (written, onDisk) => {
   writeFileSync(join(directory, onDisk), "");
-  const found = resolveExistingPath(written, { ...base, cwd: directory });
+  const found = await existingPath(written, { ...base, cwd: directory });
   expect(found).toBe(join(directory, onDisk));
 });
 
-it("keeps the plain path when no spelling exists", () => {
-  const found = resolveExistingPath("none", { ...base, cwd: directory });
+it("keeps the plain path when no spelling exists", async () => {
+  const found = await existingPath("none", { ...base, cwd: directory });
   expect(found).toBe(join(directory, "none"));
 });
 
-it("takes a name with @ as it is where that file or folder exists", () => {
+it("takes a name with @ as it is where that file or folder exists", async () => {
   writeFileSync(join(directory, "@notes"), "");
   mkdirSync(join(directory, "@scope"));
   const own = { ...base, cwd: directory };
-  expect(resolvePath("@notes", own)).toBe(join(directory, "@notes"));
-  expect(resolvePath("@scope/new", own)).toBe(join(directory, "@scope", "new"));
-  expect(resolveExistingPath("@other/x", own)).toBe(join(directory, "other", "x"));
-  expect(resolvePath("@/etc/x", own)).toBe("/etc/x");
+  expect(await resolvePath("@notes", own)).toBe(join(directory, "@notes"));
+  expect(await resolvePath("@scope/new", own)).toBe(join(directory, "@scope", "new"));
+  expect(await existingPath("@other/x", own)).toBe(join(directory, "other", "x"));
+  expect(await resolvePath("@/etc/x", own)).toBe("/etc/x");
+});
+
+it("writes paths as the workspace does, whatever this machine is", async () => {
+  const windows = { ...base, cwd: "C:\\work", homeDirectory: "C:\\Users\\me", isWindows: true };
+  expect(await resolvePath("a/b.ts", windows)).toBe("C:\\work\\a\\b.ts");
+  expect(await resolvePath("~/x", windows)).toBe("C:\\Users\\me\\x");
+  expect(await resolvePath("file:///C:/a%20b", windows)).toBe("C:\\a b");
 });

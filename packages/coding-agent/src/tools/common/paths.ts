@@ -1,19 +1,29 @@
-import { existsSync } from "node:fs";
-import { isAbsolute, join, resolve, sep } from "node:path";
+import { posix, sep, win32 } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ToolError } from "@tau-agent/agent";
-import { type ProtectedFiles, type Sandbox, statOf } from "@tau-agent/system";
+import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
+import { keyFileRefusal, type ProtectedFiles, type Sandbox } from "@tau-agent/system";
 
-/** Where relative paths and `~` lead. */
+/** Where relative paths and `~` lead, in the notation of the workspace. */
 export interface PathBase {
   readonly cwd: string;
   readonly homeDirectory: string;
+  readonly workspace: Pick<Workspace, "id" | "stat">;
+  /** Whether the workspace has paths of Windows; default as this machine. */
+  readonly isWindows?: boolean | undefined;
   /** Files that no tool opens, by any name. */
   readonly protectedFiles?: ProtectedFiles | undefined;
   readonly sandbox?: Pick<Sandbox, "hostPath" | "refuseRead" | "mayRead"> | undefined;
 }
 
+type PureBase = Pick<PathBase, "cwd" | "homeDirectory" | "isWindows">;
+
 const oddSpaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
+
+/** How a workspace writes paths. */
+export function pathsOf({ isWindows = sep === "\\" }: Pick<PathBase, "isWindows">) {
+  return isWindows ? win32 : posix;
+}
 
 /**
  * Makes a path as a model writes it absolute: `@path`, `~/path`, `file://`, odd spaces, relative. A
@@ -21,90 +31,124 @@ const oddSpaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
  *
  * @throws {ToolError} for a file that holds keys, or that the sandbox closes
  */
-export function resolvePath(written: string, base: PathBase): string {
-  const named = absolutePath(written, base);
+export async function resolvePath(written: string, base: PathBase): Promise<string> {
+  // Without a look, so that calls for one file keep their order.
+  const literal = written.startsWith("@") && (await isLiteral(written, base));
+  const named = literal ? pathsOf(base).resolve(base.cwd, written) : absolutePath(written, base);
   const path = base.sandbox?.hostPath(named) ?? named;
-  refuseProtected({ path, found: statOf(path) }, written, base);
+  refuseClosed(path, written, base);
   return path;
 }
 
-/** Whether a path leads to a file that holds keys, through links of any kind. */
+/** Whether a path leads to a file that holds keys, or that the sandbox closes; for searches. */
 export function isProtected(path: string, { protectedFiles, sandbox }: Partial<PathBase>): boolean {
-  if (sandbox?.mayRead(path) === false) return true;
-  return protectedFiles?.includes(path, statOf(path)) === true;
+  return sandbox?.mayRead(path) === false || protectedFiles?.paths.has(path) === true;
 }
 
-function refuseProtected(
-  { path, found }: { readonly path: string; readonly found: ReturnType<typeof statOf> },
-  written: string,
-  { protectedFiles, sandbox }: PathBase,
-): void {
+/** What is really opened is judged once it is open; this names the path as the model wrote it. */
+function refuseClosed(path: string, written: string, { protectedFiles, sandbox }: PathBase): void {
   sandbox?.refuseRead(path, written);
-  if (protectedFiles?.includes(path, found) === true) {
-    throw new ToolError(`${written} holds keys and is not opened. Ask the user to change it.`);
-  }
+  if (protectedFiles?.paths.has(path)) throw new ToolError(keyFileRefusal(written));
 }
 
 /** The path that a model means, as {@link resolvePath}, without a look at what is there. */
-export function absolutePath(written: string, base: PathBase): string {
-  const literal = resolve(base.cwd, written);
-  const [scope = ""] = written.split("/", 1);
-  if (written.startsWith("@") && (existsSync(literal) || isScope(scope, base))) return literal;
+export function absolutePath(written: string, base: PureBase): string {
+  const { isAbsolute, join, resolve, sep: separator } = pathsOf(base);
   const plain = written.replace(oddSpaces, " ");
   const path = plain.startsWith("@") ? plain.slice(1) : plain;
-  if (path.startsWith("file://")) return fromFileUrl(path);
+  if (path.startsWith("file://")) return fromFileUrl(path, base);
   if (path === "~") return base.homeDirectory;
-  if (path.startsWith("~/") || path.startsWith(`~${sep}`)) {
+  if (path.startsWith("~/") || path.startsWith(`~${separator}`)) {
     return join(base.homeDirectory, path.slice(2));
   }
   return isAbsolute(path) ? resolve(path) : resolve(base.cwd, path);
 }
 
+/** Whether a name with `@`, or the folder `@scope` of `@scope/file`, is there; `@` alone marks a path. */
+async function isLiteral(written: string, { cwd, workspace, ...base }: PathBase): Promise<boolean> {
+  const { resolve } = pathsOf(base);
+  const [scope = ""] = written.split("/", 1);
+  const look = (path: string) => workspace.stat(path).catch(() => undefined);
+  const [own, folder] = await Promise.all([
+    look(resolve(cwd, written)),
+    scope.length > 1 && scope !== written ? look(resolve(cwd, scope)) : undefined,
+  ]);
+  return own !== undefined || folder?.kind === "directory";
+}
+
 /**
- * Like {@link resolvePath} for a file that should exist: macOS writes names with other spaces,
- * accents and apostrophes than models do, so these spellings are tried too. Synchronous, so that
- * calls for one file keep their order.
+ * Opens a file that should exist by the path that a model means. macOS writes names with other spaces,
+ * accents and apostrophes than models do, so where there is nothing these spellings are tried, too.
  */
-export function resolveExistingPath(written: string, base: PathBase): string {
-  const path = absolutePath(written, base);
-  const found = statOf(path);
-  refuseProtected({ path, found }, written, base);
-  if (found !== undefined) return path;
+export async function openExisting<Opened>(
+  written: string,
+  base: PathBase,
+  open: (path: string) => Promise<Opened>,
+): Promise<Opened> {
+  const path = await resolvePath(written, base);
+  const others = otherSpellings(written, path, base);
+  if (others.length === 0) return open(path);
+  const look = () => firstThere(others, base);
+  // Far away, a question costs less than the time to ask it later.
+  const early = base.workspace.id === "local" ? undefined : look();
+  try {
+    return await open(path);
+  } catch (error) {
+    if (!isWorkspaceError(error, "not_found")) throw error;
+    const other = await (early ?? look());
+    if (other === undefined) throw error;
+    refuseClosed(other, written, base);
+    return open(other);
+  }
+}
+
+/** The path of a file that should exist; where there is none, the one that the model means. */
+export async function existingPath(written: string, base: PathBase): Promise<string> {
+  const path = await resolvePath(written, base);
+  const others = otherSpellings(written, path, base);
+  if (others.length === 0) return path;
+  const found = await firstThere([path, ...others], base);
+  if (found === undefined || found === path) return path;
+  refuseClosed(found, written, base);
+  return found;
+}
+
+async function firstThere(
+  paths: readonly string[],
+  { workspace }: PathBase,
+): Promise<string | undefined> {
+  const found = await Promise.all(paths.map((path) => workspace.stat(path).catch(() => undefined)));
+  return paths.find((_, at) => found[at] !== undefined);
+}
+
+function otherSpellings(written: string, path: string, base: PathBase): readonly string[] {
+  const { isAbsolute, resolve } = pathsOf(base);
   const exact = isAbsolute(written) ? written : resolve(base.cwd, written.replace(/^@/, ""));
   const narrow = path.replace(/ ([AaPp][Mm])\b/g, "\u202F$1");
   const decomposed = path.normalize("NFD");
-  const spellings = [
+  const spellings = new Set([
     exact,
     narrow,
     decomposed,
     path.replaceAll("'", "\u2019"),
     narrow.normalize("NFD"),
     decomposed.replaceAll("'", "\u2019"),
-  ];
-  for (const spelling of new Set(spellings)) {
-    const other = spelling === path ? undefined : statOf(spelling);
-    if (other === undefined) continue;
-    refuseProtected({ path: spelling, found: other }, written, base);
-    return spelling;
-  }
-  return path;
-}
-
-/** Whether `@scope` of `@scope/file` is a folder; `@` alone marks a path. */
-function isScope(scope: string, { cwd }: PathBase): boolean {
-  return scope.length > 1 && statOf(resolve(cwd, scope))?.isDirectory() === true;
+  ]);
+  spellings.delete(path);
+  return [...spellings];
 }
 
 /** With forward slashes, as models and globs write paths. */
-export function toPosix(path: string): string {
-  return sep === "/" ? path : path.replaceAll(sep, "/");
+export function toPosix(path: string, base: Pick<PathBase, "isWindows"> = {}): string {
+  const { sep: separator } = pathsOf(base);
+  return separator === "/" ? path : path.replaceAll(separator, "/");
 }
 
-function fromFileUrl(url: string): string {
+function fromFileUrl(url: string, { isWindows }: PureBase): string {
   try {
-    return fileURLToPath(url);
+    return fileURLToPath(url, { windows: isWindows });
   } catch {
     // Not a valid URL (a bare % or a host), so use the text after the scheme as it is.
-    return resolve(url.slice("file://".length));
+    return pathsOf({ isWindows }).resolve(url.slice("file://".length));
   }
 }

@@ -27,8 +27,9 @@ export const editTool = toolRow({
   },
   prepareArguments: prepareEditArguments,
   writtenPath: async ({ path }, environment) => {
-    const { resolveExistingPath } = await import("../common/paths.ts");
-    return environment.fileQueue.keyOf(resolveExistingPath(String(path), environment));
+    const { existingPath } = await import("../common/paths.ts");
+    const file = await existingPath(String(path), environment);
+    return environment.fileQueue.keyOf(file, environment.workspace.id);
   },
   load: async () => (await import("./edit.ts")).runEditTool,
 });

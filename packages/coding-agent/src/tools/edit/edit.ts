@@ -1,16 +1,11 @@
-import { readFile, stat } from "node:fs/promises";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import {
-  describeChange,
-  fileError,
-  formatSize,
-  openRegularFile,
-  type ToolEnvironment,
-} from "@tau-agent/system";
-import { resolveExistingPath } from "../common/paths.ts";
-import { writeText } from "../common/write-file.ts";
-import { refuseOutside } from "../common/write-root.ts";
+import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
+import { describeChange, formatSize, type ToolEnvironment } from "@tau-agent/system";
+import { fileProblem } from "../common/file-problem.ts";
+import { openExisting, resolvePath } from "../common/paths.ts";
+import { isOtherKind, readWhole } from "../common/read-chunks.ts";
+import { writeText } from "../common/write-text.ts";
 import { applyEdits, type TextEdit } from "./apply-edits.ts";
 import { boundedDetails } from "./bounded-details.ts";
 
@@ -31,22 +26,24 @@ export async function runEditTool(
   call: ToolCallContext,
 ): Promise<ToolResult> {
   const edits = editsOf(args);
-  const file = resolveExistingPath(args.path, environment);
-  return environment.fileQueue.run(file, async () => {
-    await refuseOutside(file, args.path, environment);
-    const before = await readText(file, args.path, environment);
-    const { text: after, notes } = await applyEdits(args.path, before, edits);
-    const details = boundedDetails(await describeChange(args.path, before, after));
-    call.signal.throwIfAborted();
-    await writeText(file, after, environment).catch((error: unknown) => {
-      throw fileError(error, "write", args.path);
+  const { path: shown } = args;
+  const { signal } = call;
+  const edit = async () => {
+    const { file, before } = await readExisting(shown, environment, signal);
+    const { text: after, notes } = await applyEdits(shown, before, edits);
+    const details = boundedDetails(await describeChange(shown, before, after));
+    signal.throwIfAborted();
+    await writeText(file, { shown, text: after, signal }, environment).catch(async (error) => {
+      throw await fileProblem(error, { action: "write", shown, file }, environment);
     });
     const text =
       args.edits === undefined
-        ? `Successfully replaced text in ${args.path}.`
-        : `Successfully replaced ${edits.length} block(s) in ${args.path}.`;
-    return { content: [{ type: "text", text: [text, ...notes].join(" ") }], details };
-  });
+        ? `Successfully replaced text in ${shown}.`
+        : `Successfully replaced ${edits.length} block(s) in ${shown}.`;
+    return { content: [{ type: "text" as const, text: [text, ...notes].join(" ") }], details };
+  };
+  const meant = await resolvePath(shown, environment);
+  return environment.fileQueue.run(meant, edit, environment.workspace.id);
 }
 
 /** What an edit would change; nothing is written. */
@@ -55,8 +52,7 @@ export async function previewEdit(
   environment: ToolEnvironment,
 ): Promise<{ readonly file: string; readonly before: string; readonly after: string }> {
   const edits = editsOf(args);
-  const file = resolveExistingPath(args.path, environment);
-  const before = await readText(file, args.path, environment);
+  const { file, before } = await readExisting(args.path, environment);
   const { text: after } = await applyEdits(args.path, before, edits);
   return { file, before, after };
 }
@@ -74,41 +70,41 @@ function editsOf({ oldText, newText, edits = [] }: EditArguments): TextEdit[] {
   throw new ToolError("Nothing to do. Give oldText and newText, or at least one entry in edits.");
 }
 
-async function readText(
+async function readExisting(
+  shown: string,
+  environment: ToolEnvironment,
+  signal?: AbortSignal,
+): Promise<{ readonly file: string; readonly before: string }> {
+  try {
+    return await openExisting(shown, environment, async (file) => {
+      environment.sandbox?.refuseWrite(file, shown);
+      const bytes = await readWhole(file, environment, { maxBytes: maxFileBytes, signal });
+      if (bytes === undefined) throw await tooLarge(file, shown, environment);
+      return { file, before: decoded(bytes, shown) };
+    });
+  } catch (error) {
+    if (isWorkspaceError(error, "failed") && (await isOtherKind(error, environment))) {
+      const text = `${shown} is not a regular file. Use bash to work with it.`;
+      throw new ToolError(text, undefined, { cause: error });
+    }
+    throw await fileProblem(error, { action: "read", shown }, environment);
+  }
+}
+
+async function tooLarge(
   file: string,
   shown: string,
-  { files, sandbox }: ToolEnvironment,
-): Promise<string> {
-  if (files?.readText !== undefined) return files.readText(file);
-  const bytes = await readBytes(file, shown, sandbox);
+  { workspace }: ToolEnvironment,
+): Promise<ToolError> {
+  const size = formatSize((await workspace.stat(file))?.size ?? maxFileBytes);
+  return new ToolError(`${shown} is too large to edit (${size}). Use bash, for example sed.`);
+}
+
+function decoded(bytes: Uint8Array, shown: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     const text = `${shown} is not valid UTF-8, so editing it could damage it. Use bash instead.`;
     throw new ToolError(text, undefined, { cause: error });
-  }
-}
-
-async function readBytes(
-  file: string,
-  shown: string,
-  sandbox: ToolEnvironment["sandbox"],
-): Promise<Buffer> {
-  try {
-    const found = await stat(file);
-    if (!found.isFile() && !found.isDirectory()) {
-      throw new ToolError(`${shown} is not a regular file. Use bash to work with it.`);
-    }
-    if (found.size > maxFileBytes) {
-      const size = formatSize(found.size);
-      throw new ToolError(`${shown} is too large to edit (${size}). Use bash, for example sed.`);
-    }
-    const check = sandbox && ((opened: number) => sandbox.refuseOpened(opened, shown));
-    const handle = await openRegularFile(file, check);
-    // Reading a directory is an error with a text of its own.
-    if (handle === undefined) return await readFile(file);
-    return await handle.readFile().finally(() => handle.close());
-  } catch (error) {
-    throw fileError(error, "read", shown);
   }
 }

@@ -1,4 +1,5 @@
 import { chmodSync, symlinkSync } from "node:fs";
+import { rgPath } from "@vscode/ripgrep";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   textOf,
@@ -14,12 +15,12 @@ beforeEach(() => {
 afterEach(() => workspace[Symbol.dispose]());
 
 describe.each([
-  ["with ripgrep", undefined],
+  ["with ripgrep", rgPath],
   ["without ripgrep", null],
   ["with a ripgrep that cannot be started", "/no/such/rg"],
-])("%s", (_title, ripgrepPath) => {
+])("%s", (_title, ripgrep) => {
   const grep = (args: GrepArguments, call = toolCall()) =>
-    runGrepTool(args, workspace.environment({ ripgrepPath }), call);
+    runGrepTool(args, workspace.environment({ ripgrep }), call);
   const lines = async (args: GrepArguments) => textOf(await grep(args)).split("\n");
 
   it("shows path, line number and text, in the order of paths", async () => {
@@ -152,10 +153,10 @@ describe.skipIf(process.platform === "win32")("a ripgrep that", () => {
   const summary = `echo '{"type":"summary","data":{}}'`;
   const grep = async (script: string) => {
     workspace.write({ "bin/rg": `#!/bin/sh\n${script}\n`, f: "hit" });
-    const ripgrepPath = workspace.path("bin/rg");
-    chmodSync(ripgrepPath, 0o755);
+    const ripgrep = workspace.path("bin/rg");
+    chmodSync(ripgrep, 0o755);
     return textOf(
-      await runGrepTool({ pattern: "hit" }, workspace.environment({ ripgrepPath }), toolCall()),
+      await runGrepTool({ pattern: "hit" }, workspace.environment({ ripgrep }), toolCall()),
     );
   };
 

@@ -1,15 +1,12 @@
-import { join } from "node:path";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { type GlobFilter, globFilter, type ToolEnvironment } from "@tau-agent/system";
+import type { WorkspaceMatch } from "@tau-agent/rpc-protocol/workspace";
+import type { ToolEnvironment } from "@tau-agent/system";
 import { listResult } from "../common/list-text.ts";
-import { isProtected } from "../common/paths.ts";
+import { isProtected, pathsOf } from "../common/paths.ts";
 import { countArgument } from "../common/schema.ts";
-import { searchRoot } from "../common/search-root.ts";
+import { relativeTo, searchPlaces } from "../common/search-places.ts";
 import { MatchList } from "./match-list.ts";
-import { plainSearch } from "./plain-search.ts";
-import { findRipgrep, searchWithRipgrep } from "./ripgrep.ts";
-import type { Search } from "./search.ts";
 
 const defaultLimit = 100;
 const maxContext = 1000;
@@ -33,29 +30,28 @@ export async function runGrepTool(
 ): Promise<ToolResult> {
   if (args.pattern === "") throw new ToolError("The pattern is empty. Give a text to search for.");
   const limit = countArgument(args.limit) ?? defaultLimit;
-  const context = contextOf(args.context);
-  const glob = args.glob?.trim() || undefined;
-  const list = new MatchList(limit, context);
-  const root = await searchRoot(args.path, environment);
-  const isClosed = root.isDirectory ? environment.closedBelow?.("grep", root.path) : undefined;
-  const mayShow = (path: string) => !isProtected(path, environment) && isClosed?.(path) !== true;
-  const search: Search = {
-    pattern: args.pattern,
-    isLiteral: args.literal === true,
-    ignoresCase: args.ignoreCase === true,
-    context,
-    root,
-    glob,
-    filter: glob === undefined ? undefined : filterOf(glob),
-    signal: call.signal,
-    limit,
-    onLine: (line) => !mayShow(join(root.path, line.path)) || list.add(line),
-  };
-  call.signal.throwIfAborted();
-  const ripgrep = await findRipgrep(environment);
-  if (ripgrep === undefined || !(await searchWithRipgrep(ripgrep, search, environment))) {
-    await plainSearch(search);
-  }
+  const { matches, truncated, root } = await searchPlaces(
+    {
+      kind: "grep",
+      pattern: args.pattern,
+      glob: args.glob?.trim() || undefined,
+      ignoreCase: args.ignoreCase,
+      literal: args.literal,
+      context: contextOf(args.context),
+      ...{ limit, signal: call.signal },
+    },
+    {
+      written: args.path,
+      mayShow: (path) => !isProtected(path, environment),
+    },
+    environment,
+  );
+  const list = new MatchList(limit);
+  const paths = pathsOf(environment);
+  const shownPath = ({ path }: WorkspaceMatch) =>
+    path === root ? paths.basename(root) : relativeTo(root, path, environment);
+  const areAllTaken = matches.every((match) => list.add(shownPath(match), match));
+  if (areAllTaken && truncated && matches.length >= limit) list.isLimitReached = true;
   if (list.matchCount === 0) return { content: [{ type: "text", text: "No matches found" }] };
   return resultOf(list, limit);
 }
@@ -63,18 +59,6 @@ export async function runGrepTool(
 function contextOf(lines: number | undefined): number {
   if (lines === undefined || !(lines > 0)) return 0;
   return Math.min(maxContext, Math.floor(lines));
-}
-
-function filterOf(glob: string): GlobFilter {
-  if (!glob.startsWith("!")) return globFilter(glob);
-  const { matches } = globFilter(glob.slice(1));
-  // As in .gitignore, a matching directory includes everything below it.
-  const isExcluded = (path: string): boolean => {
-    if (matches(path)) return true;
-    const slash = path.lastIndexOf("/");
-    return slash !== -1 && isExcluded(path.slice(0, slash));
-  };
-  return { matches: (path) => !isExcluded(path), canMatchBelow: () => true };
 }
 
 function resultOf(list: MatchList, limit: number): ToolResult {

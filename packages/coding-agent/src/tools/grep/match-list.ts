@@ -1,8 +1,9 @@
+import type { WorkspaceMatch } from "@tau-agent/rpc-protocol/workspace";
 import { maxOutputBytes, truncateLine } from "@tau-agent/system";
 
 const maxLineCharacters = 500;
 
-/** A line a search reports. */
+/** A line to show. */
 export interface FoundLine {
   readonly path: string;
   readonly number: number;
@@ -13,55 +14,63 @@ export interface FoundLine {
 /** Collects what a search finds, up to its limits. */
 export class MatchList {
   readonly #limit: number;
-  readonly #context: number;
   readonly #found: FoundLine[] = [];
   #matchCount = 0;
   #bytes = 0;
-  #lastMatch: FoundLine | undefined;
   isLimitReached = false;
   hasCutLines = false;
 
-  constructor(limit: number, context: number) {
+  constructor(limit: number) {
     this.#limit = limit;
-    this.#context = context;
   }
 
   get matchCount(): number {
     return this.#matchCount;
   }
 
-  /** Takes a line; false when nothing more is wanted. */
-  add(line: FoundLine): boolean {
-    if (line.isMatch && this.#matchCount === this.#limit) {
+  /** Takes a match with the lines around it; false when nothing more is wanted. */
+  add(path: string, { line = 0, text = "", before = [], after = [] }: WorkspaceMatch): boolean {
+    if (this.#matchCount === this.#limit) {
       this.isLimitReached = true;
-      this.#dropContextOfNextMatch();
       return false;
     }
-    const text = truncateLine(line.text.replace(/\r$/, ""), maxLineCharacters);
-    if (text.length < line.text.length - 1) this.hasCutLines = true;
-    const kept = { ...line, text };
-    this.#found.push(kept);
-    if (line.isMatch) {
-      this.#matchCount++;
-      this.#lastMatch = kept;
+    this.#matchCount++;
+    const first = line - before.length;
+    return (
+      before.every((each, at) =>
+        this.#add({ path, number: first + at, text: each, isMatch: false }),
+      ) &&
+      this.#add({ path, number: line, text, isMatch: true }) &&
+      after.every((each, at) =>
+        this.#add({ path, number: line + 1 + at, text: each, isMatch: false }),
+      )
+    );
+  }
+
+  #add(found: FoundLine): boolean {
+    const last = this.#found.at(-1);
+    // A workspace may give a line with each match that it is near.
+    if (last?.path === found.path && last.number >= found.number) {
+      if (found.isMatch) this.#mark(found);
+      return true;
     }
-    this.#bytes += text.length + line.path.length;
+    const text = truncateLine(found.text.replace(/\r$/, ""), maxLineCharacters);
+    if (text.length < found.text.length - 1) this.hasCutLines = true;
+    this.#found.push({ ...found, text });
+    this.#bytes += text.length + found.path.length;
     return this.#bytes <= maxOutputBytes * 2;
+  }
+
+  /** Shows a line, which came as one near a match, as a match itself. */
+  #mark({ path, number }: FoundLine): void {
+    const at = this.#found.findLastIndex((line) => line.path === path && line.number === number);
+    const line = this.#found[at];
+    if (line !== undefined) this.#found[at] = { ...line, isMatch: true };
   }
 
   lines(): string[] {
     return this.#found.map(({ path, number, text, isMatch }) =>
       isMatch ? `${path}:${number}: ${text}` : `${path}-${number}- ${text}`,
     );
-  }
-
-  // The lines before a match are reported before it turns out to be one too many.
-  #dropContextOfNextMatch(): void {
-    const last = this.#lastMatch;
-    for (let line = this.#found.at(-1); line !== undefined; line = this.#found.at(-1)) {
-      const belongs = line.path === last?.path && line.number <= last.number + this.#context;
-      if (line.isMatch || belongs) return;
-      this.#found.pop();
-    }
   }
 }

@@ -1,4 +1,3 @@
-import type { FileHandle } from "node:fs/promises";
 import { ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import {
@@ -7,22 +6,33 @@ import {
   normalizeImage,
   type ToolEnvironment,
 } from "@tau-agent/system";
+import { readWhole } from "../common/read-chunks.ts";
 
 const maxFileBytes = 64 * 1024 * 1024;
 
+/** An image whose file is being read. */
+export interface ImageFile {
+  readonly shown: string;
+  /** Its first bytes: all of them, if they are few. */
+  readonly start: Buffer;
+  readonly isWhole: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** Shows an image file, or describes it to a text-only model. */
 export async function readImage(
-  file: FileHandle,
-  shown: string,
+  path: string,
+  { shown, start, isWhole, signal }: ImageFile,
   environment: ToolEnvironment,
 ): Promise<ToolResult> {
-  const { size } = await file.stat();
-  if (size > maxFileBytes) {
+  const limits = { maxBytes: maxFileBytes, signal };
+  const bytes = isWhole ? start : await readWhole(path, environment, limits);
+  if (bytes === undefined) {
+    const size = (await environment.workspace.stat(path))?.size ?? maxFileBytes;
     throw new ToolError(
       `Cannot show image ${shown}: ${formatSize(size)} is too large. Make it smaller with bash.`,
     );
   }
-  const bytes = await file.readFile();
   const image = await normalizeImage(bytes);
   if (image.kind === "unusable") {
     throw new ToolError(`Cannot show image ${shown}: ${image.reason}. Check or convert the file.`);

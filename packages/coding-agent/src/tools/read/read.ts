@@ -1,21 +1,19 @@
-import { type FileHandle, stat } from "node:fs/promises";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import {
   detectImageType,
-  type FileAccess,
-  fileError,
   formatSize,
   maxOutputBytes,
-  openRegularFile,
-  readSmallFile,
   type ToolEnvironment,
 } from "@tau-agent/system";
-import { resolveExistingPath } from "../common/paths.ts";
+import { fileProblem } from "../common/file-problem.ts";
+import { openExisting } from "../common/paths.ts";
+import { chunkBytes, isOtherKind, readChunks } from "../common/read-chunks.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { countArgument } from "../common/schema.ts";
 import { readImage } from "./read-image.ts";
-import { readTextRange, type TextRange, textRangeOf } from "./text-range.ts";
+import { RangeCollector, type TextRange } from "./text-range.ts";
 
 type ReadEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
 
@@ -26,81 +24,55 @@ interface ReadArguments {
   readonly limit?: number | undefined;
 }
 
+/** How much of a file tells whether it is an image. */
+const headBytes = 64;
+
 /** Shows a text file or an image. */
 export async function runReadTool(
   args: ReadArguments,
   environment: ReadEnvironment,
   call: ToolCallContext,
 ): Promise<ToolResult> {
-  const path = resolveExistingPath(args.path, environment);
-  let file: FileHandle | undefined;
   try {
-    const firstLine = countArgument(args.offset) ?? 1;
-    const lineCount = countArgument(args.limit) ?? Number.MAX_SAFE_INTEGER;
-    const readText = environment.files?.readText;
-    const foreign = readText && (await readElsewhere(path, readText, call.signal));
-    const { sandbox } = environment;
-    const check = sandbox && ((opened: number) => sandbox.refuseOpened(opened, args.path));
-    const small = foreign ?? readSmallFile(path, check);
-    let range: TextRange;
-    if (foreign !== undefined) range = textRangeOf(foreign, { firstLine, lineCount });
-    else if (small !== undefined && detectImageType(small.subarray(0, headBytes)) === undefined) {
-      range = textRangeOf(small, { firstLine, lineCount });
-    } else {
-      file = await openFile(path, args.path, check);
-      const start = Buffer.alloc(headBytes);
-      const { bytesRead } = await file.read(start, 0, start.length, 0);
-      const type = detectImageType(start.subarray(0, bytesRead));
-      if (type !== undefined) return await readImage(file, args.path, environment);
-      range = await readTextRange(file, { firstLine, lineCount, signal: call.signal });
-    }
-    const result = textResult(args.path, firstLine, range);
-    const isAll = firstLine === 1 && range.truncation.outputLines >= range.fileLines;
-    environment.readLedger.note(path, isAll ? undefined : range.truncation.content);
-    return result;
+    return await openExisting(args.path, environment, (path) =>
+      readFile(path, args, environment, call),
+    );
   } catch (error) {
-    throw fileError(error, "read", args.path);
-  } finally {
-    await file?.close();
+    throw await problemOf(error, args.path, environment);
   }
 }
 
-/**
- * The text of a file that somebody else has, where there is such. Only texts are had that way: an
- * image is read from the disk.
- */
-async function readElsewhere(
+async function readFile(
   path: string,
-  readText: NonNullable<FileAccess["readText"]>,
-  signal: AbortSignal,
-): Promise<Buffer | undefined> {
-  const file = await openRegularFile(path).catch(() => undefined);
-  try {
-    const start = Buffer.alloc(headBytes);
-    const { bytesRead = 0 } = (await file?.read(start, 0, start.length, 0)) ?? {};
-    if (detectImageType(start.subarray(0, bytesRead)) !== undefined) return undefined;
-  } finally {
-    await file?.close();
+  args: ReadArguments,
+  environment: ReadEnvironment,
+  { signal }: ToolCallContext,
+): Promise<ToolResult> {
+  const firstLine = countArgument(args.offset) ?? 1;
+  const lineCount = countArgument(args.limit) ?? Number.MAX_SAFE_INTEGER;
+  const collector = new RangeCollector(firstLine, lineCount);
+  let isFirst = true;
+  for await (const chunk of readChunks(path, environment, signal)) {
+    const isImage = isFirst && detectImageType(chunk.subarray(0, headBytes)) !== undefined;
+    if (isImage) {
+      const isWhole = chunk.length < chunkBytes;
+      return readImage(path, { shown: args.path, start: chunk, isWhole, signal }, environment);
+    }
+    isFirst = false;
+    collector.add(chunk);
   }
-  return Buffer.from(await readText(path, signal));
+  const range = collector.finish();
+  const result = textResult(args.path, firstLine, range);
+  const isAll = firstLine === 1 && range.truncation.outputLines >= range.fileLines;
+  environment.readLedger.note(path, isAll ? undefined : range.truncation.content);
+  return result;
 }
 
-/** How much of a file tells whether it is an image. */
-const headBytes = 64;
-
-async function openFile(
-  path: string,
-  shown: string,
-  check: ((opened: number) => void) | undefined,
-): Promise<FileHandle> {
-  const found = await stat(path);
-  if (found.isDirectory()) {
-    throw new ToolError(`${shown} is a directory, not a file. Use ls to list it.`);
+async function problemOf(error: unknown, shown: string, environment: ToolEnvironment) {
+  if (isWorkspaceError(error, "failed") && (await isOtherKind(error, environment))) {
+    return new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
   }
-  // Opening a pipe or a terminal could block forever.
-  const file = found.isFile() ? await openRegularFile(path, check) : undefined;
-  if (file !== undefined) return file;
-  throw new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
+  return fileProblem(error, { action: "read", shown }, environment);
 }
 
 function textResult(shown: string, firstLine: number, range: TextRange): ToolResult {

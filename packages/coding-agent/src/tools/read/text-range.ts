@@ -1,4 +1,3 @@
-import type { FileHandle } from "node:fs/promises";
 import { TextDecoder } from "node:util";
 import {
   incompleteCharacterBytes,
@@ -19,42 +18,9 @@ export interface TextRange {
   readonly isBinary: boolean;
 }
 
-const chunkBytes = 256 * 1024;
 // Enough to see that a limit is passed; nothing beyond it is ever shown.
 const collectedBytes = maxOutputBytes + 8;
 const newline = 10;
-
-/** Reads a file once, in pieces, and keeps only the part to show. */
-export async function readTextRange(
-  file: FileHandle,
-  range: { readonly firstLine: number; readonly lineCount: number; readonly signal: AbortSignal },
-): Promise<TextRange> {
-  const collector = new RangeCollector(range.firstLine, range.lineCount);
-  const buffer = Buffer.allocUnsafe(chunkBytes);
-  let decoder: TextDecoder | undefined;
-  for (let isFirst = true; ; isFirst = false) {
-    range.signal.throwIfAborted();
-    const { bytesRead } = await file.read(buffer, 0, chunkBytes, null);
-    if (bytesRead === 0) break;
-    const chunk = buffer.subarray(0, bytesRead);
-    if (isFirst) decoder = wideDecoder(chunk);
-    collector.add(
-      decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true })),
-    );
-  }
-  return collector.finish();
-}
-
-/** The same of a file whose bytes are there. */
-export function textRangeOf(
-  bytes: Buffer,
-  range: { readonly firstLine: number; readonly lineCount: number },
-): TextRange {
-  const collector = new RangeCollector(range.firstLine, range.lineCount);
-  const decoder = wideDecoder(bytes);
-  collector.add(decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes)));
-  return collector.finish();
-}
 
 // UTF-16 is recognised by its byte order mark.
 function wideDecoder(start: Buffer): TextDecoder | undefined {
@@ -63,7 +29,8 @@ function wideDecoder(start: Buffer): TextDecoder | undefined {
   return undefined;
 }
 
-class RangeCollector {
+/** Takes a file in pieces, and keeps only the part to show. */
+export class RangeCollector {
   readonly #firstLine: number;
   readonly #endLine: number;
   readonly #collected: Buffer[] = [];
@@ -74,6 +41,8 @@ class RangeCollector {
   #firstLineBytes = 0;
   #endsWithNewline = true;
   #seenBytes = 0;
+  #isFirst = true;
+  #decoder: TextDecoder | undefined;
   #isBinary = false;
 
   constructor(firstLine: number, lineCount: number) {
@@ -81,7 +50,17 @@ class RangeCollector {
     this.#endLine = firstLine + lineCount;
   }
 
-  add(chunk: Buffer): void {
+  add(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#isFirst) this.#decoder = wideDecoder(bytes);
+    this.#isFirst = false;
+    const decoder = this.#decoder;
+    this.#addText(
+      decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes, { stream: true })),
+    );
+  }
+
+  #addText(chunk: Buffer): void {
     if (chunk.length === 0) return;
     if (this.#seenBytes < 8192) this.#isBinary ||= chunk.subarray(0, 8192).includes(0);
     this.#seenBytes += chunk.length;

@@ -15,7 +15,8 @@ export const writeTool = toolRow({
   promptGuidelines: ["Change files with edit; use write for new files and complete rewrites."],
   writtenPath: async ({ path }, environment) => {
     const { resolvePath } = await import("../common/paths.ts");
-    return environment.fileQueue.keyOf(resolvePath(String(path), environment));
+    const file = await resolvePath(String(path), environment);
+    return environment.fileQueue.keyOf(file, environment.workspace.id);
   },
   load: async () => (await import("./write.ts")).runWriteTool,
 });

@@ -1,5 +1,10 @@
 import { ToolError } from "@tau-agent/agent";
 import { remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
+import {
+  isWorkspaceError,
+  type WorkspaceError,
+  type WorkspaceErrorCode,
+} from "@tau-agent/rpc-protocol/workspace";
 import { errorCode } from "./error-code.ts";
 
 const reasons: Readonly<Record<string, (path: string, action: string) => string>> = {
@@ -21,13 +26,50 @@ const reasons: Readonly<Record<string, (path: string, action: string) => string>
   EAGAIN: (path) => `${path} has nothing more to read now. Use bash with a timeout to follow it.`,
 };
 
+/** The codes of the system that say the same as those of a workspace. */
+const systemCodes: Partial<Record<WorkspaceErrorCode, string>> = {
+  not_found: "ENOENT",
+  exists: "EEXIST",
+  not_a_directory: "ENOTDIR",
+  is_a_directory: "EISDIR",
+  not_empty: "ENOTEMPTY",
+  no_space: "ENOSPC",
+};
+
+/** The code of the system that a workspace's error ends with, as those of a machine like this one do. */
+export function systemCodeOf({ message }: WorkspaceError): string | undefined {
+  return /\((E[A-Z\d]+)\)$/.exec(message)?.[1];
+}
+
 /** Describes in one sentence what failed at `path` and what to do; other errors pass. */
 export function fileError(error: unknown, action: string, path: string): unknown {
   if (error instanceof ToolError) return error;
+  if (isWorkspaceError(error)) return workspaceProblem(error, action, path);
   const code = errorCode(error);
   if (code === undefined) return error;
   const remedy = remedyOfLimit(error);
   const other = `Cannot ${action} ${path}: ${remedy ?? code}.`;
   const text = reasons[code]?.(path, action) ?? other;
   return new ToolError(text, undefined, { cause: error });
+}
+
+function workspaceProblem(error: WorkspaceError, action: string, path: string): unknown {
+  const { code, message } = error;
+  if (code === "aborted") return error;
+  const options = { cause: error };
+  if (code === "lost") {
+    return new ToolError(
+      `Cannot ${action} ${path}: workspace lost. ${message}`,
+      undefined,
+      options,
+    );
+  }
+  // The message says it all itself.
+  if (error.path !== undefined && message.includes(error.path)) {
+    return new ToolError(message, undefined, options);
+  }
+  const system = systemCodeOf(error) ?? systemCodes[code];
+  const known = system === undefined ? undefined : reasons[system]?.(path, action);
+  const reason = remedyOfLimit(error) ?? system ?? message.replace(/\.$/, "");
+  return new ToolError(known ?? `Cannot ${action} ${path}: ${reason}.`, undefined, options);
 }

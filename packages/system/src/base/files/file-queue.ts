@@ -5,14 +5,18 @@ import { basename, dirname, join } from "node:path";
 export class FileQueue {
   readonly #tails = new Map<string, Promise<void>>();
 
-  /** The real path, by which changes are put in order. */
-  keyOf(path: string): string {
-    return realPathOf(path);
+  /** By which changes are put in order: on this machine the real path, elsewhere the path of the workspace. */
+  keyOf(path: string, workspaceId = "local"): string {
+    return workspaceId === "local" ? realPathOf(path) : `${workspaceId}:${path}`;
   }
 
   /** Runs `change` after the earlier ones for the same real file; other files are not waited for. */
-  async run<Result>(path: string, change: () => Promise<Result>): Promise<Result> {
-    const key = this.keyOf(path);
+  async run<Result>(
+    path: string,
+    change: () => Promise<Result>,
+    workspaceId?: string,
+  ): Promise<Result> {
+    const key = this.keyOf(path, workspaceId);
     const earlier = this.#tails.get(key) ?? Promise.resolve();
     const result = earlier.then(change);
     const tail = result.then(

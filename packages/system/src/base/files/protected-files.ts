@@ -3,6 +3,14 @@ import { join } from "node:path";
 import { statOf } from "./file-stamp.ts";
 import { FolderFiles } from "./folder-files.ts";
 
+/** What a workspace says of a file that holds keys. */
+export const keyFileText = "It holds keys and is not opened";
+
+/** What a tool says of it. */
+export function keyFileRefusal(shown: string): string {
+  return `${shown} holds keys and is not opened. Ask the user to change it.`;
+}
+
 /** Files that no tool opens, by any name. */
 export class ProtectedFiles {
   readonly paths: ReadonlySet<string>;

@@ -5,6 +5,7 @@ import type { ToolCallContext } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolEnvironment } from "../environment.ts";
 import { FileQueue } from "../../base/files/file-queue.ts";
+import { LocalWorkspace, type LocalWorkspaceOptions } from "../../workspaces/local/local-workspace.ts";
 import { ProcessRegistry } from "../process-registry.ts";
 
 /** A temporary directory with an environment whose tools work in it. */
@@ -13,8 +14,12 @@ export class Workspace {
   readonly spillDirectory = mkdtempSync(join(tmpdir(), "tau-spill-"));
   readonly processes = new ProcessRegistry();
 
-  environment(overrides: Partial<ToolEnvironment> = {}): ToolEnvironment {
-    return {
+  /** @param overrides with ripgrep's path, for the local workspace; `null` searches without it */
+  environment({
+    ripgrep,
+    ...overrides
+  }: Partial<ToolEnvironment> & Pick<LocalWorkspaceOptions, "ripgrep"> = {}): ToolEnvironment {
+    const own = {
       cwd: this.directory,
       environment: { PATH: process.env.PATH, HOME: this.directory },
       homeDirectory: this.directory,
@@ -23,6 +28,8 @@ export class Workspace {
       processes: this.processes,
       ...overrides,
     };
+    const local = new LocalWorkspace({ ...own, ripgrep });
+    return { ...own, workspace: overrides.workspace ?? local, outside: () => local.withoutSandbox() };
   }
 
   path(...parts: string[]): string {

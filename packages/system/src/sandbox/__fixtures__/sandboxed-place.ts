@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { FileQueue } from "../../base/files/file-queue.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
-import type { ProcessOutcome } from "../../processes/process.ts";
+import type { CommandOutcome } from "../../processes/environment.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
+import { LocalWorkspace } from "../../workspaces/local/local-workspace.ts";
 import { runShellCommand } from "../../processes/shell-command.ts";
 import { openSandbox } from "../open-sandbox.ts";
 import { noSandbox, type SandboxPolicy } from "../policy/sandbox-settings.ts";
@@ -57,7 +58,7 @@ export class SandboxedPlace {
   }
 
   get tools(): ToolEnvironment {
-    return {
+    const environment = {
       cwd: this.project,
       environment: this.environment,
       homeDirectory: this.home,
@@ -66,10 +67,11 @@ export class SandboxedPlace {
       processes: this.processes,
       sandbox: this.sandbox,
     };
+    return { ...environment, workspace: new LocalWorkspace(environment) };
   }
 
   /** Runs a line of bash and returns what it said and how it ended. */
-  async run(command: string, timeoutMs = 20_000): Promise<{ output: string; outcome: ProcessOutcome }> {
+  async run(command: string, timeoutMs = 20_000): Promise<{ output: string; outcome: CommandOutcome }> {
     let output = "";
     const outcome = await runShellCommand(this.tools, {
       command,

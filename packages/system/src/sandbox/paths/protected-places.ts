@@ -82,6 +82,26 @@ export function isProtectedPlace(cwd: string, path: string, named: readonly stri
   return directory !== undefined && isInside(directory, path) && isGitCode(directory, path);
 }
 
+/** Paths below the working folder that {@link isProtectedPlace} holds for, with what is in them. */
+export function hostPlacesIn(cwd: string, named: readonly string[]): readonly string[] {
+  const git = join(cwd, ".git");
+  const isFolder = statusOf(git)?.isDirectory() === true;
+  const directory = isFolder ? git : gitDirectoryOf(git, cwd);
+  return [
+    ...[".pi", ".mcp.json", "HEAD"].map((name) => join(cwd, name)),
+    ...named,
+    ...(isFolder ? [] : [git]),
+    ...(directory === undefined ? [] : gitCodeIn(directory)),
+    ...(isBareRepository(cwd) ? gitCodeIn(cwd) : []),
+  ];
+}
+
+function gitCodeIn(directory: string): readonly string[] {
+  const names = [...gitFiles.keys(), "hooks", "worktrees"];
+  const modules = modulesIn(join(directory, "modules"));
+  return [...names.map((name) => join(directory, name)), ...modules.flatMap(gitCodeIn)];
+}
+
 function isGitCode(directory: string, path: string): boolean {
   const parts = path.slice(directory.length + 1).split("/");
   const [first = "", ...rest] = parts;

@@ -1,9 +1,12 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { type FileHandle, mkdir, open, readlink, realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { errorCode } from "../../base/files/error-code.ts";
 import { heldPath, openedPath } from "../../base/files/opened-path.ts";
 import type { Reach } from "./reach.ts";
+
+/** As many links as systems follow. */
+const maxLinks = 40;
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 
@@ -48,7 +51,7 @@ export class HeldFolder {
  * Opens a folder, and makes it and those above it first where they are missing. Each that is made is judged
  * before, and made in the one that is open.
  */
-export async function makeAndHold(folder: string, reach: Reach): Promise<HeldFolder> {
+export async function makeAndHold(folder: string, reach: Reach, links = 0): Promise<HeldFolder> {
   const missing: string[] = [];
   let held: HeldFolder | undefined;
   for (let at = folder; held === undefined; at = dirname(at)) {
@@ -59,9 +62,14 @@ export async function makeAndHold(folder: string, reach: Reach): Promise<HeldFol
       missing.unshift(basename(at));
     }
   }
-  for (const name of missing) {
+  for (const [at, name] of missing.entries()) {
     const parent: HeldFolder = held;
     try {
+      const link = await readlink(join(parent.place, name)).catch(() => undefined);
+      if (link !== undefined && links < maxLinks) {
+        const target = resolve(parent.real, link);
+        return await makeAndHold(join(target, ...missing.slice(at + 1)), reach, links + 1);
+      }
       reach.checkReal(join(parent.real, name));
       await mkdir(join(parent.place, name)).catch(ignoreExisting);
       held = await HeldFolder.open(join(parent.place, name), O_NOFOLLOW);

@@ -163,6 +163,20 @@ export class LocalWorkspace implements Workspace {
     });
   }
 
+  /** Whether its commands run in a sandbox. */
+  get isSandboxed(): boolean {
+    return this.#options.sandbox !== undefined;
+  }
+
+  /** The same place for commands outside of the sandbox. */
+  withoutSandbox(): LocalWorkspace {
+    return new LocalWorkspace({
+      ...this.#options,
+      processes: this.#processes,
+      sandbox: undefined,
+    });
+  }
+
   async dispose(): Promise<void> {
     this.#ownProcesses?.killAll();
   }

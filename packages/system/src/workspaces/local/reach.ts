@@ -4,10 +4,7 @@ import { WorkspaceError, type WorkspaceReach } from "@tau-agent/rpc-protocol/wor
 import { attempt } from "../../base/attempt.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { openedPath } from "../../base/files/opened-path.ts";
-import type { ProtectedFiles } from "../../base/files/protected-files.ts";
-
-/** What the error says of a file that holds keys. */
-export const keyFileText = "It holds keys and is not opened";
+import { keyFileText, type ProtectedFiles } from "../../base/files/protected-files.ts";
 
 /** What a local workspace may open in any call. */
 export interface OuterReach {

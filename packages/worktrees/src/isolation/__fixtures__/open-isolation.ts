@@ -1,4 +1,4 @@
-import { FileQueue, ProcessRegistry } from "@tau-agent/system";
+import { createLocalWorkspace, FileQueue, ProcessRegistry } from "@tau-agent/system";
 import { Isolation } from "../isolation.ts";
 
 /** The isolation of a host that runs as a process of its own. */
@@ -8,6 +8,7 @@ export function openIsolation(cwd: string, worktreesRoot: string): Promise<Isola
     environment: process.env,
     homeDirectory: cwd,
     temporaryDirectory: cwd,
+    workspace: createLocalWorkspace({ cwd }),
     fileQueue: new FileQueue(),
     processes: new ProcessRegistry(),
   };

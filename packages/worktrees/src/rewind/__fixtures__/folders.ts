@@ -1,4 +1,4 @@
-import { FileQueue, ProcessRegistry, type ToolEnvironment } from "@tau-agent/system";
+import { createLocalWorkspace, FileQueue, ProcessRegistry, type ToolEnvironment } from "@tau-agent/system";
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -48,6 +48,7 @@ export function createFolder(kind: FolderKind): TestFolder {
     environment: variables,
     homeDirectory: root,
     temporaryDirectory: root,
+    workspace: createLocalWorkspace({ cwd: folder }),
     fileQueue: new FileQueue(),
     processes,
   };

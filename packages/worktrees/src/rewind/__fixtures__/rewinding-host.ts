@@ -1,4 +1,4 @@
-import { FileQueue, ProcessRegistry } from "@tau-agent/system";
+import { createLocalWorkspace, FileQueue, ProcessRegistry } from "@tau-agent/system";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
@@ -24,6 +24,7 @@ const engine = await RewindEngine.open({
     environment: { PATH: process.env.PATH, HOME: directory },
     homeDirectory: directory,
     temporaryDirectory: directory,
+    workspace: createLocalWorkspace({ cwd: folder }),
     fileQueue: new FileQueue(),
     processes: new ProcessRegistry(),
   },

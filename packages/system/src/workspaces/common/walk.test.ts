@@ -1,7 +1,22 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
+import { Workspace } from "../../processes/__fixtures__/workspace.ts";
 import { walk } from "./walk.ts";
+
+const source = {
+  list: async (folder: string) => {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.map((entry) => ({
+      name: entry.name,
+      kind: entry.isDirectory()
+        ? ("directory" as const)
+        : entry.isFile()
+          ? ("file" as const)
+          : ("symlink" as const),
+    }));
+  },
+  text: async (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : ""),
+};
 
 let workspace: Workspace;
 beforeEach(() => {
@@ -11,7 +26,7 @@ afterEach(() => workspace[Symbol.dispose]());
 
 async function paths(below = "", signal = new AbortController().signal): Promise<string[]> {
   const found: string[] = [];
-  for await (const entries of walk(workspace.path(below), { signal })) {
+  for await (const entries of walk(workspace.path(below), { signal, source })) {
     found.push(...entries.map(({ path, isDirectory }) => (isDirectory ? `${path}/` : path)));
   }
   return found;

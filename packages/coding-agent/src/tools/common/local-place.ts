@@ -1,0 +1,30 @@
+import { LocalWorkspace, type ToolEnvironment } from "@tau-agent/system";
+
+/** This machine as the workspace of an environment. */
+export function localWorkspace(
+  environment: Omit<ToolEnvironment, "workspace" | "temporaryDirectory">,
+): LocalWorkspace {
+  const { cwd, homeDirectory, processes, sandbox, shellPath, protectedFiles } = environment;
+  return new LocalWorkspace({
+    ...{ cwd, homeDirectory, processes, sandbox, shellPath, protectedFiles },
+    environment: environment.environment,
+    ripgrep: findRipgrep,
+  });
+}
+
+/** An environment whose tools act on this machine. */
+export function withWorkspace<Given extends Parameters<typeof localWorkspace>[0]>(
+  environment: Given,
+): Given & Pick<ToolEnvironment, "workspace"> {
+  return { ...environment, workspace: localWorkspace(environment) };
+}
+
+/** The path of ripgrep's executable, if there is one. */
+async function findRipgrep(): Promise<string | undefined> {
+  try {
+    // Its module throws where there is no binary for the platform.
+    return (await import("@vscode/ripgrep")).rgPath;
+  } catch {
+    return undefined;
+  }
+}

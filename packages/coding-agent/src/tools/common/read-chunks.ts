@@ -1,0 +1,51 @@
+import type { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
+import type { ToolEnvironment } from "@tau-agent/system";
+import { reachOf } from "./file-problem.ts";
+
+/** What one answer of a workspace that is far away holds. */
+export const chunkBytes = 4 * 1024 * 1024;
+
+/** The bytes of a file from its beginning, in pieces; at least one. */
+export async function* readChunks(
+  path: string,
+  environment: Pick<ToolEnvironment, "workspace" | "sandbox">,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const within = reachOf("read", environment);
+  for (let offset = 0; ; offset += chunkBytes) {
+    const range = offset === 0 ? {} : { offset };
+    const bytes = await environment.workspace.read(path, {
+      ...range,
+      ...{ length: chunkBytes, within, signal },
+    });
+    yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (bytes.length < chunkBytes) return;
+  }
+}
+
+/** The bytes of a file; undefined when there are more than that. */
+export async function readWhole(
+  path: string,
+  environment: Pick<ToolEnvironment, "workspace" | "sandbox">,
+  limits: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
+): Promise<Buffer | undefined> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of readChunks(path, environment, limits.signal)) {
+    length += chunk.length;
+    if (length > limits.maxBytes) return undefined;
+    parts.push(chunk);
+  }
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, length);
+}
+
+/** Whether what a call failed for is neither a file nor a folder. */
+export async function isOtherKind(
+  { path }: WorkspaceError,
+  { workspace }: Pick<ToolEnvironment, "workspace">,
+): Promise<boolean> {
+  if (path === undefined) return false;
+  const found = await workspace.stat(path).catch(() => undefined);
+  return found?.kind === "other";
+}
