@@ -132,7 +132,7 @@ export {
   truncateTail,
 } from "./processes/truncate.ts";
 export type { SandboxParts } from "./sandbox/open-sandbox.ts";
-export { refusal as sandboxRefusal } from "./sandbox/paths/path-rules.ts";
+export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";
 export type { SandboxChange } from "./sandbox/policy/sandbox-settings.ts";
 export { SessionSandbox } from "./sandbox/session-sandbox.ts";
 export { readWord } from "./settings/read-word.ts";

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { expect, it } from "vitest";
 import {
   createTestSession,
@@ -60,10 +61,14 @@ it("takes the words and the path that the client takes, too", async () => {
   expect((await open("continue")).sessionFile).toBe(sessionFile);
 });
 
-it("takes a folder that is elsewhere, with files and commands that are there", async () => {
+it("takes a folder that is not here, with a client that has its files", async () => {
   const { homeDirectory } = placesIn(temporaryFolder());
-  const files = { readText: async () => "", writeText: async () => {} } as never;
-  const options = { homeDirectory, files, cwd: "/no/such/folder", provider: "scripted" };
+  const options = {
+    homeDirectory,
+    overlay: (local: Workspace) => local,
+    cwd: "/no/such/folder",
+    provider: "scripted",
+  };
   const session = await createAgentSession({ ...options, session: { kind: "memory" } });
   await session.dispose();
 });

@@ -47,6 +47,10 @@ export async function runShellCommand(
 ): Promise<CommandOutcome> {
   const { command, workspace = environment.workspace, signal, timeoutMs } = request;
   const { onOutput, onStarted } = request;
+  if (environment.sandbox !== undefined && workspace.id !== "local") {
+    const text = "Not run: commands of another workspace have no sandbox yet. Switch it off.";
+    throw new ProcessError("sandbox_unavailable", text);
+  }
   try {
     const running = await workspace.spawn({
       ...{ command: withPrefix(command, environment), cwd: environment.cwd, timeoutMs, signal },

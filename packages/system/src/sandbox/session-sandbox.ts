@@ -14,7 +14,7 @@ import { Placeholders } from "./bubblewrap/placeholders.ts";
 import { RestlessSockets } from "./bubblewrap/restless-sockets.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { behindDoor } from "./network/open-door.ts";
-import { isOfHost, readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
+import { isOfHost, readRefusal, sandboxRefusal, writeRefusal } from "./paths/path-rules.ts";
 import { PrivateFolders } from "./paths/private-folders.ts";
 import { hostPlacesIn, protectedPlaces } from "./paths/protected-places.ts";
 import { resolveLinks } from "./paths/resolve-links.ts";
@@ -93,7 +93,7 @@ export class SessionSandbox implements Sandbox {
 
   refuseRead(path: string, shown: string): void {
     const reason = readRefusal(path, this.#paths);
-    if (reason !== undefined) throw refusal("read", shown, reason);
+    if (reason !== undefined) throw sandboxRefusal("read", shown, reason);
   }
 
   reach(action: "read" | "write"): WorkspaceReach {
@@ -104,7 +104,7 @@ export class SessionSandbox implements Sandbox {
 
   refuseWrite(path: string, shown: string): void {
     const reason = writeRefusal(path, this.#paths);
-    if (reason !== undefined) throw refusal("write", shown, reason);
+    if (reason !== undefined) throw sandboxRefusal("write", shown, reason);
   }
 
   mayRead(path: string): boolean {

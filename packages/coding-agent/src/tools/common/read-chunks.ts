@@ -1,9 +1,16 @@
-import type { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
+import type { Workspace, WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import type { ToolEnvironment } from "@tau-agent/system";
 import { reachOf } from "./file-problem.ts";
 
 /** What one answer of a workspace that is far away holds. */
-export const chunkBytes = 4 * 1024 * 1024;
+const answerBytes = 4 * 1024 * 1024;
+/** Here it costs little to ask again, and more to hold it all. */
+const localBytes = 1024 * 1024;
+
+/** How much is read at once; what is shorter is the end of a file. */
+export function chunkBytesOf({ id }: Pick<Workspace, "id">): number {
+  return id === "local" ? localBytes : answerBytes;
+}
 
 /** The bytes of a file from its beginning, in pieces; at least one. */
 export async function* readChunks(
@@ -12,6 +19,7 @@ export async function* readChunks(
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const within = reachOf("read", environment);
+  const chunkBytes = chunkBytesOf(environment.workspace);
   for (let offset = 0; ; offset += chunkBytes) {
     const range = offset === 0 ? {} : { offset };
     const bytes = await environment.workspace.read(path, {

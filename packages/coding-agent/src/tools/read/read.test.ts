@@ -121,11 +121,12 @@ describe("a text file", () => {
   });
 
   it("keeps memory bounded for a large file", async () => {
-    workspace.write({ big: `${"y".repeat(1023)}\n`.repeat(40_000) });
+    workspace.write({ big: Buffer.alloc(200_000 * 1024, `${"y".repeat(1023)}\n`) });
     const before = process.memoryUsage().arrayBuffers;
     const text = textOf(await read("big", { offset: 30_000, limit: 1 }));
-    expect(text).toContain("[10000 more lines in file. Use offset=30001 to continue.]");
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024);
+    expect(text).toContain("[170000 more lines in file. Use offset=30001 to continue.]");
+    // What was read and is garbage counts until it is collected.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024);
   });
 
   it("remembers a cut view, so that write can refuse it", async () => {

@@ -9,7 +9,7 @@ import {
 } from "@tau-agent/system";
 import { fileProblem } from "../common/file-problem.ts";
 import { openExisting } from "../common/paths.ts";
-import { chunkBytes, isOtherKind, readChunks } from "../common/read-chunks.ts";
+import { chunkBytesOf, isOtherKind, readChunks } from "../common/read-chunks.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { countArgument } from "../common/schema.ts";
 import { readImage } from "./read-image.ts";
@@ -55,7 +55,7 @@ async function readFile(
   for await (const chunk of readChunks(path, environment, signal)) {
     const isImage = isFirst && detectImageType(chunk.subarray(0, headBytes)) !== undefined;
     if (isImage) {
-      const isWhole = chunk.length < chunkBytes;
+      const isWhole = chunk.length < chunkBytesOf(environment.workspace);
       return readImage(path, { shown: args.path, start: chunk, isWhole, signal }, environment);
     }
     isFirst = false;

@@ -116,12 +116,11 @@ export async function readPath(
   if (file === undefined) throw new WorkspaceError("failed", "Not a regular file", { path });
   try {
     const { size } = await file.stat();
-    const end = length === undefined ? size : Math.min(size, offset + length);
-    if (end - offset > maxFileBytes) throw new WorkspaceError("too_large", undefined, { path });
     // A file of the kernel has no size, and is read to its end.
-    const most = length ?? (size === 0 ? maxFileBytes : Math.max(0, size - offset));
-    const known = size === 0 ? undefined : Math.max(0, end - offset);
-    return await readRange(file, { offset, most: Math.min(most, known ?? most), signal });
+    const left = size === 0 ? maxFileBytes : Math.max(0, size - offset);
+    const most = Math.min(length ?? left, left);
+    if (most > maxFileBytes) throw new WorkspaceError("too_large", undefined, { path });
+    return await readRange(file, { offset, most, isKnown: size > 0, signal });
   } finally {
     await file.close();
   }
@@ -133,25 +132,25 @@ function refuseOddRange(path: string, offset: number, length: number | undefined
   throw new WorkspaceError("failed", "offset and length must be whole numbers from 0", { path });
 }
 
-async function readRange(
-  file: FileHandle,
-  range: {
-    readonly offset: number;
-    readonly most: number;
-    readonly signal: AbortSignal | undefined;
-  },
-): Promise<Uint8Array> {
-  const { offset, most, signal } = range;
-  const parts: Buffer[] = [];
+interface FileRange {
+  readonly offset: number;
+  readonly most: number;
+  /** Whether so much should be there. */
+  readonly isKnown: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function readRange(file: FileHandle, range: FileRange): Promise<Uint8Array> {
+  const { offset, most, isKnown, signal } = range;
+  let bytes = Buffer.allocUnsafe(isKnown ? most : Math.min(most, chunkBytes));
   let length = 0;
   while (length < most) {
     refuseAborted(signal);
-    const part = Buffer.allocUnsafe(Math.min(chunkBytes, most - length));
-    const { bytesRead } = await file.read(part, 0, part.length, offset + length);
+    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(most, 2 * length));
+    const wanted = Math.min(chunkBytes, bytes.length - length);
+    const { bytesRead } = await file.read(bytes, length, wanted, offset + length);
     if (bytesRead === 0) break;
-    parts.push(part.subarray(0, bytesRead));
     length += bytesRead;
   }
-  const [only] = parts;
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, length);
+  return bytes.subarray(0, length);
 }
