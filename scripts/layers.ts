@@ -47,7 +47,7 @@ export const layers: readonly Layers[] = [
   },
   {
     root: `${system}/workspaces`,
-    floors: [["common"], ["local"], ["carrier"]],
+    floors: [["common"], ["local", "shell", "conformance"], ["carrier", "sandbox-session"]],
     looseFiles: ["reach.ts"],
   },
   { root: `${system}/base`, floors: [["files"]], hasLooseBottom: true },

@@ -1,0 +1,123 @@
+import type { Readable } from "node:stream";
+import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
+import { Mark, probe, startArgument } from "./shell-text.ts";
+
+/** A program of a spec's argument list that was started with one more argument. */
+export interface ShellCarrier {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Writes to its input; never fails, because {@link ended} says what is wrong. */
+  write(bytes: Uint8Array): Promise<void>;
+  endInput(): void;
+  /** The last line that it printed by itself. */
+  lastLine(): string | undefined;
+  /** Resolves with how it ended. */
+  readonly ended: Promise<string>;
+  stop(): void;
+}
+
+/** Starts the argument list of a spec with one argument more. */
+export type StartCarrier = (argument: string) => ShellCarrier;
+
+/** A shell that has printed its mark and waits for requests. */
+export interface OpenShell {
+  readonly carrier: ShellCarrier;
+  /** Ends a request, and its answer. */
+  readonly mark: string;
+}
+
+/** What a carrier may print before the mark. */
+const maxNoise = 1024 * 1024;
+
+/**
+ * Starts a shell and drops what is printed before its mark, such as banners.
+ *
+ * @throws {WorkspaceError} `lost`, with the carrier's last line, or `aborted`
+ */
+export async function openShell(
+  start: StartCarrier,
+  limitMs: number,
+  signal?: AbortSignal,
+): Promise<OpenShell> {
+  signal?.throwIfAborted();
+  const mark = new Mark();
+  const carrier = start(startArgument(mark));
+  const word = Buffer.from(mark.word);
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => undefined);
+  const timer = setTimeout(() => {
+    reject(lost(`it did not start a shell within ${limitMs / 1000} s`, carrier));
+  }, limitMs);
+  const onAbort = () => reject(new WorkspaceError("aborted"));
+  signal?.addEventListener("abort", onAbort, { once: true });
+  void carrier.ended.then((reason) => reject(lost(reason, carrier)));
+  try {
+    await Promise.race([
+      promise,
+      Promise.all([
+        skipTo(carrier.stdout, Buffer.concat([word, probe]), word),
+        skipTo(carrier.stderr, Buffer.concat([word, Buffer.from("\n")]), word),
+      ]),
+    ]);
+    return { carrier, mark: mark.word };
+  } catch (error) {
+    carrier.stop();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** The error of a carrier that ended or is no use. */
+export function lost(reason: string, carrier?: Pick<ShellCarrier, "lastLine">): WorkspaceError {
+  const line = carrier?.lastLine();
+  return new WorkspaceError(
+    "lost",
+    `workspace lost: ${line === undefined ? reason : `${reason}: ${line}`}`,
+  );
+}
+
+/** Reads a stream to the end of a line, and leaves the rest in it. */
+function skipTo(stream: Readable, line: Buffer, word: Buffer): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let seen: Buffer = Buffer.alloc(0);
+  const onData = (chunk: Buffer) => {
+    seen = Buffer.concat([seen, chunk]);
+    const at = seen.indexOf(word);
+    if (at < 0) {
+      if (seen.length > maxNoise) {
+        finish();
+        reject(
+          new WorkspaceError(
+            "lost",
+            "workspace lost: it prints without end before the shell starts",
+          ),
+        );
+      }
+      return;
+    }
+    if (
+      seen.length < at + line.length &&
+      line.subarray(0, seen.length - at).equals(seen.subarray(at))
+    )
+      return;
+    finish();
+    if (!seen.subarray(at, at + line.length).equals(line)) {
+      const text =
+        "it changes the bytes that pass through it; start it without a terminal (ssh -T, docker exec -i)";
+      reject(new WorkspaceError("lost", `workspace lost: ${text}`));
+      return;
+    }
+    const rest = seen.subarray(at + line.length);
+    if (rest.length > 0) stream.unshift(rest);
+    resolve();
+  };
+  const finish = () => {
+    stream.off("data", onData);
+    stream.pause();
+  };
+  stream.on("data", onData);
+  stream.resume();
+  return promise;
+}

@@ -1,0 +1,289 @@
+import { WorkspaceError, type WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
+import { within } from "../../base/within.ts";
+import { commandScript } from "./command-script.ts";
+import { finishScript, isLasting, readProcesses, signalScript } from "./kill-script.ts";
+import { Lane, type ShellAnswer, type ShellRequest } from "./lane.ts";
+import { type OpenShell, openShell, type StartCarrier } from "./open-shell.ts";
+import { ShellCommand } from "./shell-command.ts";
+import { orFailure } from "./shell-files.ts";
+import { placeScript, readPlace, type ShellPlace } from "./shell-place.ts";
+
+/** The most shells for requests, and how long one waits before another shell is started for it. */
+const maxLanes = 4;
+const patienceMs = 50;
+/** How long a shell may take to start. */
+const startLimitMs = 30_000;
+/** From this time on a start is slow enough to have the next shell ready. */
+const slowStartMs = 40;
+/** How long the shell of a call that was aborted may go on. */
+const abortedMs = 5_000;
+/** How long the end of what runs there is waited for. */
+const closeMs = 4_000;
+const pausesMs = [200, 800];
+
+interface Job {
+  readonly request: ShellRequest;
+  readonly signal: AbortSignal | undefined;
+  /** The lane that has to run it. */
+  readonly only: Lane | undefined;
+  readonly resolve: (answer: Promise<ShellAnswer>) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * The shells of a place: some that run requests one after the other, and one for each command. The first
+ * is the keeper: when its input ends, it ends all commands. When one is lost, all are.
+ */
+export class ShellConnection {
+  readonly place: ShellPlace;
+  readonly #start: StartCarrier;
+  readonly #keeper: Lane;
+  readonly #lanes = new Set<Lane>();
+  readonly #jobs: Job[] = [];
+  readonly #commands = new Set<ShellCommand>();
+  #startingLanes = 0;
+  #spare: Promise<OpenShell | undefined> | undefined;
+  #isSlow: boolean;
+  #failure: Error | undefined;
+  readonly #lost = Promise.withResolvers<Error>();
+  /** Resolves when the place is lost. */
+  readonly lost = this.#lost.promise;
+
+  /** @throws {WorkspaceError} `lost`: the place cannot be reached, or lacks something */
+  static async open(start: StartCarrier, orphans: readonly string[]): Promise<ShellConnection> {
+    const begin = performance.now();
+    const shell = await openShell(start, startLimitMs);
+    const isSlow = performance.now() - begin > slowStartMs;
+    const keeper = new Lane(shell);
+    try {
+      const answer = orFailure(await keeper.run({ script: placeScript }), "/");
+      const place = readPlace(answer.body);
+      await keeper.run({ script: keeperScript(orphans) });
+      return new ShellConnection(start, keeper, place, isSlow);
+    } catch (error) {
+      keeper.stop();
+      if (error instanceof WorkspaceError) throw error;
+      throw new WorkspaceError("lost", `workspace lost: ${(error as Error).message}`);
+    }
+  }
+
+  private constructor(start: StartCarrier, keeper: Lane, place: ShellPlace, isSlow: boolean) {
+    this.#start = start;
+    this.#keeper = keeper;
+    this.place = place;
+    this.#isSlow = isSlow;
+    this.#add(keeper);
+  }
+
+  /** The commands that ran when it was lost. */
+  get orphans(): readonly string[] {
+    return [...this.#commands].map(({ process }) => process).filter(isLasting);
+  }
+
+  /** Runs a request in the next shell that is free. */
+  run(request: ShellRequest, signal?: AbortSignal, only?: Lane): Promise<ShellAnswer> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (signal?.aborted) return Promise.reject(new WorkspaceError("aborted"));
+    const { promise, resolve, reject } = Promise.withResolvers<ShellAnswer>();
+    const timer = setTimeout(() => this.#addLane(), patienceMs);
+    const job: Job = { request, signal, only, resolve, timer };
+    const onAbort = () => {
+      const at = this.#jobs.indexOf(job);
+      if (at >= 0) this.#jobs.splice(at, 1);
+      clearTimeout(timer);
+      reject(new WorkspaceError("aborted"));
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    this.#jobs.push(job);
+    this.#next();
+    return promise.finally(() => signal?.removeEventListener("abort", onAbort));
+  }
+
+  /** Runs a request that reads its input, in a shell of its own. */
+  async runWithInput(request: ShellRequest, signal?: AbortSignal): Promise<ShellAnswer> {
+    const lane = new Lane(await this.#shell(signal));
+    const onAbort = () => lane.stop();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    void this.lost.then(onAbort);
+    try {
+      return await lane.run(request);
+    } catch (error) {
+      if (signal?.aborted) throw new WorkspaceError("aborted");
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      lane.end();
+    }
+  }
+
+  async spawn(options: WorkspaceSpawnOptions, cwd: string): Promise<ShellCommand> {
+    const { signal } = options;
+    const shell = await this.#shell(signal);
+    const signals = {
+      send: async (process: string, name: string) =>
+        readProcesses((await this.run({ script: signalScript(process, name) })).body),
+      finish: async (processes: readonly string[]) => {
+        if (processes.length > 0) await this.run({ script: finishScript(processes) });
+      },
+    };
+    const plan = { options, cwd, shell: this.place.description.shell };
+    const text = `${commandScript(plan, shell.mark)}\n${shell.mark}\n`;
+    void shell.carrier.write(Buffer.from(text));
+    const onAbort = () => shell.carrier.stop();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    void this.lost.then(onAbort);
+    try {
+      const command = await ShellCommand.started(shell, options, signals);
+      this.#keep(command);
+      return command;
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+      throw new WorkspaceError("aborted");
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Ends what runs there, and all shells. */
+  async close(): Promise<void> {
+    const keeper = this.#keeper;
+    const isLost = this.#failure !== undefined;
+    this.#failure ??= new WorkspaceError("lost", "workspace lost: it was closed");
+    if (!isLost) {
+      keeper.end();
+      await within(closeMs, keeper.ended);
+    }
+    this.#fail(this.#failure);
+  }
+
+  /** Lets the keeper know of a command while it runs. */
+  #keep(command: ShellCommand): void {
+    this.#commands.add(command);
+    this.#tellKeeper();
+    const forget = () => {
+      // Those of a lost connection are ended by the next.
+      if (this.#failure !== undefined) return;
+      this.#commands.delete(command);
+      this.#tellKeeper();
+    };
+    command.done.then(forget, forget);
+  }
+
+  #tellKeeper(): void {
+    const list = [...this.#commands].map(({ process }) => process).join(" ");
+    this.run({ script: `t_commands='${list}'` }, undefined, this.#keeper).catch(() => undefined);
+  }
+
+  #next(): void {
+    for (const lane of this.#lanes) {
+      if (lane.isBusy || !lane.isUsable) continue;
+      const at = this.#jobs.findIndex(({ only }) => only === undefined || only === lane);
+      const [job] = at < 0 ? [] : this.#jobs.splice(at, 1);
+      if (job === undefined) continue;
+      clearTimeout(job.timer);
+      this.#runIn(lane, job);
+    }
+  }
+
+  #runIn(lane: Lane, { request, signal, resolve }: Job): void {
+    const answer = lane.run(request);
+    resolve(answer);
+    const onAbort = () => {
+      const timer = setTimeout(() => {
+        if (lane === this.#keeper) return;
+        this.#lanes.delete(lane);
+        lane.stop();
+      }, abortedMs);
+      const clear = () => clearTimeout(timer);
+      answer.then(clear, clear);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const free = () => {
+      signal?.removeEventListener("abort", onAbort);
+      this.#next();
+    };
+    answer.then(free, free);
+  }
+
+  #addLane(): void {
+    if (this.#failure !== undefined || this.#jobs.length === 0) return;
+    if (this.#lanes.size + this.#startingLanes >= maxLanes) return;
+    this.#startingLanes += 1;
+    this.#shell()
+      .then((shell) => this.#add(new Lane(shell)))
+      // Those that there are do the work.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#startingLanes -= 1;
+      });
+  }
+
+  #add(lane: Lane): void {
+    this.#lanes.add(lane);
+    void lane.ended.then((error) => {
+      if (this.#lanes.has(lane)) this.#fail(error);
+    });
+    if (this.#failure === undefined) this.#next();
+    else lane.stop();
+  }
+
+  /** A shell for one use; where starts are slow, one that was started before. */
+  async #shell(signal?: AbortSignal): Promise<OpenShell> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const spare = await this.#spare;
+    this.#spare = undefined;
+    const shell = spare ?? (await this.#open(signal));
+    if (this.#isSlow) this.#prepare();
+    return shell;
+  }
+
+  #prepare(): void {
+    const spare = this.#open().catch(() => undefined);
+    this.#spare = spare;
+    void spare.then(async (shell) => {
+      await shell?.carrier.ended;
+      if (this.#spare === spare) this.#spare = undefined;
+    });
+    void this.lost.then(async () => (await spare)?.carrier.stop());
+  }
+
+  /** Nothing has been run before a shell is open, so a start may be tried again. */
+  async #open(signal?: AbortSignal): Promise<OpenShell> {
+    for (const pauseMs of pausesMs) {
+      try {
+        return await openShell(this.#start, startLimitMs, signal);
+      } catch (error) {
+        if (signal?.aborted || this.#failure !== undefined) throw error;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+    return openShell(this.#start, startLimitMs, signal);
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const { timer, resolve } of this.#jobs.splice(0)) {
+      clearTimeout(timer);
+      resolve(Promise.reject(error));
+    }
+    for (const lane of this.#lanes) lane.stop();
+    for (const command of this.#commands) command.fail(error);
+    this.#lost.resolve(error);
+  }
+}
+
+/** Ends commands with all that came from them. */
+const endAll = `t_end_all() {
+  t_all=
+  for t_command in $1; do
+    t_all="$t_all $(t_signal "\${t_command%%:*}" TERM "\${t_command#*:}")"
+  done
+  case $t_all in *[0-9]*) sleep 2; t_finish "$t_all" ;; esac
+}`;
+
+/** What the keeper does at the end of its input, and at once with commands of a connection before. */
+function keeperScript(orphans: readonly string[]): string {
+  const before =
+    orphans.length === 0 ? "" : `( t_end_all '${orphans.join(" ")}' ) >/dev/null 2>&1 &\n`;
+  return `${endAll}\n${before}t_commands=; t_last="$t_last; "'t_end_all "$t_commands" >/dev/null 2>&1'`;
+}
