@@ -203,6 +203,7 @@ export interface WorkspaceSearchResult {
 export const workspaceLimits = {
   "atomic-write": "a reader may see a part of a file that is being written",
   "binary-output": "output of commands is text",
+  "exit-signals": "a command that a signal ended may show an exit code",
   "file-mode": "files have no permission bits",
   "kill-tree": "what a command started may outlive it",
   "link-kinds": "links are followed and not shown as links",

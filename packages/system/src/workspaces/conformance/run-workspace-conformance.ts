@@ -1,0 +1,175 @@
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { Workspace, WorkspaceDescription } from "@tau-agent/rpc-protocol/workspace";
+import { randomHex } from "../../base/random.ts";
+import { within } from "../../base/within.ts";
+import { Bench, type Check } from "./bench.ts";
+import { callChecks } from "./call-checks.ts";
+import { commandChecks } from "./command-checks.ts";
+import { endingChecks } from "./ending-checks.ts";
+import { fileChecks } from "./file-checks.ts";
+import { placeChecks } from "./place-checks.ts";
+import { searchChecks } from "./search-checks.ts";
+import { statChecks } from "./stat-checks.ts";
+
+/** What came of one check. */
+export interface WorkspaceConformanceResult {
+  /** The sentence of the interface that was checked. */
+  readonly name: string;
+  /** It holds, or the workspace names in `limited` that it does not. */
+  readonly ok: boolean;
+  /** How the workspace broke it. */
+  readonly reason?: string;
+  /** The word of `limited` that excuses a check that failed. */
+  readonly limited?: string;
+}
+
+/** What came of all checks. */
+export interface WorkspaceConformanceReport {
+  readonly results: WorkspaceConformanceResult[];
+}
+
+// Those that take longest first.
+const checks: readonly Check[] = [
+  ...endingChecks,
+  ...commandChecks,
+  ...fileChecks,
+  ...statChecks,
+  ...placeChecks,
+  ...callChecks,
+  ...searchChecks,
+];
+/** A few at a time: the time that one lets pass, others use. */
+const CONCURRENCY = 6;
+
+/** How long checks may take, whatever the workspace does. */
+export interface WorkspaceCheckLimits {
+  readonly callMs: number;
+  readonly checkMs: number;
+  readonly totalMs: number;
+}
+
+/** With what is waited for at the end, less than a minute. */
+export const defaultLimits: WorkspaceCheckLimits = {
+  callMs: 5_000,
+  checkMs: 20_000,
+  totalMs: 45_000,
+};
+
+/**
+ * Checks a workspace against the sentences of its interface. It works below a folder of its own in
+ * `temporaryDirectory`, which it removes. It needs no test framework, never rejects, and ends within 60
+ * seconds, also if a call of the workspace never does.
+ *
+ * @example
+ * const { results } = await runWorkspaceConformance(myWorkspace);
+ * const broken = results.filter(({ ok }) => !ok);
+ */
+export function runWorkspaceConformance(workspace: Workspace): Promise<WorkspaceConformanceReport> {
+  return runChecks(workspace);
+}
+
+/** Runs those of the checks that `choose` takes; never rejects, and ends in time. */
+export async function runChecks(
+  workspace: Workspace,
+  { callMs, checkMs, totalMs }: WorkspaceCheckLimits = defaultLimits,
+  choose: (name: string) => boolean = () => true,
+): Promise<WorkspaceConformanceReport> {
+  const deadline = performance.now() + totalMs;
+  const chosen = checks.filter(({ name }) => choose(name));
+  let place: { readonly description: WorkspaceDescription; readonly folder: string };
+  try {
+    place = await endsWithin(callMs, () => prepare(workspace));
+  } catch (error) {
+    const reason = `describe() or createDirectory(): ${reasonOf(error)}`;
+    return { results: chosen.map(({ name }) => ({ name, ok: false, reason })) };
+  }
+  const { description, folder } = place;
+  const results: WorkspaceConformanceResult[] = [];
+  const waiting = [...chosen.entries()];
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, check] = next;
+      const bench = new Bench(workspace, description, `${folder}/${index}`);
+      results[index] = await runCheck(
+        check,
+        bench,
+        Math.min(checkMs, deadline - performance.now()),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  await cleanUp(workspace, folder, callMs);
+  return { results };
+}
+
+async function prepare(
+  workspace: Workspace,
+): Promise<{ description: WorkspaceDescription; folder: string }> {
+  const description = await workspace.describe();
+  const folder = `${description.temporaryDirectory}/tau-conformance-${randomHex(8)}`;
+  await workspace.createDirectory(folder);
+  return { description, folder };
+}
+
+async function runCheck(
+  { name, limits = [], run }: Check,
+  bench: Bench,
+  limitMs: number,
+): Promise<WorkspaceConformanceResult> {
+  try {
+    if (limitMs <= 0) throw new Error("there was no time left for this check");
+    await endsWithin(limitMs, async () => {
+      await bench.workspace.createDirectory(bench.folder);
+      await run(bench);
+    });
+    return { name, ok: true };
+  } catch (error) {
+    const reason = reasonOf(error);
+    const limited = limits.find((word) => bench.description.limited.includes(word));
+    return limited === undefined
+      ? { name, ok: false, reason }
+      : { name, ok: true, reason, limited };
+  } finally {
+    await bench.stop().catch(() => undefined);
+  }
+}
+
+/** Removes the folder; when the workspace does not, by a command of the place. */
+async function cleanUp(workspace: Workspace, folder: string, limitMs: number): Promise<void> {
+  const isGone = async () =>
+    (await endsWithin(limitMs, () => workspace.stat(folder, { followLinks: false }))) === undefined;
+  const tries = [
+    () => workspace.remove(folder, { recursive: true }),
+    async () => {
+      const command = ["sh", "-c", 'chmod -R u+rwx "$1"; rm -rf "$1"', "sh", folder];
+      await (await workspace.spawn({ command, onOutput: () => undefined })).done;
+    },
+    // What a command was still writing.
+    () => workspace.remove(folder, { recursive: true }),
+  ];
+  for (const remove of tries) {
+    try {
+      await endsWithin(limitMs, remove);
+    } catch {
+      // The next way may do it.
+    }
+    if (await isGone().catch(() => false)) return;
+  }
+}
+
+function endsWithin<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
+  const running = Promise.resolve().then(work);
+  running.catch(() => undefined);
+  return within(limitMs, running, () => {
+    throw new Error(`it did not end within ${Math.ceil(limitMs / 1000)} seconds`);
+  });
+}
+
+/** A workspace may throw anything, also what cannot be turned into text. */
+function reasonOf(error: unknown): string {
+  try {
+    return errorMessage(error) || "it failed without a reason";
+  } catch {
+    return "it failed with an error that has no text";
+  }
+}
