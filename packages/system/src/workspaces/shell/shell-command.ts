@@ -146,6 +146,14 @@ export class ShellCommand implements WorkspaceProcess {
     this.#sent.add("SIGKILL");
     if (!this.#isOver) await this.#signals.send(this.process, "SIGKILL").catch(() => []);
     await this.#signals.finish(told).catch(() => undefined);
+    if (told.length > 0 || this.#isOver) return;
+    // Each start is a place of its own, such as a new container: only its program can be ended.
+    this.#ended.resolve({ exitCode: null, signal: "SIGKILL", ...this.#limit() });
+    this.#shell.carrier.stop();
+  }
+
+  #limit(): { readonly timedOut?: true } {
+    return this.#timedOut ? { timedOut: true } : {};
   }
 
   async #pump(stream: Readable, name: WorkspaceStream): Promise<void> {
@@ -198,7 +206,7 @@ export class ShellCommand implements WorkspaceProcess {
   #exitOf(line: string): WorkspaceExit {
     const [code = "", name = ""] = line.split(":");
     const exitCode = Number(code);
-    const timedOut = this.#timedOut ? { timedOut: true } : {};
+    const timedOut = this.#limit();
     const signal = name === "" ? this.#sentSignal(exitCode) : `SIG${name.replace(/^SIG/u, "")}`;
     if (signal === undefined) return { exitCode, ...timedOut };
     return { exitCode: null, signal, ...timedOut };

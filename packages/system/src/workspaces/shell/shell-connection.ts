@@ -230,10 +230,11 @@ export class ShellConnection {
   /** A shell for one use; where starts are slow, one that was started before. */
   async #shell(signal?: AbortSignal): Promise<OpenShell> {
     if (this.#failure !== undefined) throw this.#failure;
-    const spare = await this.#spare;
+    // Taken before it is waited for: it is for one caller.
+    const ready = this.#spare;
     this.#spare = undefined;
-    const shell = spare ?? (await this.#open(signal));
-    if (this.#isSlow) this.#prepare();
+    const shell = (await ready) ?? (await this.#open(signal));
+    if (this.#isSlow && this.#spare === undefined) this.#prepare();
     return shell;
   }
 
