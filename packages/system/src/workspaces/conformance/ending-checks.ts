@@ -1,9 +1,9 @@
 import type { WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import { type Bench, type Check, eventually, holds, pause, rejects, same } from "./bench.ts";
 
-/** A shell whose child of a child makes a file longer, all the time. */
+/** A shell whose child of a child makes a file longer; it ends by itself when nothing ends it. */
 const busyTree =
-  "sh -c 'sh -c \"while :; do echo x >>busy; sleep 0.1; done\" & wait' & wait; echo next >next";
+  "sh -c 'sh -c \"for i in \\$(seq 150); do echo x >>busy || exit; sleep 0.1; done\" & wait' & wait; echo next >next";
 
 async function sizeOf(bench: Bench, name: string): Promise<number> {
   return (await bench.workspace.stat(bench.at(name)))?.size ?? 0;
@@ -28,7 +28,7 @@ async function endsTree(
 
 /** A command that says which signal it got. */
 const trapping =
-  'trap "echo TERM; exit 5" TERM; trap "echo INT; exit 6" INT; echo ready; while :; do sleep 0.1; done';
+  'trap "echo TERM; exit 5" TERM; trap "echo INT; exit 6" INT; echo ready; for i in $(seq 150); do sleep 0.1; done';
 
 /** Commands that are ended. */
 export const endingChecks: readonly Check[] = [
@@ -110,7 +110,11 @@ export const endingChecks: readonly Check[] = [
     limits: ["signals", "kill-tree", "streamed-output"],
     run: async (bench) => {
       const controller = new AbortController();
-      const command = ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.2; done"];
+      const command = [
+        "sh",
+        "-c",
+        "trap '' TERM; echo ready; for i in $(seq 75); do sleep 0.2; done",
+      ];
       const { process, printed } = await bench.start({ command, signal: controller.signal });
       holds(await eventually(8_000, () => printed.stdout.length > 0), "it did not start");
       controller.abort();

@@ -50,9 +50,9 @@ export interface WorkspaceCheckLimits {
 
 /** With what is waited for at the end, less than a minute. */
 export const defaultLimits: WorkspaceCheckLimits = {
-  callMs: 5_000,
+  callMs: 4_000,
   checkMs: 20_000,
-  totalMs: 45_000,
+  totalMs: 38_000,
 };
 
 /**
@@ -98,7 +98,7 @@ export async function runChecks(
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  await cleanUp(workspace, folder, callMs);
+  await cleanUp(workspace, folder, Math.min(callMs, 2_500));
   return { results };
 }
 
