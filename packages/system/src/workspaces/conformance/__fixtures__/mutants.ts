@@ -47,7 +47,7 @@ const process =
 
 /** Turns one code of a method into another. */
 const code =
-  (method: "list" | "read" | "write" | "remove" | "rename" | "createDirectory" | "spawn", from: WorkspaceErrorCode) =>
+  (method: "list" | "read" | "write" | "remove" | "rename" | "createDirectory", from: WorkspaceErrorCode) =>
   (good: Workspace): Partial<Workspace> => ({
     [method]: async (...words: unknown[]) => {
       try {
@@ -203,7 +203,15 @@ const commandMutants: readonly Mutant[] = [
   { name: "done waits for a held pipe", catches: "done is not held up by what holds the output", change: process(({ done }, { command }) => ({ done: done.then(async (exit) => { if (String(command).includes("&")) await new Promise((resolve) => setTimeout(resolve, 6_000)); return exit; }) })) },
   { name: "any failure is 1", catches: "the exit code is the command's", change: process(({ done }) => ({ done: done.then((exit) => ({ ...exit, exitCode: exit.exitCode === null ? null : Math.min(1, exit.exitCode) })) })) },
   { name: "a signal is an exit code", catches: "a signal that ended the command is told", change: process(({ done }) => ({ done: done.then((exit) => (exit.signal === undefined ? exit : { exitCode: 137 })) })) },
-  { name: "a missing program is failed", catches: "a program that is not there is not_found", change: code("spawn", "not_found") },
+  { name: "a missing program is failed", catches: "a program that is not there is not_found", change: (good) => ({
+      spawn: async (options) => {
+        const failed = () => {
+          throw new WorkspaceError("failed");
+        };
+        const made = await good.spawn(options).catch(failed);
+        return Object.assign(Object.create(made), { done: made.done.catch(failed) });
+      },
+    }) },
   { name: "a missing folder is the usual one", catches: "a folder that is not there is not_found, and nothing runs", change: (good) => ({ spawn: async ({ cwd, ...options }) => good.spawn(cwd !== undefined && (await good.stat(cwd)) ? { ...options, cwd } : options) }) },
   { name: "pid is another", catches: "pid is the command's in its place", change: process(({ pid }) => ({ pid: (pid ?? 0) + 1 })) },
   { name: "commands run one after the other", catches: "commands run side by side", change: (good) => { let last: Promise<unknown> = Promise.resolve(); return { spawn: async (options) => { const before = last; const { promise, resolve } = Promise.withResolvers<void>(); last = promise; await before; const made = await good.spawn(options); made.done.then(() => resolve(), () => resolve()); return made; } }; } },
