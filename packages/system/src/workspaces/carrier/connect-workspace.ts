@@ -1,12 +1,9 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { CarrierOptions } from "../common/carrier-options.ts";
-import {
-  type CommandSpec,
-  readWorkspaceSpec,
-  type WorkspaceSpec,
-} from "../common/workspace-spec.ts";
-import { ConnectedWorkspace } from "./connected-workspace.ts";
+import { readWorkspaceSpec, type WorkspaceSpec } from "../common/workspace-spec.ts";
+import { shellConnector } from "../shell/connect-shell.ts";
+import { ConnectedWorkspace, type Connection, type Reconnection } from "./connected-workspace.ts";
 import { connectExec } from "./exec-connection.ts";
 
 const defaultReconnectMs = 60_000;
@@ -23,17 +20,24 @@ export async function connectWorkspace(
   options: CarrierOptions = {},
 ): Promise<ConnectedWorkspace> {
   const checked = readWorkspaceSpec(spec);
-  if ("command" in checked) return connectCommand(checked, options);
-  const [form, reason] =
-    "client" in checked
-      ? ["client", "it needs a session over RPC, whose client serves the workspace"]
-      : ["shell", "not available yet"];
-  throw new SessionError("invalid_option", { option: `workspace.${form}`, reason });
+  if ("command" in checked) {
+    return connectProgram(options, ({ limitMs, ...request }) =>
+      connectExec(checked, { ...request, connectMs: limitMs }),
+    );
+  }
+  if ("shell" in checked) return connectProgram(options, shellConnector(checked));
+  const reason = "it needs a session over RPC, whose client serves the workspace";
+  throw new SessionError("invalid_option", { option: "workspace.client", reason });
 }
 
-async function connectCommand(
-  spec: CommandSpec,
+type Connect = (
+  request: Parameters<Reconnection["connect"]>[0] &
+    CarrierOptions & { readonly processes: ProcessRegistry },
+) => Promise<Connection>;
+
+async function connectProgram(
   options: CarrierOptions,
+  connect: Connect,
 ): Promise<ConnectedWorkspace> {
   const own = options.processes === undefined ? new ProcessRegistry() : undefined;
   const processes = options.processes ?? (own as ProcessRegistry);
@@ -41,8 +45,7 @@ async function connectCommand(
   try {
     return await ConnectedWorkspace.connect(
       {
-        connect: ({ onLost, limitMs, signal }) =>
-          connectExec(spec, { ...options, processes, onLost, connectMs: limitMs, signal }),
+        connect: (request) => connect({ ...options, ...request, processes }),
         reconnectMs: options.reconnectMs ?? defaultReconnectMs,
         connectMs: options.connectMs ?? defaultConnectMs,
         onStatus: options.onStatus,

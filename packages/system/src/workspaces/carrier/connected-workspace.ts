@@ -96,6 +96,7 @@ export class ConnectedWorkspace implements Workspace {
 
   /** Asked of the first connection only: a place does not change. */
   async describe(options: WorkspaceCall = {}): Promise<WorkspaceDescription> {
+    if (options.signal?.aborted) throw new WorkspaceError("aborted");
     this.#description ??= await this.#use(options.signal, (current) => current.describe(options));
     return this.#description;
   }

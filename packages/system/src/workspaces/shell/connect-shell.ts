@@ -1,36 +1,77 @@
-import { type Workspace, WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
-import type { WorkspaceStatusSink } from "./reconnecting.ts";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
+import { within } from "../../base/within.ts";
+import { keyVariableNames } from "../../keys/environment-keys.ts";
+import type { ProcessRegistry } from "../../processes/process-registry.ts";
+import type { CarrierOptions } from "../common/carrier-options.ts";
+import { CarrierProgram } from "../common/carrier-program.ts";
+import { unreachable } from "../common/unreachable.ts";
+import { type ShellSpec, workspaceIdOf } from "../common/workspace-spec.ts";
+import type { ShellCarrier } from "./open-shell.ts";
+import { ShellConnection } from "./shell-connection.ts";
 import { ShellWorkspace } from "./shell-workspace.ts";
-import { startProgram } from "./start-program.ts";
 
-export interface ShellSpec {
-  readonly shell: readonly string[];
-  readonly cwd: string;
-  readonly id: string;
+/** How long output is read after the end of the program that carried it. */
+const lastWordsMs = 300;
+
+interface ShellConnectOptions
+  extends Pick<CarrierOptions, "environment" | "keyVariables" | "namedVariables"> {
+  readonly processes: ProcessRegistry;
+  readonly onLost: (reason: string) => void;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
 }
 
-export interface ShellOptions {
-  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  readonly reconnectMs?: number | undefined;
-  readonly onStatus?: WorkspaceStatusSink | undefined;
-  readonly signal?: AbortSignal | undefined;
+/** Makes connections to the place of a spec, one after the other was lost. */
+export function shellConnector(
+  spec: ShellSpec,
+): (options: ShellConnectOptions) => Promise<{ readonly workspace: ShellWorkspace }> {
+  let last: ShellConnection | undefined;
+  return async ({ onLost, limitMs, signal, ...options }) => {
+    const keyVariables = options.keyVariables ?? [...keyVariableNames()];
+    const connection = await opened(spec, {
+      start: async (argument) =>
+        carried(await CarrierProgram.start({ ...options, argv: [...spec.shell, argument] })),
+      limitMs,
+      signal,
+      orphans: last?.orphans ?? [],
+      keyVariables: [...keyVariables, "TAU_STORE"],
+    });
+    last = connection;
+    void connection.lost.then((error) => onLost(error.message.replace(/^workspace lost: /u, "")));
+    const id = spec.id ?? workspaceIdOf(spec);
+    return { workspace: new ShellWorkspace({ id, cwd: spec.cwd, connection }) };
+  };
 }
 
-/**
- * A workspace at the other end of an argument list that runs one more argument in a shell.
- *
- * @throws {WorkspaceError} the place cannot be reached
- */
-export async function connectShell(
-  { shell, cwd, id }: ShellSpec,
-  { environment = {}, reconnectMs = 60_000, onStatus = () => undefined }: ShellOptions = {},
-): Promise<Workspace & { dispose(): Promise<void> }> {
-  if (!cwd.startsWith("/")) throw new WorkspaceError("failed", `Not an absolute path: ${cwd}`);
-  const variables = Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    ),
+async function opened(
+  spec: ShellSpec,
+  options: Parameters<typeof ShellConnection.open>[0],
+): Promise<ShellConnection> {
+  try {
+    return await ShellConnection.open(options);
+  } catch (error) {
+    if (isWorkspaceError(error, "aborted")) throw error;
+    throw unreachable(spec, errorMessage(error).replace(/^workspace lost: /u, ""));
+  }
+}
+
+function carried(program: CarrierProgram): ShellCarrier {
+  const { stdout, stderr } = program;
+  stderr.pause();
+  const closed = Promise.all(
+    [stdout, stderr].map((stream) => new Promise((resolve) => stream.once("close", resolve))),
   );
-  const start = (argument: string) => startProgram([...shell, argument], variables);
-  return ShellWorkspace.connect({ id, cwd, start, reconnectMs, onStatus });
+  return {
+    stdout,
+    stderr,
+    write: (bytes) => program.write(bytes),
+    endInput: () => program.endInput(),
+    lastLine: () => program.lastLine(),
+    ended: program.ended.then(async (reason) => {
+      await within(lastWordsMs, closed);
+      return reason;
+    }),
+    stop: () => program.stop(),
+  };
 }

@@ -17,7 +17,7 @@ export interface ShellCarrier {
 }
 
 /** Starts the argument list of a spec with one argument more. */
-export type StartCarrier = (argument: string) => ShellCarrier;
+export type StartCarrier = (argument: string) => Promise<ShellCarrier>;
 
 /** A shell that has printed its mark and waits for requests. */
 export interface OpenShell {
@@ -41,7 +41,7 @@ export async function openShell(
 ): Promise<OpenShell> {
   signal?.throwIfAborted();
   const mark = new Mark();
-  const carrier = start(startArgument(mark));
+  const carrier = await start(startArgument(mark));
   const word = Buffer.from(mark.word);
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => undefined);

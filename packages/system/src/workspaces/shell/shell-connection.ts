@@ -21,6 +21,17 @@ const abortedMs = 5_000;
 const closeMs = 4_000;
 const pausesMs = [200, 800];
 
+export interface ShellConnectionOptions {
+  readonly start: StartCarrier;
+  /** How long the first shell may take to start. */
+  readonly limitMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Commands of a connection before, to be ended. */
+  readonly orphans: readonly string[];
+  /** Variables that commands are started without. */
+  readonly keyVariables: readonly string[];
+}
+
 interface Job {
   readonly request: ShellRequest;
   readonly signal: AbortSignal | undefined;
@@ -37,6 +48,7 @@ interface Job {
 export class ShellConnection {
   readonly place: ShellPlace;
   readonly #start: StartCarrier;
+  readonly #withoutKeys: Readonly<Record<string, null>>;
   readonly #keeper: Lane;
   readonly #lanes = new Set<Lane>();
   readonly #jobs: Job[] = [];
@@ -50,16 +62,17 @@ export class ShellConnection {
   readonly lost = this.#lost.promise;
 
   /** @throws {WorkspaceError} `lost`: the place cannot be reached, or lacks something */
-  static async open(start: StartCarrier, orphans: readonly string[]): Promise<ShellConnection> {
+  static async open(options: ShellConnectionOptions): Promise<ShellConnection> {
+    const { start, limitMs, signal, orphans } = options;
     const begin = performance.now();
-    const shell = await openShell(start, startLimitMs);
+    const shell = await openShell(start, limitMs, signal);
     const isSlow = performance.now() - begin > slowStartMs;
     const keeper = new Lane(shell);
     try {
       const answer = orFailure(await keeper.run({ script: placeScript }), "/");
       const place = readPlace(answer.body);
       await keeper.run({ script: keeperScript(orphans) });
-      return new ShellConnection(start, keeper, place, isSlow);
+      return new ShellConnection(options, keeper, place, isSlow);
     } catch (error) {
       keeper.stop();
       if (error instanceof WorkspaceError) throw error;
@@ -67,8 +80,14 @@ export class ShellConnection {
     }
   }
 
-  private constructor(start: StartCarrier, keeper: Lane, place: ShellPlace, isSlow: boolean) {
+  private constructor(
+    { start, keyVariables }: ShellConnectionOptions,
+    keeper: Lane,
+    place: ShellPlace,
+    isSlow: boolean,
+  ) {
     this.#start = start;
+    this.#withoutKeys = Object.fromEntries(keyVariables.map((name) => [name, null]));
     this.#keeper = keeper;
     this.place = place;
     this.#isSlow = isSlow;
@@ -126,7 +145,8 @@ export class ShellConnection {
         if (processes.length > 0) await this.run({ script: finishScript(processes) });
       },
     };
-    const plan = { options, cwd, shell: this.place.description.shell };
+    const environment = { ...this.#withoutKeys, ...options.environment };
+    const plan = { options: { ...options, environment }, cwd, shell: this.place.description.shell };
     const text = `${commandScript(plan, shell.mark)}\n${shell.mark}\n`;
     void shell.carrier.write(Buffer.from(text));
     const onAbort = () => shell.carrier.stop();

@@ -20,14 +20,14 @@ export const placeScript = `( t_do() {
 }; t_do )`;
 
 /** @throws {Error} the place lacks what the shell form needs */
-export function readPlace(body: Buffer): ShellPlace {
+export function readPlace(body: Buffer, needsTools = true): ShellPlace {
   const [system = "", home = "/", temporary = "/tmp", shell = "sh", user, ripgrep, none] = body
     .toString("utf8")
     .split("\0");
   if (/^(?:MINGW|MSYS|CYGWIN|Windows)/iu.test(system)) {
     throw new Error("the shell form does not work on Windows; start tau exec-server there");
   }
-  if (none !== undefined && none.trim() !== "") {
+  if (needsTools && none !== undefined && none.trim() !== "") {
     throw new Error(`programs are missing there: ${none.trim()}`);
   }
   const limited = ["modified-at-seconds", "within", "kill-tree"];

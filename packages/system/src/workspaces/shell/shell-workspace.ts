@@ -14,18 +14,14 @@ import {
   type WorkspaceWriteOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import { randomHex } from "../../base/random.ts";
-import type { StartCarrier } from "./open-shell.ts";
-import { Reconnecting, type WorkspaceStatusSink } from "./reconnecting.ts";
-import { ShellConnection } from "./shell-connection.ts";
+import type { ShellConnection } from "./shell-connection.ts";
 import { needAbsolute, operation, orFailure, ShellFiles } from "./shell-files.ts";
 import { escapeBytes } from "./shell-text.ts";
 
 interface ShellWorkspaceOptions {
   readonly id: string;
   readonly cwd: string;
-  readonly start: StartCarrier;
-  readonly reconnectMs: number;
-  readonly onStatus: WorkspaceStatusSink;
+  readonly connection: ShellConnection;
 }
 
 /** The longest content, as an argument of `printf`, that a request holds. */
@@ -36,29 +32,14 @@ const maxBytes = 2 ** 31;
 export class ShellWorkspace implements Workspace {
   readonly id: string;
   readonly cwd: string;
-  readonly #connections: Reconnecting<ShellConnection>;
+  readonly #connection: ShellConnection;
   readonly #files: ShellFiles;
-  #connection: ShellConnection;
 
-  /** @throws {WorkspaceError} `lost`: the place cannot be reached */
-  static async connect(options: ShellWorkspaceOptions): Promise<ShellWorkspace> {
-    return new ShellWorkspace(options, await ShellConnection.open(options.start, []));
-  }
-
-  private constructor(options: ShellWorkspaceOptions, first: ShellConnection) {
-    this.id = options.id;
-    this.cwd = options.cwd;
-    this.#connection = first;
-    const connect = async () => {
-      const connection = await ShellConnection.open(options.start, this.#connection.orphans);
-      this.#use(connection);
-      return connection;
-    };
-    this.#connections = new Reconnecting(first, connect, options);
-    this.#use(first);
-    this.#files = new ShellFiles(async (script, signal) =>
-      (await this.#connected(signal)).run({ script }, signal),
-    );
+  constructor({ id, cwd, connection }: ShellWorkspaceOptions) {
+    this.id = id;
+    this.cwd = cwd;
+    this.#connection = connection;
+    this.#files = new ShellFiles((script, signal) => connection.run({ script }, signal));
   }
 
   async describe({ signal }: WorkspaceCall = {}): Promise<WorkspaceDescription> {
@@ -87,7 +68,7 @@ export class ShellWorkspace implements Workspace {
     const content = isInline ? `printf %b '${text}'` : "cat";
     const script = operation("t_write", words, options, `t_content() { ${content}; }\n`);
     const { signal } = options;
-    const connection = await this.#connected(signal);
+    const connection = this.#connection;
     const answer = isInline
       ? await connection.run({ script }, signal)
       : await connection.runWithInput({ script, input: bytes }, signal);
@@ -109,32 +90,10 @@ export class ShellWorkspace implements Workspace {
   async spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
     if (options.cwd !== undefined) needAbsolute(options.cwd);
     if (options.command.length === 0) throw new WorkspaceError("failed", "The command is empty");
-    return (await this.#connected(options.signal)).spawn(options, this.cwd);
+    return this.#connection.spawn(options, this.cwd);
   }
 
   async dispose(): Promise<void> {
-    this.#connections.close();
     await this.#connection.close();
-  }
-
-  /** The connection, when there is one again. */
-  async #connected(signal: AbortSignal | undefined): Promise<ShellConnection> {
-    if (signal === undefined) return this.#connections.get();
-    const { promise, reject } = Promise.withResolvers<never>();
-    const onAbort = () => reject(new WorkspaceError("aborted"));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    try {
-      return await Promise.race([promise, this.#connections.get()]);
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
-  }
-
-  #use(connection: ShellConnection): void {
-    this.#connection = connection;
-    void connection.lost.then((error) => {
-      if (this.#connection === connection) this.#connections.lost(error.message);
-    });
   }
 }
