@@ -35,7 +35,15 @@ export {
 } from "@tau-agent/rpc-protocol/workspace";
 export type {
   CarrierOptions as ConnectWorkspaceOptions,
+  SandboxSession,
+  WorkspaceConformanceReport,
+  WorkspaceConformanceResult,
   WorkspaceSpec,
   WorkspaceStatus,
 } from "@tau-agent/system";
-export { connectWorkspace, createLocalWorkspace } from "@tau-agent/system/workspaces";
+export {
+  connectWorkspace,
+  createLocalWorkspace,
+  fromSandboxSession,
+  runWorkspaceConformance,
+} from "@tau-agent/system/workspaces";

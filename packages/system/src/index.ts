@@ -150,5 +150,10 @@ export type { OutputOf, OutputSchema } from "./structured-output/output-schema.t
 export type { CarrierOptions, WorkspaceStatus } from "./workspaces/common/carrier-options.ts";
 export { searchByListing } from "./workspaces/common/list-search.ts";
 export type { WorkspaceSpec } from "./workspaces/common/workspace-spec.ts";
+export type {
+  WorkspaceConformanceReport,
+  WorkspaceConformanceResult,
+} from "./workspaces/conformance/run-workspace-conformance.ts";
 export type { LocalWorkspaceOptions } from "./workspaces/local/local-workspace.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";
+export type { SandboxSession } from "./workspaces/sandbox-session/sandbox-session.ts";

@@ -46,6 +46,7 @@ export const placeChecks: readonly Check[] = [
   },
   {
     name: "remove() removes links and does not follow them",
+    limits: ["link-removal"],
     run: async (bench) => {
       await bench.write("kept/file");
       await bench.link("kept", "folder link");

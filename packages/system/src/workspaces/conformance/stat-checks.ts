@@ -167,6 +167,7 @@ export const statChecks: readonly Check[] = [
   },
   {
     name: "any name can be written, listed and read",
+    limits: ["odd-names"],
     run: async (bench) => {
       const names = [
         "a b",

@@ -29,11 +29,15 @@ import type { SandboxSession } from "./sandbox-session.ts";
 const limits: readonly WorkspaceLimit[] = [
   "atomic-write",
   "binary-output",
+  "environment-removal",
   "exit-signals",
   "file-mode",
   "kill-tree",
   "link-kinds",
+  "link-removal",
   "modified-at-seconds",
+  "odd-names",
+  "side-by-side",
   "signals",
   "stdin",
   "streamed-output",
@@ -205,9 +209,9 @@ t_placed() {
   t_replace
 }
 t_ready() {
-  [ -d "$1" ] || { [ -e "$1" ] && exit 12; t_absent "$1"; }
+  [ -d "$1" ] || { [ -e "$1" ] && exit 12; t_absent "$1" 10 12; }
   cd "$1" || t_denied
-  case $2 in */*) [ -x "$2" ] && exit 0 ;; esac
+  case $2 in */*) [ -e "$2" ] && exit 0 ;; esac
   command -v "$2" >/dev/null || exit 10
 }
 `;

@@ -27,10 +27,10 @@ LC_ALL=C; export LC_ALL; unset GLOBIGNORE CDPATH
 n='
 '
 t_end() { printf %s "$2"; exit "$1"; }
-t_denied() { t_end 18; }
+t_denied() { t_end 18 ''; }
 t_why() {
   case $1 in
-    *"No space left"* | *uota*xceeded*) t_end 17 ;;
+    *"No space left"* | *uota*xceeded*) t_end 17 '' ;;
     *"ermission denied"* | *"not permitted"* | *"Read-only"*) t_denied ;;
     *) t_end 19 "$1" ;;
   esac
@@ -50,12 +50,12 @@ t_absent() {
   while [ "$d" != / ]; do
     d=\${d%/*}; d=\${d:-/}
     if [ -d "$d" ]; then
-      [ -x "$d" ] && exit "\${2:-10}"
+      [ -x "$d" ] && exit "$2"
       t_denied
     fi
-    [ -e "$d" ] && exit "\${2:-12}"
+    [ -e "$d" ] && exit "$3"
   done
-  exit "\${2:-10}"
+  exit "$2"
 }
 t_folder() {
   r=$(cd -P "$1" 2>/dev/null && pwd -P && printf .) || return 1
@@ -77,28 +77,34 @@ t_place() {
   t_folder "\${d:-/}" || return 1
   r=\${r%/}/$f
 }
-if stat -c %f / >/dev/null 2>&1; then
+if case $(stat -c %f / 2>/dev/null) in *[0-9]*) ;; *) false ;; esac; then
   t_line() { stat -c '%f %s %Y' "$1" 2>/dev/null; }
-else
+elif stat -f %Xp / >/dev/null 2>&1; then
   t_line() { stat -f '%Xp %z %m' "$1" 2>/dev/null; }
+else
+  t_line() {
+    if [ -L "$1" ]; then k=a; elif [ -d "$1" ]; then k=4; elif [ -f "$1" ]; then k=8; else k=1; fi
+    l=$(stat -c '%a %s' "$1" 2>/dev/null) || return 1
+    printf '%s%03x %s\\n' "$k" "$((0\${l%% *}))" "\${l#* }"
+  }
 fi
 t_mode() { t_bits=$(t_line "$1") || return 1; t_bits=$((0x\${t_bits%% *} & 07777)); }
 t_stat() {
   if [ "$2" = 1 ]; then
-    [ -e "$1" ] || { [ -L "$1" ] && exit 20; t_absent "$1" 20; }
-    t_real "$1" || t_absent "$1" 20
+    [ -e "$1" ] || { [ -L "$1" ] && exit 20; t_absent "$1" 20 20; }
+    t_real "$1" || t_absent "$1" 20 20
   else
-    [ -e "$1" ] || [ -L "$1" ] || t_absent "$1" 20
-    t_place "$1" || t_absent "$1" 20
+    [ -e "$1" ] || [ -L "$1" ] || t_absent "$1" 20 20
+    t_place "$1" || t_absent "$1" 20 20
   fi
   t_judge
   t_line "$r" || exit 20
   printf %s "$r"
 }
 t_list() {
-  [ -d "$1" ] || { [ -e "$1" ] && exit 12; t_absent "$1"; }
+  [ -d "$1" ] || { [ -e "$1" ] && exit 12; t_absent "$1" 10 12; }
   cd -P "$1" 2>/dev/null && [ -r . ] || t_denied
-  t_folder . || t_absent "$1"
+  t_folder . || t_absent "$1" 10 12
   t_judge
   for f in * .*; do
     case $f in . | ..) continue ;; esac
@@ -110,8 +116,8 @@ t_list() {
   done
 }
 t_open() {
-  [ -e "$1" ] || { [ -L "$1" ] && exit 10; t_absent "$1"; }
-  t_real "$1" || t_absent "$1"
+  [ -e "$1" ] || { [ -L "$1" ] && exit 10; t_absent "$1" 10 12; }
+  t_real "$1" || t_absent "$1" 10 12
   t_judge
   [ -d "$r" ] && exit 13
   [ -f "$r" ] || t_end 19 "Not a regular file: $r"
@@ -149,7 +155,7 @@ t_target() {
     d=\${1%/*}; [ -d "\${d:-/}" ] || t_make "$d"
   fi
   t_real "$1"
-  case $? in 1) t_absent "$1" ;; 2) t_end 19 "Too many links: $1" ;; esac
+  case $? in 1) t_absent "$1" 10 12 ;; 2) t_end 19 "Too many links: $1" ;; esac
   t_judge
   [ -d "$r" ] && exit 13
   if [ -e "$r" ]; then
@@ -157,7 +163,8 @@ t_target() {
     [ -w "$r" ] || t_denied
     t_mode "$r" || t_bits=$((0644))
   else
-    t_bits=$((0$2 & ~0$(umask)))
+    t_mask=$(umask 2>/dev/null); t_mask=\${t_mask:-022}
+    t_bits=$((0$2 & ~0$t_mask))
   fi
   t_folder=\${r%/*}; t_folder=\${t_folder:-/}
   if [ -w "$t_folder" ] && [ -x "$t_folder" ]; then t=$t_folder; else
@@ -183,8 +190,8 @@ t_write() {
   t_replace
 }
 t_remove() {
-  [ -e "$1" ] || [ -L "$1" ] || t_absent "$1"
-  t_place "$1" || t_absent "$1"
+  [ -e "$1" ] || [ -L "$1" ] || t_absent "$1" 10 12
+  t_place "$1" || t_absent "$1" 10 12
   t_judge
   if [ -d "$r" ] && [ ! -L "$r" ]; then
     if [ "$2" = 1 ]; then e=$(rm -rf "$r" 2>&1) || t_why "$e"; exit; fi
@@ -197,11 +204,11 @@ t_remove() {
   e=$(rm -f "$r" 2>&1) || t_why "$e"
 }
 t_rename() {
-  [ -e "$1" ] || [ -L "$1" ] || t_absent "$1"
-  t_place "$1" || t_absent "$1"
+  [ -e "$1" ] || [ -L "$1" ] || t_absent "$1" 10 12
+  t_place "$1" || t_absent "$1" 10 12
   t_judge
   t_from=$r
-  t_place "$2" || t_absent "$2"
+  t_place "$2" || t_absent "$2" 10 12
   t_judge
   if [ -d "$r" ] && [ ! -L "$r" ]; then exit 11; fi
   [ "$r" = "$t_from" ] && exit 0

@@ -153,7 +153,7 @@ function statOf(body: Buffer): WorkspaceStat {
     kind: formats[bits & 0xf000] ?? "other",
     size: Number(size),
     mode: bits & 0o7777,
-    modifiedAt: Number(modified) * 1000,
+    ...(modified === undefined ? {} : { modifiedAt: Number(modified) * 1000 }),
     realPath: body.toString("utf8", end + 1),
   };
 }

@@ -1,0 +1,20 @@
+import { createJustBashSandbox } from "@ai-sdk/sandbox-just-bash";
+import { expect, test } from "vitest";
+import { runWorkspaceConformance } from "../conformance/run-workspace-conformance.ts";
+import { fromSandboxSession } from "./from-sandbox-session.ts";
+
+test("a session of just-bash keeps all but what limited names", { timeout: 90_000 }, async () => {
+  const session = (await createJustBashSandbox({}).createSession()).restricted();
+  const workspace = fromSandboxSession(session, { id: "sandbox", cwd: "/home/user" });
+  const { results } = await runWorkspaceConformance(workspace);
+  expect(results.filter(({ ok }) => !ok)).toEqual([]);
+  expect(results.filter(({ limited }) => limited === undefined).length).toBeGreaterThan(95);
+});
+
+test("a relative folder is refused, and input is unsupported", async () => {
+  const session = (await createJustBashSandbox({}).createSession()).restricted();
+  expect(() => fromSandboxSession(session, { id: "x", cwd: "here" })).toThrow("absolute");
+  const workspace = fromSandboxSession(session, { id: "x", cwd: "/home/user" });
+  const started = workspace.spawn({ command: "cat", stdin: "open", onOutput: () => undefined });
+  await expect(started).rejects.toMatchObject({ code: "unsupported" });
+});

@@ -1,0 +1,130 @@
+import { execFile, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { describeWith } from "../../../../scripts/testing/describe-with.ts";
+
+const checker = fileURLToPath(new URL("check-place.ts", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "tau-places-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+const enclosed = ["--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--die-with-parent"];
+/** These tests kill trees of processes: only where none of the machine's own can be seen. */
+const noEnclosure =
+  spawnSync("bwrap", [...enclosed, "true"]).status === 0
+    ? undefined
+    : "bubblewrap, in whose process table it runs, is not installed or not allowed";
+
+interface Answer {
+  readonly limited: readonly string[];
+  readonly results: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly limited?: string;
+  }[];
+}
+
+/** Checks a place, in a table of processes of its own. */
+function check(shell: readonly string[]): Promise<Answer> {
+  const args = [...enclosed, execPath, "--conditions=@tau-agent/source", checker, ...shell];
+  return new Promise((resolve, reject) => {
+    execFile("bwrap", args, { maxBuffer: 1 << 26, timeout: 80_000 }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${error.message}\n${stderr}`));
+      else resolve(JSON.parse(stdout) as Answer);
+    });
+  });
+}
+
+async function passes(shell: readonly string[]): Promise<void> {
+  const { limited, results } = await check(shell);
+  expect(results.filter(({ ok }) => !ok)).toEqual([]);
+  expect(results.length).toBeGreaterThan(100);
+  // Nothing is excused but this.
+  expect(results.flatMap(({ limited: word }) => word ?? [])).toEqual(["modified-at-seconds"]);
+  expect(limited.toSorted()).toEqual(["kill-tree", "modified-at-seconds", "within"]);
+}
+
+function program(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+const timeout = 90_000;
+
+describeWith(noEnclosure)("the shell form keeps the interface", () => {
+  test("over sh -c", { timeout }, () => passes(["sh", "-c"]));
+
+  test("over a login shell that prints before it starts, on both streams", {
+    timeout,
+  }, async () => {
+    const noisy = program(
+      "noisy",
+      '#!/bin/sh\necho "Welcome!"; printf "no line end"\necho warning >&2\nset -x\nexec sh -c "$1"\n',
+    );
+    await passes([noisy]);
+  });
+
+  test("over docker exec -i: an environment of its own, an argument list", {
+    timeout,
+  }, async () => {
+    const docker = program(
+      "docker",
+      '#!/bin/sh\n[ "$1 $2 $3" = "exec -i c" ] || exit 125\nshift 3\nexec env -i PATH="$PATH" HOME=/root "$@"\n',
+    );
+    await passes([docker, "exec", "-i", "c", "sh", "-c"]);
+  });
+});
+
+for (const shell of ["bash", "fish", "tcsh", "zsh"]) {
+  describeWith(noEnclosure ?? (has(shell) ? undefined : `${shell} is not installed`))(
+    `the shell form behind ${shell}`,
+    () => test("keeps the interface", { timeout }, () => passes([shell, "-c"])),
+  );
+}
+
+describeWith(noEnclosure ?? (has("busybox") ? undefined : "busybox is not installed"))(
+  "the shell form in a root with busybox alone",
+  () =>
+    test("keeps the interface", { timeout }, async () => {
+      const bin = join(folder, "bin");
+      for (const name of ["bin", "tmp"]) mkdirSync(join(folder, name));
+      const busybox = spawnSync("sh", ["-c", "command -v busybox"], {
+        encoding: "utf8",
+      }).stdout.trim();
+      copyFileSync(busybox, join(bin, "busybox"));
+      for (const name of spawnSync(busybox, ["--list"], { encoding: "utf8" })
+        .stdout.trim()
+        .split("\n")) {
+        if (name !== "busybox") symlinkSync("busybox", join(bin, name));
+      }
+      expect(readdirSync(bin)).not.toContain("node");
+      const root = [
+        "--ro-bind",
+        bin,
+        "/bin",
+        "--bind",
+        join(folder, "tmp"),
+        "/tmp",
+        "--tmpfs",
+        "/root",
+      ];
+      const place = ["--ro-bind", "/proc", "/proc", "--dev", "/dev", "--clearenv"];
+      const variables = ["--setenv", "PATH", "/bin", "--setenv", "HOME", "/root"];
+      await passes(["bwrap", ...root, ...place, ...variables, "sh", "-c"]);
+    }),
+);
