@@ -1,6 +1,5 @@
-import nodePath from "node:path";
-import type { WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
-import { askEach, type Disk, hostDisk, lookAt } from "../../resources/files/disk.ts";
+import nodePath, { type PlatformPath } from "node:path";
+import { askEach, type Disk, entriesOf, hostDisk, lookAt } from "../../resources/files/disk.ts";
 
 /** A project, and the user whose trust it needs. */
 export interface TrustPlace {
@@ -28,80 +27,56 @@ export interface GatedFiles {
   readonly leftOut: readonly string[];
 }
 
-interface Candidate {
-  readonly path: string;
-  readonly name: string;
-}
+const standardMcp = ".mcp.json";
 
 /** Paths that need trust if anything is there. */
 export function gatedPaths(place: TrustPlace): string[] {
+  const { join } = pathsOf(place);
   return [
-    ...foldersOf(place).flatMap((dir) => candidatesIn(place, dir, namesOf(place.disk))),
-    standardMcp(place),
-  ].map(({ path }) => path);
+    ...foldersOf(place).flatMap((dir) => namesOf(place).map((name) => join(dir, name))),
+    join(place.cwd, standardMcp),
+  ];
 }
 
 /** Looks for what needs trust; every start waits for it. */
 export async function lookForGated(place: TrustPlace): Promise<GatedFiles> {
   const disk = place.disk ?? hostDisk("");
-  const folders = askEach(foldersOf(place), disk, (dir) => candidatesThere(place, disk, dir));
-  const mcp = standardMcp(place);
+  const { join } = disk.path;
+  const listed = askEach(foldersOf(place), disk, async (dir) =>
+    (await entriesOf(disk, dir)).map(({ name }) => ({ path: join(dir, name), name })),
+  );
+  const mcp = { path: join(place.cwd, standardMcp), name: standardMcp };
   const looked = askEach([mcp.path], disk, (path) => lookAt(disk, path));
-  const found: Candidate[] = [];
-  for (const folder of folders) found.push(...(await folder()));
-  if ((await looked[0]?.()) !== undefined) found.push(mcp);
-  found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const found: { readonly path: string; readonly name: string }[] = [];
+  for (const folder of listed) found.push(...(await folder()));
+  // A folder of the project may have a file of this name, which is another.
+  const inFolders = found.filter(({ name }) => name !== standardMcp);
+  const all = (await looked[0]?.()) === undefined ? inFolders : [...inFolders, mcp];
   const named = (names: readonly string[]) =>
-    found.filter(({ name }) => names.includes(name)).map(({ path }) => path);
-  const gated = namesOf(place.disk);
+    all
+      .filter(({ name }) => names.includes(name))
+      .map(({ path }) => path)
+      .sort();
+  const gated = [...namesOf(place), standardMcp];
   return {
-    gated: named([...gated, mcp.name]),
-    loaded: named([...gated, mcp.name, ...partlyGatedNames]),
+    gated: named(gated),
+    loaded: named([...gated, ...partlyGatedNames]),
     leftOut: place.disk === undefined ? [] : named(codeNames),
   };
 }
 
-function namesOf(disk: Disk | undefined): readonly string[] {
+function namesOf({ disk }: TrustPlace): readonly string[] {
   return disk === undefined ? [...gatedNames, ...codeNames] : gatedNames;
 }
 
 /** `agent` is the older place for everything. */
-function foldersOf({ agentDirectory, cwd, disk }: TrustPlace): string[] {
-  const { join } = disk?.path ?? nodePath;
+function foldersOf(place: TrustPlace): string[] {
+  const { agentDirectory, cwd, disk } = place;
+  const { join } = pathsOf(place);
   const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")];
   return disk === undefined ? dirs.filter((dir) => dir !== agentDirectory) : dirs;
 }
 
-function candidatesIn(
-  { disk }: TrustPlace,
-  dir: string,
-  names: readonly string[],
-): readonly Candidate[] {
-  const { join } = disk?.path ?? nodePath;
-  return names.map((name) => ({ path: join(dir, name), name }));
-}
-
-function standardMcp({ cwd, disk }: TrustPlace): Candidate {
-  return { path: (disk?.path ?? nodePath).join(cwd, ".mcp.json"), name: ".mcp.json" };
-}
-
-/** Those of a folder that exist, dangling links, too: tomorrow they may lead somewhere. */
-async function candidatesThere(
-  place: TrustPlace,
-  disk: Disk,
-  dir: string,
-): Promise<readonly Candidate[]> {
-  if (!disk.isFar && (await lookAt(disk, dir)) === undefined) return [];
-  const names = [...gatedNames, ...codeNames, ...partlyGatedNames];
-  const candidates = candidatesIn(place, dir, names);
-  const looks: (() => Promise<WorkspaceStat | undefined>)[] = askEach(
-    candidates,
-    disk,
-    ({ path }) => lookAt(disk, path, { followLinks: false }),
-  );
-  const found: Candidate[] = [];
-  for (const [index, candidate] of candidates.entries()) {
-    if ((await looks[index]?.()) !== undefined) found.push(candidate);
-  }
-  return found;
+function pathsOf({ disk }: TrustPlace): PlatformPath {
+  return disk?.path ?? nodePath;
 }
