@@ -1,7 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, win32 } from "node:path";
+import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadMcpConfig } from "./load-config.ts";
 import { projectFiles, userFile } from "./places.ts";
@@ -29,6 +30,52 @@ const load = (isProjectTrusted = true) =>
   loadMcpConfig({ agentDirectory, cwd, isProjectTrusted, keyVariables: () => ["OPENAI_API_KEY"] });
 
 const ofProject = () => projectFiles(cwd) as [string, string];
+
+describe("the project's files in another place", () => {
+  const elsewhere = "C:\\work";
+  const loadThere = (texts: Record<string, string>, isProjectTrusted = true) => {
+    const files = {
+      stat: async () => undefined,
+      read: async (path: string) => {
+        const text = texts[path];
+        if (text === undefined) throw new WorkspaceError("not_found", undefined, { path });
+        return Buffer.from(text);
+      },
+    };
+    const workspace = { files, path: win32 };
+    const place = { agentDirectory, cwd: elsewhere, workspace, keyVariables: () => [] };
+    return loadMcpConfig({ ...place, isProjectTrusted });
+  };
+  const path = `${elsewhere}\\.mcp.json`;
+
+  it("are read there, once it is trusted", async () => {
+    await write(userFile(agentDirectory), { a: { command: "1" } });
+    const texts = {
+      [path]: '{"mcpServers":{"b":{"url":"https://b.example"},"a":{"enabled":false}}}',
+    };
+    expect((await loadThere(texts)).servers).toMatchObject([
+      { name: "a", source: "user", entry: { command: "1", isEnabled: false } },
+      { name: "b", source: "project", entry: { transport: "http" } },
+    ]);
+    expect((await loadThere(texts, false)).servers).toMatchObject([{ name: "a" }]);
+  });
+
+  it("start no program on this machine, and say what does not parse", async () => {
+    const texts = {
+      [path]: '{"mcpServers":{"b":{"command":"run-me"}}}',
+      [`${elsewhere}\\.pi\\mcp.json`]: "{ broken",
+    };
+    expect(await loadThere(texts)).toEqual({
+      servers: [],
+      errors: [
+        expect.stringContaining(`${elsewhere}\\.pi\\mcp.json is not valid JSON`),
+        expect.stringContaining(
+          `${path}: server "b": its program belongs to the session's workspace`,
+        ),
+      ],
+    });
+  });
+});
 
 describe("loadMcpConfig", () => {
   it("finds nothing without a file", async () => {
