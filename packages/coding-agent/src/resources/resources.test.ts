@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { SettingsStore } from "@tau-agent/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadContextFiles } from "./files/context-files.ts";
@@ -76,6 +76,17 @@ describe("context files", () => {
       ["repo/.trees/one/AGENTS.md", "same"],
     ]);
   });
+});
+
+it("reads folders that are named relative to the process", async () => {
+  put("repo/app/.pi/prompts/mine.md", "project");
+  put("home/.pi/agent/prompts/own.md", "user");
+  put("home/.pi/agent/skills/x/SKILL.md", skillText("x"));
+  const fromHere = (path: string) => relative(process.cwd(), path);
+  const { cwd, agentDirectory } = dirs;
+  const found = resources({ cwd: fromHere(cwd), agentDirectory: fromHere(agentDirectory) });
+  expect((await found.templates()).map(({ name }) => name)).toEqual(["mine", "own"]);
+  expect((await found.skills()).map(({ name }) => name)).toEqual(["x"]);
 });
 
 describe("skills", () => {

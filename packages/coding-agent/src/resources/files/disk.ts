@@ -21,8 +21,20 @@ export type FoundFile = WorkspaceStat | undefined | Promise<WorkspaceStat | unde
 
 /** The disk of this machine, with the user's own files. */
 export function hostDisk(homeDirectory: string): Disk {
-  hostFiles ??= createLocalWorkspace({ cwd: process.cwd() });
+  hostFiles ??= openHostFiles();
   return { id: "local", files: hostFiles, path: nodePath, homeDirectory, isFar: false };
+}
+
+/** Embedders may name folders relative to the process, which a workspace does not take. */
+function openHostFiles(): WorkspaceFiles {
+  // The folder of the process may be gone by now.
+  const machine = createLocalWorkspace({ cwd: nodePath.sep });
+  const absolute = (path: string) => (nodePath.isAbsolute(path) ? path : nodePath.resolve(path));
+  return {
+    stat: (path, options) => machine.stat(absolute(path), options),
+    list: (path, options) => machine.list(absolute(path), options),
+    read: (path, options) => machine.read(absolute(path), options),
+  };
 }
 
 /** The disk of a workspace; undefined for this machine. */
