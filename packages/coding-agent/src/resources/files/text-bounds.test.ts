@@ -104,6 +104,12 @@ it.runIf(existsSync("/dev/shm"))("reads what a project in shared memory says", a
   expect(found).toMatchObject({ kind: "text", text: "shared words" });
 });
 
+it("leaves out a link that leads to itself, and says so", async () => {
+  const path = link("repo/app/.pi/prompts/x.md", "x.md");
+  link("repo/app/.pi/prompts/y.md", "nowhere.md");
+  expect((await texts()).messages).toEqual([`${path} is left out: it cannot be opened (ELOOP)`]);
+});
+
 it("leaves out a folder of the project that is a link to somewhere else", async () => {
   put("home/.ssh/notes.md", "SECRET");
   for (const kind of ["prompts", "rules", "skills"]) {

@@ -58,7 +58,7 @@ export async function readBoundText(
   text?.catch(() => {});
   try {
     const found = await looked;
-    if (found === undefined) return { kind: "missing", path };
+    if (found === undefined) return disk.isFar ? { kind: "missing", path } : missingHere(path);
     const real = found.realPath ?? path;
     const reason = problemOf({ path, real, found, disk }, origin, bounds);
     if (reason !== undefined) return refused(path, reason);
@@ -176,6 +176,16 @@ function failed(path: string, error: unknown): TextFile {
   if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing", path };
   const reason = code ?? (isOfWorkspace ? error.message : "unknown error");
   return refused(path, `it cannot be opened (${reason})`);
+}
+
+/** A link that leads to itself is there, but cannot be opened. */
+function missingHere(path: string): TextFile {
+  try {
+    realpathSync.native(path);
+  } catch (error) {
+    return failed(path, error);
+  }
+  return { kind: "missing", path };
 }
 
 function refused(path: string, reason: string): TextFile {
