@@ -10,7 +10,7 @@ export function unreachable(
   lastLine?: string,
 ): ProtocolError {
   const words = "command" in spec ? spec.command : spec.shell;
-  const workspace = spec.id ?? words.join(" ").slice(0, maxNameLength);
+  const workspace = spec.id ?? words.join(" ").replace(/\s+/g, " ").slice(0, maxNameLength);
   const reason = typeof why === "string" ? why : errorMessage(why);
   const said = lastLine === undefined ? "" : `; it said: ${lastLine}`;
   const options = why instanceof Error ? { cause: why } : undefined;
