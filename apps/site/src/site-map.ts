@@ -24,6 +24,7 @@ export const sections: readonly Section[] = [
       "docker",
       "editors",
       "many-sessions",
+      "workspaces",
       "session-stores",
       "fleet",
       "costs",

@@ -38,7 +38,7 @@ export function encodeFrame(frame: object): string {
   throw new WorkspaceError("too_large", "Larger than a frame may be (8 MiB)");
 }
 
-/** Cuts bytes into frames; what is none is undefined. */
+/** Cuts bytes into frames; other lines are undefined. */
 export class FrameLines {
   readonly #decoder = new LineDecoder(MAX_FRAME_BYTES);
 

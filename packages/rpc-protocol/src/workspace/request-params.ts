@@ -10,7 +10,7 @@ import { WorkspaceError } from "./workspace-error.ts";
 export class RequestParams {
   readonly #values: JsonObject;
 
-  /** @throws {WorkspaceError} `failed` when they are no object */
+  /** @throws {WorkspaceError} `failed` when they are not an object */
   constructor(values: unknown) {
     if (!isJsonObject(values ?? {})) throw wrong("params", "an object");
     this.#values = (values ?? {}) as JsonObject;

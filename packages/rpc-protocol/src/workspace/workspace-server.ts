@@ -38,7 +38,7 @@ interface Request {
 type LastFrame = ExecServerAnswer | ExecServerFailure | ExecServerExit;
 type Method = (params: RequestParams, signal: AbortSignal, id: FrameId) => Promise<unknown>;
 
-/** Serves a workspace to whoever sends requests (decision 62). Each request is answered once. */
+/** Serves a workspace to a client that sends requests (decision 62). Each request is answered once. */
 export class WorkspaceServer {
   readonly #workspace: Workspace;
   readonly #send: SendToClient;

@@ -217,7 +217,6 @@ describe.skipIf(isWindows)("the exec server", () => {
       [2, true],
       [3, false],
       [4, true],
-      [5, false],
     ] as const) {
       const own = join(folder, `dies-${dieAfter}`);
       mkdirSync(own);
