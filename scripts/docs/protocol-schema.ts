@@ -77,7 +77,11 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
   }
   defs.ClientFrame = anyOf(
     "What a client may send, in every dialect. A member that is null counts as absent.",
-    [...requests, "ExtensionUiResponse", "HostResponse", "HostToolUpdate", "HostToolResult"],
+    [
+      ...requests,
+      ...["ExtensionUiResponse", "HostResponse", "HostToolUpdate", "HostToolResult"],
+      ...["WorkspaceResultFrame", "WorkspaceOutputFrame"],
+    ],
   );
   defs.SessionEntry = {
     description: "A line of a session file after its header; entries of other types are kept.",

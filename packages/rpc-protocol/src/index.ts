@@ -41,6 +41,12 @@ export type {
   BudgetViolationReason,
   OnExceeded,
 } from "./vocabulary/budget.ts";
+export {
+  type WorkspaceCallFrame,
+  type WorkspaceCancelFrame,
+  WorkspaceOutputFrame,
+  WorkspaceResultFrame,
+} from "./vocabulary/client-workspace.ts";
 export type { HostRequestMethod } from "./vocabulary/constants.ts";
 export { SESSION_VERSION } from "./vocabulary/constants.ts";
 export {

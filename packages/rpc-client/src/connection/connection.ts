@@ -14,6 +14,7 @@ import {
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import type { FromWorkspaceClient, ToWorkspaceClient } from "@tau-agent/rpc-protocol/workspace";
 import {
   type ConnectionClosedError,
   FrameTooLargeError,
@@ -47,6 +48,8 @@ export interface ConnectionOptions {
   /** The host calls a tool of the client, or does not want its result any more. */
   readonly onToolCall?: ((call: HostToolCall) => void) | undefined;
   readonly onToolCancel?: ((cancel: HostToolCancel) => void) | undefined;
+  /** The host uses the workspace of the client. */
+  readonly onWorkspaceFrame?: ((frame: ToWorkspaceClient) => void) | undefined;
   /** The host refuses an answer to such a request. */
   readonly onRefused?: ((id: string, message: string) => void) | undefined;
   /** Called with each line that is not a frame. */
@@ -144,7 +147,7 @@ export class Connection {
     this.#answer(response);
   }
 
-  answerHostRequest(response: HostAnswer): void {
+  answerHostRequest(response: HostAnswer | FromWorkspaceClient): void {
     this.#answer(response);
   }
 
@@ -176,7 +179,7 @@ export class Connection {
     this.#take(decodeHostFrame(frame), "");
   }
 
-  #answer(response: ExtensionUiResponse | HostAnswer): void {
+  #answer(response: ExtensionUiResponse | HostAnswer | FromWorkspaceClient): void {
     if (!this.#closed) this.#options.write(encodeLine({ ...response, ...this.#options.tag }));
   }
 
@@ -199,6 +202,9 @@ export class Connection {
         return;
       case "host_tool_cancel":
         this.#options.onToolCancel?.(line.cancel);
+        return;
+      case "workspace":
+        this.#options.onWorkspaceFrame?.(line.frame);
         return;
       case "bad_ui_request":
         this.answerUiRequest({ type: "extension_ui_response", id: line.id, cancelled: true });

@@ -11,6 +11,7 @@ import {
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { ToWorkspaceClient } from "@tau-agent/rpc-protocol/workspace";
 
 /** A `message_update` in delta form: only the step, for the client to apply. */
 export interface DeltaUpdate {
@@ -39,6 +40,7 @@ export type HostLine =
   | { readonly kind: "host_request_resolved"; readonly resolved: HostRequestResolved }
   | { readonly kind: "host_tool_call"; readonly call: HostToolCall }
   | { readonly kind: "host_tool_cancel"; readonly cancel: HostToolCancel }
+  | { readonly kind: "workspace"; readonly frame: ToWorkspaceClient }
   | { readonly kind: "bad_ui_request"; readonly id: string }
   | { readonly kind: "event"; readonly event: ClientEvent }
   | { readonly kind: "delta"; readonly update: DeltaUpdate }
@@ -67,6 +69,9 @@ export function decodeHostFrame(value: unknown): HostLine {
   if (value.type === "host_tool_call") return decodeToolCall(value);
   if (value.type === "host_tool_cancel") {
     return { kind: "host_tool_cancel", cancel: value as HostToolCancel };
+  }
+  if (value.type === "workspace_call" || value.type === "workspace_cancel") {
+    return { kind: "workspace", frame: value as ToWorkspaceClient };
   }
   if (value.type === "message_update" && !isJsonObject(value.message)) return decodeDelta(value);
   return isEvent(value) ? { kind: "event", event: value } : { kind: "noise" };

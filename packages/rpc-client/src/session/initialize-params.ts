@@ -9,19 +9,24 @@ export function initializeParams({
   credentials,
   mergeMs,
   stream = "delta",
+  workspace,
 }: Pick<
   RpcClientOptions,
-  "clientInfo" | "approve" | "raiseBudget" | "credentials" | "mergeMs" | "stream"
+  "clientInfo" | "approve" | "raiseBudget" | "credentials" | "mergeMs" | "stream" | "workspace"
 >): Params<"initialize"> {
+  const answersRequests = (approve ?? raiseBudget ?? credentials) !== undefined;
   return {
     // The environment may have chosen a dialect for others; events are handed on in this one.
     protocol: "pi",
     stream,
     ...(mergeMs !== undefined && { mergeMs }),
     ...(clientInfo && { clientInfo }),
-    ...((approve ?? raiseBudget ?? credentials) && {
+    ...((answersRequests || workspace !== undefined) && {
       capabilities: {
-        hostRequests: [...answeredMethods, ...(credentials === undefined ? [] : ["credential"])],
+        ...(answersRequests && {
+          hostRequests: [...answeredMethods, ...(credentials === undefined ? [] : ["credential"])],
+        }),
+        ...(workspace !== undefined && { workspace: true }),
       },
     }),
   };

@@ -24,6 +24,7 @@ export interface ConnectOptions
       | "raiseBudget"
       | "credentials"
       | "ui"
+      | "workspace"
       | "clientInfo"
       | "mergeMs"
       | "stream"
@@ -222,7 +223,7 @@ export class RemoteHost implements LinkedHost {
     for (const link of this.#links) link.cut(error);
     // While it is being made, the loop that makes it goes on.
     if (!wasLive || this.#isStopping) return;
-    for (const link of this.#links) link.channel.connection.interrupt(error);
+    for (const link of this.#links) link.channel.interrupt(error);
     void this.#reconnect(reason);
   }
 

@@ -1,4 +1,5 @@
 import type { StreamForm } from "@tau-agent/rpc-protocol";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { Deciders } from "../events/decisions.ts";
 import type { ExtensionUiHandlers } from "../events/extension-ui.ts";
 import type { HostCommandOptions } from "../host/host-command.ts";
@@ -32,6 +33,10 @@ export interface RpcClientOptions extends HostCommandOptions, Deciders {
   readonly onStderr?: (text: string) => void;
   /** Shows what extensions ask for; a dialog without a handler is cancelled. */
   readonly ui?: ExtensionUiHandlers;
+  /**
+   * A workspace that this client serves: the tools of sessions opened with `{client: true, cwd}` act there.
+   */
+  readonly workspace?: Workspace;
   /** Sent to the host. */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
 }

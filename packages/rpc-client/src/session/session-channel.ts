@@ -1,4 +1,5 @@
 import type { ExtensionUiRequest, HostRequestFrame, PendingRequest } from "@tau-agent/rpc-protocol";
+import { ClientWorkspaceServer, type Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { ConnectionClosedError } from "../base/errors.ts";
 import { Connection } from "../connection/connection.ts";
 import type { Deciders } from "../events/decisions.ts";
@@ -11,7 +12,10 @@ export interface SessionChannelOptions {
   readonly write: (line: string) => void;
   readonly hub: EventHub;
   /** Functions that answer what the host asks. */
-  readonly handlers: Deciders & { readonly ui?: ExtensionUiHandlers | undefined };
+  readonly handlers: Deciders & {
+    readonly ui?: ExtensionUiHandlers | undefined;
+    readonly workspace?: Workspace | undefined;
+  };
   /** Takes what the user of the client should know. */
   readonly note: (text: string) => void;
   /** Reads no further until this has settled; a connection that many sessions share does not wait. */
@@ -27,13 +31,15 @@ export class SessionChannel {
   readonly tools: HostToolRunner;
   readonly #options: SessionChannelOptions;
   readonly #requests: HostRequestHandler | undefined;
+  readonly #workspace: ClientWorkspaceServer | undefined;
 
   constructor(options: SessionChannelOptions) {
     this.#options = options;
     const { handlers, hub, note } = options;
-    const { approve, raiseBudget, credentials, ui = {} } = handlers;
+    const { approve, raiseBudget, credentials, ui = {}, workspace } = handlers;
     const send = (response: Parameters<Connection["answerHostRequest"]>[0]): void =>
       this.connection.answerHostRequest(response);
+    this.#workspace = workspace && new ClientWorkspaceServer(workspace, send);
     // Undefined for a client that is asked by dialogs only.
     const requests =
       (approve ?? raiseBudget ?? credentials) === undefined
@@ -48,6 +54,7 @@ export class SessionChannel {
       onToolCancel: (cancel) => tools.cancel(cancel),
       onHostRequest: (request) => requests?.open(request),
       onHostRequestResolved: (resolved) => requests?.close(resolved),
+      onWorkspaceFrame: (frame) => this.#workspace?.take(frame),
       onRefused: (id, message) => requests?.refuse(id, message),
       onEvent: (event) => {
         const wait = hub.emit(event);
@@ -66,7 +73,14 @@ export class SessionChannel {
     }
   }
 
+  /** The wire was lost, and is made again. */
+  interrupt(error: ConnectionClosedError): void {
+    void this.#workspace?.restart();
+    this.connection.interrupt(error);
+  }
+
   close(error: ConnectionClosedError): void {
+    void this.#workspace?.end();
     this.#requests?.end();
     this.tools.end();
     this.connection.close(error);

@@ -37,6 +37,8 @@ const ClientCapabilities = () =>
   z.looseObject({
     /** Which host requests it answers: all, or the methods listed; absent to get them as dialogs. */
     hostRequests: z.optional(z.union([z.boolean(), z.array(z.string())])),
+    /** Whether it serves a workspace. */
+    workspace: z.optional(z.boolean()),
   });
 
 /** The connection itself. */

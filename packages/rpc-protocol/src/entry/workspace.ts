@@ -5,6 +5,19 @@
  */
 
 export type {
+  WorkspaceCallFrame,
+  WorkspaceCancelFrame,
+  WorkspaceOutputFrame,
+  WorkspaceResultFrame,
+} from "../vocabulary/client-workspace.ts";
+export {
+  ClientWorkspace,
+  type ClientWorkspaceOptions,
+  ClientWorkspaceServer,
+  type FromWorkspaceClient,
+  type ToWorkspaceClient,
+} from "../workspace/client-workspace.ts";
+export type {
   ExecClientFrame,
   ExecServerFrame,
   ExecServerReady,

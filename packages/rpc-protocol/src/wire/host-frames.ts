@@ -3,6 +3,7 @@ import { HostedSessionInfo, HostingFrame } from "../commands/hosting.ts";
 import { type CommandName, commands } from "../commands/index.ts";
 import type { ProtocolName } from "../dialects/index.ts";
 import { AgentEvent } from "../vocabulary/agent-event.ts";
+import { WorkspaceCallFrame, WorkspaceCancelFrame } from "../vocabulary/client-workspace.ts";
 import { eventOrder } from "../vocabulary/event-order.ts";
 import { ExtensionUiRequest } from "../vocabulary/extension-ui.ts";
 import {
@@ -216,6 +217,16 @@ function requestFrames(): FrameSchema[] {
     own("HostRequestResolved", "A host request has ended.", HostRequestResolved.def.shape),
     own("HostToolCall", "The host calls a tool of its client.", HostToolCall.def.shape),
     own("HostToolCancel", "A call of a tool is not wanted any more.", HostToolCancel.def.shape),
+    own(
+      "WorkspaceCallFrame",
+      "The host uses a workspace that its client serves.",
+      WorkspaceCallFrame.def.shape,
+    ),
+    own(
+      "WorkspaceCancelFrame",
+      "A call of a workspace is not wanted any more.",
+      WorkspaceCancelFrame.def.shape,
+    ),
     own(
       "Listening",
       "A listening host says where it can be reached; nothing else is on its stdout.",

@@ -107,6 +107,9 @@ export class MemoryWorkspace implements Workspace {
   async spawn({ command, onOutput, signal }: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
     const words = typeof command === "string" ? command.split(" ") : command;
     const [name, argument = ""] = words;
+    if (!["exit", "echo", "flood", "cat", "wait"].includes(name ?? "")) {
+      throw new WorkspaceError("not_found", `Program not found: ${name}`);
+    }
     let end: (exit: WorkspaceExit) => void = () => {};
     this.running += 1;
     const ended = new Promise<WorkspaceExit>((resolve) => {
@@ -124,9 +127,6 @@ export class MemoryWorkspace implements Workspace {
       );
     } else if (name === "flood") {
       void this.#flood(Number(argument), onOutput).then(() => end({ exitCode: 0 }));
-    } else if (name !== "cat" && name !== "wait") {
-      this.running -= 1;
-      throw new WorkspaceError("not_found", `Program not found: ${name}`);
     }
     return {
       pid: 7,
