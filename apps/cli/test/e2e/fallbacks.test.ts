@@ -7,6 +7,7 @@ import type { ClientEvent, CredentialParams } from "@tau-agent/rpc-protocol";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FrameClient } from "../support/frame-client.ts";
 import { listeningHost } from "../support/listening-host.ts";
+import { nextLike } from "../support/next-like.ts";
 import { makePlace } from "../support/place.ts";
 import { binPath, runHost, startHost } from "../support/start-host.ts";
 import type { Frame } from "../support/test-client.ts";
@@ -73,6 +74,22 @@ describe("a client with fallbacks", () => {
     ]);
     const last = (await client.getMessages()).messages.at(-1);
     expect(last).toMatchObject({ provider: "second", model: "one" });
+  });
+
+  it("receives it again when it attaches later and asks for what it missed", async () => {
+    const { files } = await twoVendors({ first: [], second: ["hello"], fault: () => overloaded() });
+    const host = startHost({ files, arguments: ["--sessions", "--model", "first/one"] });
+    host.send({ id: "o", type: "open_session", fallbackModels: ["second/one"] });
+    const { data } = await nextLike(host, { id: "o", type: "response" });
+    const { sessionId, seq } = data as { sessionId: string; seq: number };
+    host.send({ type: "prompt", message: "hi", sessionId });
+    const live = await nextLike(host, { type: "model_fallback" });
+    expect(live).toMatchObject({ from: "first/one", to: "second/one", reason: "overloaded" });
+    await nextLike(host, { type: "prompt_result" });
+    host.send({ type: "detach", sessionId });
+    host.send({ type: "attach", sessionId, after: seq });
+    expect(await nextLike(host, { type: "model_fallback" })).toEqual(live);
+    await nextLike(host, { type: "live" });
   });
 
   it("learns which name is wrong", async () => {

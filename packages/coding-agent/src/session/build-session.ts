@@ -82,7 +82,7 @@ function buildClearing(inputs: SessionInputs, later: Later): ResultClearing {
     settings,
     tools,
     conversation: () => later().conversation,
-    model: () => later().models.model,
+    model: () => later().answering.model,
     retention: (model) => later().requests.retentionFor(model),
     cacheUsedAt: () => later().warming.usedAt,
     resolvePath: (written) => absolutePath(written, toolEnvironment),

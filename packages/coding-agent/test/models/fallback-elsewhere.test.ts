@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { overloaded, type Scenario, text, toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
 import {
   eventOf,
@@ -11,6 +12,7 @@ import {
   temporaryFolder,
   userTexts,
 } from "../../src/create/__fixtures__/test-session.ts";
+import { project, verified, write } from "../../src/subagents/task-tool/__fixtures__/task-call.ts";
 import {
   createFallbackSession,
   down,
@@ -151,6 +153,79 @@ describe("a subagent", () => {
       text: expect.stringMatching(/c\/on\. Did you mean c\/one/),
     });
   });
+});
+
+describe("the repair of a subagent's work", () => {
+  it("is asked of the fallback that did the work, and both are checked", async () => {
+    const delegates: Scenario = ({ lastUserText, toolResults }) => {
+      if (!lastUserText.includes("delegate")) return turn("", { fault: overloaded() });
+      if (toolResults.length > 0) return "done";
+      const verify = {
+        commands: [{ name: "check", command: "grep -q right a.txt" }],
+        onFailure: "retry_once",
+      };
+      return turn(toolCall("task", { task: "work", isolated: true, verify }));
+    };
+    const works: Scenario = ({ index }) => {
+      if (index % 2 === 1) return `answer ${index}`;
+      return write("a.txt", index === 0 ? "wrong\n" : "right\n");
+    };
+    const settings = quickSettings(verified);
+    const { models: _, ...places } = project();
+    const test = await createFallbackSession({ a: delegates, b: works }, { ...places, settings });
+    await test.session.setSubagentLevel("all");
+    await test.session.prompt("delegate");
+    const result = test.session.messages.find(({ role }) => role === "toolResult");
+    expect(Reflect.get(Object(result), "details")).toMatchObject({
+      results: [
+        {
+          output: "answer 3",
+          verification: { status: "passed", retriesUsed: 1 },
+          patch: { status: "applied" },
+        },
+      ],
+    });
+    // The chosen model is not tried again before its time, and no second event says the same.
+    const fallbacks = test.events.flatMap((event) =>
+      event.type === "subagent_event" && event.event.type === "model_fallback"
+        ? [event.event.to]
+        : [],
+    );
+    expect(fallbacks).toEqual(["b/one"]);
+  });
+});
+
+describe("clearing", () => {
+  const reads: Scenario = ({ lastUserText, messages }) => {
+    const [word, path = ""] = lastUserText.split(" ");
+    const isAsked = messages.at(-1)?.role === "user";
+    return word === "read" && isAsked ? turn(toolCall("read", { path })) : "done";
+  };
+  const dear = { input: 1, output: 1, cacheRead: 0.001, cacheWrite: 1000 };
+
+  it.each([
+    ["pays", undefined, dear],
+    ["costs more than it saves", dear, undefined],
+  ] as const)(
+    "follows the prices of the model that answers, where it %s",
+    async (outcome, cost, chosen) => {
+      const settings = quickSettings();
+      const models = { a: chosen && { cost: chosen }, b: cost && { cost } };
+      const places = placesIn(temporaryFolder());
+      for (const name of ["a", "b", "c"]) {
+        writeFileSync(join(places.cwd, name), `${name}\n${`${"word ".repeat(20)}\n`.repeat(1000)}`);
+      }
+      const test = await createFallbackSession(
+        { a: down(), b: reads },
+        { ...places, settings, models: models as Record<string, Partial<Model>> },
+      );
+      for (const prompt of ["read a", "read b", "read c", "4", "5", "6"])
+        await test.session.prompt(prompt);
+      expect(new Set(writers(test))).toEqual(new Set(["b/one"]));
+      const cleared = test.written().filter(({ customType }) => customType === "cleared_results");
+      expect(cleared.length > 0).toBe(outcome === "pays");
+    },
+  );
 });
 
 describe("a message that comes meanwhile", () => {
