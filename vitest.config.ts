@@ -16,6 +16,8 @@ const recording = fileURLToPath(new URL("apps/cli/test/recording", import.meta.u
 const noRefusals = fileURLToPath(new URL("packages/ai/test/no-refusals.ts", import.meta.url));
 // A busy machine takes its time; a poll ends as soon as it holds.
 const expect = { poll: { timeout: 15_000 } };
+// No request changes what an earlier one of its conversation began with.
+const stablePrefix = fileURLToPath(new URL("packages/ai/test/stable-prefix.ts", import.meta.url));
 const setupFiles = [join(recording, "record-tests.ts"), noRefusals];
 
 // What runs around a run knows no conditions, and unit tests need no build.
@@ -47,7 +49,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "unit",
-          setupFiles,
+          setupFiles: [...setupFiles, stablePrefix],
           expect,
           include: [
             "packages/*/src/**/*.test.ts",
@@ -61,7 +63,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "integration",
-          setupFiles,
+          setupFiles: [...setupFiles, stablePrefix],
           expect,
           // Without an `exclude` of its own, which would take precedence over one of the command line.
           include: ["packages/!(worker)/test/**/*.test.ts", "apps/cli/test/*.test.ts"],

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { CreateElicitationRequest, McpServer } from "@agentclientprotocol/sdk";
 import { expect, it, onTestFinished } from "vitest";
+import { takeRewrites } from "../../../packages/ai/test/stable-prefix.ts";
 import { HttpFixture } from "../../../packages/mcp/src/__fixtures__/http-server.ts";
 import { Editor, type EditorSetup } from "./support/acp-editor.ts";
 
@@ -236,4 +237,5 @@ it("a session that is loaded gets the servers of the load", async () => {
   await editor.prompt(sessionId, "from the disk");
   const texts = results(editor, sessionId).map((one) => (one as { text: string }).text);
   expect(texts.filter((text) => text.includes("echo: hi"))).toHaveLength(2);
+  expect(new Set(takeRewrites())).toEqual(new Set(["the tools"]));
 });

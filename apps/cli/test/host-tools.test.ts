@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { takeRewrites } from "../../../packages/ai/test/stable-prefix.ts";
 import { memoryHost } from "./support/hosts.ts";
 import type { PlaceSetup } from "./support/place.ts";
 import { type Frame, TestClient } from "./support/test-client.ts";
@@ -218,5 +219,6 @@ describe("a deferred tool of the client", () => {
     await client.until({ type: "agent_end" });
     // What was found is called by name, so it does not stand among those that requests declare.
     expect((await names(client)).slice(-3)).toEqual(["tool_search", "other", "ticket"]);
+    expect(new Set(takeRewrites())).toEqual(new Set(["the tools"]));
   });
 });

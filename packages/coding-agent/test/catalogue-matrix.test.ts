@@ -17,6 +17,7 @@ import {
 import { loopbackApis, type Vendor, vendors } from "@tau-agent/ai/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { slice } from "../../../scripts/testing/slice.ts";
+import { takeRewrites } from "../../ai/test/stable-prefix.ts";
 import { createUsers } from "./matrix/users.ts";
 import { Visit } from "./matrix/visit.ts";
 
@@ -93,5 +94,7 @@ describe.each(rows)("$provider in the format $api, with $by", ({ vendor }) => {
       const level = levelsOf(model).at(-1) ?? "off";
       await visit(vendor, model, level).goOn(others.map(([, history]) => history));
     }
+    // The histories of all formats have the same prompt.
+    takeRewrites();
   });
 });

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { seed, sliceSize } from "../../../scripts/testing/slice.ts";
+import { takeRewrites } from "../../ai/test/stable-prefix.ts";
 import { temporaryFolder } from "../src/create/__fixtures__/test-session.ts";
 import { runChaosSession } from "./chaos/run-session.ts";
 
@@ -30,5 +31,7 @@ describe("sessions over broken replies", () => {
     };
     await Promise.all(Array.from({ length: Math.min(count, atOnce) }, work));
     expect(faults).toEqual([]);
+    // Models and tools were changed as chance would have it.
+    takeRewrites();
   }, 600_000);
 });

@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import type { LlmMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "../errors.ts";
 import type { Context } from "../provider.ts";
@@ -15,6 +16,9 @@ export interface PlayedTurn {
   readonly turn: Turn;
   readonly request: ScenarioRequest;
 }
+
+/** Publishes what each scripted model reads in this process, so that a test can fail because of it. */
+const requestChannel = channel("@tau-agent/ai/testing/request");
 
 /** Plays a scenario: knows which turns have been used. */
 export class ScenarioPlayer {
@@ -36,6 +40,7 @@ export class ScenarioPlayer {
     plain: PlainRequest,
     options: { readonly keep?: boolean; readonly turn?: Turn | undefined } = {},
   ): Promise<PlayedTurn> {
+    if (requestChannel.hasSubscribers) requestChannel.publish({ player: this, request: plain });
     const request = lookAt(plain, this.#requestCount);
     this.#requestCount++;
     if (options.turn !== undefined) return { turn: options.turn, request };

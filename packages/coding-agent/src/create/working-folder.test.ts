@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ProviderError } from "@tau-agent/ai";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
+import { takeRewrites } from "../../../ai/test/stable-prefix.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
@@ -160,6 +161,8 @@ describe("a session that is switched to", () => {
     await test.session.prompt("look");
     expect(resultOf(test)).toContain("in here");
     expect(test.session.lastAssistantText).toContain("Rules of here");
+    // The sessions have the same prompt.
+    expect(takeRewrites()).toContain("the instructions");
   });
 
   it("is not trusted in its folder, for extensions and subagents alike", async () => {
@@ -237,6 +240,8 @@ describe("a session that is switched to", () => {
     await session.prompt("go");
     expect(newest()).toContain("Rules of there.");
     expect(newest()).toContain("Code of here.");
+    // The sessions, and their subagents, have the same prompt.
+    expect(takeRewrites()).toContain("the instructions");
   });
 
   it("stays in the caller's folder when its own is gone, and reports it", async () => {

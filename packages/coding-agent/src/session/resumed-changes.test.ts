@@ -11,6 +11,7 @@ import {
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
+import { takeRewrites } from "../../../ai/test/stable-prefix.ts";
 import {
   createTestSession,
   keyless,
@@ -115,6 +116,8 @@ async function play(models: readonly Partial<Model>[], acts: readonly Act[]) {
     } else await act(session, folder);
   }
   expect(server.refusals).toEqual([]);
+  // The bytes tell more: tools that were appended are in the list that the scenario sees.
+  takeRewrites();
   const bodies = server.requests.map(({ body }) => body as Body);
   return { earlier: bodies.slice(0, before), later: bodies.slice(before) };
 }

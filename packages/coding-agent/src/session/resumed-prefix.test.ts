@@ -9,6 +9,7 @@ import {
   turn,
 } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
+import { takeRewrites } from "../../../ai/test/stable-prefix.ts";
 import {
   createTestSession,
   keyless,
@@ -104,6 +105,7 @@ describe("a session opened again", () => {
     expect(other.two.head).toContain("Does it well.");
     const more = await resumed(api, () => ({ customTools: [tool("own")] }));
     expect(more.two.head).toContain('"name":"own"');
+    expect(new Set(takeRewrites())).toEqual(new Set(["the instructions", "the tools"]));
   });
 
   it("tells when a context file is as it was at first again", async () => {
@@ -162,6 +164,8 @@ describe("tools that were found, for a model that takes further ones", () => {
     });
     await after.session.prompt("three");
     expect(server.refusals).toEqual([]);
+    // The bytes tell more: tools that were appended are in the list that the scenario sees.
+    takeRewrites();
     const parts = server.requests.map(({ body }) => partsOf(body));
     for (const [index, next] of parts.slice(1).entries()) {
       expect(next.head).toBe(parts[index]?.head);

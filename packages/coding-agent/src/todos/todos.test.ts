@@ -2,6 +2,7 @@ import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { SettingsStore } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
+import { takeRewrites } from "../../../ai/test/stable-prefix.ts";
 import { createTestSession, eventOf, isType } from "../create/__fixtures__/test-session.ts";
 
 type Status = "pending" | "in_progress" | "completed";
@@ -261,6 +262,7 @@ describe("an agent that stops with open todos", () => {
       if (type === "tool_execution_end") without.session.tools.activate(["read"]);
     });
     await without.session.prompt("go");
+    expect(takeRewrites()).toEqual(["the instructions"]);
     for (const { events } of [question, failed, without]) expect(reminders(events)).toEqual([]);
     const never = await reminding([write("pending"), "I stop."], {
       "todoCompletion.maxReminders": 0,

@@ -11,6 +11,7 @@ import {
 } from "@tau-agent/ai/testing";
 import type { CredentialParams, GetCredentials, OpenHostRequest } from "@tau-agent/rpc-protocol";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { takeRewrites } from "../../../ai/test/stable-prefix.ts";
 import {
   createTestSession,
   isType,
@@ -240,6 +241,8 @@ describe("credentials of an embedder", () => {
     });
     expect(again.session.state.model).toMatchObject({ provider: "acme", id: "m" });
     expect(await again.session.prompt("2")).toMatchObject({ status: "completed" });
+    // It was opened in another folder.
+    expect(takeRewrites()).toEqual(["the instructions"]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { OpenHostRequest } from "@tau-agent/rpc-protocol";
 import { expect, it } from "vitest";
+import { takeRewrites } from "../../../../ai/test/stable-prefix.ts";
 import { createTestSession } from "../../create/__fixtures__/test-session.ts";
 import type { HostToolDefinition } from "../../host-tools/host-tools.ts";
 import { project, scenario } from "./__fixtures__/task-call.ts";
@@ -71,6 +72,8 @@ it("a subagent has no tool that is not for subagents, not active, or not its age
   for (const { asked, text } of await Promise.all(cases)) {
     expect(asked).toEqual([]);
     expect(text).toContain("Tool ticket not found");
+    // Both subagents have the same task.
+    takeRewrites();
   }
   expect((await run([ticket], { agent: "clerk" })).asked).toHaveLength(2);
 });
@@ -80,4 +83,5 @@ it("a subagent's tools are replaced with those of its caller while it runs", asy
   expect(asked).toHaveLength(1);
   expect(text).toContain("It is open.");
   expect(text).toContain("Tool ticket not found");
+  expect(new Set(takeRewrites())).toEqual(new Set(["the tools"]));
 });
