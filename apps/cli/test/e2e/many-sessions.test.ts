@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { nextLike } from "../support/next-like.ts";
 import { startHost } from "../support/start-host.ts";
@@ -168,6 +169,34 @@ describe("a host with many sessions", () => {
       expect(await nextLike(host, { type: "resync" })).toMatchObject(resync);
       expect(await host.frames.next()).toEqual({ type: "live", sessionId, seq: last });
     }
+  });
+
+  it("lets each session say how long its prompt caches live", async () => {
+    await using server = await startLoopbackServer({ scenario: () => "hi" });
+    const baseUrl = server.urls["openai-responses"];
+    const own = { baseUrl, api: "openai-responses", apiKey: "k", models: [{ id: "one" }] };
+    const files = { "agent/models.json": JSON.stringify({ providers: { own } }) };
+    const host = startHost({ files, arguments: ["--sessions", "--model", "own/one"] });
+    for (const retention of ["none", "long", null]) {
+      const environment = { PI_CACHE_RETENTION: retention };
+      host.send({ id: "o", type: "open_session", environment });
+      const { data } = await nextLike(host, { id: "o", type: "response" });
+      const { sessionId } = data as { sessionId: string };
+      host.send({ type: "prompt", message: "go", sessionId });
+      await nextLike(host, { type: "prompt_result", sessionId });
+    }
+    const asked = server.requests.map(({ body }) => {
+      const { prompt_cache_key: key, prompt_cache_retention: kept } = body as Record<
+        string,
+        unknown
+      >;
+      return [typeof key, kept];
+    });
+    expect(asked).toEqual([
+      ["undefined", undefined],
+      ["string", "24h"],
+      ["string", undefined],
+    ]);
   });
 
   it("sends no more of a session that a client has detached from", async () => {
