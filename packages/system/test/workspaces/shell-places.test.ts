@@ -2,6 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -9,12 +10,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { execPath } from "node:process";
+import process, { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { describeWith } from "../../../../scripts/testing/describe-with.ts";
+import { freePort } from "../../../store-redis/test/free-port.ts";
 
 const checker = fileURLToPath(new URL("check-place.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "tau-places-"));
@@ -38,8 +40,15 @@ interface Answer {
 }
 
 /** Checks a place, in a table of processes of its own. */
-function check(shell: readonly string[]): Promise<Answer> {
-  const args = [...enclosed, execPath, "--conditions=@tau-agent/source", checker, ...shell];
+function check(shell: readonly string[], within: readonly string[]): Promise<Answer> {
+  const args = [
+    ...enclosed,
+    ...within,
+    execPath,
+    "--conditions=@tau-agent/source",
+    checker,
+    ...shell,
+  ];
   return new Promise((resolve, reject) => {
     execFile("bwrap", args, { maxBuffer: 1 << 26, timeout: 80_000 }, (error, stdout, stderr) => {
       if (error) reject(new Error(`${error.message}\n${stderr}`));
@@ -48,8 +57,8 @@ function check(shell: readonly string[]): Promise<Answer> {
   });
 }
 
-async function passes(shell: readonly string[]): Promise<void> {
-  const { limited, results } = await check(shell);
+async function passes(shell: readonly string[], within: readonly string[] = []): Promise<void> {
+  const { limited, results } = await check(shell, within);
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
   expect(results.length).toBeGreaterThan(100);
   // Nothing is excused but this.
@@ -126,5 +135,43 @@ describeWith(noEnclosure ?? (has("busybox") ? undefined : "busybox is not instal
       const place = ["--ro-bind", "/proc", "/proc", "--dev", "/dev", "--clearenv"];
       const variables = ["--setenv", "PATH", "/bin", "--setenv", "HOME", "/root"];
       await passes(["bwrap", ...root, ...place, ...variables, "sh", "-c"]);
+    }),
+);
+
+const sshd = ["/usr/sbin/sshd", "/usr/bin/sshd"].find((path) => existsSync(path));
+
+describeWith(noEnclosure ?? (sshd && has("ssh") ? undefined : "OpenSSH is not installed"))(
+  "the shell form over ssh -T",
+  () =>
+    test("keeps the interface", { timeout }, async () => {
+      const at = (name: string) => join(folder, name);
+      for (const name of ["host", "user"]) {
+        spawnSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", at(name)]);
+      }
+      const port = await freePort();
+      const lines = {
+        ListenAddress: `127.0.0.1:${port}`,
+        HostKey: at("host"),
+        PidFile: "none",
+        AuthorizedKeysFile: at("user.pub"),
+        StrictModes: "no",
+        UsePAM: "no",
+        PasswordAuthentication: "no",
+        PermitRootLogin: "yes",
+        MaxStartups: "100",
+        Banner: at("banner"),
+      };
+      writeFileSync(at("banner"), "Authorized use only\n");
+      const text = Object.entries(lines).map(([name, value]) => `${name} ${value}\n`);
+      writeFileSync(at("config"), text.join(""));
+      const options = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "BatchMode=yes"];
+      const more = ["IdentitiesOnly=yes", "ConnectionAttempts=20"];
+      const words = [...options, ...more].flatMap((option) => ["-o", option]);
+      const { username } = userInfo();
+      const ssh = ["ssh", "-F", "none", "-T", ...words, "-p", String(port), "-i", at("user")];
+      // A server of root's insists on this folder.
+      if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
+      const server = `${sshd} -D -e -f "${at("config")}" 2>/dev/null & exec "$@"`;
+      await passes([...ssh, `${username}@127.0.0.1`], ["sh", "-c", server, "sh"]);
     }),
 );
