@@ -28,8 +28,7 @@ export { isRecent, stampOf, statOf } from "./base/files/file-stamp.ts";
 export { DoorError, FolderDoor } from "./base/files/folder-door.ts";
 export { createGlob } from "./base/files/glob.ts";
 export type { Matcher } from "./base/files/glob-engine.ts";
-export type { GlobFilter } from "./base/files/glob-filter.ts";
-export { globFilter, withoutPrefix } from "./base/files/glob-filter.ts";
+export { globFilter } from "./base/files/glob-filter.ts";
 export { globMatcher } from "./base/files/glob-matcher.ts";
 export { hostPlaceReason, isHostPlace } from "./base/files/host-places.ts";
 export type { IgnoreRules } from "./base/files/ignore-rules.ts";
@@ -38,7 +37,6 @@ export { isInside, isolatedTreeOf, isolatedTreePath } from "./base/files/isolate
 export { keyFileNames } from "./base/files/key-files.ts";
 export { lineOf } from "./base/files/line-of.ts";
 export { makeFolder, makeFolderNow } from "./base/files/make-folder.ts";
-export { heldPath, openedPath } from "./base/files/opened-path.ts";
 export { keyFileRefusal, keyFileText, ProtectedFiles } from "./base/files/protected-files.ts";
 export type { JsonFile } from "./base/files/read-json.ts";
 export { parseJsonText, readJsonFile, readJsonIn } from "./base/files/read-json.ts";
@@ -55,7 +53,6 @@ export {
   starMatcher,
 } from "./base/files/rule-glob.ts";
 export { systemReason } from "./base/files/system-reason.ts";
-export { unlessLimited } from "./base/files/unless-limited.ts";
 export { writeFileAtomic } from "./base/files/write-file.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
 export { isLoopback } from "./base/is-loopback.ts";
@@ -105,9 +102,9 @@ export type { OutputSnapshot } from "./processes/output-buffer.ts";
 export { incompleteCharacterBytes, OutputBuffer } from "./processes/output-buffer.ts";
 export { keyMark, maskText, OutputMask } from "./processes/output-mask.ts";
 export type { OutputSink, OutputStream } from "./processes/output-pump.ts";
-export type { ProcessOutcome, RunningProcess } from "./processes/process.ts";
+export type { ProcessOutcome } from "./processes/process.ts";
 export { runProcess } from "./processes/process.ts";
-export { environmentChanges, processEnvironment } from "./processes/process-environment.ts";
+export { processEnvironment } from "./processes/process-environment.ts";
 export { ProcessError, SandboxStartError } from "./processes/process-error.ts";
 export { hasProcessGroups, isGroupAlive, killProcesses } from "./processes/process-group.ts";
 export { nobodys, ownersVariable } from "./processes/process-owners.ts";
@@ -154,6 +151,5 @@ export type {
   WorkspaceConformanceReport,
   WorkspaceConformanceResult,
 } from "./workspaces/conformance/run-workspace-conformance.ts";
-export type { LocalWorkspaceOptions } from "./workspaces/local/local-workspace.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";
 export type { SandboxSession } from "./workspaces/sandbox-session/sandbox-session.ts";

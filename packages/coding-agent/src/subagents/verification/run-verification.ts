@@ -8,7 +8,6 @@ import type {
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import {
   type CommandOutcome,
-  ProcessRegistry,
   runShellCommand,
   type ToolEnvironment,
   truncateTail,
@@ -41,12 +40,17 @@ const NOT_STARTED = 127;
  * serve the later commands and end with the attempt.
  */
 export async function runVerification(run: VerificationRun): Promise<VerificationAttemptResult> {
-  const systemRoot = run.environment.environment.SystemRoot;
-  using processes = new ProcessRegistry({ systemRoot });
-  return await runAttempt({ ...run, environment: { ...run.environment, processes } });
+  const kills: (() => void)[] = [];
+  try {
+    return await runAttempt({ ...run, onStarted: (kill) => kills.push(kill) });
+  } finally {
+    for (const kill of kills) kill();
+  }
 }
 
-async function runAttempt(run: VerificationRun): Promise<VerificationAttemptResult> {
+type Attempt = VerificationRun & { readonly onStarted: (kill: () => void) => void };
+
+async function runAttempt(run: Attempt): Promise<VerificationAttemptResult> {
   const { id, attempt, plan, signal, emit } = run;
   const startedAt = Date.now();
   const commandResults: VerificationCommandResult[] = [];
@@ -95,7 +99,7 @@ async function runAttempt(run: VerificationRun): Promise<VerificationAttemptResu
 }
 
 async function runCommand(
-  { attempt, environment, artifactsFolder, fileName, signal }: VerificationRun,
+  { attempt, environment, artifactsFolder, fileName, signal, onStarted }: Attempt,
   { name, command, timeoutMs, optional }: VerifyCommand,
   index: number,
 ): Promise<VerificationCommandResult> {
@@ -110,6 +114,7 @@ async function runCommand(
       command,
       signal,
       timeoutMs,
+      onStarted,
       onOutput: (chunk) => output.write(chunk),
     });
   } catch (error) {

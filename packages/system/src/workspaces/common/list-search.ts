@@ -120,11 +120,11 @@ export function pathOfResult(
     : (path) => prefix + path.replaceAll("/", separator);
 }
 
-export function toPosix(path: string, { separator }: Pick<SearchPlace, "separator">): string {
+function toPosix(path: string, { separator }: Pick<SearchPlace, "separator">): string {
   return separator === "/" ? path : path.replaceAll(separator, "/");
 }
 
-export function baseName(path: string): string {
+function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 

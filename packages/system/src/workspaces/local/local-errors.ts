@@ -48,7 +48,7 @@ export function refuseAborted(signal: AbortSignal | undefined): void {
 }
 
 /** @throws {WorkspaceError} a relative path, or one that no file has */
-export function refuseRelative(path: string): void {
+function refuseRelative(path: string): void {
   if (typeof path === "string" && isAbsolute(path) && !path.includes("\0")) return;
   throw new WorkspaceError("failed", "The path must be absolute", { path: String(path) });
 }

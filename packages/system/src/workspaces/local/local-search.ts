@@ -35,6 +35,8 @@ export async function searchLocally(
 ): Promise<WorkspaceSearchResult> {
   const { reach } = search;
   const root = searchRootOf(statPath(request.path, {}, reach)?.kind, request);
+  // Files that are found below a folder are left out; one that is named is refused.
+  if (!root.isDirectory) reach.checkPath(root.path);
   const place = localPlace(root, reach);
   if (request.kind === "find") return findFiles(place, request);
   const ripgrep = await search.ripgrep();

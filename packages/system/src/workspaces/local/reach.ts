@@ -57,6 +57,12 @@ export class Reach {
     if (this.isLimited) this.#check(real, found);
   }
 
+  /** For what a path leads to. */
+  checkPath(path: string): void {
+    const real = realPlaceOf(path);
+    this.checkReal(real, statOf(real));
+  }
+
   /** Whether what a search finds may be shown. */
   mayShow(real: string): boolean {
     const { protectedFiles } = this.#outer;

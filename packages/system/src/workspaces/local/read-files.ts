@@ -89,7 +89,7 @@ function readSmallFolder(folder: string): readonly Dirent[] | undefined {
   }
 }
 
-export function kindOf(found: Stats | Dirent): WorkspaceFileKind {
+function kindOf(found: Stats | Dirent): WorkspaceFileKind {
   if (found.isFile()) return "file";
   if (found.isDirectory()) return "directory";
   return found.isSymbolicLink() ? "symlink" : "other";
