@@ -94,17 +94,26 @@ async function readReady(
   chunks: Chunks,
   lines: FrameLines,
 ): Promise<Beginning> {
-  let bytes = 0;
+  let noise = 0;
+  let line = 0;
   for (;;) {
     const { value, done } = await chunks.next().catch(() => ({ value: undefined, done: true }));
     if (done || !(value instanceof Buffer)) throw new Error(await endOf(program));
-    const frames = [...lines.push(value)];
-    const at = frames.findIndex((frame) => frame?.type === "ready");
-    if (at !== -1) return { ready: checkReady(frames[at] ?? {}), rest: frames.slice(at + 1) };
-    program.drop(value);
-    bytes += value.length;
-    if (bytes > maxNoiseBytes + maxReadyBytes) {
-      throw new Error("it printed more than 64 KiB and was not ready");
+    for (let from = 0; from < value.length; ) {
+      const feed = value.indexOf("\n", from);
+      const piece = value.subarray(from, feed === -1 ? value.length : feed + 1);
+      from += piece.length;
+      const [frame] = lines.push(piece);
+      if (frame?.type === "ready") {
+        return { ready: checkReady(frame), rest: [...lines.push(value.subarray(from))] };
+      }
+      program.drop(piece);
+      line += piece.length;
+      if (noise + line <= maxNoiseBytes + (feed === -1 ? maxReadyBytes : 0)) {
+        if (feed === -1) continue;
+        noise += line;
+        line = 0;
+      } else throw new Error("it printed more than 64 KiB and was not ready");
     }
   }
 }
