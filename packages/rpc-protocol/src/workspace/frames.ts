@@ -17,7 +17,7 @@ export const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 export type FrameId = string | number;
 
 /** Sends a frame; a promise asks to wait before more is sent that can wait. */
-export type SendFrame<Frame> = (frame: Frame) => void | Promise<void>;
+type SendFrame<Frame> = (frame: Frame) => void | Promise<void>;
 
 export type SendToServer = SendFrame<ExecClientFrame>;
 export type SendToClient = SendFrame<Exclude<ExecServerFrame, ExecServerReady>>;
