@@ -48,7 +48,7 @@ test.concurrent.each(slice(mutants, 40))(
   },
 );
 
-test("what limited names is no failure, and what it names and holds is none either", async () => {
+test("a limit that is named excuses a failure, and does no harm where the sentence holds", async () => {
   const change =
     mutants.find(({ name }) => name === "the streams are mixed")?.change ?? (() => ({}));
   const described = async () => ({

@@ -91,7 +91,7 @@ t_finish() { t_alive "$1"; t_send KILL; }
 
 const stopping = ["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT"];
 
-/** @throws {WorkspaceError} it is no signal, or one that would stop processes */
+/** @throws {WorkspaceError} not a signal, or one that would stop processes */
 export function checkSignal(signal: string): void {
   if (!/^SIG[A-Z0-9]+$/u.test(signal)) {
     throw new WorkspaceError("failed", `Unknown signal: ${signal}`);

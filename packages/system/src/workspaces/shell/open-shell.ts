@@ -69,7 +69,7 @@ export async function openShell(
   }
 }
 
-/** The error of a carrier that ended or is no use. */
+/** The error of a carrier that ended or cannot be used. */
 export function lost(reason: string, carrier?: Pick<ShellCarrier, "lastLine">): WorkspaceError {
   const line = carrier?.lastLine();
   return new WorkspaceError(

@@ -14,7 +14,7 @@ import { statusCodes } from "./operations.ts";
 
 /** How long after its end the output of a command is read when something else still holds it. */
 const drainMs = 1_000;
-/** How long what is told to end may take before it is killed. */
+/** How long a command may take to end before it is killed. */
 const graceMs = 2_000;
 
 /** Signals a command and what came from it. */
