@@ -39,7 +39,7 @@ export interface ProcessRequest {
   readonly signal?: AbortSignal | undefined;
   /** Kills the group after this time. */
   readonly timeoutMs?: number | undefined;
-  /** Timeout and abort ask it to end (SIGTERM), and kill after {@link graceMs} what is left. */
+  /** Timeout and abort ask it to end (SIGTERM), and kill the rest after {@link graceMs}. */
   readonly endsPolitely?: boolean | undefined;
   readonly onStarted?: ((running: RunningProcess) => void) | undefined;
 }

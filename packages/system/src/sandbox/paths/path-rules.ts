@@ -52,7 +52,11 @@ export function isOfHost(real: string, plan: PathPlan): boolean {
 }
 
 /** The error that a model gets; clients and tests find the word `sandbox` in it. */
-export function sandboxRefusal(verb: "read" | "write", shown: string, reason: string): SandboxRefusal {
+export function sandboxRefusal(
+  verb: "read" | "write",
+  shown: string,
+  reason: string,
+): SandboxRefusal {
   const text = `Cannot ${verb} ${shown}: refused by the sandbox, ${reason}.`;
   return new SandboxRefusal("sandbox_refused", text);
 }

@@ -98,7 +98,7 @@ function kindOf(found: Stats | Dirent): WorkspaceFileKind {
 /**
  * The bytes of a regular file.
  *
- * @throws {WorkspaceError} it is none, or too large
+ * @throws {WorkspaceError} it is not a regular file, or too large
  */
 export async function readPath(
   path: string,

@@ -50,7 +50,7 @@ export async function spawnCommand(
       throw workspaceError(error, cwd);
     },
   );
-  // Whoever takes the process hears of it.
+  // The caller gets the error with the process.
   done.catch(() => {});
   // Without a start there is an end: it failed, or it was aborted before.
   const running = await Promise.race([started.promise, done]);
