@@ -204,7 +204,11 @@ async function fileDiagnostics(surroundings: Surroundings): Promise<readonly Dia
 }
 
 function createTasks(draft: SessionDraft, environment: ToolEnvironment): SessionTasks {
-  const { options, settings, places, sandboxed, disk } = draft.surroundings;
+  const { settings, places, sandboxed, disk, workspace } = draft.surroundings;
+  const { options: given } = draft.surroundings;
+  // A subagent shares its caller's connection: a host of its own could reach no object and no client.
+  const options =
+    workspace === undefined ? given : { ...given, workspace, startSubagentHost: undefined };
   return createSessionTasks(options, {
     environment,
     settings,

@@ -8,14 +8,15 @@ import { areCalledByName, loadTools } from "./tool-search.ts";
 
 /** The background jobs of a session; those that outlived an earlier host are found later. */
 export function createJobs(draft: SessionDraft, environment: ToolEnvironment): SessionJobs {
-  const { places, settings, options } = draft.surroundings;
+  const { places, settings, options, workspace } = draft.surroundings;
   const { clientReady } = options;
   const isOffered = (name: string) =>
     draft.parts.inputs.tools.callable.some((tool) => tool.name === name);
   const jobs = new SessionJobs({
     environment,
     directory: join(places.agentDirectory, "jobs"),
-    allowsDetached: () => settings.get("bash.jobs.allowDetached"),
+    // What would keep it runs on this machine.
+    allowsDetached: () => workspace === undefined && settings.get("bash.jobs.allowDetached"),
     session: () => sessionOf(draft.parts),
     offerTools: () => {
       const names = [...jobToolNames].filter(isOffered);

@@ -6,7 +6,7 @@ import type { SessionDraft } from "./session-draft.ts";
 
 /** What records the files of a session; nothing is loaded while it is off. */
 export function createRewind(draft: SessionDraft, environment: ToolEnvironment): SessionRewind {
-  const { places, settings, options } = draft.surroundings;
+  const { places, settings, options, workspace } = draft.surroundings;
   const { rewind = {}, clientReady, taskDepth = 0 } = options;
   const { agentDirectory } = places;
   const created = new SessionRewind({
@@ -19,7 +19,11 @@ export function createRewind(draft: SessionDraft, environment: ToolEnvironment):
     },
     options: () => ({
       // What a subagent changes belongs to the prompt of its caller.
-      enabled: taskDepth === 0 && (rewind.enabled ?? settings.get("rewind.enabled")),
+      // Files elsewhere are not recorded.
+      enabled:
+        workspace === undefined &&
+        taskDepth === 0 &&
+        (rewind.enabled ?? settings.get("rewind.enabled")),
       maxFileBytes: rewind.maxFileBytes ?? settings.get("rewind.maxFileBytes"),
       maxTotalBytes: rewind.maxTotalBytes ?? settings.get("rewind.maxTotalBytes"),
       keep: rewind.keep ?? settings.get("rewind.keep"),

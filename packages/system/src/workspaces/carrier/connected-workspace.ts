@@ -20,7 +20,7 @@ import { unlessAborted } from "../../base/unless-aborted.ts";
 import type { WorkspaceStatus } from "../common/carrier-options.ts";
 
 /** One connection to a place, until it is lost. */
-interface Connection {
+export interface Connection {
   readonly workspace: Workspace;
 }
 
