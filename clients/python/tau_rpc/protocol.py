@@ -3043,6 +3043,8 @@ class InitializeCommandCapabilities(TypedDict, total=False):
 
     hostRequests: bool | list[str]
     """Which host requests it answers: all, or the methods listed; absent to get them as dialogs."""
+    workspace: bool
+    """Whether it serves a workspace."""
 
 
 class _InitializeResponse(TypedDict):
@@ -6302,6 +6304,100 @@ class VerificationResult(_VerificationResult, total=False):
     """What happens if verification fails."""
 
 
+class _WorkspaceCallFrame(TypedDict):
+    type: Literal["workspace_call"]
+    id: str
+    """Comes back in the result and the output."""
+    workspaceId: str
+    """The workspace that is meant."""
+    method: str
+    """A method of the exec server."""
+    params: dict[str, Any]
+    """Its parameters."""
+
+
+class WorkspaceCallFrame(_WorkspaceCallFrame, total=False):
+    """The host uses a workspace that its client serves."""
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _WorkspaceCancelFrame(TypedDict):
+    type: Literal["workspace_cancel"]
+    id: str
+    """The id of this frame."""
+    targetId: str
+    """The id of the call."""
+
+
+class WorkspaceCancelFrame(_WorkspaceCancelFrame, total=False):
+    """A call of a workspace is not wanted any more."""
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _WorkspaceOutputFrame(TypedDict):
+    type: Literal["workspace_output"]
+    id: str
+    """The id of the `spawn` call."""
+    event: Literal["output", "exit"]
+    """Whether this is output, or the end of the command."""
+
+
+class WorkspaceOutputFrame(_WorkspaceOutputFrame, total=False):
+    """Output of a command in a workspace of the client, or its end."""
+
+    stream: Literal["stdout", "stderr"]
+    """Where the output came from."""
+    data: str
+    """The output in base64."""
+    exitCode: int | None
+    """How the command ended; null when a signal ended it."""
+    signal: str
+    """The signal that ended it."""
+    timedOut: bool
+    """Whether its time limit was over."""
+
+
+class _WorkspaceResultFrame(TypedDict):
+    type: Literal["workspace_result"]
+    id: str
+    """The id of the call."""
+
+
+class WorkspaceResultFrame(_WorkspaceResultFrame, total=False):
+    """The answer to a call of a workspace: `result` or `error`."""
+
+    result: Any
+    """By method, as in `ExecServerResults`."""
+    error: WorkspaceResultFrameError
+    """Why it failed."""
+
+
+class _WorkspaceResultFrameError(TypedDict):
+    code: str
+    """What went wrong, as in `ExecServerFailure`."""
+    message: str
+    """The same in words."""
+
+
+class WorkspaceResultFrameError(_WorkspaceResultFrameError, total=False):
+    """Why it failed."""
+
+    path: str
+    """The path that it is about."""
+
+
 class WorkspaceState(TypedDict):
     """Where the tools of a session act."""
 
@@ -6476,6 +6572,8 @@ ClientFrame: TypeAlias = Union[
     HostResponse,
     HostToolUpdate,
     HostToolResult,
+    WorkspaceResultFrame,
+    WorkspaceOutputFrame,
 ]
 """What a client may send, in every dialect. A member that is null counts as absent."""
 
@@ -6640,6 +6738,8 @@ HostFrame: TypeAlias = Union[
     HostRequestResolved,
     HostToolCall,
     HostToolCancel,
+    WorkspaceCallFrame,
+    WorkspaceCancelFrame,
     Listening,
     Live,
     Resync,
@@ -7310,6 +7410,11 @@ __all__ = [
     "VerificationAttemptResult",
     "VerificationCommandResult",
     "VerificationResult",
+    "WorkspaceCallFrame",
+    "WorkspaceCancelFrame",
+    "WorkspaceOutputFrame",
+    "WorkspaceResultFrame",
+    "WorkspaceResultFrameError",
     "WorkspaceSpec",
     "WorkspaceState",
     "WorkspaceStatusEvent",
