@@ -40,7 +40,7 @@ export type {
   WorkspaceConformanceResult,
   WorkspaceSpec,
   WorkspaceStatus,
-} from "@tau-agent/system";
+} from "@tau-agent/system/workspaces";
 export {
   connectWorkspace,
   createLocalWorkspace,

@@ -144,12 +144,5 @@ export { readAnswerSchema } from "./structured-output/answer-schema.ts";
 export type { OutputResult } from "./structured-output/output-answer.ts";
 export { OUTPUT_REMINDER, OutputAnswer } from "./structured-output/output-answer.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
-export type { CarrierOptions, WorkspaceStatus } from "./workspaces/common/carrier-options.ts";
 export { searchByListing } from "./workspaces/common/list-search.ts";
-export type { WorkspaceSpec } from "./workspaces/common/workspace-spec.ts";
-export type {
-  WorkspaceConformanceReport,
-  WorkspaceConformanceResult,
-} from "./workspaces/conformance/run-workspace-conformance.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";
-export type { SandboxSession } from "./workspaces/sandbox-session/sandbox-session.ts";

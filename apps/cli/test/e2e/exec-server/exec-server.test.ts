@@ -17,8 +17,8 @@ import { join } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { FrameLines, isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
-import { type CarrierOptions, isRunning } from "@tau-agent/system";
-import { connectWorkspace } from "@tau-agent/system/workspaces";
+import { isRunning } from "@tau-agent/system";
+import { type CarrierOptions, connectWorkspace } from "@tau-agent/system/workspaces";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 const isWindows = process.platform === "win32";
