@@ -2,7 +2,7 @@ import { ProtocolError, type WorkspaceChoice } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 
 /**
- * The value of `--workspace`: a name, or what looks like JSON. Whoever opens the workspace checks its
+ * The value of `--workspace`: a name, or what looks like JSON. The session that opens it checks its
  * members.
  *
  * @throws {ProtocolError} `invalid_option` for JSON that does not parse

@@ -76,7 +76,7 @@ export interface SessionInputs {
   readonly closeStore?: (() => Promise<void>) | undefined;
   /** Ends the connection to a workspace that was reached for this session. */
   readonly closeWorkspace?: (() => Promise<void>) | undefined;
-  /** What clients are told of the place where tools act. */
+  /** What clients see of the place where tools act. */
   readonly standing: WorkspaceStanding;
   /** Makes the log of a further session in the folder that this one works in. */
   readonly createLog: (session: Omit<NewSession, "cwd">) => SessionLog;

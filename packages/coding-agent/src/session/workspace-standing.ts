@@ -1,6 +1,6 @@
 import type { SessionEvent, WorkspaceState, WorkspaceStatus } from "@tau-agent/rpc-protocol";
 
-/** What clients are told of the place where a session's tools act. */
+/** What clients see of the place where a session's tools act. */
 export class WorkspaceStanding {
   readonly #id: string;
   readonly #kind: WorkspaceState["kind"];
@@ -17,7 +17,7 @@ export class WorkspaceStanding {
     return this.#kind === "local";
   }
 
-  /** For whoever keeps the connection. */
+  /** Called by what keeps the connection. */
   note(status: WorkspaceStatus, reason?: string): void {
     if (status === this.#status) return;
     this.#status = status;
