@@ -112,9 +112,11 @@ export class PromptResources {
       this.contextFiles(),
       this.#customPrompts(),
     ]);
-    const { workingFolder, additionalDirectories = [] } = this.#options;
+    const { workingFolder, disk, additionalDirectories = [] } = this.#options;
     const { cwd } = workingFolder ?? this.#options;
-    const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills };
+    // The model reads skills with its tools, which act in the workspace.
+    const readable = disk === undefined ? skills : skills.filter((skill) => skill.isElsewhere);
+    const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills: readable };
     return { tools, cwd, additionalDirectories, ...texts };
   }
 

@@ -1,4 +1,4 @@
-import { nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { type JsonObject, nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { KnownKeys, type ProcessRegistry, SettingsStore } from "@tau-agent/system";
 import { WorkspaceStanding } from "../../session/workspace-standing.ts";
@@ -42,10 +42,11 @@ export async function reachWorkspace(
   const { connectWorkspace, readWorkspaceSpec, workspaceIdOf } = await import(
     "@tau-agent/system/workspaces"
   );
-  const spec =
-    typeof asked === "string"
-      ? readWorkspaceSpec(named(asked, settings), { name: `workspaces.${asked}` })
-      : readWorkspaceSpec(asked);
+  const isNamed = typeof asked === "string";
+  const found = isNamed ? named(asked, settings) : asked;
+  const name = isNamed ? `workspaces.${asked}` : "workspace";
+  // The folder that is asked for stands in for one that the spec leaves out.
+  const spec = readWorkspaceSpec({ cwd: options.cwd, ...found }, { name });
   const kind = "command" in spec ? "command" : "shell" in spec ? "shell" : "client";
   const standing = new WorkspaceStanding(workspaceIdOf(spec), kind);
   const known = new KnownKeys(agentDirectory).read();
@@ -77,9 +78,10 @@ async function refuseProgramOfClient(
 }
 
 /** @throws {SessionError} `invalid_option` for a name that the settings do not have */
-function named(name: string, settings: SettingsStore): unknown {
+function named(name: string, settings: SettingsStore): JsonObject {
   const known = settings.get("workspaces");
-  if (Object.hasOwn(known, name)) return known[name];
+  const found = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (found !== undefined) return found;
   const names = Object.keys(known);
   const reason = `the settings name no workspace ${JSON.stringify(name)}${nearestHint(name, names)}`;
   throw new SessionError("invalid_option", { option: "workspace", reason });
