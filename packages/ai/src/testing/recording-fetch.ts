@@ -1,4 +1,5 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { renameSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { redactSecrets } from "../redact-secrets.ts";
 import { listRecordings, type Recording } from "./recording.ts";
@@ -15,7 +16,8 @@ export interface RecordingOptions {
 
 /**
  * A `fetch` that keeps each exchange in files: the request without its keys, and the response's bytes
- * in the pieces in which they arrived. The files are there when the body has been read to its end.
+ * in the pieces in which they arrived. The files are there when the body has been read to its end, or
+ * its reader has left.
  */
 export function recordingFetch({ directory, fetch = globalThis.fetch }: RecordingOptions): Fetch {
   let next: Promise<number> | undefined;
@@ -36,12 +38,13 @@ export function recordingFetch({ directory, fetch = globalThis.fetch }: Recordin
         request: await request,
         response: { status, headers, chunkBytes, isCut },
       };
-      await writeFile(join(directory, `${name}.bin`), Buffer.concat(chunks), { mode: 0o600 });
+      // Synchronous: who leaves a reply at its last event does not wait for its files.
+      writeFileSync(join(directory, `${name}.bin`), Buffer.concat(chunks), { mode: 0o600 });
       const json = `${JSON.stringify(recording, null, 2)}\n`;
       // A recording counts once its JSON is there, so it must never be seen half written.
       const path = join(directory, `${name}.json`);
-      await writeFile(`${path}.part`, json, { mode: 0o600 });
-      await rename(`${path}.part`, path);
+      writeFileSync(`${path}.part`, json, { mode: 0o600 });
+      renameSync(`${path}.part`, path);
     };
     if (response.body === null) {
       await save([], false);
@@ -90,8 +93,7 @@ function keep(
       }
     },
     async cancel(reason) {
-      await reader.cancel(reason);
-      await saveOnce(false);
+      await Promise.all([saveOnce(false), reader.cancel(reason)]);
     },
   });
 }
