@@ -9,9 +9,10 @@ import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { HostRequests, ToolEnvironment } from "@tau-agent/system";
 import { subjectsOf } from "../permissions/call-subjects.ts";
 import { CompiledPolicy } from "../permissions/compiled-policy.ts";
+import { type RealPaths, realPathsIn } from "../permissions/real-paths.ts";
 import { ruleFoldersOf } from "../permissions/rule-folders.ts";
 import { judge, type Verdict } from "../permissions/rules/judge.ts";
-import type { Subject } from "../permissions/rules/subject.ts";
+import type { RuleFolders, Subject } from "../permissions/rules/subject.ts";
 import type { PermissionState, SessionPermissions } from "../permissions/session-permissions.ts";
 import { existingPath, resolvePath } from "../tools/common/paths.ts";
 import type { ApprovalLog } from "./approval-log.ts";
@@ -35,6 +36,7 @@ interface Judged {
   readonly subjects: readonly Subject[];
   readonly verdict: Verdict;
   readonly state: PermissionState;
+  readonly folders: RuleFolders;
 }
 
 /** Why a call may start, by what was known then. */
@@ -64,12 +66,14 @@ export class JudgedCalls {
   readonly #options: ToolGateOptions;
   readonly #state: GateState;
   readonly #policies = new CompiledPolicy();
+  readonly #realPaths: RealPaths;
   /** Calls that run with other arguments than the model's. */
   readonly #changed = new Map<string, Record<string, unknown>>();
 
   constructor(options: ToolGateOptions, state: GateState) {
     this.#options = options;
     this.#state = state;
+    this.#realPaths = realPathsIn(options.environment);
     this.questions = new Questions(options, state);
   }
 
@@ -157,14 +161,14 @@ export class JudgedCalls {
     judged: Judged,
   ): Promise<BeforeToolCallResult | undefined> {
     const { call, tool } = asked;
-    const { subjects, verdict } = judged;
+    const { subjects, verdict, folders } = judged;
     const check = await argumentsCheck(tool);
     const answer = await this.questions.ask({
       ...asked,
       verdict,
       path: pathOf(subjects),
       checkInput: (input) => void check({ ...call, arguments: input }),
-      judgeAgain: () => judge(subjects, this.#policy()),
+      judgeAgain: () => judge(subjects, this.#policy(folders)),
     });
     if (answer.isSuspended) return { isSuspended: true };
     this.#state.resumed.delete(call.id);
@@ -206,21 +210,24 @@ export class JudgedCalls {
     const copy = environment.copy?.();
     const isOwn = isBuiltIn(tool);
     const judged = { tool: toolTraits(tool, isOwn), input: call.arguments, isBuiltIn: isOwn };
-    const subjects = await subjectsOf(judged, {
-      ...base,
-      copy,
-      shellPath,
-      resolveOwn: async (path) => [
-        ...new Set(await Promise.all([resolvePath(path, base), existingPath(path, base)])),
-      ],
-    });
+    const [subjects, folders] = await Promise.all([
+      subjectsOf(judged, {
+        ...base,
+        copy,
+        shellPath,
+        realPaths: this.#realPaths,
+        resolveOwn: async (path) => [
+          ...new Set(await Promise.all([resolvePath(path, base), existingPath(path, base)])),
+        ],
+      }),
+      ruleFoldersOf(environment, this.#realPaths),
+    ]);
     const { state } = this.#options.permissions;
-    return { subjects, state, verdict: judge(subjects, this.#policy()) };
+    return { subjects, state, folders, verdict: judge(subjects, this.#policy(folders)) };
   }
 
-  #policy() {
-    const { permissions, environment } = this.#options;
-    return this.#policies.of(permissions.state, ruleFoldersOf(environment));
+  #policy(folders: RuleFolders) {
+    return this.#policies.of(this.#options.permissions.state, folders);
   }
 }
 

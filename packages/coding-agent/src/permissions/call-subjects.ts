@@ -1,7 +1,6 @@
-import { join, resolve } from "node:path";
 import { readShellLine } from "@tau-agent/system";
 import { asOwnFile, type IsolatedCopy, isOriginal } from "./isolated-paths.ts";
-import { realPathOf } from "./real-path.ts";
+import { type RealPaths, realPathsHere, withSlashes } from "./real-paths.ts";
 import type { CallPath, Subject, ToolTraits } from "./rules/subject.ts";
 
 /** A call whose arguments fit the tool's schema. */
@@ -17,6 +16,8 @@ export interface PathContext {
   readonly homeDirectory: string;
   /** The files that a built-in tool may mean by a path. */
   readonly resolveOwn: (path: string) => readonly string[] | Promise<readonly string[]>;
+  /** Those of the workspace; default this machine's. */
+  readonly realPaths?: RealPaths | undefined;
   /** The tree of an isolated subagent, whose files are judged as the user's own. */
   readonly copy?: IsolatedCopy | undefined;
   /** The shell that runs lines of `bash`, if one is configured. */
@@ -36,7 +37,7 @@ export async function subjectsOf(
   // A tool of somebody else may pass the path to one of Tau's own, which understands `@` and URLs.
   const foreign = isBuiltIn ? [] : [fromShell(path, context)];
   const paths = [...new Set([...foreign, ...(await context.resolveOwn(path))])];
-  return [{ kind: "path", tool, paths: paths.map((each) => callPath(each, context)), text: path }];
+  return [{ kind: "path", tool, paths: await callPaths(paths, context), text: path }];
 }
 
 /** Built-in tools that search do so in the working folder by default. */
@@ -61,9 +62,9 @@ async function subjectsOfLine(
     return [{ kind: "opaque", tool, reason: read.reason, commands: read.commands }];
   }
   const write: ToolTraits = { name: "write", isReadOnly: false, isNeverAsked: false };
-  const subjects = read.parts.map((part): Subject => {
+  const subjectOf = async (part: (typeof read.parts)[number]): Promise<Subject> => {
     if (part.kind === "write") {
-      const paths = [callPath(fromShell(part.path, context), context)];
+      const paths = await callPaths([fromShell(part.path, context)], context);
       return { kind: "path", tool: write, paths, text: part.path };
     }
     const { text, name, isWrapper = false } = part;
@@ -71,24 +72,31 @@ async function subjectsOfLine(
     const hasPath = baseName !== name && text.startsWith(name);
     const baseText = hasPath ? `${baseName}${text.slice(name.length)}` : undefined;
     return { kind: "command", tool, text, baseText, isWrapper };
-  });
+  };
+  const subjects = await Promise.all(read.parts.map(subjectOf));
   // A line that only writes or assigns is still a call of the shell.
   const isJudged = subjects.some((subject) => subject.kind === "command" && !subject.isWrapper);
   return isJudged ? subjects : [...subjects, { kind: "call", tool }];
 }
 
-function fromShell(path: string, { cwd, homeDirectory }: PathContext): string {
+function fromShell(path: string, context: PathContext): string {
+  const { cwd, homeDirectory, realPaths = realPathsHere } = context;
+  const { join, resolve } = realPaths.path;
   if (path === "~") return homeDirectory;
   return path.startsWith("~/") ? join(homeDirectory, path.slice(2)) : resolve(cwd, path);
 }
 
-function callPath(given: string, { copy }: PathContext): CallPath {
-  const real = realPathOf(given);
-  const path = { given: posix(asOwnFile(given, copy)), real: posix(asOwnFile(real, copy)) };
-  if (copy === undefined) return path;
-  return { ...path, place: posix(given), isOriginal: isOriginal(real, copy) };
+function callPaths(given: readonly string[], context: PathContext): Promise<readonly CallPath[]> {
+  return Promise.all(given.map((each) => callPath(each, context)));
 }
 
-function posix(path: string): string {
-  return process.platform === "win32" ? path.replaceAll("\\", "/") : path;
+async function callPath(
+  given: string,
+  { copy, realPaths = realPathsHere }: PathContext,
+): Promise<CallPath> {
+  const real = await realPaths.of(given);
+  const plain = (path: string) => withSlashes(path, realPaths.path);
+  const path = { given: plain(asOwnFile(given, copy)), real: plain(asOwnFile(real, copy)) };
+  if (copy === undefined) return path;
+  return { ...path, place: plain(given), isOriginal: isOriginal(real, copy) };
 }

@@ -1,7 +1,6 @@
-import { join, relative } from "node:path";
 import { CompiledPolicy } from "./compiled-policy.ts";
 import { asOwnFile } from "./isolated-paths.ts";
-import { realPathOf } from "./real-path.ts";
+import { type RealPaths, withSlashes } from "./real-paths.ts";
 import { type RulePlaces, ruleFoldersOf } from "./rule-folders.ts";
 import type { SessionPermissions } from "./session-permissions.ts";
 
@@ -13,24 +12,34 @@ import type { SessionPermissions } from "./session-permissions.ts";
 export class ClosedPaths {
   readonly #permissions: Pick<SessionPermissions, "state">;
   readonly #places: RulePlaces;
+  readonly #realPaths: RealPaths;
   readonly #policies = new CompiledPolicy();
 
-  constructor(permissions: Pick<SessionPermissions, "state">, places: RulePlaces) {
+  constructor(
+    permissions: Pick<SessionPermissions, "state">,
+    places: RulePlaces,
+    realPaths: RealPaths,
+  ) {
     this.#permissions = permissions;
     this.#places = places;
+    this.#realPaths = realPaths;
   }
 
   /** Whether a path below the root is closed to the tool; undefined where no rule closes any. */
-  below(tool: string, root: string): ((path: string) => boolean) | undefined {
+  async below(tool: string, root: string): Promise<((path: string) => boolean) | undefined> {
     const { state } = this.#permissions;
     const limits = state.rules.some(
       ({ action, match }) => action !== "allow" && match !== undefined,
     );
     if (!limits) return undefined;
-    const { rules } = this.#policies.of(state, ruleFoldersOf(this.#places));
     const copy = this.#places.copy?.();
-    const own = (path: string) => asOwnFile(path, copy);
-    const real = realPathOf(root);
+    const { join, relative, sep } = this.#realPaths.path;
+    const own = (path: string) => withSlashes(asOwnFile(path, copy), { sep });
+    const [folders, real] = await Promise.all([
+      ruleFoldersOf(this.#places, this.#realPaths),
+      this.#realPaths.of(root),
+    ]);
+    const { rules } = this.#policies.of(state, folders);
     const closing = rules.filter(({ rule, fitsTool, fitsAll, fitsPath }) => {
       if (rule.action === "allow" || fitsAll || !fitsTool(tool)) return false;
       return rule.action === "deny" || !(fitsPath(own(root)) || fitsPath(own(real)));

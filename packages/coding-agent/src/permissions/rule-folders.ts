@@ -1,5 +1,5 @@
 import { asOwnFile, type IsolatedCopy } from "./isolated-paths.ts";
-import { realPathOf } from "./real-path.ts";
+import { type RealPaths, withSlashes } from "./real-paths.ts";
 import type { RuleFolders } from "./rules/subject.ts";
 
 export interface RulePlaces {
@@ -9,14 +9,22 @@ export interface RulePlaces {
   readonly copy?: (() => IsolatedCopy | undefined) | undefined;
 }
 
-export function ruleFoldersOf(places: RulePlaces): RuleFolders {
+export async function ruleFoldersOf(
+  places: RulePlaces,
+  realPaths: RealPaths,
+): Promise<RuleFolders> {
   const { cwd, additionalDirectories = [], homeDirectory } = places;
   const copy = places.copy?.();
-  const realCwd = asOwnFile(realPathOf(cwd), copy);
+  const plain = (path: string) => withSlashes(path, realPaths.path);
+  const [real, ...others] = await Promise.all([
+    realPaths.ofFolder(cwd),
+    ...additionalDirectories.map((folder) => realPaths.ofFolder(folder)),
+  ]);
+  const realCwd = plain(asOwnFile(real, copy));
   return {
-    cwd: asOwnFile(cwd, copy),
+    cwd: plain(asOwnFile(cwd, copy)),
     realCwd,
-    realRoots: [realCwd, ...additionalDirectories.map(realPathOf)],
-    homeDirectory,
+    realRoots: [realCwd, ...others.map(plain)],
+    homeDirectory: plain(homeDirectory),
   };
 }

@@ -65,7 +65,7 @@ export interface ToolEnvironment {
   readonly namedVariables?: readonly string[] | undefined;
   /** What rules close to a tool below the folder that it searches; undefined where they close nothing. */
   readonly closedBelow?:
-    | ((tool: string, root: string) => ((path: string) => boolean) | undefined)
+    | ((tool: string, root: string) => Promise<((path: string) => boolean) | undefined>)
     | undefined;
   /** Files with keys that no file tool opens. */
   readonly protectedFiles?: ProtectedFiles | undefined;

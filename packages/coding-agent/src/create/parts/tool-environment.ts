@@ -11,6 +11,7 @@ import {
 } from "@tau-agent/system";
 import { ClosedPaths } from "../../permissions/closed-paths.ts";
 import { isolatedCopyOf } from "../../permissions/isolated-paths.ts";
+import { realPathsIn } from "../../permissions/real-paths.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
 import { localWorkspace } from "../../tools/common/local-place.ts";
@@ -53,7 +54,10 @@ export function createToolEnvironment(
     },
     copy: () => {
       const standsFor = options.taskFolder;
-      if (standsFor === undefined || !workingFolder.isHome) return undefined;
+      // Trees of subagents are on this machine.
+      if (workspace !== undefined || standsFor === undefined || !workingFolder.isHome) {
+        return undefined;
+      }
       const worktreesRoot = join(agentDirectory, "worktrees");
       return isolatedCopyOf(workingFolder.cwd, { standsFor, worktreesRoot });
     },
@@ -66,7 +70,7 @@ export function createToolEnvironment(
       return keys.known.read().variables;
     },
     closedBelow(tool, root) {
-      closed ??= new ClosedPaths(permissions, this);
+      closed ??= new ClosedPaths(permissions, this, realPathsIn(this));
       return closed.below(tool, root);
     },
     get namedVariables() {

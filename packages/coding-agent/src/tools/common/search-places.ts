@@ -33,7 +33,7 @@ export async function searchPlaces(
   try {
     return await openExisting(shown, environment, async (path) => {
       const { sep } = pathsOf(environment);
-      const isClosed = environment.closedBelow?.(request.kind, path);
+      const isClosed = await environment.closedBelow?.(request.kind, path);
       const isShown = (match: WorkspaceMatch) => {
         const file = match.path.endsWith(sep) ? match.path.slice(0, -1) : match.path;
         // A rule closes what is below the searched folder, not a file that is named.

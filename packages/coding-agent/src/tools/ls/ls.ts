@@ -25,7 +25,7 @@ export async function runLsTool(
   const limit = countArgument(args.limit) ?? defaultLimit;
   const { directory, entries: all } = await entriesOf(shown, environment, call.signal);
   const { join } = pathsOf(environment);
-  const isClosed = environment.closedBelow?.("ls", directory);
+  const isClosed = await environment.closedBelow?.("ls", directory);
   const entries = all.filter(({ name }) => {
     const path = join(directory, name);
     return environment.sandbox?.mayRead(path) !== false && isClosed?.(path) !== true;
