@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { WorkspaceProcess, WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import { expect, it } from "vitest";
 import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
@@ -90,4 +91,36 @@ it("asks for a project far away in at most six rounds until the first request", 
   const asked = there.calls.length;
   await session.prompt("Again");
   expect(there.calls.length).toBe(asked);
+});
+
+it("extensions run their programs there", async () => {
+  const places = placesIn(temporaryFolder());
+  const { cwd } = places;
+  const there = new MemoryWorkspace({ cwd });
+  const started: WorkspaceSpawnOptions[] = [];
+  const spawn = async (options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> => {
+    started.push(options);
+    await options.onOutput(Buffer.from("there"), "stdout");
+    const nothing = async () => {};
+    const done = Promise.resolve({ exitCode: 0 });
+    return { write: nothing, endInput: nothing, kill: nothing, done };
+  };
+  const { session } = await open(Object.assign(there, { spawn }), {
+    ...places,
+    extensions: {
+      hostModules: async () => ({}),
+      factories: [
+        (pi) =>
+          pi.registerCommand("run", {
+            handler: async () => {
+              const { stdout } = await pi.exec("touch", ["here"], { cwd: "sub" });
+              pi.setSessionName(stdout);
+            },
+          }),
+      ],
+    },
+  });
+  await session.prompt("/run");
+  expect(session.log.name).toBe("there");
+  expect(started).toMatchObject([{ command: ["touch", "here"], cwd: join(cwd, "sub") }]);
 });

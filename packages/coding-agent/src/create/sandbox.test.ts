@@ -70,6 +70,28 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
     );
   });
 
+  it("keeps programs of extensions inside", async () => {
+    const path = outside();
+    let result: { code: number; stderr: string } | undefined;
+    const { session, cwd } = await run([], workspace, {
+      extensions: {
+        hostModules: async () => ({}),
+        factories: [
+          (pi) =>
+            pi.registerCommand("run", {
+              handler: async () => {
+                result = await pi.exec("sh", ["-c", `touch inside; touch ${path}`]);
+              },
+            }),
+        ],
+      },
+    });
+    await session.prompt("/run");
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining("Read-only") });
+    expect(existsSync(join(cwd, "inside"))).toBe(true);
+    expect(existsSync(path)).toBe(false);
+  });
+
   it("tells the model what a failed command ran in", async () => {
     const { results, cwd } = await run(
       [bash("echo x > inside; touch /usr/x"), bash("cat inside")],

@@ -1,3 +1,4 @@
+import { win32 } from "node:path";
 import { createStream } from "@tau-agent/ai";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
@@ -118,6 +119,7 @@ export class SessionExtensions {
   async #open(): Promise<OpenExtensions> {
     const options = this.#options;
     const { places, workingFolder, settings, registry, environment, processes } = this.#base;
+    const { workspace, disk } = this.#base;
     const { stream = createStream() } = this.#base.options;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
       import("../../extensions/open-extensions.ts"),
@@ -144,6 +146,7 @@ export class SessionExtensions {
         environment,
         processes,
         sandbox: this.#base.sandboxed.sandbox,
+        elsewhere: workspace && { workspace, isWindows: disk?.path === win32 },
       },
     });
   }

@@ -1,6 +1,8 @@
 import { tmpdir } from "node:os";
+import { WorkspaceError, type WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import { ProcessRegistry } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
+import { MemoryWorkspace } from "../../../../system/src/workspaces/__fixtures__/memory-workspace.ts";
 import { execCommand } from "./exec.ts";
 
 const environment = {
@@ -65,5 +67,60 @@ describe("exec", () => {
     const options = { cwd: "/", env: { EXTRA: "more" } };
     const { stdout } = await execCommand(environment, sh("echo $PWD $NAME $EXTRA"), options);
     expect(stdout).toBe("/ host more\n");
+  });
+});
+
+describe("exec in a workspace elsewhere", () => {
+  /** Runs a program there, and returns how it was started, too. */
+  async function there(
+    run: (options: WorkspaceSpawnOptions) => Promise<{ exitCode: number | null; signal?: string }>,
+    options: Parameters<typeof execCommand>[2] = {},
+    isWindows = false,
+  ) {
+    const started: WorkspaceSpawnOptions[] = [];
+    const workspace = new MemoryWorkspace("/there", (spawned) => {
+      started.push(spawned);
+      return run(spawned);
+    });
+    const cwd = isWindows ? "C:\\there" : "/there";
+    const place = { ...environment, cwd, elsewhere: { workspace, isWindows } };
+    const result = await execCommand(place, { file: "git", args: ["log", "a b; c"] }, options);
+    return { result, started };
+  }
+
+  it("starts the program there, with no variables from here", async () => {
+    const run = async ({ onOutput }: WorkspaceSpawnOptions) => {
+      await onOutput(Buffer.from("out"), "stdout");
+      await onOutput(Buffer.from("err"), "stderr");
+      return { exitCode: 3 };
+    };
+    const options = { cwd: "sub/..", env: { EXTRA: "more", NAME: undefined }, timeout: 50 };
+    const { result, started } = await there(run, options);
+    expect(result).toEqual({
+      ...{ stdout: "out", stderr: "err", code: 3 },
+      ...{ killed: false, truncated: false },
+    });
+    expect(started).toMatchObject([
+      { command: ["git", "log", "a b; c"], cwd: "/there", timeoutMs: 50 },
+    ]);
+    expect(started[0]?.environment).toEqual({ EXTRA: "more", NAME: null });
+  });
+
+  it("finds folders by the rules of the platform there", async () => {
+    const { started } = await there(async () => ({ exitCode: 0 }), { cwd: "..\\sub" }, true);
+    expect(started).toMatchObject([{ cwd: "C:\\sub" }]);
+  });
+
+  it.each([
+    ["was aborted", async () => Promise.reject(new WorkspaceError("aborted")), { killed: true }],
+    ["took too long", async () => ({ exitCode: null, timedOut: true }), { killed: true }],
+    ["got a signal", async () => ({ exitCode: null, signal: "SIGHUP" }), { killed: false }],
+    [
+      "lost its place",
+      async () => Promise.reject(new WorkspaceError("lost")),
+      { killed: false, stderr: expect.stringContaining("lost") },
+    ],
+  ])("tells of a program that %s", async (_, run, expected) => {
+    expect((await there(run)).result).toMatchObject({ code: 1, ...expected });
   });
 });

@@ -1,11 +1,10 @@
-import { resolve } from "node:path";
+import nodePath, { posix, win32 } from "node:path";
 import {
-  isTimed,
-  type OutputStream,
-  type ProcessRegistry,
-  runProcess,
-  type Sandbox,
-} from "@tau-agent/system";
+  isWorkspaceError,
+  type Workspace,
+  type WorkspaceExit,
+} from "@tau-agent/rpc-protocol/workspace";
+import { isTimed, LocalWorkspace, type ProcessRegistry, type Sandbox } from "@tau-agent/system";
 import type { ExecOptions, ExecResult } from "../api/api.ts";
 import { reasonOf } from "../api/errors.ts";
 
@@ -14,12 +13,17 @@ export interface ExecEnvironment {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessRegistry;
   readonly sandbox?: Sandbox | undefined;
+  /** Where the project is, if not on this machine: programs run there, without variables from here. */
+  readonly elsewhere?:
+    | { readonly workspace: Pick<Workspace, "spawn">; readonly isWindows: boolean }
+    | undefined;
 }
 
 const defaultMaxBytes = 10 * 1024 * 1024;
 
 /**
- * Runs a program and returns its output. Timeout and abort kill it with everything it started.
+ * Runs a program where the tools of the session act, and returns its output. Timeout and abort end it
+ * with everything it started.
  * Never rejects: if it cannot be started, the code is 1 and `stderr` has the reason.
  */
 export async function execCommand(
@@ -35,24 +39,34 @@ export async function execCommand(
     killed,
     truncated: output.stdout.isTruncated || output.stderr.isTruncated,
   });
+  const { signal, timeout } = options;
+  const { path, workspace } = placeOf(environment);
   try {
-    const outcome = await runProcess({
-      file: command.file,
-      args: command.args,
-      cwd: resolve(environment.cwd, options.cwd ?? "."),
-      variables: defined({ ...environment.environment, ...options.env }),
-      processes: environment.processes,
-      sandbox: environment.sandbox,
-      onOutput: (chunk: Buffer, stream: OutputStream) => output[stream].add(chunk),
-      signal: options.signal,
-      timeoutMs: isTimed(options.timeout) ? options.timeout : undefined,
+    const running = await workspace.spawn({
+      command: [command.file, ...command.args],
+      cwd: path.resolve(environment.cwd, options.cwd ?? "."),
+      environment: changesOf(options.env),
+      onOutput: (bytes, stream) => output[stream].add(bytes),
+      signal,
+      timeoutMs: isTimed(timeout) ? timeout : undefined,
     });
-    if (outcome.kind === "exited") return result(outcome.exitCode, false);
-    return result(1, outcome.kind !== "signalled");
+    const exit = await running.done;
+    return result(exit.exitCode ?? 1, isKilled(exit, signal));
   } catch (error) {
+    if (isWorkspaceError(error, "aborted")) return result(1, true);
     const failed = result(1, false);
     return { ...failed, stderr: failed.stderr + reasonOf(error) };
   }
+}
+
+function placeOf({ elsewhere, ...here }: ExecEnvironment) {
+  if (elsewhere === undefined) return { path: nodePath, workspace: new LocalWorkspace(here) };
+  return { path: elsewhere.isWindows ? win32 : posix, workspace: elsewhere.workspace };
+}
+
+/** Whether it ended because its time was over or its caller gave it up, and not by itself. */
+function isKilled({ exitCode, timedOut }: WorkspaceExit, signal: AbortSignal | undefined): boolean {
+  return timedOut === true || (exitCode === null && signal?.aborted === true);
 }
 
 /** The start of a stream, in bounded memory. */
@@ -66,7 +80,7 @@ class Capture {
     this.#maxBytes = maxBytes;
   }
 
-  add(chunk: Buffer): undefined {
+  add(chunk: Uint8Array): void {
     const room = this.#maxBytes - this.#sizeBytes;
     if (chunk.length > room) this.isTruncated = true;
     if (room <= 0) return;
@@ -80,7 +94,9 @@ class Capture {
   }
 }
 
-function defined(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const entries = Object.entries(variables).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Record<string, string>;
+/** Changes to the variables of the place; one without a value is removed. */
+function changesOf(variables: ExecOptions["env"] = {}): Record<string, string | null> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, value ?? null]),
+  );
 }
