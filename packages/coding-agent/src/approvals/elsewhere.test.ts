@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
 import type { PermissionMode, PermissionRule } from "@tau-agent/rpc-protocol";
+import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { expect, it, vi } from "vitest";
 import { placesIn, temporaryFolder } from "../create/__fixtures__/test-session.ts";
 import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
@@ -80,4 +81,16 @@ it("a rule closes what a link there leads to", async () => {
   expect(read).toMatchObject({ isError: false });
   expect(JSON.stringify(searches)).toContain("src/known.txt");
   expect(JSON.stringify(searches)).not.toContain("key");
+});
+
+it("a call is refused while the workspace cannot say where its path leads", async () => {
+  const calls = turn(writeCall("src/new.txt"));
+  const test = await askingThere([calls, "done"], { mode: "acceptEdits" });
+  test.session.subscribe((event) => {
+    if (event.type === "message_end") test.there.failure = new WorkspaceError("lost");
+  });
+  await test.session.prompt("go");
+  expect(test.results()).toMatchObject([{ isError: true }]);
+  expect(JSON.stringify(test.results())).toContain("connection to the workspace is lost");
+  expect(test.there.textOf(join(test.session.cwd, "src/new.txt"))).toBeUndefined();
 });

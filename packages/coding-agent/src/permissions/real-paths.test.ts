@@ -56,7 +56,7 @@ describe("real paths of a workspace elsewhere", () => {
     expect(there.calls).toHaveLength(4);
   });
 
-  it("are no guess when the workspace cannot answer, and are asked for again then", async () => {
+  it("fail when the workspace cannot answer, and are asked for again later", async () => {
     const { there, paths } = farPaths();
     there.failure = new WorkspaceError("lost");
     await expect(paths.of(`${cwd}/src/a.txt`)).rejects.toMatchObject({ code: "lost" });
