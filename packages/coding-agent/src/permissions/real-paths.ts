@@ -35,7 +35,7 @@ class FarRealPaths implements RealPaths {
 
   /**
    * What does not exist yet is where it would be made: below the nearest folder that does. A link that
-   * leads nowhere is a path like that.
+   * leads nowhere may lead anywhere, so it counts as outside of every folder.
    *
    * @throws {WorkspaceError} when the workspace cannot answer: no path is judged by a guess
    */
@@ -75,9 +75,14 @@ class FarRealPaths implements RealPaths {
 
   /** Undefined where nothing is, or nothing can be looked at. */
   async #look(path: string): Promise<string | undefined> {
+    const { workspace } = this.#place;
     try {
-      const found = await this.#place.workspace.stat(path);
-      return found && (found.realPath ?? path);
+      const [found, link] = await Promise.all([
+        workspace.stat(path),
+        workspace.stat(path, { followLinks: false }),
+      ]);
+      if (found === undefined) return link && this.#rootOf(path).real;
+      return found.realPath ?? path;
     } catch (error) {
       if (isWorkspaceError(error, "not_found", "not_a_directory", "not_allowed")) return undefined;
       throw error;
