@@ -4516,8 +4516,6 @@ class _SessionState(TypedDict):
     """Cost of the session in US dollars."""
     permissionMode: PermissionMode
     """How tools are approved where no rule fits."""
-    workspace: WorkspaceState
-    """Where the tools act."""
     pendingRequests: list[str]
     """The ids of the open host requests, oldest first."""
 
@@ -4529,6 +4527,8 @@ class SessionState(_SessionState, total=False):
     """The session file; absent if the session is in memory or has no file yet."""
     sessionName: str
     """The name shown in session lists."""
+    workspace: WorkspaceState
+    """Where the tools act."""
 
 
 class _SessionStats(TypedDict):

@@ -75,7 +75,7 @@ export const SessionState = z.object({
   /** How tools are approved where no rule fits. */
   permissionMode: PermissionMode,
   /** Where the tools act. */
-  workspace: WorkspaceState,
+  workspace: z.optional(WorkspaceState),
   /** The ids of the open host requests, oldest first. */
   pendingRequests: z.array(z.string()),
 });

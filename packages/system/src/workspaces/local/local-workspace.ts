@@ -30,10 +30,9 @@ import { createFolder, removePath, renamePath } from "./change-places.ts";
 import { type FileWriting, startWriting } from "./file-writing.ts";
 import { ripgrepOnPath } from "./find-ripgrep.ts";
 import { aborted, callOn } from "./local-errors.ts";
-import { searchLocally } from "./local-search.ts";
 import { type OuterReach, Reach, realPlaceOf } from "./reach.ts";
 import { listFolder, readPath, statPath } from "./read-files.ts";
-import { spawnCommand } from "./spawn-command.ts";
+import type { spawnCommand } from "./spawn-command.ts";
 
 export interface LocalWorkspaceOptions extends OuterReach {
   /** Absolute. */
@@ -62,6 +61,8 @@ export class LocalWorkspace implements Workspace {
   readonly #processes: ProcessRegistry;
   readonly #unlimited: Reach;
   #shell: string | undefined;
+  /** Loaded with the first command (row `start`). */
+  #spawnCommand: typeof spawnCommand | undefined;
   #description: WorkspaceDescription | undefined;
 
   constructor(options: LocalWorkspaceOptions) {
@@ -140,13 +141,14 @@ export class LocalWorkspace implements Workspace {
 
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
     const cwd = options.cwd ?? this.cwd;
-    return callOn(cwd, options.signal, () => {
+    return callOn(cwd, options.signal, async () => {
       const { roots, sandbox } = this.#options;
       if (roots !== undefined) this.#unlimited.checkReal(realPlaceOf(cwd));
       const shell = this.#findShell();
       const { cwd: start } = this;
       const processes = this.#processes;
-      return spawnCommand(options, {
+      this.#spawnCommand ??= (await import("./spawn-command.ts")).spawnCommand;
+      return this.#spawnCommand(options, {
         ...{ cwd: start, shell, processes, sandbox, environment: this.#environment },
       });
     });
@@ -154,7 +156,8 @@ export class LocalWorkspace implements Workspace {
 
   search(request: WorkspaceSearchRequest): Promise<WorkspaceSearchResult> {
     const { path, signal, within } = request;
-    return callOn(path, signal, () => {
+    return callOn(path, signal, async () => {
+      const { searchLocally } = await import("./local-search.ts");
       const { sandbox } = this.#options;
       const processes = this.#processes;
       const ripgrep = () => this.#findRipgrep();
