@@ -17,6 +17,8 @@ ANSWERS = (
     protocol.HostResponse,
     protocol.HostToolUpdate,
     protocol.HostToolResult,
+    protocol.WorkspaceResultFrame,
+    protocol.WorkspaceOutputFrame,
 )
 
 

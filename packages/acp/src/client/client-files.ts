@@ -117,7 +117,7 @@ export function untilAborted(signal: AbortSignal | undefined) {
 function fileFailure(error: unknown, action: string, path: string): Error {
   const options = { path, cause: error };
   if (error instanceof RequestError && error.code === -32002) {
-    return new WorkspaceError("not_found", error.message, options);
+    return new WorkspaceError("not_found", undefined, options);
   }
   const reason = error instanceof Error ? error.message : String(error);
   return new WorkspaceError("failed", `The editor could not ${action} ${path}: ${reason}`, options);
