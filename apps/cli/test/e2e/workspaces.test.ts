@@ -61,7 +61,7 @@ describe.each(specs)("a session whose workspace is behind %s", (_, specOf) => {
       scenario,
       arguments: ["--workspace", JSON.stringify(specOf(there))],
     });
-    // Nobody may write into the folder that the host stands in.
+    // Nobody may write into the folder that the host is in.
     chmodSync(host.place.cwd, 0o555);
     expect(await resultsOf(host)).toEqual(expected);
     expect(readFileSync(join(there, "a.txt"), "utf8")).toBe("two\n");
