@@ -21,7 +21,7 @@ export { describeChange, describeChangeNow, diffLines } from "./base/diff.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { EventBus } from "./base/event-bus.ts";
 export { errorCode } from "./base/files/error-code.ts";
-export { fileError, systemCodeOf } from "./base/files/file-error.ts";
+export { fileError, lostText, systemCodeOf } from "./base/files/file-error.ts";
 export { dropLock, withFileLock } from "./base/files/file-lock.ts";
 export { FileQueue } from "./base/files/file-queue.ts";
 export { isRecent, stampOf, statOf } from "./base/files/file-stamp.ts";

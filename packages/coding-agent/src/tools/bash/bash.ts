@@ -5,6 +5,7 @@ import {
   type CommandOutcome,
   commandVariables,
   isTimed,
+  lostText,
   OutputBuffer,
   type OutputMask,
   type OutputSink,
@@ -96,7 +97,7 @@ function toolsText({ names, areCalledByName }: OfferedTools): string {
 function toolErrorOf(error: unknown): unknown {
   const options = { cause: error };
   if (isWorkspaceError(error, "lost")) {
-    return new ToolError(`Command ended: workspace lost. ${error.message}`, undefined, options);
+    return new ToolError(`Command ended: ${lostText(error)}`, undefined, options);
   }
   if (isWorkspaceError(error)) return new ToolError(error.message, undefined, options);
   if (!(error instanceof ProcessError)) return error;

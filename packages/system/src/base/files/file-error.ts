@@ -41,6 +41,11 @@ export function systemCodeOf({ message }: WorkspaceError): string | undefined {
   return /\((E[A-Z\d]+)\)$/.exec(message)?.[1];
 }
 
+/** Why a workspace is lost, in words that clients look for; those of an embedder need not say it. */
+export function lostText({ message }: WorkspaceError): string {
+  return message.includes("workspace lost") ? message : `workspace lost: ${message}`;
+}
+
 /** Describes in one sentence what failed at `path` and what to do; other errors pass. */
 export function fileError(error: unknown, action: string, path: string): unknown {
   if (error instanceof ToolError) return error;
@@ -58,11 +63,7 @@ function workspaceProblem(error: WorkspaceError, action: string, path: string): 
   if (code === "aborted") return error;
   const options = { cause: error };
   if (code === "lost") {
-    return new ToolError(
-      `Cannot ${action} ${path}: workspace lost. ${message}`,
-      undefined,
-      options,
-    );
+    return new ToolError(`Cannot ${action} ${path}: ${lostText(error)}`, undefined, options);
   }
   // The message says it all itself.
   if (error.path !== undefined && message.includes(error.path)) {
