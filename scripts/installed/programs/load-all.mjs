@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const folder = process.env.LOAD_ALL;
-const files = readdirSync(folder).filter((file) => file.endsWith(".js"));
+// The exec server is a program of its own: it would serve this process.
+const files = readdirSync(folder).filter(
+  (file) => file.endsWith(".js") && file !== "exec-server.js",
+);
 for (const file of files) await import(pathToFileURL(join(folder, file)).href);
 process.stderr.write(`loaded ${files.length}\n`);
