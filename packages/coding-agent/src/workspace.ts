@@ -3,6 +3,8 @@
  *
  * @packageDocumentation
  */
+
+export type { WorkspaceStatus } from "@tau-agent/rpc-protocol";
 export type {
   Workspace,
   WorkspaceAccess,
@@ -39,7 +41,6 @@ export type {
   WorkspaceConformanceReport,
   WorkspaceConformanceResult,
   WorkspaceSpec,
-  WorkspaceStatus,
 } from "@tau-agent/system/workspaces";
 export {
   connectWorkspace,

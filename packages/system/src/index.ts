@@ -145,4 +145,5 @@ export type { OutputResult } from "./structured-output/output-answer.ts";
 export { OUTPUT_REMINDER, OutputAnswer } from "./structured-output/output-answer.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export { searchByListing } from "./workspaces/common/list-search.ts";
+export { LocalFiles } from "./workspaces/local/local-files.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";

@@ -1,7 +1,7 @@
 // What reaches workspaces on other machines, and checks them: loaded for sessions that have one.
 
 export { connectWorkspace } from "./carrier/connect-workspace.ts";
-export type { CarrierOptions, WorkspaceStatus } from "./common/carrier-options.ts";
+export type { CarrierOptions } from "./common/carrier-options.ts";
 export type { WorkspaceSpec } from "./common/workspace-spec.ts";
 export { readWorkspaceSpec, workspaceIdOf } from "./common/workspace-spec.ts";
 export type {

@@ -1,6 +1,6 @@
 import nodePath, { type PlatformPath, posix, win32 } from "node:path";
 import type { Workspace, WorkspaceEntry, WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
-import { createLocalWorkspace, isOutOfReach, type WorkspaceFiles } from "@tau-agent/system";
+import { isOutOfReach, LocalFiles, type WorkspaceFiles } from "@tau-agent/system";
 
 /** The files of one machine. The same path may exist on several. */
 export interface Disk {
@@ -14,21 +14,17 @@ export interface Disk {
   readonly isFar: boolean;
 }
 
-let hostFiles: WorkspaceFiles | undefined;
-
 /** What is at a path; asked already, or answered while the file is read. */
 export type FoundFile = WorkspaceStat | undefined | Promise<WorkspaceStat | undefined>;
 
 /** The disk of this machine, with the user's own files. */
 export function hostDisk(homeDirectory: string): Disk {
-  hostFiles ??= openHostFiles();
-  return { id: "local", files: hostFiles, path: nodePath, homeDirectory, isFar: false };
+  const files = hostFiles(new LocalFiles());
+  return { id: "local", files, path: nodePath, homeDirectory, isFar: false };
 }
 
 /** Embedders may name folders relative to the process, which a workspace does not take. */
-function openHostFiles(): WorkspaceFiles {
-  // The folder of the process may be gone by now.
-  const machine = createLocalWorkspace({ cwd: nodePath.sep });
+function hostFiles(machine: LocalFiles): WorkspaceFiles {
   const absolute = (path: string) => (nodePath.isAbsolute(path) ? path : nodePath.resolve(path));
   return {
     stat: (path, options) => machine.stat(absolute(path), options),

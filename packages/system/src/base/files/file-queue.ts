@@ -1,5 +1,4 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { realPlaceOf } from "./real-place.ts";
 
 /** Runs changes to one file one after the other, in the order of the calls. */
 export class FileQueue {
@@ -7,7 +6,7 @@ export class FileQueue {
 
   /** By which changes are put in order: on this machine the real path, elsewhere the path of the workspace. */
   keyOf(path: string, workspaceId = "local"): string {
-    return workspaceId === "local" ? realPathOf(path) : `${workspaceId}:${path}`;
+    return workspaceId === "local" ? realPlaceOf(path) : `${workspaceId}:${path}`;
   }
 
   /** Runs `change` after the earlier ones for the same real file; other files are not waited for. */
@@ -29,15 +28,5 @@ export class FileQueue {
     } finally {
       if (this.#tails.get(key) === tail) this.#tails.delete(key);
     }
-  }
-}
-
-// Synchronous, so that two calls in a row cannot change places while their paths are looked up.
-function realPathOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPathOf(parent), basename(path));
   }
 }

@@ -1,3 +1,4 @@
+import type { WorkspaceStatus } from "@tau-agent/rpc-protocol";
 import {
   isWorkspaceError,
   type Workspace,
@@ -17,7 +18,6 @@ import {
   type WorkspaceWriteOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import { unlessAborted } from "../../base/unless-aborted.ts";
-import type { WorkspaceStatus } from "../common/carrier-options.ts";
 
 /** One connection to a place, until it is lost. */
 export interface Connection {

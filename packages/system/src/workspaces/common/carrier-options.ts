@@ -1,3 +1,4 @@
+import type { WorkspaceStatus } from "@tau-agent/rpc-protocol";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 
 /** What the host gives to a workspace that it reaches through a program. */
@@ -19,6 +20,3 @@ export interface CarrierOptions {
   /** Gives up the first connection. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Whether a workspace can be reached. */
-export type WorkspaceStatus = "connected" | "lost";

@@ -6,23 +6,18 @@ import type {
   WorkspaceAccess,
   WorkspaceCall,
   WorkspaceDescription,
-  WorkspaceEntry,
   WorkspaceLimit,
   WorkspacePlatform,
   WorkspaceProcess,
-  WorkspaceReach,
-  WorkspaceReadOptions,
   WorkspaceRemoveOptions,
   WorkspaceSearchRequest,
   WorkspaceSearchResult,
   WorkspaceSpawnOptions,
-  WorkspaceStat,
-  WorkspaceStatOptions,
   WorkspaceWriteOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import { attempt } from "../../base/attempt.ts";
+import { realPlaceOf } from "../../base/files/real-place.ts";
 import { findHomeDirectory } from "../../base/home-directory.ts";
-import { unlessAborted } from "../../base/unless-aborted.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { Sandbox } from "../../processes/sandbox.ts";
 import { findShell } from "../../processes/shell.ts";
@@ -30,8 +25,8 @@ import { createFolder, removePath, renamePath } from "./change-places.ts";
 import { type FileWriting, startWriting } from "./file-writing.ts";
 import { ripgrepOnPath } from "./find-ripgrep.ts";
 import { aborted, callOn } from "./local-errors.ts";
-import { type OuterReach, Reach, realPlaceOf } from "./reach.ts";
-import { listFolder, readPath, statPath } from "./read-files.ts";
+import { LocalFiles, unless } from "./local-files.ts";
+import type { OuterReach } from "./reach.ts";
 import type { spawnCommand } from "./spawn-command.ts";
 
 export interface LocalWorkspaceOptions extends OuterReach {
@@ -52,26 +47,25 @@ export interface LocalWorkspaceOptions extends OuterReach {
 }
 
 /** The machine of this process as a workspace. */
-export class LocalWorkspace implements Workspace {
+export class LocalWorkspace extends LocalFiles implements Workspace {
   readonly id = "local";
   readonly cwd: string;
   readonly #options: LocalWorkspaceOptions;
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #ownProcesses: ProcessRegistry | undefined;
   readonly #processes: ProcessRegistry;
-  readonly #unlimited: Reach;
   #shell: string | undefined;
   /** Loaded with the first command (row `start`). */
   #spawnCommand: typeof spawnCommand | undefined;
   #description: WorkspaceDescription | undefined;
 
   constructor(options: LocalWorkspaceOptions) {
+    super(options);
     this.cwd = resolve(options.cwd);
     this.#options = options;
     this.#environment = options.environment ?? env;
     this.#ownProcesses = options.processes === undefined ? new ProcessRegistry() : undefined;
     this.#processes = options.processes ?? (this.#ownProcesses as ProcessRegistry);
-    this.#unlimited = new Reach(options, undefined);
   }
 
   async describe({ signal }: WorkspaceCall = {}): Promise<WorkspaceDescription> {
@@ -87,22 +81,9 @@ export class LocalWorkspace implements Workspace {
     return this.#description;
   }
 
-  stat(path: string, options: WorkspaceStatOptions = {}): Promise<WorkspaceStat | undefined> {
-    return callOn(path, options.signal, () => statPath(path, options, this.#reach(options.within)));
-  }
-
-  list(path: string, { within, signal }: WorkspaceAccess = {}): Promise<readonly WorkspaceEntry[]> {
-    return callOn(path, signal, () => unless(listFolder(path, this.#reach(within)), signal));
-  }
-
-  read(path: string, options: WorkspaceReadOptions = {}): Promise<Uint8Array> {
-    const { signal, within } = options;
-    return callOn(path, signal, () => unless(readPath(path, options, this.#reach(within)), signal));
-  }
-
   write(path: string, bytes: Uint8Array, options: WorkspaceWriteOptions = {}): Promise<void> {
     return callOn(path, options.signal, async () => {
-      const writing = await startWriting(path, options, this.#reach(options.within));
+      const writing = await startWriting(path, options, this.reach(options.within));
       try {
         await writing.append(bytes);
       } catch (error) {
@@ -116,7 +97,7 @@ export class LocalWorkspace implements Workspace {
   /** {@link LocalWorkspace.write} in parts: the file is seen once it is finished. */
   openUpload(path: string, options: WorkspaceWriteOptions = {}): Promise<FileWriting> {
     return callOn(path, options.signal, async () => {
-      const writing = await startWriting(path, options, this.#reach(options.within));
+      const writing = await startWriting(path, options, this.reach(options.within));
       const { signal } = options;
       return {
         append: (bytes) => callOn(path, signal, () => writing.append(bytes)),
@@ -128,22 +109,22 @@ export class LocalWorkspace implements Workspace {
 
   remove(path: string, options: WorkspaceRemoveOptions = {}): Promise<void> {
     const { recursive = false, within, signal } = options;
-    return callOn(path, signal, () => removePath(path, recursive, this.#reach(within)));
+    return callOn(path, signal, () => removePath(path, recursive, this.reach(within)));
   }
 
   rename(from: string, to: string, { within, signal }: WorkspaceAccess = {}): Promise<void> {
-    return callOn(from, signal, () => renamePath(from, to, this.#reach(within)));
+    return callOn(from, signal, () => renamePath(from, to, this.reach(within)));
   }
 
   createDirectory(path: string, { within, signal }: WorkspaceAccess = {}): Promise<void> {
-    return callOn(path, signal, () => createFolder(path, this.#reach(within)));
+    return callOn(path, signal, () => createFolder(path, this.reach(within)));
   }
 
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
     const cwd = options.cwd ?? this.cwd;
     return callOn(cwd, options.signal, async () => {
       const { roots, sandbox } = this.#options;
-      if (roots !== undefined) this.#unlimited.checkReal(realPlaceOf(cwd));
+      if (roots !== undefined) this.unlimited.checkReal(realPlaceOf(cwd));
       const shell = this.#findShell();
       const { cwd: start } = this;
       const processes = this.#processes;
@@ -161,7 +142,7 @@ export class LocalWorkspace implements Workspace {
       const { sandbox } = this.#options;
       const processes = this.#processes;
       const ripgrep = () => this.#findRipgrep();
-      const reach = this.#reach(within);
+      const reach = this.reach(within);
       return unless(searchLocally(request, { reach, processes, sandbox, ripgrep }), signal);
     });
   }
@@ -182,10 +163,6 @@ export class LocalWorkspace implements Workspace {
 
   async dispose(): Promise<void> {
     this.#ownProcesses?.killAll();
-  }
-
-  #reach(within: WorkspaceReach | undefined): Reach {
-    return within === undefined ? this.#unlimited : new Reach(this.#options, within);
   }
 
   #findShell(): string {
@@ -210,8 +187,4 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
 function limitsOf(platform: NodeJS.Platform): readonly WorkspaceLimit[] {
   if (platform === "linux") return [];
   return platform === "win32" ? ["file-mode", "signals", "within"] : ["within"];
-}
-
-function unless<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  return signal === undefined ? work : unlessAborted(work, signal, () => aborted(signal.reason));
 }

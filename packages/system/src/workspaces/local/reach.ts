@@ -1,10 +1,10 @@
 import { type BigIntStats, fstatSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { WorkspaceError, type WorkspaceReach } from "@tau-agent/rpc-protocol/workspace";
 import { attempt } from "../../base/attempt.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { openedPath } from "../../base/files/opened-path.ts";
 import { keyFileText, type ProtectedFiles } from "../../base/files/protected-files.ts";
+import { realPlaceOf } from "../../base/files/real-place.ts";
 
 /** What a local workspace may open in any call. */
 export interface OuterReach {
@@ -20,6 +20,7 @@ const bigint = { bigint: true } as const;
 export class Reach {
   readonly #outer: OuterReach;
   readonly #within: WorkspaceReach | undefined;
+  #names: WorkspaceReach | undefined;
 
   constructor(outer: OuterReach, within: WorkspaceReach | undefined) {
     this.#outer = outer;
@@ -77,28 +78,21 @@ export class Reach {
 
   #isInside(real: string, found: BigIntStats | undefined): boolean {
     const { roots } = this.#outer;
-    if (roots?.some((each) => isIn(each, real)) === false) return false;
+    if (roots !== undefined && !bothNames(roots).some((each) => isInside(each, real))) return false;
     if (this.#within === undefined) return true;
-    const { allow, deny } = this.#within;
+    // Once for a call: a search judges each of its results.
+    this.#names ??= { allow: bothNames(this.#within.allow), deny: bothNames(this.#within.deny) };
+    const { allow, deny } = this.#names;
     return (
-      allow.some((each) => isIn(each, real)) &&
-      !deny.some((each) => isIn(each, real) || isSameFile(each, found))
+      allow.some((each) => isInside(each, real)) &&
+      !deny.some((each) => isInside(each, real) || isSameFile(each, found))
     );
   }
 }
 
-/** The real path of what a path leads to, or will lead to. */
-export function realPlaceOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPlaceOf(parent), basename(path));
-  }
-}
-
-function isIn(place: string, real: string): boolean {
-  return isInside(place, real) || isInside(realPlaceOf(place), real);
+/** Places by both of their names. */
+function bothNames(places: readonly string[]): readonly string[] {
+  return [...new Set(places.flatMap((place) => [place, realPlaceOf(place)]))];
 }
 
 /** By another name: a hard link. */
