@@ -18,7 +18,10 @@ const noRefusals = fileURLToPath(new URL("packages/ai/test/no-refusals.ts", impo
 const expect = { poll: { timeout: 15_000 } };
 // No request changes what an earlier one of its conversation began with.
 const stablePrefix = fileURLToPath(new URL("packages/ai/test/stable-prefix.ts", import.meta.url));
-const setupFiles = [join(recording, "record-tests.ts"), noRefusals];
+const seedProperties = fileURLToPath(
+  new URL("scripts/testing/seed-properties.ts", import.meta.url),
+);
+const setupFiles = [join(recording, "record-tests.ts"), noRefusals, seedProperties];
 
 // What runs around a run knows no conditions, and unit tests need no build.
 const protocol = fileURLToPath(new URL("packages/rpc-protocol/src/index.ts", import.meta.url));

@@ -1,12 +1,14 @@
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import { reasonNotRun } from "./describe-with.ts";
+import { noteFailedFiles } from "./failed-files.ts";
 import { runsWhole, seed } from "./slice.ts";
 import { slicedSuites } from "./sliced-suites.ts";
 
 /** Says at the end of a run what it left out, and why, and what it had to run twice. */
 export default class RunSummary implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    noteFailedFiles(modules, unhandledErrors);
     const lines = [
       ...describeSkipped(modules),
       ...describeSlices(modules),

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { noteOtherFailure } from "../../../../scripts/testing/failed-files.ts";
 import { RunFolder } from "../../../../scripts/testing/run-folder.ts";
 
 declare module "vitest" {
@@ -38,6 +39,7 @@ export default function checkRun(project: TestProject): () => Promise<void> {
       process.exitCode = exitCode;
       return;
     }
+    noteOtherFailure();
     folder.keep();
     logger.error(`${problems.join("\n\n")}\n\nThe recordings are in ${root}\n`);
   };
