@@ -6,6 +6,7 @@ import type { VendorChoice } from "./vendors.ts";
 /** What a trajectory costs with a vendor, in dollars. */
 export interface Cost {
   readonly tau?: number;
+  /** With the cheapest peer. */
   readonly peer?: number;
 }
 

@@ -1,11 +1,12 @@
 /**
- * What the same work costs in dollars, with Tau and with the newest peer:
- * `bench:bill [--only trajectory]… [--vendor name]… [--model id] [--host "argv"] [--requests] [--before commit]`.
- * A whole run writes data/bill.json and docs/cost.md; with `--before`, that of Tau at a commit, data/bill-before.json.
+ * What the same work costs in dollars, with Tau and with the cheapest peer: the newest pi, and those that npm
+ * installed in other folders.
+ * `bench:bill [--only trajectory]… [--vendor name]… [--model id] [--host "argv"] [--peer folder]… [--requests]
+ * [--before commit]`. A whole run writes data/bill.json and docs/cost.md; with `--before`, that of Tau at a commit, data/bill-before.json.
  */
 import { parseArgs } from "node:util";
 import type { Bill } from "@tau-agent/ai/testing";
-import { pi, tau } from "../comparison/contestants.ts";
+import { pi, piIn, tau } from "../comparison/contestants.ts";
 import type { Contestant } from "../comparison/scenario.ts";
 import { type Cost, ratioOf, writeBillData } from "./bill-data.ts";
 import { writeCostPage } from "./cost-page.ts";
@@ -20,11 +21,13 @@ const { values } = parseArgs({
     vendor: { type: "string", multiple: true },
     model: { type: "string" },
     host: { type: "string" },
+    peer: { type: "string", multiple: true, default: [] },
     requests: { type: "boolean", default: false },
     before: { type: "string" },
   },
 });
-const contestants = { tau: tau(values.host), peer: pi() };
+const own = tau(values.host);
+const peers = [pi(), ...values.peer.map(piIn)];
 const chosen = trajectories.filter(({ name }) => values.only?.includes(name) ?? true);
 const vendors = vendorChoices
   .filter(({ vendor }) => values.vendor?.includes(vendor) ?? true)
@@ -39,8 +42,8 @@ const isWhole = [values.only, values.vendor, values.model].every((value) => valu
 if (isWhole && failures.length === 0) {
   writeBillData(values.before === undefined ? "bill" : "bill-before", {
     date: new Date().toISOString().slice(0, 10),
-    tau: values.before ?? nameOf(contestants.tau),
-    peer: nameOf(contestants.peer),
+    tau: values.before ?? nameOf(own),
+    peer: peers.map(nameOf).join(", "),
     vendors,
     failures,
     costs,
@@ -52,23 +55,23 @@ if (failures.length > 0) process.exitCode = 1;
 async function measure(trajectory: Trajectory, vendor: VendorChoice): Promise<Cost> {
   const started = performance.now();
   const isAlone = trajectory.isOnlyTaus || values.before !== undefined;
-  const [own, peer] = await Promise.all([
-    attempt(trajectory, contestants.tau, vendor),
-    isAlone ? undefined : attempt(trajectory, contestants.peer, vendor),
-  ]);
+  const [bill, ...others] = await Promise.all(
+    [own, ...(isAlone ? [] : peers)].map((one) => attempt(trajectory, one, vendor)),
+  );
+  const peer = Math.min(...others.flatMap((other) => other?.costUsd ?? []));
   const cost = {
-    ...(own && { tau: own.costUsd }),
-    ...(peer && { peer: peer.costUsd }),
+    ...(bill && { tau: bill.costUsd }),
+    ...(Number.isFinite(peer) && { peer }),
   };
   const cells = [
     trajectory.name.padEnd(14),
     vendor.vendor.padEnd(10),
-    ...[cost.tau, cost.peer].map((dollars) => (dollars?.toFixed(5) ?? "–").padStart(9)),
+    ...[bill, ...others].map((one) => (one?.costUsd.toFixed(5) ?? "–").padStart(9)),
     (ratioOf(cost, undefined)?.toFixed(3) ?? "–").padStart(7),
     `${((performance.now() - started) / 1_000).toFixed(1)} s`.padStart(7),
   ];
   console.log(cells.join("  "));
-  if (values.requests) for (const bill of [own, peer]) show(bill);
+  if (values.requests) for (const one of [bill, ...others]) show(one);
   return cost;
 }
 
@@ -81,8 +84,10 @@ async function attempt(
     return await play(trajectory, contestant, vendor);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    failures.push(`${trajectory.name} with ${vendor.vendor} and ${contestant.name}: ${why}`);
-    console.log(`failed: ${failures.at(-1)?.slice(0, 1_000)}`);
+    const failure = `${trajectory.name} with ${vendor.vendor} and ${nameOf(contestant)}: ${why}`;
+    console.log(`failed: ${failure.slice(0, 1_000)}`);
+    // An older release may lack what a trajectory needs.
+    if (contestant === own || contestant === peers[0]) failures.push(failure);
     return undefined;
   }
 }

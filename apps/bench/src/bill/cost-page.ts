@@ -49,8 +49,8 @@ ${markdownTable(vendorCells(data, before, vendor), 1)}
 
 # What sessions cost
 
-What the vendor charges for the same work with Tau and with the newest release of pi. Each host, as it is installed and with its
-default tools, does scripted work: the model says the same, and the tools do the same. A server on this machine answers like the
+What the vendor charges for the same work with Tau and with pi: the cheapest of the releases named below that can do it. Each host, as it is
+installed and with its default tools, does scripted work: the model says the same, and the tools do the same. A server on this machine answers like the
 vendor and charges by its published rules for cached prompts and at the prices of the [catalogue](providers.md).
 
 - Date: ${data.date}

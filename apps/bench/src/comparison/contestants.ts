@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { delimiter, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { rgPath } from "@vscode/ripgrep";
 import { hostCommand } from "../host-command.ts";
 import type { Workspace } from "../workspace.ts";
@@ -15,9 +15,20 @@ export function tau(given: string | undefined): Contestant {
 
 /** The newest installable release of pi; its bundle runs without its dependencies. */
 export function pi(): Contestant {
-  const url = new URL("../package.json", import.meta.resolve("@earendil-works/pi-coding-agent"));
-  const { version, bin } = readManifest(url.href);
-  const command = [process.execPath, fileURLToPath(new URL(bin?.pi ?? "", url))] as const;
+  return piOf(
+    new URL("../package.json", import.meta.resolve("@earendil-works/pi-coding-agent")).href,
+  );
+}
+
+/** A release of pi that npm installed in a folder. */
+export function piIn(folder: string): Contestant {
+  const path = resolve(folder, "node_modules/@earendil-works/pi-coding-agent/package.json");
+  return piOf(pathToFileURL(path).href);
+}
+
+function piOf(manifest: string): Contestant {
+  const { version, bin } = readManifest(manifest);
+  const command = [process.execPath, fileURLToPath(new URL(bin?.pi ?? "", manifest))] as const;
   return { name: "pi", version, command };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Lets a model solve small edit tasks through the built host and counts what it gets right:
+ * Lets a model solve small tasks through the built host and counts what it gets right:
  * `evaluate --provider <id> --model <id> [--thinking <level>] [--only name]… [--repeat n]
  * [--timeout seconds] [--json path] [--host "argv"]`, or `--scripted` without a model.
  */
@@ -11,7 +11,7 @@ import { hostCommand } from "../host-command.ts";
 import { reportOf, resultLine, summaryText } from "./report.ts";
 import { type EvaluationHost, runTasks } from "./run-tasks.ts";
 import { scriptOf } from "./script.ts";
-import { editTasks } from "./tasks/index.ts";
+import { evaluationTasks } from "./tasks/index.ts";
 
 const { values } = parseArgs({
   options: {
@@ -27,9 +27,9 @@ const { values } = parseArgs({
   },
 });
 
-const wanted = editTasks.filter(({ name }) => values.only?.includes(name) ?? true);
+const wanted = evaluationTasks.filter(({ name }) => values.only?.includes(name) ?? true);
 if (wanted.length === 0)
-  fail(`There is no such task. There are: ${editTasks.map(({ name }) => name).join(", ")}`);
+  fail(`There is no such task. There are: ${evaluationTasks.map(({ name }) => name).join(", ")}`);
 else if (values.scripted) await withScript((args) => evaluate(args));
 else if (values.model === undefined)
   fail("Name a model: --provider <id> --model <id>, or --scripted.");

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportOf, resultLine, summaryText } from "./report.ts";
 import { runTasks, type TaskResult } from "./run-tasks.ts";
 import { scriptOf } from "./script.ts";
-import { editTasks } from "./tasks/index.ts";
+import { editTasks, evaluationTasks } from "./tasks/index.ts";
 
 const cli = fileURLToPath(new URL("../../../cli/src/cli.ts", import.meta.url));
 const results = new Map<string, TaskResult>();
@@ -14,12 +14,13 @@ const results = new Map<string, TaskResult>();
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-evaluation-test-"));
   const script = join(folder, "script.json");
-  writeFileSync(script, JSON.stringify(scriptOf(editTasks)));
-  // From its sources, so that the test needs no build.
-  const all = await runTasks(editTasks, {
-    command: [process.execPath, "-C", "@tau-agent/source", cli],
+  writeFileSync(script, JSON.stringify(scriptOf(evaluationTasks)));
+  // From its sources, so that the test needs no build; so are the hosts of subagents.
+  const options = `${process.env.NODE_OPTIONS ?? ""} --conditions=@tau-agent/source`;
+  const all = await runTasks(evaluationTasks, {
+    command: [process.execPath, cli],
     args: ["--provider", "scripted", "--model", script],
-    env: { PATH: process.env.PATH, HOME: folder, NODE_OPTIONS: process.env.NODE_OPTIONS },
+    env: { PATH: process.env.PATH, HOME: folder, NODE_OPTIONS: options },
     timeoutMs: 20_000,
   });
   for (const result of all) results.set(result.task.name, result);
@@ -27,15 +28,19 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => results.clear());
 
-describe("the edit tasks, with the mistakes that models make", () => {
-  it.each(editTasks.map((task) => [task.name, task] as const))("%s is solved", (name, task) => {
-    const result = results.get(name);
-    expect(result?.error).toBeUndefined();
-    expect(result?.calls).toEqual(task.scripted.map(({ outcome = "exact" }) => outcome));
-    expect(result?.isSolved).toBe(true);
-  });
+describe("the tasks, with the mistakes that models make", () => {
+  it.each(evaluationTasks.map((task) => [task.name, task] as const))(
+    "%s is solved",
+    (name, task) => {
+      const result = results.get(name);
+      expect(result?.error).toBeUndefined();
+      expect(result?.unused).toEqual([]);
+      expect(result?.calls).toEqual(task.scripted.map(({ outcome = "exact" }) => outcome));
+      expect(result?.isSolved).toBe(true);
+    },
+  );
 
-  it("are 30 in five languages, and none is solved from the start", () => {
+  it("that are edits are 30 in five languages, and none is solved from the start", () => {
     expect(editTasks).toHaveLength(30);
     expect(new Set(editTasks.map(({ name }) => name)).size).toBe(30);
     expect(new Set(editTasks.map(({ language }) => language)).size).toBe(5);
@@ -45,10 +50,10 @@ describe("the edit tasks, with the mistakes that models make", () => {
   it("are reported as lines, totals and data", () => {
     const all = [...results.values()];
     expect(summaryText(all)).toMatch(
-      /^30 of 30 tasks solved\.\n\d+ calls, \d+ of them matched loosely/,
+      /^37 of 37 tasks solved\.\n\d+ calls, \d+ of them matched loosely/,
     );
     const [first] = all;
     expect(first && resultLine(first)).toMatch(/^solved {2}ts-exact .* exact exact$/);
-    expect(reportOf(all, [])).toMatchObject({ totals: { solved: 30, tasks: 30 } });
+    expect(reportOf(all, [])).toMatchObject({ totals: { solved: 37, tasks: 37 } });
   });
 });

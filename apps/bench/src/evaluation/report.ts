@@ -1,8 +1,10 @@
 import type { TaskResult } from "./run-tasks.ts";
 
-export function resultLine({ task, isSolved, calls, seconds, error }: TaskResult): string {
+export function resultLine(result: TaskResult): string {
+  const { task, isSolved, calls, unused, seconds, error } = result;
   const verdict = isSolved ? "solved" : "FAILED";
-  const detail = error === undefined ? calls.join(" ") : error;
+  const missed = unused.length === 0 ? "" : `, without ${unused.join(" and ")}`;
+  const detail = error ?? `${calls.join(" ")}${missed}`;
   return `${verdict}  ${task.name.padEnd(22)} ${seconds.toFixed(1).padStart(6)} s  ${detail}`;
 }
 

@@ -1,15 +1,18 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Child, type Environment, type Frame } from "../child.ts";
-import type { EditTask } from "./edit-task.ts";
+import type { EvaluationTask } from "./evaluation-task.ts";
+import { releaseServer } from "./tasks/tools.ts";
 
 export interface TaskResult {
-  readonly task: EditTask;
-  /** The file is as expected, byte for byte. */
+  readonly task: EvaluationTask;
+  /** The file is as expected, byte for byte, and the tools were called that the task is about. */
   readonly isSolved: boolean;
   /** Of each call that read or changed files, in order. */
   readonly calls: readonly ("exact" | "loose" | "refused")[];
+  /** Tools of {@link EvaluationTask.uses} that were not called. */
+  readonly unused: readonly string[];
   readonly tokens: number;
   readonly costUsd: number;
   readonly seconds: number;
@@ -27,12 +30,15 @@ export interface EvaluationHost {
 
 /** Runs tasks one after the other, each in a new session of one host. */
 export async function runTasks(
-  tasks: readonly EditTask[],
+  tasks: readonly EvaluationTask[],
   host: EvaluationHost,
   onResult: (result: TaskResult) => void = () => {},
 ): Promise<TaskResult[]> {
   const cwd = mkdtempSync(join(tmpdir(), "tau-evaluation-"));
-  const command = [...host.command, "--mode", "rpc", "--no-session", ...host.args] as const;
+  const releases = { command: process.execPath, args: [releaseServer], exposure: "deferred" };
+  writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { releases } }));
+  const options = ["--mode", "rpc", "--no-session", "--approve"];
+  const command = [...host.command, ...options, ...host.args] as const;
   const child = new Child(command as readonly [string, ...string[]], { cwd, env: host.env });
   try {
     await child.request("get_state");
@@ -55,22 +61,32 @@ interface Running {
   readonly timeoutMs: number;
 }
 
-async function runTask(task: EditTask, { child, cwd, timeoutMs }: Running): Promise<TaskResult> {
+async function runTask(
+  task: EvaluationTask,
+  { child, cwd, timeoutMs }: Running,
+): Promise<TaskResult> {
   const file = pathOf(task);
-  mkdirSync(join(cwd, task.name), { recursive: true });
-  writeFileSync(join(cwd, file), task.start);
+  const folder = join(cwd, task.name);
+  for (const [path, text] of Object.entries({ ...task.files, [task.fileName]: task.start })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
   await child.request("new_session");
   const began = performance.now();
   const calls: TaskResult["calls"][number][] = [];
+  const unused = new Set(task.uses);
   let error: string | undefined;
   let isSettled = false;
   const settled = follow(child, (frame) => {
-    if (frame.type === "tool_execution_end") calls.push(outcomeOf(frame));
+    if (frame.type === "tool_execution_end") {
+      calls.push(outcomeOf(frame));
+      unused.delete(String(frame.toolName));
+    }
     if (frame.type === "message_end") error = errorOf(frame) ?? error;
     isSettled = frame.type === "agent_settled";
     return !isSettled;
   });
-  await child.request("prompt", { message: task.task.replaceAll("FILE", file) });
+  await child.request("prompt", { message: withPaths(task.task, task) });
   await Promise.race([settled, expired(timeoutMs)]);
   if (!isSettled) {
     error = `not done after ${timeoutMs / 1000} s`;
@@ -80,8 +96,9 @@ async function runTask(task: EditTask, { child, cwd, timeoutMs }: Running): Prom
   const stats = Object(await child.request("get_session_stats")) as Partial<Stats>;
   return {
     task,
-    isSolved: readFileSync(join(cwd, file), "utf8") === task.expected,
+    isSolved: unused.size === 0 && readFileSync(join(cwd, file), "utf8") === task.expected,
     calls,
+    unused: [...unused],
     tokens: stats.tokens?.total ?? 0,
     costUsd: stats.cost ?? 0,
     seconds: (performance.now() - began) / 1000,
@@ -90,8 +107,13 @@ async function runTask(task: EditTask, { child, cwd, timeoutMs }: Running): Prom
 }
 
 /** Where a task's file is, seen from the host's folder. */
-export function pathOf({ name, fileName }: EditTask): string {
+function pathOf({ name, fileName }: EvaluationTask): string {
   return `${name}/${fileName}`;
+}
+
+/** A text of a task with the paths that the host sees. */
+export function withPaths(text: string, task: EvaluationTask): string {
+  return text.replaceAll("FILE", pathOf(task)).replaceAll("FOLDER", task.name);
 }
 
 interface Stats {

@@ -84,7 +84,10 @@ export const ordinary: readonly Trajectory[] = [
       await workInPrompts(session, 10);
       writeFileSync(join(session.cwd, "late.go"), "");
       await sleep(CONNECT_MS);
+      // Before 1.0, pi knows no MCP.
+      const result = session.host.next(({ type }) => type === "tool_execution_end");
       await session.prompt("Use a tool of the late server.", found(3));
+      if ((await result).isError === true) throw new Error("There is no tool_search");
       await workInPrompts(session, 10, 10);
       await session.prompt("Use another one.", found(7));
       await workInPrompts(session, 10, 20);

@@ -1,4 +1,4 @@
-import { changed, type EditTask, edit, lines, readFile } from "../edit-task.ts";
+import { changed, type EvaluationTask, edit, lines, readFile } from "../evaluation-task.ts";
 
 const base = { language: "c", fileName: "module.c" } as const;
 
@@ -36,7 +36,7 @@ const print = lines(
 
 const bom = `\uFEFF${lines("static int level = 1;", "static int depth = 2;")}`;
 
-export const cTasks: readonly EditTask[] = [
+export const cTasks: readonly EvaluationTask[] = [
   {
     ...base,
     name: "c-bash-first",

@@ -1,4 +1,4 @@
-import { changed, type EditTask, edit, lines, readFile } from "../edit-task.ts";
+import { changed, type EvaluationTask, edit, lines, readFile } from "../evaluation-task.ts";
 
 const base = { language: "go", fileName: "module.go" } as const;
 
@@ -53,7 +53,7 @@ const errors = lines(
 
 const open = "package main\n\nfunc main() {\n\trun()\n}";
 
-export const goTasks: readonly EditTask[] = [
+export const goTasks: readonly EvaluationTask[] = [
   {
     ...base,
     name: "go-tabs",

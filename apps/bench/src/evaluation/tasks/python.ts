@@ -1,4 +1,4 @@
-import { changed, type EditTask, edit, lines, readFile } from "../edit-task.ts";
+import { changed, type EvaluationTask, edit, lines, readFile } from "../evaluation-task.ts";
 
 const base = { language: "python", fileName: "module.py" } as const;
 
@@ -38,7 +38,7 @@ const message = lines(
   "    return text",
 );
 
-export const pythonTasks: readonly EditTask[] = [
+export const pythonTasks: readonly EvaluationTask[] = [
   {
     ...base,
     name: "py-dedented",

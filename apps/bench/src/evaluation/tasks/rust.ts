@@ -1,4 +1,4 @@
-import { changed, type EditTask, edit, lines, readFile } from "../edit-task.ts";
+import { changed, type EvaluationTask, edit, lines, readFile } from "../evaluation-task.ts";
 
 const base = { language: "rust", fileName: "module.rs" } as const;
 
@@ -48,7 +48,7 @@ const counter = lines(
 
 const nbsp = lines("/// Between\u00A01 and\u00A010.", "pub const RANGE: u8 = 5;");
 
-export const rustTasks: readonly EditTask[] = [
+export const rustTasks: readonly EvaluationTask[] = [
   {
     ...base,
     name: "rs-tabs-for-spaces",

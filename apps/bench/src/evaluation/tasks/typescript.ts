@@ -1,4 +1,4 @@
-import { changed, type EditTask, edit, lines, readFile } from "../edit-task.ts";
+import { changed, type EvaluationTask, edit, lines, readFile } from "../evaluation-task.ts";
 
 const base = { language: "typescript", fileName: "module.ts" } as const;
 
@@ -49,7 +49,7 @@ const quoted = lines(
 
 const note = lines("// The user’s “first” choice – kept as it is.", "export const choice = 1;");
 
-export const typescriptTasks: readonly EditTask[] = [
+export const typescriptTasks: readonly EvaluationTask[] = [
   {
     ...base,
     name: "ts-exact",

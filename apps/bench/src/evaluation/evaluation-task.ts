@@ -1,21 +1,29 @@
-/** A call as a model might make it; `FILE` in an argument is the file of the task. */
+/** A call as a model might make it; `FILE` and `FOLDER` in an argument are those of the task. */
 export interface ScriptedCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** What becomes of it: an exact or a loose match, or an error. Default exact. */
   readonly outcome?: "exact" | "loose" | "refused";
+  /** An expression that the last result matches, whose groups fill `{{1}}`, … in the arguments. */
+  readonly after?: string;
 }
 
-export interface EditTask {
+export interface EvaluationTask {
   readonly name: string;
-  readonly language: "typescript" | "python" | "go" | "rust" | "c";
+  readonly language: "typescript" | "python" | "go" | "rust" | "c" | "text";
   readonly form: string;
   readonly fileName: string;
   readonly start: string;
   readonly expected: string;
-  /** What the model is asked to do; `FILE` is the path. */
+  /** What else is there at the start, by paths below the folder of the task. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What the model is asked to do; `FILE` is the path of the file, `FOLDER` that of the task. */
   readonly task: string;
+  /** Tools without which it does not count as solved. */
+  readonly uses?: readonly string[];
   readonly scripted: readonly ScriptedCall[];
+  /** What subagents answer, by what is in their task. */
+  readonly subagents?: Readonly<Record<string, string>>;
 }
 
 export function lines(...all: readonly string[]): string {
