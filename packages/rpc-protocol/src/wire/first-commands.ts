@@ -27,13 +27,21 @@ const question = { traits: traitsOf({}), members: undefined };
 /**
  * What clients say to a host that has just started, in its usual forms. Understanding these without
  * the schemas of all commands takes 16 to 25 ms off the time to the first answer (rows `start`,
- * `first-prompt`). Every other form, and what is wrong, is left to the schemas, which load with it.
+ * `first-prompt`, `switch_session`, `get_fork_messages`). Every other form, and what is wrong, is left to the schemas, which load with it.
  */
 const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
   get_state: { traits: traitsOf({ answersAtOnce: true }), members: undefined },
   get_messages: question,
   get_session_stats: question,
   get_available_models: question,
+  get_fork_messages: question,
+  get_branch_messages: question,
+  abort: { traits: traitsOf({ data: "none", answersAtOnce: true }), members: undefined },
+  switch_session: {
+    traits: traitsOf({ awaitsSessionChange: true }),
+    required: "sessionPath",
+    members: { sessionPath: isText },
+  },
   initialize: {
     traits: traitsOf({ scope: "host", answersAtOnce: true }),
     members: {

@@ -52,12 +52,14 @@ const prompt = optional({
   message: words,
   streamingBehavior: mostly(["steer", "followUp", "follow-up"], ["no"]),
 });
+const switchSession = optional({ id, sessionPath: words });
 const more = optional({ images: lists, promptId: words, more: words });
 const first = fc
   .tuple(
     fc.oneof(
       initialize.map((members) => ({ type: "initialize", ...members })),
       prompt.map((members) => ({ type: "prompt", ...members })),
+      switchSession.map((members) => ({ type: "switch_session", ...members })),
     ),
     fc.oneof({ weight: 9, arbitrary: fc.constant({}) }, more),
   )
@@ -105,19 +107,21 @@ describe("FrameDecoder", () => {
     const decoder = new FrameDecoder((frame) => names.push("name" in frame ? frame.name : ""));
     const members = { stream: "delta", clientInfo: { name: "x" }, capabilities: { more: [1] } };
     decoder.push(JSON.stringify({ type: "initialize", id: "1", ...members }));
-    for (const type of ["get_state", "get_messages", "prompt", "steer", "get_state"]) {
-      decoder.push(JSON.stringify({ type, id: 2, message: "hi" }));
+    const told = { prompt: { message: "hi" }, switch_session: { sessionPath: "x" } };
+    const known = ["get_state", "get_messages", "get_fork_messages", ...Object.keys(told)];
+    for (const type of [...known, "steer", "get_state"]) {
+      decoder.push(JSON.stringify({ type, id: 2, ...Reflect.get(told, type) }));
     }
-    expect(names).toEqual(["initialize", "get_state", "get_messages", "prompt"]);
+    expect(names).toEqual(["initialize", ...known]);
   });
 
   it("goes on at once when the table is loaded", async () => {
     const names: string[] = [];
     const decoder = new FrameDecoder((frame) => names.push("name" in frame ? frame.name : ""));
-    decoder.push('{"type":"abort"}');
+    decoder.push('{"type":"compact"}');
     await decoder.idle();
     decoder.push('{"type":"prompt","message":"hi"}');
-    expect(names).toEqual(["abort", "prompt"]);
+    expect(names).toEqual(["compact", "prompt"]);
   });
 
   it("lets lines wait, in their order, also when one of them begins another wait", async () => {
@@ -125,13 +129,13 @@ describe("FrameDecoder", () => {
     const later = () => new Promise<void>((resolve) => setImmediate(resolve));
     const decoder: FrameDecoder = new FrameDecoder((frame) => {
       names.push("name" in frame ? frame.name : "");
-      if (names.at(-1) === "abort") decoder.hold(later());
+      if (names.at(-1) === "compact") decoder.hold(later());
     });
-    for (const type of ["abort", "get_state", "abort", "get_messages"]) {
+    for (const type of ["compact", "get_state", "compact", "get_messages"]) {
       decoder.push(JSON.stringify({ type }));
     }
     expect(names).toEqual([]);
     await decoder.idle();
-    expect(names).toEqual(["abort", "get_state", "abort", "get_messages"]);
+    expect(names).toEqual(["compact", "get_state", "compact", "get_messages"]);
   });
 });
