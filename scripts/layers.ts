@@ -54,7 +54,7 @@ export const layers: readonly Layers[] = [
   { root: `${system}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
   {
     root: `${system}/sandbox`,
-    floors: [["policy", "network"], ["paths"], ["bubblewrap", "seatbelt"]],
+    floors: [["policy"], ["network", "paths"], ["bubblewrap", "seatbelt"]],
     looseFiles: [
       "describe-sandbox.ts",
       "open-sandbox.ts",
@@ -115,7 +115,7 @@ export const layers: readonly Layers[] = [
     root: codingAgent,
     floors: [
       ["resources", "permissions"],
-      ["package-installs"],
+      ["package-installs", "policy"],
       ["user-input", "todos", "stream-rules", "jobs", "telemetry"],
       ["tools", "compaction"],
       ["host-tools"],
@@ -137,6 +137,7 @@ export const layers: readonly Layers[] = [
       jobs: "commands in the background",
       "package-installs": "`tau install`: packages from npm, git and folders",
       permissions: "modes and rules, and the verdict of a call",
+      policy: "what the host's policy lets any other source say at most",
       "pi-modules":
         "what extensions get when they import a package of pi; `host-modules.ts` is its door",
       resources: "skills, templates, context files, packages, the system prompt",

@@ -107,6 +107,7 @@ export type {
 } from "./create/options/session-options.ts";
 export type { SessionChoice } from "./create/options/session-start.ts";
 export { describeSandboxOf } from "./create/parts/describe-sandbox-of.ts";
+export { sessionPolicy } from "./create/parts/session-policy.ts";
 export {
   addMcpServer,
   type McpFilePlace,
@@ -132,6 +133,7 @@ export {
 export { programRunner, type RunProgram } from "./package-installs/run-program.ts";
 export { type PermissionChange, permissionProblem } from "./permissions/permission-settings.ts";
 export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
+export { readPolicy } from "./policy/read-policy.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";

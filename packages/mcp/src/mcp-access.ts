@@ -17,6 +17,8 @@ export interface McpAccessOptions {
   readonly given: Readonly<Record<string, unknown>>;
   /** No server at all, whatever is configured. */
   readonly isOff: boolean;
+  /** Throws for names of servers that may not be added; none by default. */
+  readonly refuse?: ((names: readonly string[]) => void) | undefined;
   /** Makes the servers; loads the code for them. */
   readonly create: () => Promise<McpServers>;
   /** When servers may be started in the background. */
@@ -65,10 +67,12 @@ export class McpAccess {
   /**
    * Replaces the servers that this session added; without any, those of the files stop, too.
    *
-   * @throws {ProtocolError} `invalid_params` naming the entry
+   * @throws {ProtocolError} `invalid_params` naming the entry; {SessionError} `policy_denied`
    */
   async set(servers: Readonly<Record<string, unknown>>): Promise<McpServerList> {
-    const isNeeded = Object.keys(servers).length > 0;
+    const names = Object.keys(servers);
+    this.#options.refuse?.(names);
+    const isNeeded = names.length > 0;
     const loaded = await (isNeeded ? this.#load() : this.#start());
     const list = (await loaded?.set(servers)) ?? { servers: [], errors: [] };
     this.#added = servers;

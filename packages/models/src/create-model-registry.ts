@@ -18,6 +18,8 @@ export interface ModelRegistryInput {
   readonly credentials?: KeyResolverOptions["credentials"];
   readonly processes: ProcessRegistry;
   readonly fetch?: ModelRegistryOptions["fetch"];
+  /** Which models there are, of those that are known; all by default. */
+  readonly allows?: ModelRegistryOptions["allows"];
   /** The wire formats that requests can have; undefined if the program that embeds Tau sends them. */
   readonly apis?: readonly string[] | undefined;
 }
@@ -46,6 +48,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
     runCommand: createCommandRunner({ processes }),
   });
   const registry = new ModelRegistry({
+    allows: input.allows,
     catalog,
     keys,
     logins,

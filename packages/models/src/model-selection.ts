@@ -65,6 +65,8 @@ export class ModelSelection {
   async set(provider: string, modelId: string): Promise<Model> {
     const model = await this.registry.find(provider, modelId);
     if (model === undefined) {
+      const denied = await this.registry.whyDenied({ model: `${provider}/${modelId}` });
+      if (denied !== undefined) throw denied;
       const reason = await this.registry.whyNotOffered(provider, modelId);
       const why = reason === undefined ? "" : `. It is known, but cannot be used: ${reason}`;
       throw new SessionError("model_not_found", { model: `${provider}/${modelId}${why}` });
@@ -75,8 +77,13 @@ export class ModelSelection {
     return model;
   }
 
-  /** Switches to a given model object, including custom ones. */
+  /**
+   * Switches to a given model object, including custom ones.
+   *
+   * @throws {SessionError} `policy_denied`
+   */
   use(model: Model, source: "set" | "cycle" = "set"): void {
+    this.registry.requireModel(model);
     const isSame = model.provider === this.#model?.provider && model.id === this.#model.id;
     const levelBefore = this.thinkingLevel;
     // Written first: a change that cannot be stored does not take effect.

@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, Environment } from "@tau-agent/system";
 import { hasGaps, requireAddress, withAddresses } from "./addresses.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
@@ -34,6 +35,8 @@ export interface ModelRegistryOptions {
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
   /** Reads what the last refresh learned about a built-in provider's models. */
   readonly readFacts?: ((provider: string) => Promise<readonly ModelFacts[]>) | undefined;
+  /** Which models there are, of those that are known; all by default. */
+  readonly allows?: ((model: Pick<Model, "provider" | "id">) => boolean) | undefined;
   /** Reads models.json; called once, when first needed. */
   readonly loadCustomModels: () => Promise<CustomModels>;
 }
@@ -46,6 +49,7 @@ export class ModelRegistry {
   readonly #catalog: ModelCatalog;
   readonly #loadCustomModels: () => Promise<CustomModels>;
   readonly #fetch: ModelRegistryOptions["fetch"];
+  readonly #allows: ModelRegistryOptions["allows"];
   readonly #readFacts: ModelRegistryOptions["readFacts"];
   readonly #added = new Map<string, CustomProvider>();
   readonly #extra: Model[] = [];
@@ -58,6 +62,7 @@ export class ModelRegistry {
     this.#catalog = options.catalog;
     this.#loadCustomModels = options.loadCustomModels;
     this.#fetch = options.fetch;
+    this.#allows = options.allows;
     this.#readFacts = options.readFacts;
   }
 
@@ -143,7 +148,9 @@ export class ModelRegistry {
     const provider = canonicalProvider(named);
     const known = this.#models.get(provider);
     if (known !== undefined) return known;
-    const loading = this.#withExtra(provider);
+    const loading = this.#withExtra(provider).then((found) =>
+      this.#allows === undefined ? found : found.filter(this.#allows),
+    );
     this.#models.set(provider, loading);
     loading.catch(() => this.#models.delete(provider));
     return loading;
@@ -162,6 +169,35 @@ export class ModelRegistry {
   /** The model with exactly this provider and id. */
   async find(provider: string, id: string): Promise<Model | undefined> {
     return (await this.models(provider)).find((model) => model.id === id);
+  }
+
+  /** Why a model that is known by this name is none that may be used; undefined if that is not so. */
+  async whyDenied({
+    provider,
+    model: named = "",
+  }: {
+    readonly provider?: string | undefined;
+    readonly model?: string | undefined;
+  }): Promise<SessionError | undefined> {
+    if (this.#allows === undefined) return undefined;
+    const all = await Promise.all((await this.providers()).map((id) => this.#withExtra(id)));
+    const wanted = [named, named.replace(/:[a-z]+$/, ""), `${provider}/${named}`];
+    const left = all.flat().find((model) => {
+      const isMeant = wanted.some((name) =>
+        [model.id, `${model.provider}/${model.id}`].includes(name),
+      );
+      return isMeant && !this.#allows?.(model);
+    });
+    return left && modelDenied(left);
+  }
+
+  /**
+   * Refuses a model object.
+   *
+   * @throws {SessionError} `policy_denied`
+   */
+  requireModel(model: Model): void {
+    if (this.#allows?.(model) === false) throw modelDenied(model);
   }
 
   /** Models as the catalogue has them, at the addresses that requests go to. */
@@ -292,6 +328,11 @@ export class ModelRegistry {
     const ids = await this.logins?.modelsOf(provider, login);
     return ids === undefined ? models : models.filter(({ id }) => ids.includes(id));
   }
+}
+
+function modelDenied({ provider, id }: Model): SessionError {
+  const reason = `by the host's policy, ${provider}/${id} is none of its models`;
+  return new SessionError("policy_denied", { member: "models", reason });
 }
 
 function secretsOf(

@@ -30,6 +30,7 @@ type Registry = Pick<
   | "models"
   | "diagnostics"
   | "whyNotOffered"
+  | "whyDenied"
 >;
 
 /** They have the models of other makers, under the same names. */
@@ -210,11 +211,13 @@ function matching(models: readonly Model[], part: string): Model[] {
   );
 }
 
-/** The error for a model that is not there, with near names. */
+/** The error for a model that is not there, with near names; or that the host's policy leaves out. */
 export async function modelNotFound(
   registry: Registry,
   wanted: ModelPattern,
 ): Promise<SessionError> {
+  const denied = await registry.whyDenied(wanted);
+  if (denied !== undefined) return denied;
   const hint = await notFoundHint(registry, wanted);
   // What was left out of models.json is the likeliest reason.
   const problems = (await registry.diagnostics()).map(({ message }) => message);

@@ -80,6 +80,7 @@ export {
 } from "./vocabulary/host-request.ts";
 export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";
 export type { LoginMethod, LoginProvider } from "./vocabulary/login.ts";
+export { ManagedPolicy } from "./vocabulary/managed-policy.ts";
 export {
   ApprovalParams,
   ApprovalResult,

@@ -130,7 +130,7 @@ export {
 } from "./processes/truncate.ts";
 export type { SandboxParts } from "./sandbox/open-sandbox.ts";
 export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";
-export type { SandboxChange } from "./sandbox/policy/sandbox-settings.ts";
+export { type SandboxChange, tightenCeiling } from "./sandbox/policy/sandbox-settings.ts";
 export { SessionSandbox } from "./sandbox/session-sandbox.ts";
 export { readWord } from "./settings/read-word.ts";
 export { isSettingKey, settingHelp, settingKeys, settingsTable } from "./settings/schema.ts";

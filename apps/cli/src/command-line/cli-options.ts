@@ -1,4 +1,4 @@
-import type { PermissionMode, ToolExecutionMode } from "@tau-agent/rpc-protocol";
+import type { ManagedPolicy, PermissionMode, ToolExecutionMode } from "@tau-agent/rpc-protocol";
 import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { HostingOptions } from "./hosting-options.ts";
 import type { StoreOptions } from "./store-options.ts";
@@ -16,6 +16,10 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   models?: string;
   thinking?: ThinkingLevel;
   permissionMode?: PermissionMode;
+  /** Files with policies, or policies as JSON. */
+  policyFiles: string[];
+  /** What they say; read once, so that it cannot change while the host lives. */
+  policy: readonly ManagedPolicy[];
   toolExecution?: ToolExecutionMode;
   apiKey?: string;
   systemPrompt?: string;

@@ -184,6 +184,14 @@ const tools: HostOptions = {
     choices: permissionModes,
     help: `How tools are approved where no rule fits: ${permissionModes.join(", ")}`,
   },
+  policy: {
+    key: "policyFiles",
+    value: "file|JSON",
+    isPath: true,
+    isNeverEmpty: true,
+    kind: "list",
+    help: "What nothing else can widen: tools, models, sandbox, …; several narrow each other",
+  },
   approve: { key: "approve", kind: "switch", short: "a", help: "Trust this project for this run" },
   "no-approve": {
     key: "noApprove",

@@ -1,5 +1,6 @@
 import type { CliOptions } from "./cli-options.ts";
 import { type HostOption, hostOptions } from "./host-options.ts";
+import { readPolicyFile } from "./read-policy-file.ts";
 import { type Token, tokensOf } from "./tokens.ts";
 import { checkedValue, refuse, refuseShort } from "./values.ts";
 
@@ -12,6 +13,8 @@ export function readHostLine(words: readonly string[]): CliOptions {
   const options: CliOptions = {
     appendSystemPrompt: [],
     fallbackModel: [],
+    policyFiles: [],
+    policy: [],
     skill: [],
     promptTemplate: [],
     extension: [],
@@ -28,6 +31,7 @@ export function readHostLine(words: readonly string[]): CliOptions {
     if (token.kind === "option") readOption(options, token, queue);
     else readWord(options, token);
   }
+  options.policy = options.policyFiles.map(readPolicyFile);
   return options;
 }
 

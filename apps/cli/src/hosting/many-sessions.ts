@@ -1,4 +1,4 @@
-import { describeSandboxOf, McpPool } from "@tau-agent/coding-agent";
+import { describeSandboxOf, McpPool, sessionPolicy } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { settleBeforeSessions } from "../session/open-session.ts";
@@ -14,6 +14,7 @@ export async function manySessions(context: HostingContext): Promise<ManySession
   const { agentDirectory, cwd, variables } = environment;
   const defaults = { ...context, mcpPool: new McpPool() };
   return {
+    policy: await sessionPolicy(options.policy),
     openSession: (asked, seams) => openHostedSession(asked, defaults, seams),
     describeSandbox: () => describeSandboxOf({ agentDirectory, cwd, environment: variables }),
     isolate: options.isolate && isolation(context),
@@ -26,11 +27,14 @@ export function isolatedLines(options: IsolatedLinesOptions): IsolatedLines {
 
 function isolation({
   environment: { program, variables, store },
+  options: { policy },
   words,
 }: HostingContext): ManySessions["isolate"] {
   return async (params, { sessionId, onEnd }) => {
     const { IsolatedSession } = await import("./sessions/isolated-session.ts");
-    const command = [...program, ...wordsOfSession(words)];
+    // As it was read: the file may be another one by now.
+    const policies = policy.flatMap((each) => ["--policy", JSON.stringify(each)]);
+    const command = [...program, ...policies, ...wordsOfSession(words)];
     const own = { ...variables, TAU_STORE: store };
     return IsolatedSession.open({ sessionId, command, variables: own, onEnd }, params);
   };
@@ -41,7 +45,7 @@ function wordsOfSession(words: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
-    const isOurs = /^--(listen|isolate|allow-origin|client-timeout-ms)(=|$)/.test(word);
+    const isOurs = /^--(listen|isolate|allow-origin|client-timeout-ms|policy)(=|$)/.test(word);
     if (!isOurs && word !== "--allow-remote") kept.push(word);
     else if (isOurs && !word.includes("=")) at += 1;
   }

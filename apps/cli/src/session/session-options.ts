@@ -66,6 +66,7 @@ export async function sessionOptions(
       flushMs: TRACE_FLUSH_MS,
     },
     permissions: { mode: options.permissionMode },
+    policy: options.policy.length > 0 ? options.policy : undefined,
     clientReady,
     // A subagent's host has the command line of another one, which has been checked.
     refusesMistakes: options.taskDepth === undefined,

@@ -26,6 +26,7 @@ export async function startSubagentHost(
     variables,
     traceparent,
     sandbox,
+    policy,
     signal,
     onEvent,
     approve,
@@ -40,6 +41,7 @@ export async function startSubagentHost(
     approve,
     raiseBudget,
     credentials,
+    policy,
     args: [...inheritedArguments(options, environment.cwd), ...args],
     cwd,
     env: {

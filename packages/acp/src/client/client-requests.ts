@@ -97,7 +97,8 @@ export class ClientRequests implements RequestSink {
     const change = await session.previewChange(params.toolName, params.input);
     const toolCallId = await callShown(request, signal);
     if (signal.aborted) return { decision: "deny" };
-    const options = permissionOptions(params);
+    const isManaged = session.permissions.state.ceiling !== undefined;
+    const options = permissionOptions(params, isManaged);
     const { outcome } = await client.request(
       "session/request_permission",
       { sessionId, toolCall: askedCall(params, { toolCallId, change }), options },

@@ -16,11 +16,19 @@ const always: readonly PermissionOption[] = [
   { optionId: "reject_always", name: "Reject for this session", kind: "reject_always" },
 ];
 
-/** The answers to choose from. A call that no rule can describe has none that last. */
-export function permissionOptions({ suggestions }: ApprovalParams): PermissionOption[] {
+/**
+ * The answers to choose from. A call that no rule can describe has none that last, and under a policy of
+ * the host none allows for good.
+ */
+export function permissionOptions(
+  { suggestions }: ApprovalParams,
+  isManaged = false,
+): PermissionOption[] {
   const [allow, reject] = once;
   const [allowAlways, rejectAlways] = suggestions.length === 0 ? [] : always;
-  return [allow, allowAlways, reject, rejectAlways].filter((option) => option !== undefined);
+  return [allow, isManaged ? undefined : allowAlways, reject, rejectAlways].filter(
+    (option) => option !== undefined,
+  );
 }
 
 export function askedCall(

@@ -8,6 +8,8 @@ export interface ApprovalChecks {
   /** Throws if a tool does not take these arguments. */
   readonly checkInput?: ((input: Record<string, unknown>) => void) | undefined;
   readonly isProjectTrusted: boolean;
+  /** Whether the host's policy decides how long answers may last. */
+  readonly isManaged?: boolean | undefined;
 }
 
 const scopes = ["once", "session", "always"] as const;
@@ -27,6 +29,7 @@ export function readApprovalResult(
     badWord("result.scope", result.scope, scopes) ??
     badWord("result.saveTo", result.saveTo, places) ??
     badPlace(result.saveTo, checks) ??
+    badDuration(result.scope, checks) ??
     badInput(result.input, checks);
   if (found !== undefined) return found;
   const rules = readRules(result.rules);
@@ -73,6 +76,12 @@ function badPlace(
 ): AnswerProblem | undefined {
   if (saveTo !== "project" || isProjectTrusted) return undefined;
   return problem("result.saveTo", "the project is not trusted, so its rules would not count");
+}
+
+function badDuration(scope: unknown, { isManaged }: ApprovalChecks): AnswerProblem | undefined {
+  if (scope !== "always" || isManaged !== true) return undefined;
+  const reason = 'by the host\'s policy, answers count "once" or for the "session"';
+  return { ...problem("permissions.mode", reason), code: "policy_denied" };
 }
 
 function badInput(input: unknown, { checkInput }: ApprovalChecks): AnswerProblem | undefined {

@@ -142,7 +142,7 @@ export class JudgedCalls {
   /** A question that was asked before is asked again, whatever the mode says now. */
   #isDenied({ verdict }: Judged, requestId: string | undefined): boolean {
     if (verdict.action !== "deny") return false;
-    return requestId === undefined || verdict.rule !== undefined;
+    return requestId === undefined || verdict.rule !== undefined || verdict.isDeniedByPolicy;
   }
 
   #deny(call: ToolCall, { rule }: Verdict): BeforeToolCallResult {
@@ -197,7 +197,8 @@ export class JudgedCalls {
       arguments: await validateArguments(tool, { ...call, arguments: input }),
     };
     const { verdict, subjects } = await this.#judge(wanted, tool);
-    if (verdict.action === "deny" && verdict.rule !== undefined) return this.#deny(call, verdict);
+    const isDenied = verdict.rule !== undefined || verdict.isDeniedByPolicy;
+    if (verdict.action === "deny" && isDenied) return this.#deny(call, verdict);
     this.#changed.set(call.id, wanted.arguments);
     return this.#ready(asked, { ...basis, subjects }, { arguments: wanted.arguments });
   }

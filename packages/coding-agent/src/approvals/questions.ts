@@ -117,6 +117,7 @@ export class Questions {
           readApprovalResult(result, {
             checkInput: question.checkInput,
             isProjectTrusted: this.#options.isProjectTrusted(),
+            isManaged: this.#options.permissions.state.ceiling !== undefined,
           }),
       })
       .finally(() => this.#open.delete(id));
@@ -162,7 +163,11 @@ export class Questions {
       timeoutMs,
       signal,
       unanswered: "deny",
-      read: (result) => readApprovalResult(result, { isProjectTrusted: isProjectTrusted() }),
+      read: (result) =>
+        readApprovalResult(result, {
+          isProjectTrusted: isProjectTrusted(),
+          isManaged: permissions.state.ceiling !== undefined,
+        }),
     });
     if (requests.isEnded) return { decision: "deny" };
     const answer = await this.#conclude(closed, {

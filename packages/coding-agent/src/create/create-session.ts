@@ -1,5 +1,5 @@
 import { withReadOnly } from "@tau-agent/agent";
-import { createStream } from "@tau-agent/ai";
+import { createStream, type StreamFunction } from "@tau-agent/ai";
 import { McpPool } from "@tau-agent/mcp";
 import { noteModel, resumedModel, type SessionLog } from "@tau-agent/sessions/log";
 import {
@@ -41,6 +41,7 @@ import { createReadEntry } from "./parts/read-entry.ts";
 import { createRewind } from "./parts/rewind.ts";
 import { type CreatedSession, SessionDraft, type Surroundings } from "./parts/session-draft.ts";
 import { sessionFolders } from "./parts/session-folders.ts";
+import { leftOutByPolicy } from "./parts/session-policy.ts";
 import { sessionTexts } from "./parts/session-texts.ts";
 import { createTelemetry } from "./parts/telemetry.ts";
 import { createToolEnvironment } from "./parts/tool-environment.ts";
@@ -84,7 +85,7 @@ export async function createSession(asked: AskedSession): Promise<CreatedSession
 async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   const { surroundings, maskKeys } = draft;
   const { options, settings, registry, scope, extensions, log, requests } = surroundings;
-  const { diagnostics } = surroundings;
+  const { diagnostics, policy } = surroundings;
   const choice = { registry, settings, scope, resumed: resumedModel(log.tree), diagnostics };
   const chosen = await chooseModel(options, choice);
   const fallbacks = await chooseFallbacks(options, choice);
@@ -106,14 +107,22 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     caller: createTool(callToolTool, {}),
     onDemand: jobToolNames,
     onRewrite: [createReadEntry(draft)],
+    isAllowed: policy && ((name) => policy.allowsTool(name)),
   });
   const opened = extensions?.opened;
   if (opened) tools.offer("extension", opened.tools, opened.inactiveTools);
-  diagnostics.push(...toolDiagnostics(tools, options, opened !== undefined));
+  diagnostics.push(
+    ...toolDiagnostics(tools, options, opened !== undefined),
+    ...leftOutByPolicy(policy, settings, opened?.tools),
+  );
   const mcp = createMcp(draft, toolEnvironment);
   const rules = createRules(draft, resources);
   const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
   const stream = opened?.system.stream ?? options.stream ?? createStream();
+  const allowed: StreamFunction = (model, ...request) => {
+    registry.requireModel(model);
+    return stream(model, ...request);
+  };
   const { session, parts } = draft.complete(
     buildSession({
       log,
@@ -131,9 +140,10 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       thinkingLevel,
       fallbacks,
       findModel: laterChoice(options, choice, (found) => draft.parts.problems.noteOnce(found)),
-      stream: telemetry?.traceRequests(stream) ?? stream,
+      stream: telemetry?.traceRequests(allowed) ?? allowed,
+      policy,
       tools,
-      hostTools: new HostTools(requests, (given) => tools.offer("host", given)),
+      hostTools: new HostTools(requests, (given) => tools.offer("host", given), policy),
       toolExecution: options.toolExecution,
       budget: tasks.budget,
       saveRules: ruleSaver(draft),

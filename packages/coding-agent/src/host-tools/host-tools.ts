@@ -2,6 +2,7 @@ import { type AgentTool, checkSchema, type ToolCallContext, ToolError } from "@t
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { ProtocolError, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ClosedRequest, HostRequests } from "@tau-agent/system";
+import type { SessionPolicy } from "../policy/session-policy.ts";
 import { readToolResult } from "./tool-result.ts";
 
 /** A tool that the client runs. */
@@ -34,23 +35,30 @@ export interface RunnableHostTool {
 export class HostTools {
   readonly #requests: HostRequests;
   readonly #offer: (tools: readonly AgentTool[]) => void;
+  readonly #policy: SessionPolicy | undefined;
   readonly #listeners = new Set<() => void>();
   #tools: readonly RunnableHostTool[] = [];
 
   /** @param offer - receives all tools each time. */
-  constructor(requests: HostRequests, offer: (tools: readonly AgentTool[]) => void) {
+  constructor(
+    requests: HostRequests,
+    offer: (tools: readonly AgentTool[]) => void,
+    policy?: SessionPolicy,
+  ) {
     this.#requests = requests;
     this.#offer = offer;
+    this.#policy = policy;
   }
 
   /**
    * Replaces all tools; calls that are open go on.
    *
-   * @throws {ProtocolError} `invalid_params` naming the member; {SessionError} `invalid_schema`. Nothing has
-   *   changed then.
+   * @throws {ProtocolError} `invalid_params` naming the member; {SessionError} `invalid_schema`,
+   *   `policy_denied`. Nothing has changed then.
    */
   set(definitions: readonly HostToolDefinition[]): readonly string[] {
     checkDefinitions(definitions);
+    for (const { name } of definitions) this.#policy?.requireTool(name);
     this.inherit(
       definitions.map((definition) => ({
         definition,

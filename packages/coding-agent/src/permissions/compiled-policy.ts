@@ -13,7 +13,8 @@ export class CompiledPolicy {
     if (last?.state === state && isSame(last.folders, folders)) return last.value;
     const tools = new Map<string, Matcher>();
     const rules = state.rules.map((rule) => compileRule(rule, folders, tools));
-    const value = { mode: state.mode, rules, folders };
+    const { mode, ceiling, granted } = state;
+    const value = { mode, ceiling, granted, rules, folders };
     this.#last = { state, folders, value };
     return value;
   }

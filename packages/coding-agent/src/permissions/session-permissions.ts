@@ -4,10 +4,12 @@ import type {
   PermissionRule,
   SourcedRule,
 } from "@tau-agent/rpc-protocol";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
 import {
   type PermissionChange,
   type PermissionFile,
+  readPermissions,
   type SettledPermissions,
   settlePermissions,
   sourced,
@@ -21,12 +23,23 @@ export interface PermissionSource {
   readonly isProjectTrusted: boolean;
 }
 
+/** What a policy lets every other source say at most. */
+export interface PermissionCeiling {
+  readonly mode?: PermissionMode | undefined;
+  /** They ask or deny. */
+  readonly rules?: readonly PermissionRule[] | undefined;
+}
+
 /** The permissions of a session as clients see them. */
 export interface PermissionState {
   readonly mode: PermissionMode;
   readonly rules: readonly SourcedRule[];
   readonly onTimeout: OnTimeout;
   readonly timeoutMs: number;
+  /** The policy's mode: rules of other sources allow nothing that it would not. */
+  readonly ceiling: PermissionMode | undefined;
+  /** Those of the rules that answers made: these allow what the policy asks about. */
+  readonly granted: ReadonlySet<SourcedRule>;
 }
 
 /**
@@ -36,6 +49,7 @@ export interface PermissionState {
 export class SessionPermissions {
   readonly #source: PermissionSource;
   readonly #host: PermissionChange;
+  readonly #ceiling: PermissionCeiling;
   readonly #listeners = new Set<() => void>();
   #own: PermissionChange = {};
   /** What answers have allowed "for this session". */
@@ -43,28 +57,44 @@ export class SessionPermissions {
   #settled: { files: readonly PermissionFile[]; isTrusted: boolean; value: SettledPermissions };
   #state: PermissionState | undefined;
 
-  constructor(source: PermissionSource, host: PermissionChange = {}) {
+  /** @throws {SessionError} `policy_denied` for a host's mode that is less strict than the policy's */
+  constructor(
+    source: PermissionSource,
+    host: PermissionChange = {},
+    ceiling: PermissionCeiling = {},
+  ) {
     this.#source = source;
     this.#host = host;
+    this.#ceiling = ceiling;
+    this.#refuseLooser(host);
     this.#settled = this.#settle();
   }
 
   /** What was wrong in settings files. */
   get diagnostics(): readonly Diagnostic[] {
-    return this.#files.diagnostics;
+    const { permissionFiles } = this.#source;
+    const looser = permissionFiles.flatMap(({ path, value }) => {
+      const { mode } = readPermissions(value).change;
+      return this.#isLooser(mode) ? [looserMode(path, String(mode), this.#ceiling)] : [];
+    });
+    return [...this.#files.diagnostics, ...looser];
   }
 
   /** Mode, rules and the time that an approval waits, as they are now; the same until they change. */
   get state(): PermissionState {
     const files = this.#files;
+    const granted = sourced(this.#granted, "session");
     this.#state ??= {
-      mode: this.#own.mode ?? this.#hostMode(files),
+      mode: stricterMode(this.#own.mode ?? this.#hostMode(files), this.#ceiling.mode ?? "all"),
+      ceiling: this.#ceiling.mode,
       rules: [
+        ...sourced(this.#ceiling.rules, "policy"),
         ...files.rules,
         ...sourced(this.#host.rules, "host"),
         ...sourced(this.#own.rules, "session"),
-        ...sourced(this.#granted, "session"),
+        ...granted,
       ],
+      granted: new Set(granted),
       onTimeout: this.#own.onTimeout ?? this.#host.onTimeout ?? files.onTimeout,
       timeoutMs: this.#own.timeoutMs ?? this.#host.timeoutMs ?? files.timeoutMs,
     };
@@ -77,8 +107,13 @@ export class SessionPermissions {
     return mode === "all" && rules.every(({ action }) => action === "allow");
   }
 
-  /** Changes the permissions of this session; what is absent stays. */
+  /**
+   * Changes the permissions of this session; what is absent stays.
+   *
+   * @throws {SessionError} `policy_denied` for a mode that is less strict than the policy's
+   */
   set(change: PermissionChange): void {
+    this.#refuseLooser(change);
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
     // The session's own rules are replaced, wherever they come from.
     if (change.rules !== undefined) this.#granted = [];
@@ -114,6 +149,17 @@ export class SessionPermissions {
     this.#changed();
   }
 
+  #isLooser(mode: PermissionMode | undefined): boolean {
+    const { mode: least = "all" } = this.#ceiling;
+    return mode !== undefined && stricterMode(mode, least) !== mode;
+  }
+
+  #refuseLooser({ mode }: PermissionChange): void {
+    if (!this.#isLooser(mode)) return;
+    const reason = `by the host's policy, the mode is "${this.#ceiling.mode}" or stricter, not "${mode}"`;
+    throw new SessionError("policy_denied", { member: "permissions.mode", reason });
+  }
+
   get #files(): SettledPermissions {
     const { permissionFiles, isProjectTrusted } = this.#source;
     const { files, isTrusted } = this.#settled;
@@ -139,4 +185,9 @@ export class SessionPermissions {
     this.#state = undefined;
     for (const listener of this.#listeners) listener();
   }
+}
+
+function looserMode(path: string, mode: string, { mode: least }: PermissionCeiling): Diagnostic {
+  const message = `permissions.mode is "${mode}", and the host's policy says "${least}", which counts. (in ${path})`;
+  return { severity: "warning", code: "policy_denied", member: "permissions.mode", message, path };
 }

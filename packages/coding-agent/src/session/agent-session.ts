@@ -33,6 +33,7 @@ import type { Compaction } from "../compaction/compaction.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
+import type { SessionPolicy } from "../policy/session-policy.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import { applyQueueModes, type QueueModes } from "../run/agent-queues.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
@@ -79,6 +80,8 @@ export class AgentSession implements AsyncDisposable {
   readonly hostTools: HostTools;
   /** What tools may do without a question. */
   readonly permissions: SessionPermissions;
+  /** What nothing that is said to the session can widen; undefined without a policy. */
+  readonly policy: SessionPolicy | undefined;
   /** What extensions do; undefined without any. */
   readonly hooks: SessionHooks | undefined;
   readonly #parts: SessionParts;
@@ -102,6 +105,7 @@ export class AgentSession implements AsyncDisposable {
     this.requests = parts.inputs.requests;
     this.hostTools = parts.inputs.hostTools;
     this.permissions = parts.inputs.permissions;
+    this.policy = parts.inputs.policy;
     this.hooks = parts.inputs.hooks;
   }
 
@@ -365,10 +369,7 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.intake.clearQueue();
   }
 
-  /**
-   * Takes a queued message back and returns its text; its prompt ends as aborted.
-   * @throws {SessionError} `queue_item_not_found`
-   */
+  /** Takes a queued message back; its prompt ends as aborted. @throws {SessionError} `queue_item_not_found` */
   cancelQueued(itemId: string): Promise<{ text: string }> {
     return this.#parts.intake.cancelQueued(itemId);
   }

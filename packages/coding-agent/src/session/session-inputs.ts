@@ -22,6 +22,7 @@ import type { QuestionsOptions } from "../approvals/questions.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
+import type { SessionPolicy } from "../policy/session-policy.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
@@ -35,6 +36,8 @@ export interface SessionInputs {
   readonly log: SessionLog;
   readonly requests: HostRequests;
   readonly permissions: SessionPermissions;
+  /** What nothing that is said to the session can widen. */
+  readonly policy?: SessionPolicy | undefined;
   readonly saveRules: QuestionsOptions["saveRules"];
   readonly hostTools: HostTools;
   /** Fulfilled once a client can be asked; undefined if questions of an earlier host are not asked again. */

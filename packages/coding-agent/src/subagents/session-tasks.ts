@@ -13,6 +13,7 @@ import type { LogParts, SessionPart } from "@tau-agent/sessions/log";
 import type { HostRequests, SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import type { HostTools, RunnableHostTool } from "../host-tools/host-tools.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
+import type { SessionPolicy } from "../policy/session-policy.ts";
 import type { Disk } from "../resources/files/disk.ts";
 import { createTool } from "../tools/common/tool-row.ts";
 import { isSelected, type ToolSelection } from "../tools/tool-selection.ts";
@@ -44,6 +45,7 @@ export interface TaskOptions {
 }
 
 interface TaskingAgentSession extends BudgetedSession {
+  readonly policy?: SessionPolicy | undefined;
   readonly log: BudgetedSession["log"] & { readonly path: string | undefined };
   readonly models: {
     readonly registry: ModelRegistry;
@@ -116,7 +118,8 @@ export function createSessionTasks(
     const command = () => settings.get("task.command");
     const { credentials } = options;
     const { environment } = parts;
-    const runs = { startHost: startSubagentHost, command, environment, credentials };
+    const policy = parts.session().policy?.given ?? [];
+    const runs = { startHost: startSubagentHost, command, environment, credentials, policy };
     return createProcessRunner(runs)(request);
   };
   const services: Omit<TaskServices, "description"> = {

@@ -26,6 +26,8 @@ export interface SelectableTools {
   readonly settings: Pick<SettingsStore, "get">;
   /** Tools that may be named although they are not among these. */
   readonly alsoKnown: readonly AgentTool[];
+  /** Names that it refuses are known, and no tool. */
+  readonly isAllowed?: ((name: string) => boolean) | undefined;
 }
 
 /**
@@ -38,6 +40,7 @@ export function selectTools({
   selection = {},
   settings,
   alsoKnown,
+  isAllowed,
 }: SelectableTools): { tools: AgentTool[]; all: AgentTool[]; diagnostics: Diagnostic[] } {
   if (selection.none) return { tools: [], all: [], diagnostics: [] };
   const replacements = new Map(custom.map((tool) => [tool.name, tool]));
@@ -49,7 +52,9 @@ export function selectTools({
   ];
   const patterns = selection.only ?? settings.get("defaultTools");
   const diagnostics = unknownNames(
-    [...(patterns ?? []), ...(selection.exclude ?? [])],
+    [...(patterns ?? []), ...(selection.exclude ?? [])].filter(
+      (pattern) => isAllowed?.(pattern.replace(/^[+-]/, "")) !== false,
+    ),
     [...builtIn, ...custom, ...alsoKnown],
   );
   const active =

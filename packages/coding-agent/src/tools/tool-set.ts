@@ -25,6 +25,8 @@ export interface ToolSetOptions {
   readonly caller: AgentTool;
   /** Built-in tools that are offered once they are loaded, and that `tool_search` does not show. */
   readonly onDemand?: ReadonlySet<string> | undefined;
+  /** Whether there may be a tool of this name at all; any may be by default. */
+  readonly isAllowed?: ((name: string) => boolean) | undefined;
   /** Built-in tools that are declared for something that changes the beginning of requests anyway. */
   readonly onRewrite?: readonly AgentTool[] | undefined;
 }
@@ -67,7 +69,11 @@ export class ToolSet {
   #active: readonly AgentTool[] = [];
   #callable: readonly AgentTool[] = [];
 
-  constructor(options: ToolSetOptions) {
+  constructor(given: ToolSetOptions) {
+    const allowed = (tools: readonly AgentTool[]) =>
+      tools.filter(({ name }) => given.isAllowed?.(name) !== false);
+    const custom = allowed(given.custom ?? []);
+    const options = { ...given, custom, builtIn: allowed(given.builtIn) };
     this.#options = options;
     const { builtIn, search, caller, onRewrite = [] } = options;
     for (const tool of [...builtIn, search, caller, ...onRewrite]) {
@@ -164,9 +170,11 @@ export class ToolSet {
     tools: readonly AgentTool[],
     inactive: ReadonlySet<string> = nothing.inactive,
   ): void {
-    for (const tool of tools) this.#sources.set(tool, source);
-    this.#offers.set(source, { tools, inactive });
-    if (source === "host") this.#switchOnHostTools(tools);
+    const { isAllowed } = this.#options;
+    const allowed = tools.filter(({ name }) => isAllowed?.(name) !== false);
+    for (const tool of allowed) this.#sources.set(tool, source);
+    this.#offers.set(source, { tools: allowed, inactive });
+    if (source === "host") this.#switchOnHostTools(allowed);
     this.#update();
   }
 
@@ -245,6 +253,7 @@ export class ToolSet {
       selection,
       settings,
       alsoKnown: [search, ...onRewrite],
+      isAllowed: this.#options.isAllowed,
     });
     const names = new Set(all.map(({ name }) => name));
     const ofServers = mcp.tools.filter(({ name }) => selection?.none !== true && !names.has(name));
@@ -319,8 +328,8 @@ export class ToolSet {
   }
 
   #isAllowed(tool: AgentTool): boolean {
-    const { selection, settings } = this.#options;
-    return !isTakenAway(tool, selection, settings);
+    const { selection, settings, isAllowed } = this.#options;
+    return isAllowed?.(tool.name) !== false && !isTakenAway(tool, selection, settings);
   }
 
   #isLoadedByModel({ name, isDeferred }: AgentTool): boolean {

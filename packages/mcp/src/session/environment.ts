@@ -34,6 +34,8 @@ export interface McpEnvironment {
   readonly sample: (request: ServerQuestion) => Promise<JsonObject>;
   /** The configured servers to use; all by default. */
   readonly only?: readonly string[] | undefined;
+  /** Whether the host's policy has a server of this name; any by default. */
+  readonly allows?: ((name: string) => boolean) | undefined;
 }
 
 interface McpToolInfo {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { argv, execPath, getBuiltinModule, versions } from "node:process";
+import type { ManagedPolicy } from "@tau-agent/rpc-protocol";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 
 /** Which conversation a host begins with. */
@@ -37,6 +38,11 @@ export interface HostCommandOptions {
   readonly extensions?: readonly string[];
   /** What tools may do without being asked about; `all` by default. */
   readonly permissions?: "all" | "ask" | "acceptEdits" | "readOnly";
+  /**
+   * What its sessions may at most, whatever settings, projects, extensions and commands say. A host that
+   * does not take it is not used.
+   */
+  readonly policy?: ManagedPolicy | readonly ManagedPolicy[];
   /** More arguments for the host, after `--mode rpc`. */
   readonly args?: readonly string[];
 }
@@ -52,8 +58,14 @@ export function hostCommand(options: HostCommandOptions): [string, ...string[]] 
   if (options.tools !== undefined) rest.push(...toolArguments(options.tools));
   for (const path of options.extensions ?? []) rest.push("--extension", path);
   if (options.permissions !== undefined) rest.push("--permission-mode", options.permissions);
+  for (const policy of policiesOf(options)) rest.push("--policy", JSON.stringify(policy));
   rest.push(...(options.args ?? []));
   return [program ?? "tau", ...first, ...(isSsh(program) ? rest.map(quoted) : rest)];
+}
+
+/** The policies as a list. */
+export function policiesOf({ policy = [] }: HostCommandOptions): readonly ManagedPolicy[] {
+  return [policy].flat();
 }
 
 /** `ssh` joins its words with blanks, and a shell of the other machine reads the result. */

@@ -6,7 +6,7 @@ import { EventFilter } from "../events/event-filter.ts";
 import { EventHub } from "../events/event-hub.ts";
 import type { HostToolRunner } from "../events/host-tools.ts";
 import { describeExit } from "../host/describe-exit.ts";
-import { hostCommand, hostEnvironment } from "../host/host-command.ts";
+import { hostCommand, hostEnvironment, policiesOf } from "../host/host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "../host/host-process.ts";
 import { decodeResult } from "./command-methods.ts";
 import type { HostLink } from "./host-link.ts";
@@ -108,6 +108,7 @@ export class ProcessLink implements HostLink {
       this.#spawn();
       this.#host = await this.#initialize();
       if (stops !== this.#stops) throw stopped();
+      await this.#confirmPolicy();
       const limitBytes = this.#host?.maxFrameBytes;
       if (limitBytes && this.#connection) this.#connection.maxSentBytes = limitBytes;
     } catch (error) {
@@ -174,6 +175,18 @@ export class ProcessLink implements HostLink {
     channel.close(error);
     this.#routes?.end(reason, this.#isStopping);
     this.hub.close(error, this.#isStopping);
+  }
+
+  /**
+   * A host that does not hold to the policy must not get work.
+   *
+   * @throws {RpcError} `policy_denied`
+   */
+  async #confirmPolicy(): Promise<void> {
+    const wanted = policiesOf(this.#options);
+    if (wanted.length === 0) return;
+    const { confirmPolicy } = await import("./confirm-policy.ts");
+    await confirmPolicy(this.connection(), wanted);
   }
 
   async #initialize(): Promise<Result<"initialize"> | undefined> {

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { ManagedPolicy } from "../vocabulary/managed-policy.ts";
 import {
   OnTimeout,
   PermissionMode,
@@ -45,5 +46,19 @@ export const permissionCommands = {
     summary: "Returns the permission mode and the rules of all sources.",
     params: noParams,
     result: permissions,
+  }),
+  get_policy: command({
+    summary:
+      "Returns the policy that the host was started with: what nothing else that is said to it can widen.",
+    scope: "host",
+    answersAtOnce: true,
+    params: noParams,
+    result: () =>
+      z.object({
+        /** What holds: all of `given` together; empty without a policy. */
+        policy: ManagedPolicy,
+        /** Each policy as it was given; the host has them all for its life. */
+        given: z.array(ManagedPolicy),
+      }),
   }),
 };

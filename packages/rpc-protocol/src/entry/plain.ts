@@ -3,6 +3,7 @@
 export { titleOfCall } from "../dialects/approval-title.ts";
 export { asDialog, resultOfDialog } from "../dialects/request-dialogs.ts";
 export {
+  durabilities,
   type HostRequestMethod,
   hostRequestMethods,
   isThinkingLevel,

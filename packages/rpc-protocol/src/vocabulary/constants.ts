@@ -25,6 +25,9 @@ export const permissionModes = ["all", "acceptEdits", "ask", "readOnly"] as cons
 export const sandboxModes = ["off", "workspace", "readOnly"] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
+/** What holds across a crash: what was logged, or also that nothing happens twice; from weak to strong. */
+export const durabilities = ["log", "effects"] as const;
+
 /** What a permission rule does with a call, the weakest first. */
 export const ruleActions = ["allow", "ask", "deny"] as const;
 

@@ -20,6 +20,8 @@ const rule = {
   match: z.optional(z.string()),
   /** What happens to a call that fits. */
   action: RuleAction,
+  /** Whether it fits only once a result of foreign text came after the last message of a person. */
+  afterUntrusted: z.optional(z.boolean()),
 };
 
 /** A permission rule: what happens to the calls that it fits. */
@@ -27,13 +29,13 @@ export const PermissionRule = z.object(rule);
 export type PermissionRule = z.infer<typeof PermissionRule>;
 
 /** Where a rule comes from. */
-export const RuleSource = z.enum(["user", "project", "session", "host"]);
+export const RuleSource = z.enum(["user", "project", "session", "host", "policy"]);
 export type RuleSource = z.infer<typeof RuleSource>;
 
 /** A permission rule with its origin. */
 export const SourcedRule = z.object({
   ...rule,
-  /** Whether it is from the user's or the project's settings, from this session, or from the program that embeds it. */
+  /** Whether it is from the user's or the project's settings, from this session, from the program that embeds it, or from that program's policy. */
   source: RuleSource,
 });
 export type SourcedRule = z.infer<typeof SourcedRule>;

@@ -8,7 +8,9 @@ export class RequestError extends CodedError {
 
   /** The error for an answer that does not fit; the request stays open. */
   static invalid(id: string, problem: AnswerProblem): RequestError {
-    const error = new RequestError("invalid_response", { id, ...problem });
+    const { code, field: member, reason } = problem;
+    if (code !== undefined) return new RequestError(code, { member, reason });
+    const error = new RequestError("invalid_response", { id, field: member, reason });
     error.problem = problem;
     return error;
   }
@@ -18,4 +20,6 @@ export class RequestError extends CodedError {
 export interface AnswerProblem {
   readonly field: string;
   readonly reason: string;
+  /** Why the answer is refused, if not for its form. */
+  readonly code?: "policy_denied" | undefined;
 }

@@ -30,6 +30,8 @@ type OpenSession = (params: Params<"open_session">, seams: SessionSeams) => Prom
 
 export interface ManySessions {
   readonly openSession: OpenSession;
+  /** What none of the sessions can widen. */
+  readonly policy: AgentSession["policy"];
   readonly describeSandbox: () => Promise<SandboxInfo>;
   /** Starts a session in a process of its own; undefined to keep all in this one. */
   readonly isolate?: IsolateSession | undefined;
@@ -120,6 +122,10 @@ export class SessionPool implements Host {
     } finally {
       this.#opening.delete(opening);
     }
+  }
+
+  get policy(): AgentSession["policy"] {
+    return this.#many?.policy;
   }
 
   describeSandbox(): Promise<SandboxInfo> {

@@ -15,6 +15,8 @@ import type { Connection } from "../connection/connection.ts";
 export type AfterAnswer = (run: () => void) => void;
 
 export interface Host {
+  /** What none of its sessions can widen; undefined without a policy, and where it has one session. */
+  readonly policy: AgentSession["policy"];
   /** The sandbox that a session in the host's folder would have. */
   describeSandbox(): Promise<SandboxInfo>;
   current(): Promise<HostedSessionInfo[]>;

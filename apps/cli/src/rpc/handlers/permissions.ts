@@ -13,8 +13,13 @@ export const permissionHandlers = {
     return stateOf(permissions);
   },
   get_permissions: ({ session: { permissions } }) => stateOf(permissions),
+  get_policy: ({ host, session }) => {
+    const { merged = {}, given = [] } = (session === undefined ? host : session).policy ?? {};
+    return { policy: merged, given: [...given] };
+  },
 } satisfies Pick<HostHandlers, keyof typeof permissionCommands>;
 
 function stateOf({ state }: SessionContext["session"]["permissions"]) {
-  return { ...state, rules: [...state.rules] };
+  const { mode, rules, onTimeout, timeoutMs } = state;
+  return { mode, rules: [...rules], onTimeout, timeoutMs };
 }

@@ -76,6 +76,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   hostProcesses: list,
   mcpPool: anything,
   permissions: anything,
+  policy: anything,
   clientReady: anything,
   rewind: anything,
   refusesMistakes: anything,

@@ -43,6 +43,7 @@ export async function chooseModel(
   const { provider, model, apiKey } = options;
   const { registry, diagnostics } = choice;
   if (typeof model === "object") {
+    registry.requireModel(model);
     if (apiKey !== undefined) registry.keys.setRuntimeKey(model.provider, apiKey);
     return { model, source: "flag", diagnostics: [] };
   }

@@ -5,6 +5,7 @@ import type { CustomProvider, KeptCredentials } from "@tau-agent/models";
 import type {
   Approve,
   GetCredentials,
+  ManagedPolicy,
   RaiseBudget,
   WorkspaceChoice,
 } from "@tau-agent/rpc-protocol";
@@ -152,6 +153,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    * shares them with its subagents only.
    */
   readonly mcpPool?: McpPool | undefined;
+  /**
+   * What this session and its subagents may at most, whatever settings, projects, extensions, commands and
+   * answers say; several narrow each other.
+   */
+  readonly policy?: ManagedPolicy | readonly ManagedPolicy[] | undefined;
   /** The mode and rules to begin with, besides those of settings files. */
   readonly permissions?: PermissionChange | undefined;
   /**

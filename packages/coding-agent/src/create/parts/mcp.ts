@@ -5,7 +5,7 @@ import type { SessionParts } from "../../session/session-parts.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
 export function createMcp(draft: SessionDraft, environment: ToolEnvironment): McpAccess {
-  const { places, options, extensions, disk } = draft.surroundings;
+  const { places, options, extensions, disk, policy } = draft.surroundings;
   const { agentDirectory } = places;
   const access = new McpAccess({
     places: () => ({
@@ -17,6 +17,7 @@ export function createMcp(draft: SessionDraft, environment: ToolEnvironment): Mc
     }),
     given: options.mcpServers ?? {},
     isOff: options.mcp?.isOff ?? false,
+    refuse: policy && ((names) => policy.requireServers(names)),
     // Not before the session is complete: its parts are needed.
     startAfter: options.clientReady ?? new Promise((resolve) => setImmediate(resolve)),
     create: () => createServers(draft, environment),
@@ -36,7 +37,7 @@ async function createServers(
     import("@tau-agent/mcp/sampling"),
     import("@tau-agent/mcp/keep-privately"),
   ]);
-  const { fetch, places, options, requests, permissions } = draft.surroundings;
+  const { fetch, places, options, requests, permissions, policy } = draft.surroundings;
   const { inputs, problems, emit, origins, models } = draft.parts;
   const cwd = () => environment.cwd;
   return new McpServers(
@@ -45,6 +46,7 @@ async function createServers(
       requests,
       tools: inputs.tools,
       only: options.mcp?.only,
+      allows: policy && ((name) => policy.allowsServer(name)),
       contextWindow: () => models.model?.contextWindow,
       promptId: () => origins.current,
       emit: (event) => void emit(event),

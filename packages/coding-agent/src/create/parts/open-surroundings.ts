@@ -13,6 +13,7 @@ import {
   HostRequests,
   ProcessRegistry,
 } from "@tau-agent/system";
+import type { SessionPolicy } from "../../policy/session-policy.ts";
 import { type Disk, diskOf } from "../../resources/files/disk.ts";
 import { farLayoutOf } from "../../resources/files/far-layout.ts";
 import { WorkspaceStanding } from "../../session/workspace-standing.ts";
@@ -35,11 +36,13 @@ import { createSandbox } from "./sandbox.ts";
 import type { SessionBase } from "./session-base.ts";
 import type { Surroundings } from "./session-draft.ts";
 import { SessionExtensions } from "./session-extensions.ts";
+import { readSessionPolicy } from "./session-policy.ts";
 
 interface Reached {
   /** Undefined for the host's own machine. */
   readonly reached: ReachedWorkspace | undefined;
   readonly processes: ProcessRegistry;
+  readonly policy: SessionPolicy | undefined;
 }
 
 /** Reads what a session is assembled from, up to its log. */
@@ -47,9 +50,10 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
   const { environment = {} } = options;
   const processes = new ProcessRegistry({ systemRoot: environment.SystemRoot });
   const { agentDirectory } = resolvePlaces(options);
-  const reached = await reachWorkspace(options, { agentDirectory, processes });
+  const policy = await readSessionPolicy(options);
+  const reached = await reachWorkspace(options, { agentDirectory, processes, policy });
   try {
-    return await openThere(options, { reached, processes });
+    return await openThere(options, { reached, processes, policy });
   } catch (error) {
     await reached?.close?.();
     throw error;
@@ -58,7 +62,7 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
 
 async function openThere(
   options: SessionSetup,
-  { reached, processes }: Reached,
+  { reached, processes, policy }: Reached,
 ): Promise<Surroundings> {
   const given = resolvePlaces(options, reached?.workspace);
   const elsewhere = await projectElsewhere(reached);
@@ -71,7 +75,7 @@ async function openThere(
     places.cwd === given.cwd ? first : await loadSettings(options, places, elsewhere);
   const files = disk && (settings === first ? early : lookAhead({ ...places, disk }));
   const diagnostics = [...settings.diagnostics];
-  const began = beginBase(options, { places, settings, disk }, { reached, processes });
+  const began = beginBase(options, { places, settings, disk }, { reached, processes, policy });
   const { diagnostics: found, ...sandboxed } = await createSandbox(began);
   diagnostics.push(...found);
   const base: SessionBase = { ...began, sandboxed };
@@ -86,7 +90,7 @@ async function openThere(
   const { registry } = base;
   if (options.refusesMistakes) await refuseBrokenFiles(settings, registry);
   await extensions?.loadProject();
-  const permissions = createPermissions(settings, options.permissions);
+  const permissions = createPermissions(settings, options.permissions, policy?.merged.permissions);
   diagnostics.push(...permissions.diagnostics);
   const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
   const { cwd, workspaceId } = places;
@@ -124,7 +128,7 @@ function lookAhead(place: TrustPlace & { readonly disk: Disk }): Promise<GatedFi
 function beginBase(
   asked: SessionSetup,
   { places, settings, disk }: Pick<SessionBase, "places" | "settings" | "disk">,
-  { reached, processes }: Reached,
+  { reached, processes, policy }: Reached,
 ): Omit<SessionBase, "sandboxed"> {
   const { environment = {} } = asked;
   const requests = new HostRequests();
@@ -139,7 +143,8 @@ function beginBase(
     standing: reached?.standing ?? new WorkspaceStanding("local", "local"),
     disk,
     settings,
-    registry: createRegistry(options, places, { fetch, processes }),
+    registry: createRegistry(options, places, { fetch, processes, policy }),
+    policy,
     fetch,
     processes,
     requests,
@@ -161,13 +166,14 @@ function keptCredentials(
 function createRegistry(
   options: SessionBase["options"],
   { agentDirectory }: Places,
-  shared: Pick<SessionBase, "fetch" | "processes">,
+  { policy, ...shared }: Pick<SessionBase, "fetch" | "processes" | "policy">,
 ): ModelRegistry {
   const registry = createModelRegistry({
     agentDirectory,
     environment: options.environment ?? {},
     catalog: builtInCatalog(),
     credentials: options.credentials,
+    allows: policy && ((model) => policy.allowsModel(model)),
     apis: options.stream === undefined ? Object.keys(builtInProviders) : undefined,
     ...shared,
   });

@@ -4,17 +4,21 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "@tau-agent/system";
 import type { QuestionsOptions } from "../../approvals/questions.ts";
 import { type PermissionChange, readPermissions } from "../../permissions/permission-settings.ts";
-import { SessionPermissions } from "../../permissions/session-permissions.ts";
+import {
+  type PermissionCeiling,
+  SessionPermissions,
+} from "../../permissions/session-permissions.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
 /**
  * The permissions that a session begins with.
  *
- * @throws {SessionError} `invalid_option` naming the member of the option that is wrong
+ * @throws {SessionError} `invalid_option` naming the member of the option that is wrong; `policy_denied`
  */
 export function createPermissions(
   settings: SettingsStore,
   given: PermissionChange | undefined,
+  ceiling: PermissionCeiling | undefined,
 ): SessionPermissions {
   const { change, problems } = readPermissions(given);
   const [problem] = problems;
@@ -22,7 +26,7 @@ export function createPermissions(
     const option = problem.field === "" ? "permissions" : `permissions.${problem.field}`;
     throw new SessionError("invalid_option", { option, reason: problem.reason });
   }
-  return new SessionPermissions(settings, change);
+  return new SessionPermissions(settings, change, ceiling);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { type JsonObject, nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { KnownKeys, type ProcessRegistry, SettingsStore } from "@tau-agent/system";
+import { policyDenied } from "../../policy/policy-denied.ts";
+import type { SessionPolicy } from "../../policy/session-policy.ts";
 import { WorkspaceStanding } from "../../session/workspace-standing.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 
@@ -15,6 +17,7 @@ export interface ReachedWorkspace {
 interface Way {
   readonly agentDirectory: string;
   readonly processes: ProcessRegistry;
+  readonly policy: SessionPolicy | undefined;
 }
 
 /**
@@ -28,6 +31,8 @@ export async function reachWorkspace(
 ): Promise<ReachedWorkspace | undefined> {
   const { workspace: asked } = options;
   if (asked === undefined) return undefined;
+  const { policy } = way;
+  if (policy !== undefined) refuseByPolicy(asked, policy);
   if (typeof asked === "object" && "spawn" in asked) {
     const kind = asked.id === "local" ? "local" : "object";
     return { workspace: asked, standing: new WorkspaceStanding(asked.id, kind) };
@@ -37,6 +42,10 @@ export async function reachWorkspace(
   const settings =
     options.settings ?? (await SettingsStore.load({ agentDirectory, cwd: agentDirectory }));
   if (options.isWorkspaceOfClient && typeof asked === "object") {
+    if (policy?.merged.sandbox !== undefined || policy?.merged.workspaces !== undefined) {
+      const names = "clients only name workspaces of the settings";
+      throw policyDenied("workspaces", names);
+    }
     await refuseProgramOfClient(settings, options);
   }
   const { connectWorkspace, readWorkspaceSpec, workspaceIdOf } = await import(
@@ -59,6 +68,17 @@ export async function reachWorkspace(
     onStatus: (status, reason) => standing.note(status, reason),
   });
   return { workspace, standing, close: async () => workspace.dispose?.() };
+}
+
+/** @throws {SessionError} `policy_denied` */
+function refuseByPolicy(
+  asked: NonNullable<SessionSetup["workspace"]>,
+  policy: SessionPolicy,
+): void {
+  const name = typeof asked === "string" ? asked : "spawn" in asked ? asked.id : undefined;
+  if (name === "local" || policy.allowsWorkspace(name)) return;
+  const shown = name === undefined ? "this one has no name" : `${name} is none of its workspaces`;
+  throw policyDenied("workspaces", shown);
 }
 
 /**

@@ -1,24 +1,42 @@
 import { existsSync } from "node:fs";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SandboxParts } from "@tau-agent/system";
+import { droppedByPolicy, policyDenied } from "../../policy/policy-denied.ts";
 import type { SessionBase } from "./session-base.ts";
 
 /**
  * Opens the sandbox that settings and options ask for. A project's part counts before it is trusted.
  *
  * @throws {SessionError} `invalid_settings` and `invalid_option`: what is not understood must not be no
- * sandbox; `sandbox_unavailable` in a workspace elsewhere
+ * sandbox; `policy_denied`; `sandbox_unavailable` in a workspace elsewhere
  */
 export async function createSandbox(
   base: Omit<SessionBase, "sandboxed">,
 ): Promise<SandboxParts & { readonly diagnostics: readonly Diagnostic[] }> {
   const { places, settings, workingFolder, environment, options } = base;
   const { sandbox: given, hostProcesses } = options;
+  const ceiling = base.policy?.merged.sandbox;
+  const isWanted = given !== undefined || settings.sandboxFiles.length > 0 || ceiling !== undefined;
   // Nothing is loaded for those who want none.
-  if (given === undefined && settings.sandboxFiles.length === 0) return { diagnostics: [] };
+  if (!isWanted) return { diagnostics: [] };
   const { settleSandbox, settingPath } = await import("@tau-agent/system/sandbox-settings");
   const { isProjectTrusted, sandboxFiles } = settings;
-  const { policy, diagnostics } = settleSandbox(sandboxFiles, { isProjectTrusted, given });
+  const beyond: Diagnostic[] = [];
+  const limit = ceiling && {
+    ceiling,
+    places: { cwd: workingFolder.cwd, homeDirectory: places.homeDirectory },
+    onExcess: (member: string, path?: string) => {
+      // A subagent is given its caller's paths.
+      const isCallers = (options.taskDepth ?? 0) > 0 && member === "sandbox.write";
+      if (path === undefined && !isCallers) {
+        throw policyDenied(member, "the sandbox is stricter");
+      }
+      beyond.push(droppedByPolicy(member, "its value counts where this one asks for more.", path));
+    },
+  };
+  const settled = settleSandbox(sandboxFiles, { isProjectTrusted, given, limit });
+  const { policy } = settled;
+  const diagnostics = [...settled.diagnostics, ...beyond];
   if (policy.mode === "off") return { policy, diagnostics };
   if (places.workspaceId !== undefined) {
     const reason = "sandboxes are only there for this machine. Set sandbox.mode to off";

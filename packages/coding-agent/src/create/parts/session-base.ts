@@ -1,6 +1,7 @@
 import type { KeptCredentials, ModelRegistry } from "@tau-agent/models";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { HostRequests, ProcessRegistry, SandboxParts, SettingsStore } from "@tau-agent/system";
+import type { SessionPolicy } from "../../policy/session-policy.ts";
 import type { Disk } from "../../resources/files/disk.ts";
 import type { WorkspaceStanding } from "../../session/workspace-standing.ts";
 import type { Places } from "../options/places.ts";
@@ -26,4 +27,6 @@ export interface SessionBase {
   readonly processes: ProcessRegistry;
   readonly requests: HostRequests;
   readonly sandboxed: SandboxParts;
+  /** What nothing that is said to the session can widen; undefined without a policy. */
+  readonly policy: SessionPolicy | undefined;
 }

@@ -4,6 +4,7 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
 import { discoverExtensions, type PackageFinder } from "../../extensions/load/discover.ts";
 import type { OpenExtensions } from "../../extensions/open-extensions.ts";
+import { policyDenied } from "../../policy/policy-denied.ts";
 import type { ExtensionOptions } from "../options/extension-options.ts";
 import type { SessionBase } from "./session-base.ts";
 
@@ -18,8 +19,13 @@ export class SessionExtensions {
   #untrusted: readonly Diagnostic[] = [];
   #opened: OpenExtensions | undefined;
 
+  /** @throws {SessionError} `policy_denied` for functions of the embedder's */
   constructor(base: SessionBase, options: ExtensionOptions) {
     this.#base = base;
+    const functions = options.factories ?? [];
+    if (functions.length > 0 && base.policy?.allowsExtension("") === false) {
+      throw policyDenied("extensions", "functions are none of its extensions");
+    }
     this.#options = options;
   }
 
@@ -64,6 +70,8 @@ export class SessionExtensions {
 
   #stopAt(fatal: Diagnostic | undefined): void {
     if (fatal === undefined) return;
+    const { code, member = "" } = fatal;
+    if (code === "policy_denied") throw policyDenied(member, fatal.message);
     const [reason = "", ...more] = fatal.message.split("\n").filter((line) => line.trim() !== "");
     const text = [reason, ...more.slice(0, 2)].join("\n");
     throw new SessionError("extension_unusable", { reason: text }, { cause: fatal });
@@ -92,11 +100,11 @@ export class SessionExtensions {
   }
 
   #discovery() {
-    const { places, sandboxed, disk } = this.#base;
+    const { places, sandboxed, disk, policy } = this.#base;
     const { paths = [], onlyNamed = false } = this.#options;
     const isHere = sandboxed.sandbox !== undefined && disk === undefined;
     const changeable = isHere ? places.cwd : undefined;
-    return { ...places, paths, onlyNamed, packages: this.#packages(), changeable };
+    return { ...places, paths, onlyNamed, packages: this.#packages(), changeable, policy };
   }
 
   /** Loaded once there is something to find. */

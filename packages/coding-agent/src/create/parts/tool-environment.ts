@@ -23,13 +23,14 @@ export function createToolEnvironment(
   telemetry: SessionTelemetry | undefined,
 ): ToolEnvironment {
   const { options, places, settings, workingFolder, permissions } = draft.surroundings;
-  const { environment, processes, workspace, disk } = draft.surroundings;
+  const { environment, processes, workspace, disk, policy } = draft.surroundings;
   const { sandbox } = draft.surroundings.sandboxed;
   const { agentDirectory } = places;
   const { keys } = draft;
   let closed: ClosedPaths | undefined;
   const protectedFiles = new ProtectedFiles(agentDirectory, keyFileNames, places.secretFiles);
   const shellPath = settings.get("shellPath");
+  const isManaged = (policy?.merged.sandbox?.mode ?? "off") !== "off";
   const fileQueue = new FileQueue();
   const { homeDirectory } = disk ?? places;
   const acting =
@@ -48,7 +49,8 @@ export function createToolEnvironment(
     environment,
     processes,
     sandbox,
-    askToLeave: (...question) => draft.parts.gate.askToLeave(...question),
+    // Nobody lets a call out of a sandbox that the host's policy wants.
+    askToLeave: isManaged ? undefined : (...question) => draft.parts.gate.askToLeave(...question),
     get cwd() {
       return workingFolder.cwd;
     },

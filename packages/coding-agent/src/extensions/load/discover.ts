@@ -2,6 +2,8 @@ import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { createGlob, type Diagnostic, type ResourceEntry, readJsonFile } from "@tau-agent/system";
+import { droppedByPolicy } from "../../policy/policy-denied.ts";
+import type { SessionPolicy } from "../../policy/session-policy.ts";
 import { absolutePath } from "../../resources/files/places.ts";
 import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
 
@@ -50,6 +52,8 @@ export interface DiscoverOptions {
   readonly part: "own" | "project";
   /** A folder in which sandboxed commands make new files: none of those may become an extension. */
   readonly changeable?: string | undefined;
+  /** Which extensions there may be; any by default. */
+  readonly policy?: Pick<SessionPolicy, "allowsExtension"> | undefined;
 }
 
 export interface PackageFinder {
@@ -73,6 +77,24 @@ interface Search {
  * counts once. Never rejects; with nothing there it costs one look into a folder.
  */
 export async function discoverExtensions(options: DiscoverOptions): Promise<DiscoveredExtensions> {
+  const discovered = await discoverAll(options);
+  const { policy } = options;
+  if (policy === undefined) return discovered;
+  const isAllowed = ({ path, realPath, package: from }: ExtensionFile) =>
+    policy.allowsExtension(path, from?.source) && policy.allowsExtension(realPath, from?.source);
+  const files = discovered.files.filter(isAllowed);
+  const refused = discovered.files.filter((file) => !isAllowed(file)).map(refusal);
+  return { ...discovered, files, diagnostics: [...discovered.diagnostics, ...refused] };
+}
+
+/** What `-e` names ends the start; what is found or in a file of settings is left out. */
+function refusal({ path, scope, isNamed }: ExtensionFile): Diagnostic {
+  const dropped = droppedByPolicy("extensions", `${path} is not loaded.`);
+  const isOption = isNamed === true && scope === "temporary";
+  return isOption ? { ...dropped, message: `${path} is not loaded`, isFatal: true } : dropped;
+}
+
+async function discoverAll(options: DiscoverOptions): Promise<DiscoveredExtensions> {
   const { agentDirectory, cwd, baseDirectory = cwd, homeDirectory, part } = options;
   const found = new Map<string, ExtensionFile>();
   const diagnostics: Diagnostic[] = [];

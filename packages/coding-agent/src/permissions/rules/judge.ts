@@ -14,6 +14,10 @@ import type { RuleFolders, Subject } from "./subject.ts";
 /** The rules and the mode that decide. */
 export interface Policy {
   readonly mode: PermissionMode;
+  /** The mode of the host's policy: only answers allow what it asks about, and nothing what it denies. */
+  readonly ceiling?: PermissionMode | undefined;
+  /** The rules that answers made. */
+  readonly granted?: ReadonlySet<SourcedRule> | undefined;
   readonly rules: readonly CompiledRule[];
   readonly folders: RuleFolders;
 }
@@ -24,6 +28,8 @@ export interface Verdict {
   readonly rule: SourcedRule | undefined;
   /** Whether a rule asks, for some part at least. */
   readonly isAskedByRule: boolean;
+  /** Whether the host's policy denies: no answer changes that. */
+  readonly isDeniedByPolicy: boolean;
   /** Why the parts of a shell line cannot be judged. */
   readonly opaque: string | undefined;
   readonly parts: readonly CallPart[] | undefined;
@@ -34,6 +40,8 @@ interface Judgement {
   readonly subject: Subject;
   readonly action: RuleAction;
   readonly rule?: SourcedRule | undefined;
+  /** What the mode of the host's policy says. */
+  readonly closed: RuleAction;
 }
 
 export function judge(subjects: readonly Subject[], policy: Policy): Verdict {
@@ -51,6 +59,7 @@ export function judge(subjects: readonly Subject[], policy: Policy): Verdict {
     action: strictest.action,
     rule: strictest.rule,
     isAskedByRule,
+    isDeniedByPolicy: judgements.some(({ closed }) => closed === "deny"),
     opaque,
     parts: subjects.some(isOfLine) ? partsOf(judgements) : undefined,
     suggestions: canSuggest ? suggestionsFor(asked, policy.folders) : [],
@@ -62,22 +71,30 @@ function isStricter(one: RuleAction, other: RuleAction): boolean {
 }
 
 function judgeSubject(subject: Subject, policy: Policy): Judgement {
-  const { mode, rules } = policy;
+  const { mode, rules, ceiling } = policy;
+  const closed =
+    ceiling === undefined ? "allow" : actionOfMode(subject, { ...policy, mode: ceiling });
   const fitting = rules
     .filter((compiled) => fits(compiled, subject))
     .map(({ rule }) => rule)
     // A project must not open what its reader closed.
     .filter(
       ({ action, source }) => mode !== "readOnly" || action !== "allow" || source !== "project",
+    )
+    .filter(
+      (rule) =>
+        rule.action !== "allow" ||
+        closed === "allow" ||
+        (closed === "ask" && policy.granted?.has(rule) === true),
     );
   const rule = strictestRule(fitting);
   const action = rule?.action ?? actionOfMode(subject, policy);
-  if (subject.kind !== "opaque" || action !== "allow") return { subject, action, rule };
+  if (subject.kind !== "opaque" || action !== "allow") return { subject, action, rule, closed };
   // The part that is not understood may be what a rule forbids.
   const evaded = rules.find(isAboutParts)?.rule;
   return evaded === undefined
-    ? { subject, action, rule }
-    : { subject, action: "ask", rule: evaded };
+    ? { subject, action, rule, closed }
+    : { subject, action: "ask", rule: evaded, closed };
 }
 
 function strictestRule(rules: readonly SourcedRule[]): SourcedRule | undefined {

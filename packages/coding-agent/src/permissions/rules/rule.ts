@@ -56,6 +56,7 @@ export function describeRule({ tool, match, source }: SourcedRule): string {
     project: "the project's settings",
     session: "this session",
     host: "the program that runs this session",
+    policy: "the host's policy",
   };
   const what = match === undefined ? tool : `${tool} with "${match}"`;
   return `the rule for ${what} of ${places[source]}`;

@@ -1,6 +1,12 @@
 import { ToolError } from "@tau-agent/agent";
 import type { KeptCredentials } from "@tau-agent/models";
-import type { Approve, GetCredentials, RaiseBudget, SessionEvent } from "@tau-agent/rpc-protocol";
+import type {
+  Approve,
+  GetCredentials,
+  ManagedPolicy,
+  RaiseBudget,
+  SessionEvent,
+} from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "@tau-agent/system";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
@@ -24,6 +30,8 @@ export interface SubagentHostRequest {
   readonly traceparent: string | undefined;
   /** The sandbox of its tools, as in settings. */
   readonly sandbox: Readonly<Record<string, unknown>> | undefined;
+  /** What its session must not be able to widen. */
+  readonly policy: readonly ManagedPolicy[];
   /** Ends the host, even one that does not start up. */
   readonly signal: AbortSignal;
   /** A promise holds the subagent back until it settles. */
@@ -50,6 +58,7 @@ export interface ProcessRunnerOptions {
   readonly environment: Pick<ToolEnvironment, "environment" | "processes" | "sandbox">;
   /** The keys that the session is given. */
   readonly credentials: KeptCredentials;
+  readonly policy: readonly ManagedPolicy[];
 }
 
 export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
@@ -71,6 +80,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         variables,
         traceparent,
         sandbox,
+        policy: options.policy,
         signal,
         onEvent,
         approve,

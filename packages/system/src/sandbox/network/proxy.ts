@@ -8,7 +8,7 @@ import {
 import { connect, isIP, type ListenOptions, type LookupFunction, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Duplex } from "node:stream";
-import { allowsHost } from "./domain-list.ts";
+import { allowsHost } from "../policy/domain-list.ts";
 
 export interface ProxyRules {
   readonly domains: readonly string[];

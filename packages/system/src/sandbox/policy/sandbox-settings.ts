@@ -6,7 +6,9 @@ import {
   sandboxModes,
 } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
+import { isInside } from "../../base/files/isolated-tree.ts";
 import { readWord } from "../../settings/read-word.ts";
+import { coversDomain } from "./domain-list.ts";
 
 /** Which names a sandbox may reach over the network: none, any, or these. */
 type SandboxNetwork = "off" | "all" | readonly string[];
@@ -38,6 +40,22 @@ export interface SandboxFile {
   readonly value: unknown;
 }
 
+/** What a sandbox may be at most, whatever files and callers say. */
+export type SandboxCeiling = Pick<SandboxChange, "mode" | "write" | "network">;
+
+interface Places {
+  readonly cwd: string;
+  readonly homeDirectory: string;
+}
+
+/** A policy of the host over the sandbox, and what to do where more is asked for. */
+export interface SandboxLimit {
+  readonly ceiling: SandboxCeiling;
+  readonly places: Places;
+  /** Called with each member of a source that asks for more; may throw. */
+  readonly onExcess: (member: string, path: string | undefined) => void;
+}
+
 interface Problem {
   readonly field: string;
   readonly reason: string;
@@ -64,11 +82,21 @@ export const noSandbox: SandboxPolicy = {
  */
 export function settleSandbox(
   files: readonly SandboxFile[],
-  options: { readonly isProjectTrusted: boolean; readonly given?: SandboxChange | undefined },
+  options: {
+    readonly isProjectTrusted: boolean;
+    readonly given?: SandboxChange | undefined;
+    readonly limit?: SandboxLimit | undefined;
+  },
 ): { readonly policy: SandboxPolicy; readonly diagnostics: readonly Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
-  let policy = noSandbox;
-  if (options.given !== undefined) policy = joined(policy, readGiven(options.given));
+  const { limit } = options;
+  // What nobody else says is as the limit says.
+  let policy = joined(noSandbox, limit?.ceiling ?? {});
+  const join = (change: SandboxChange, path?: string): void => {
+    if (limit !== undefined) noteExcess(change, path, limit);
+    policy = joined(policy, change);
+  };
+  if (options.given !== undefined) join(readGiven(options.given));
   for (const { path, scope, value } of files) {
     const { change, problems } = readSandbox(value);
     const [problem] = problems;
@@ -80,9 +108,57 @@ export function settleSandbox(
     if (scope === "project") {
       // A limit that is not understood could be any; the closest one holds.
       policy = tightened(policy, problem === undefined ? change : { ...change, mode: "readOnly" });
-    } else if (options.given === undefined) policy = joined(policy, change);
+    } else if (options.given === undefined) join(change, path);
   }
-  return { policy, diagnostics };
+  return { policy: limit === undefined ? policy : limited(policy, limit), diagnostics };
+}
+
+/** Without a sandbox nothing that is managed runs, and nobody may say otherwise. */
+function isManaged({ mode = "off" }: SandboxCeiling): boolean {
+  return mode !== "off";
+}
+
+function noteExcess(
+  change: SandboxChange,
+  path: string | undefined,
+  { ceiling, places, onExcess }: SandboxLimit,
+): void {
+  const { mode, network, write, whenUnavailable = "refuse" } = change;
+  const isLoose = mode !== undefined && stricter(sandboxModes, mode, ceiling.mode) !== mode;
+  if (isLoose) onExcess("sandbox.mode", path);
+  else if (isManaged(ceiling) && whenUnavailable !== "refuse") onExcess("sandbox.mode", path);
+  if (network !== undefined && ceiling.network !== undefined) {
+    const common = commonNetwork(network, ceiling.network);
+    if (JSON.stringify(common) !== JSON.stringify(network)) onExcess("sandbox.network", path);
+  }
+  if (write?.some((each) => !isWritable(each, ceiling, places)) === true) {
+    onExcess("sandbox.write", path);
+  }
+}
+
+function isWritable(path: string, { write }: SandboxCeiling, places: Places): boolean {
+  const wanted = settingPath(path, places);
+  return write?.some((each) => isInside(settingPath(each, places), wanted)) ?? true;
+}
+
+function limited(policy: SandboxPolicy, { ceiling, places }: SandboxLimit): SandboxPolicy {
+  return {
+    ...policy,
+    mode: stricter(sandboxModes, policy.mode, ceiling.mode),
+    network: commonNetwork(policy.network, ceiling.network ?? "all"),
+    write: policy.write.filter((path) => isWritable(path, ceiling, places)),
+    whenUnavailable: isManaged(ceiling) ? "refuse" : policy.whenUnavailable,
+  };
+}
+
+/** Two limits as one that allows what both allow. */
+export function tightenCeiling(one: SandboxCeiling, other: SandboxCeiling): SandboxCeiling {
+  const { mode = other.mode, network = other.network, write = other.write } = one;
+  return {
+    mode: mode && stricter(sandboxModes, mode, other.mode),
+    network: network && commonNetwork(network, other.network ?? network),
+    write: write && (other.write ? write.filter((path) => other.write?.includes(path)) : write),
+  };
 }
 
 function readGiven(given: SandboxChange): SandboxChange {
@@ -193,14 +269,12 @@ function commonNetwork(own: SandboxNetwork, other: SandboxNetwork): SandboxNetwo
   if (own === "off" || other === "off") return "off";
   if (own === "all") return other;
   if (other === "all") return own;
-  return own.filter((domain) => other.includes(domain));
+  const common = own.filter((domain) => coversDomain(other, domain));
+  return [...new Set([...common, ...other.filter((domain) => coversDomain(own, domain))])];
 }
 
 /** A path of a setting as an absolute one. */
-export function settingPath(
-  path: string,
-  { cwd, homeDirectory }: { readonly cwd: string; readonly homeDirectory: string },
-): string {
+export function settingPath(path: string, { cwd, homeDirectory }: Places): string {
   if (path === "~") return homeDirectory;
   if (path.startsWith("~/")) return join(homeDirectory, path.slice(2));
   return isAbsolute(path) ? resolve(path) : resolve(cwd, path);

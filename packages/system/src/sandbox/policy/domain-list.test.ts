@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { allowsHost } from "./domain-list.ts";
+import { allowsHost, coversDomain } from "./domain-list.ts";
 
 it.each([
   [["example.com"], "example.com", true],
@@ -30,4 +30,16 @@ it("takes a name in any case, with or without the dot at its end", () => {
       expect(allowsHost([`*.${name}`], name)).toBe(false);
     }),
   );
+});
+
+it.each([
+  [["*.example.com"], "a.example.com", true],
+  [["*.example.com"], "*.a.example.com", true],
+  [["*.example.com"], "*.example.com", true],
+  [["*.a.example.com"], "*.example.com", false],
+  [["x.example.com"], "*.example.com", false],
+  [["*.0.0.1"], "127.0.0.1", false],
+  [["Example.com."], "example.COM", true],
+] as const)("%j covers all of %s: %s", (domains, domain, isCovered) => {
+  expect(coversDomain(domains, domain)).toBe(isCovered);
 });

@@ -11,6 +11,16 @@ export function allowsHost(domains: readonly string[], asked: string): boolean {
   });
 }
 
+/** Whether a list allows every name that one entry of another list allows. */
+export function coversDomain(domains: readonly string[], domain: string): boolean {
+  const asked = plainName(domain);
+  if (!asked.startsWith("*.")) return allowsHost(domains, asked);
+  return domains.some((each) => {
+    const wanted = plainName(each);
+    return wanted === "*" || (wanted.startsWith("*.") && asked.endsWith(wanted.slice(1)));
+  });
+}
+
 /** In lower case, without a dot at the end and the brackets of IPv6. */
 function plainName(name: string): string {
   return name
