@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import weakref
@@ -27,7 +28,7 @@ from .process import HostProcess
 from .protocol import Attachment, ExtensionUiRequest, HostInfo, ImageInput
 from .rebuild import MessageRebuilder
 from .remote import Connecting, RemoteHost, find_token
-from .options import host_words
+from .options import Policy, host_words, policies_of
 from .run import MAYBE_LAST, PromptRun
 from .ui import UiHandler, is_dialog, show
 
@@ -66,6 +67,7 @@ class TauClient(CommandMethods):
         tools: Sequence[str] | None = None,
         extensions: Sequence[str | os.PathLike[str]] = (),
         permissions: Literal["all", "ask", "acceptEdits", "readOnly"] | None = None,
+        policy: Policy | Sequence[Policy] | None = None,
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str | None] | None = None,
         stream: Literal["delta", "full"] = "delta",
@@ -93,6 +95,8 @@ class TauClient(CommandMethods):
         `tools`: the names of the tools the model may call; all by default.
         `extensions`: paths of extensions to load.
         `permissions`: what tools may do without being asked about.
+        `policy`: what its sessions may at most, whatever settings, projects, extensions and commands
+          say; several narrow each other. A host that does not hold to it is not used.
         `env`: added to the environment of this process; None takes a variable away.
         `stream`: how replies travel. Events are the same either way; "full" gives each
           `message_update` a message of its own, at a cost.
@@ -112,7 +116,10 @@ class TauClient(CommandMethods):
         `on_stderr`: gets the host's stderr as it comes.
         `client_info`: name and version, told to the host.
         """
-        words = host_words(provider, model, fallback_models, session, tools, extensions, permissions)
+        self._policies = policies_of(policy)
+        words = host_words(
+            provider, model, fallback_models, session, tools, extensions, permissions, self._policies
+        )
         self._command = _whole_command(command, [*words, *args])
         self._cwd = cwd
         self._env = dict(env or {})
@@ -228,10 +235,22 @@ class TauClient(CommandMethods):
         try:
             await self._process.start(self._command, self._cwd, self._env)
             await self._initialize()
+            await self._confirm_policy()
             await self._register_tools()
         except BaseException:
             await self._process.stop(0)
             raise
+
+    async def _confirm_policy(self) -> None:
+        """A host that does not hold to the policy must not get work."""
+        if not self._policies:
+            return
+        try:
+            given = (await self._send("get_policy", {}))["given"]
+        except RpcError as error:
+            raise _policy_refused("it knows no policies") from error
+        if not all(json.loads(json.dumps(each)) in given for each in self._policies):
+            raise _policy_refused("its policies do not include it")
 
     async def close(self) -> None:
         """Ends the host: closes its input, then SIGTERM, then SIGKILL; returns when it is gone.
@@ -657,6 +676,12 @@ class TauClient(CommandMethods):
             task.cancel()
         self._requests.end()
         self._tools.end()
+
+
+
+def _policy_refused(why: str) -> RpcError:
+    text = f"The host does not run with the policy of this client: {why}. Let its command pass --policy on"
+    return RpcError(text, command="get_policy", code="policy_denied")
 
 
 _Word = str | os.PathLike[str]

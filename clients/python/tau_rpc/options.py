@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Policy = Mapping[str, Any]
 
 
 def host_words(
@@ -14,6 +18,7 @@ def host_words(
     tools: Sequence[str] | None,
     extensions: Sequence[str | os.PathLike[str]],
     permissions: str | None,
+    policies: Sequence[Policy] = (),
 ) -> list[str]:
     """The words for the options that are given."""
     named = {"--provider": provider, "--model": model, "--permission-mode": permissions}
@@ -30,4 +35,13 @@ def host_words(
         words += ["--tools", ",".join(tools)] if tools else ["--no-tools"]
     for path in extensions:
         words += ["--extension", os.fspath(path)]
+    for policy in policies:
+        words += ["--policy", json.dumps(policy)]
     return words
+
+
+def policies_of(policy: Policy | Sequence[Policy] | None) -> list[Policy]:
+    """The policies as a list."""
+    if policy is None:
+        return []
+    return [policy] if isinstance(policy, Mapping) else list(policy)

@@ -1,4 +1,4 @@
-import { withReadOnly } from "@tau-agent/agent";
+import { type AgentTool, withReadOnly } from "@tau-agent/agent";
 import { createStream, type StreamFunction } from "@tau-agent/ai";
 import { McpPool } from "@tau-agent/mcp";
 import { noteModel, resumedModel, type SessionLog } from "@tau-agent/sessions/log";
@@ -98,23 +98,9 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   const toolEnvironment = createToolEnvironment(draft, telemetry);
   const jobs = createJobs(draft, toolEnvironment);
   const tasks = createTasks(draft, toolEnvironment);
-  const tools = new ToolSet({
-    builtIn: [...createTools(toolEnvironment, jobs), ...tasks.tools],
-    custom: options.customTools?.map(withReadOnly),
-    selection: options.tools,
-    settings,
-    search: createToolSearch(draft),
-    caller: createTool(callToolTool, {}),
-    onDemand: jobToolNames,
-    onRewrite: [createReadEntry(draft)],
-    isAllowed: policy && ((name) => policy.allowsTool(name)),
-  });
+  const builtIn = [...createTools(toolEnvironment, jobs), ...tasks.tools];
+  const tools = createToolSet(draft, builtIn);
   const opened = extensions?.opened;
-  if (opened) tools.offer("extension", opened.tools, opened.inactiveTools);
-  diagnostics.push(
-    ...toolDiagnostics(tools, options, opened !== undefined),
-    ...leftOutByPolicy(policy, settings, opened?.tools),
-  );
   const mcp = createMcp(draft, toolEnvironment);
   const rules = createRules(draft, resources);
   const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
@@ -177,6 +163,28 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     resources.readAhead();
   }
   return { session, parts };
+}
+
+function createToolSet(draft: SessionDraft, builtIn: readonly AgentTool[]): ToolSet {
+  const { options, settings, extensions, diagnostics, policy } = draft.surroundings;
+  const tools = new ToolSet({
+    builtIn,
+    custom: options.customTools?.map(withReadOnly),
+    selection: options.tools,
+    settings,
+    search: createToolSearch(draft),
+    caller: createTool(callToolTool, {}),
+    onDemand: jobToolNames,
+    onRewrite: [createReadEntry(draft)],
+    isAllowed: policy && ((name) => policy.allowsTool(name)),
+  });
+  const opened = extensions?.opened;
+  if (opened) tools.offer("extension", opened.tools, opened.inactiveTools);
+  diagnostics.push(
+    ...toolDiagnostics(tools, options, opened !== undefined),
+    ...leftOutByPolicy(policy, settings, opened?.tools),
+  );
+  return tools;
 }
 
 function nameSession(log: SessionLog, name: string | undefined): void {

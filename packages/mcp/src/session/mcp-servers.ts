@@ -60,8 +60,6 @@ export class McpServers {
   #isStopped = false;
   #added: readonly McpServerConfig[] = [];
   #errors: readonly string[] = [];
-  /** Names that the host's policy leaves out. */
-  readonly #refused = new Set<string>();
   readonly #notes: ServerNotes;
   #startedAt = 0;
   #isEnded = false;
@@ -254,11 +252,11 @@ export class McpServers {
 
   /** Starts and stops servers until they are the configured ones. */
   async #apply(): Promise<void> {
-    const { only } = this.#environment;
+    const { only, allows } = this.#environment;
     const configured = [...this.#registered, ...this.#configured].filter(
       ({ name }) => !this.#isStopped && (only === undefined || only.includes(name)),
     );
-    const wanted = [...configured, ...this.#added].filter((config) => this.#isAllowed(config));
+    const wanted = [...configured, ...this.#added].filter(({ name }) => allows?.(name) !== false);
     const configs = new Map(wanted.map((config) => [config.name, config]));
     const before = this.#servers;
     this.#servers = new Map(
@@ -273,16 +271,6 @@ export class McpServers {
     for (const server of kept) server.start();
     this.#updateTools();
     await Promise.all([...before.values()].filter((s) => !kept.has(s)).map((s) => s.stop()));
-  }
-
-  #isAllowed({ name }: McpServerConfig): boolean {
-    if (this.#environment.allows?.(name) !== false) return true;
-    if (!this.#refused.has(name)) {
-      const message = `mcpServers is limited by the host's policy: the server ${name} is left out.`;
-      this.#environment.note({ severity: "warning", code: "policy_denied", message });
-    }
-    this.#refused.add(name);
-    return false;
   }
 
   #create(config: McpServerConfig): McpServer {

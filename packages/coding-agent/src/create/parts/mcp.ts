@@ -1,6 +1,7 @@
 import { McpAccess, McpPool, type McpServers, type SampledContext } from "@tau-agent/mcp";
 import { createCommandRunner } from "@tau-agent/models";
 import { type ToolEnvironment, VERSION } from "@tau-agent/system";
+import { droppedByPolicy } from "../../policy/policy-denied.ts";
 import type { SessionParts } from "../../session/session-parts.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
@@ -46,7 +47,11 @@ async function createServers(
       requests,
       tools: inputs.tools,
       only: options.mcp?.only,
-      allows: policy && ((name) => policy.allowsServer(name)),
+      allows: (name) => {
+        if (policy?.allowsServer(name) !== false) return true;
+        problems.noteOnce(droppedByPolicy("mcpServers", `The server ${name} is left out.`));
+        return false;
+      },
       contextWindow: () => models.model?.contextWindow,
       promptId: () => origins.current,
       emit: (event) => void emit(event),
