@@ -25,14 +25,15 @@ export const layers: readonly Layers[] = [
   {
     root: system,
     floors: [
-      ["base", "images", "shell-lines"],
+      ["base", "documents", "images", "shell-lines"],
       ["settings", "processes", "host-requests"],
       ["keys", "sandbox", "structured-output"],
-      ["workspaces"],
+      ["web", "workspaces"],
     ],
     looseFiles: ["index.ts"],
     contents: {
       base: "diagnostics, the event bus, reading and writing files",
+      documents: "pages and PDFs as text, read in a thread of their own",
       "host-requests":
         "the registry of open questions to the client, with ids, deadlines and replay",
       images: "what an image is, and how it becomes one that a model reads",
@@ -42,6 +43,7 @@ export const layers: readonly Layers[] = [
       settings: "settings files and their schema",
       "shell-lines": "what a line of bash consists of",
       "structured-output": "replies that have to fit a JSON Schema",
+      web: "the way to addresses that models and clients name",
       workspaces: "where tools act: this machine as a workspace, and what workspaces share",
     },
   },
@@ -177,6 +179,7 @@ export const layers: readonly Layers[] = [
         "read-entry",
         "todo-write",
         "tool-search",
+        "web-fetch",
         "write",
       ],
     ],

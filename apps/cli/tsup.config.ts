@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
 import { leanSdks } from "../../packages/ai/bundling/lean-sdks.ts";
 import { licences } from "../../packages/ai/bundling/licences.ts";
-import { exportsOfCommonJs } from "../../packages/ai/bundling/named-exports.ts";
+import { exportsOfCommonJs, namedExports } from "../../packages/ai/bundling/named-exports.ts";
+import { smallTurndown } from "../../packages/ai/bundling/small-turndown.ts";
 import { straightThroughDoors } from "../../packages/ai/bundling/straight-through-doors.ts";
 import { builtinsOnDemand } from "./bundling/builtins-on-demand.ts";
 
@@ -97,8 +98,8 @@ const program: Options = {
     cpSync(data, new URL("dist/conformance/", import.meta.url), { recursive: true });
   },
   removeNodeProtocol: false,
-  noExternal: [/^(?!node:|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti|undici)/],
-  external: [/^@vscode\/ripgrep/, /^@silvia-odwyer\/photon-node/, /^jiti/, /^undici/],
+  noExternal: [/^(?!node:|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti|undici|unpdf)/],
+  external: [/^@vscode\/ripgrep/, /^@silvia-odwyer\/photon-node/, /^jiti/, /^undici/, /^unpdf/],
   esbuildPlugins: [
     yamlAsModule,
     leanSdks,
@@ -109,6 +110,23 @@ const program: Options = {
   ],
   esbuildOptions(options) {
     options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
+    options.legalComments = "external";
+  },
+};
+
+/** What reads documents in a thread of its own, beside the program that starts it. */
+const documentWorker: Options = {
+  entry: { "document-worker": "../../packages/system/src/documents/document-worker.ts" },
+  format: "esm",
+  target: "node22",
+  platform: "node",
+  splitting: true,
+  minify: true,
+  removeNodeProtocol: false,
+  noExternal: [/^(?!node:|unpdf)/],
+  external: [/^unpdf/],
+  esbuildPlugins: [namedExports, smallTurndown, licences("dist/DOCUMENT-WORKER-LICENSES.txt")],
+  esbuildOptions(options) {
     options.legalComments = "external";
   },
 };
@@ -143,4 +161,4 @@ const execServer: Options = {
   },
 };
 
-export default defineConfig([program, execServer]);
+export default defineConfig([program, documentWorker, execServer]);

@@ -2,6 +2,7 @@ import { defineConfig } from "tsup";
 import { inlineDeclarations } from "../ai/bundling/inline-declarations.ts";
 import { licences } from "../ai/bundling/licences.ts";
 import { namedExports } from "../ai/bundling/named-exports.ts";
+import { smallTurndown } from "../ai/bundling/small-turndown.ts";
 import { straightThroughDoors } from "../ai/bundling/straight-through-doors.ts";
 
 /** Private packages: npm has none of them, so their code and declarations are in the bundle. */
@@ -9,7 +10,7 @@ const parts = ["export-html", "mcp", "models", "system", "worktrees"];
 
 /** What stays a package: files of their own, modules that a program shares with the library, and types. */
 const packages =
-  /^(?:node:|@tau-agent\/(?:rpc-protocol|ai|agent|sessions)|zod|@modelcontextprotocol\/client|@opentelemetry\/api|jiti|undici|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/;
+  /^(?:node:|@tau-agent\/(?:rpc-protocol|ai|agent|sessions)|zod|@modelcontextprotocol\/client|@opentelemetry\/api|jiti|undici|unpdf|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/;
 
 // Declarations come from `tsc -b`. All other packages are bundled: what
 // is used of them is a small part, and they would be most of an install.
@@ -19,6 +20,8 @@ export default defineConfig({
     "host-modules": "src/pi-modules/host-modules.ts",
     "session-store": "src/session-store.ts",
     workspace: "src/workspace.ts",
+    // Beside whatever starts it.
+    "document-worker": "../system/src/documents/document-worker.ts",
   },
   format: "esm",
   target: "node22",
@@ -36,6 +39,7 @@ export default defineConfig({
   esbuildPlugins: [
     straightThroughDoors({ packages: parts }),
     namedExports,
+    smallTurndown,
     licences("dist/THIRD-PARTY-LICENSES.txt"),
   ],
   esbuildOptions(options) {

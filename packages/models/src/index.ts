@@ -24,7 +24,7 @@ export type { LoginMethod, LoginPage } from "./logins/login-definition.ts";
 export type { LoginRequest, Logins } from "./logins/logins.ts";
 export { ModelSelection } from "./model-selection.ts";
 export { correctedName, nearMatches } from "./near-matches.ts";
-export { proxiedFetch } from "./proxied-fetch.ts";
+export { proxiedFetch, proxyFinder } from "./proxied-fetch.ts";
 export type { RefreshedProvider, RefreshOptions } from "./refresh-models.ts";
 export { refreshModels } from "./refresh-models.ts";
 export { ModelRegistry } from "./registry.ts";

@@ -33,6 +33,35 @@ export function proxiedFetch(source: ProxySource): () => Promise<Fetch | undefin
   };
 }
 
+/**
+ * Returns what says through which proxy an address is reached; undefined for none.
+ *
+ * @returns throws {@link SessionError} `invalid_option` if the proxy's address is invalid
+ */
+export function proxyFinder(source: ProxySource): (target: URL) => URL | undefined {
+  return (target) => {
+    const plan = planOf(source);
+    if (plan === undefined || isLoopback(target.hostname) || isException(target, plan.noProxy)) {
+      return undefined;
+    }
+    const proxy = target.protocol === "https:" ? plan.httpsProxy : plan.httpProxy;
+    return proxy === undefined ? undefined : new URL(proxy);
+  };
+}
+
+/** Whether a host is one that no proxy is used for: `name`, `.name` and `*.name`, each with a port or not. */
+function isException({ hostname, port, protocol }: URL, noProxy: string): boolean {
+  const host = hostname.toLowerCase().replace(/\.$/, "");
+  const own = port || (protocol === "https:" ? "443" : "80");
+  return noProxy.split(",").some((entry) => {
+    const [, name = "", of] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+    if (name === "" || (of !== undefined && of !== own)) return false;
+    if (name === "*") return true;
+    const below = name.replace(/^\*/, "");
+    return below.startsWith(".") ? host.endsWith(below) : host === below;
+  });
+}
+
 function planOf({ environment, setting }: ProxySource): ProxyPlan | undefined {
   const variable = (name: string): string | undefined =>
     environment[name.toLowerCase()]?.trim() || environment[name]?.trim() || undefined;

@@ -54,6 +54,7 @@ export {
 } from "./base/files/rule-glob.ts";
 export { systemReason } from "./base/files/system-reason.ts";
 export { writeFileAtomic } from "./base/files/write-file.ts";
+export type { FetchForeign, ForeignReply, WebAccess } from "./base/foreign-request.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
 export { isLoopback } from "./base/is-loopback.ts";
 export { isRunning } from "./base/is-running.ts";
@@ -66,6 +67,7 @@ export { VERSION } from "./base/version.ts";
 export { within } from "./base/within.ts";
 export { withoutTrailing } from "./base/without-trailing.ts";
 export { escapeXml } from "./base/xml.ts";
+export type { DocumentAnswer } from "./documents/document-task.ts";
 export {
   credentialsOfClient,
   credentialsOfFunction,
@@ -128,6 +130,7 @@ export {
   truncateLine,
   truncateTail,
 } from "./processes/truncate.ts";
+export { allowsHost } from "./sandbox/network/domain-list.ts";
 export type { SandboxParts } from "./sandbox/open-sandbox.ts";
 export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";
 export { type SandboxChange, tightenCeiling } from "./sandbox/policy/sandbox-settings.ts";
@@ -144,6 +147,9 @@ export { readAnswerSchema } from "./structured-output/answer-schema.ts";
 export type { OutputResult } from "./structured-output/output-answer.ts";
 export { OUTPUT_REMINDER, OutputAnswer } from "./structured-output/output-answer.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
+export { createFetchForeign } from "./web/fetch-foreign.ts";
+export { hostOf } from "./web/foreign-connection.ts";
+export { ForeignError } from "./web/foreign-error.ts";
 export { searchByListing } from "./workspaces/common/list-search.ts";
 export { LocalFiles } from "./workspaces/local/local-files.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";

@@ -147,7 +147,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       jobs,
       rewind: createRewind(draft, toolEnvironment),
       ...sessionTexts(draft, { resources, mcp, textCommands }),
-      userInput: createUserInput({ resources, settings, fetch: surroundings.fetch, mcp }),
+      userInput: createUserInput({ resources, settings, toolEnvironment, mcp }),
       environment: currentEnvironment,
       ...sessionFolders(draft, resources),
     }),

@@ -1,4 +1,4 @@
-import { readShellLine } from "@tau-agent/system";
+import { hostOf, readShellLine } from "@tau-agent/system";
 import { asOwnFile, type IsolatedCopy, isOriginal } from "./isolated-paths.ts";
 import { type RealPaths, realPathsHere, withSlashes } from "./real-paths.ts";
 import type { CallPath, Subject, ToolTraits } from "./rules/subject.ts";
@@ -31,6 +31,9 @@ export async function subjectsOf(
 ): Promise<readonly Subject[]> {
   if (tool.name === "bash" && typeof input.command === "string") {
     return subjectsOfLine(input.command, tool, context);
+  }
+  if (tool.name === "web_fetch" && typeof input.url === "string" && URL.canParse(input.url)) {
+    return [{ kind: "host", tool, host: hostOf(new URL(input.url)) }];
   }
   const path = pathOf(tool, input, isBuiltIn);
   if (path === undefined) return [{ kind: "call", tool }];

@@ -27,6 +27,7 @@ it("makes the tools in a fixed order with names that types know", () => {
     "job_output",
     "job_kill",
     "list_jobs",
+    "web_fetch",
   ]);
   expectTypeOf<BuiltinToolName>().toEqualTypeOf<
     | "read"

@@ -11,6 +11,7 @@ import { lsTool } from "./ls/definition.ts";
 import { readTool } from "./read/definition.ts";
 import { todoWriteTool } from "./todo-write/definition.ts";
 import { withWayOut } from "./way-out.ts";
+import { webFetchTool } from "./web-fetch/definition.ts";
 import { writeTool } from "./write/definition.ts";
 
 // The order is part of the request prefix that vendors cache.
@@ -26,6 +27,7 @@ const rows = [
   jobOutputTool,
   jobKillTool,
   listJobsTool,
+  webFetchTool,
 ] as const;
 
 /** Name of a built-in tool that needs nothing but its environment. */

@@ -3,6 +3,7 @@ import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import { starMatcher } from "@tau-agent/system";
 import { jobToolNames } from "./jobs/definition.ts";
+import { webFetchName } from "./web-fetch/definition.ts";
 
 /** Which tools are active. */
 export interface ToolSelection {
@@ -44,13 +45,15 @@ export function selectTools({
 }: SelectableTools): { tools: AgentTool[]; all: AgentTool[]; diagnostics: Diagnostic[] } {
   if (selection.none) return { tools: [], all: [], diagnostics: [] };
   const replacements = new Map(custom.map((tool) => [tool.name, tool]));
-  const own = selection.noBuiltIn ? [] : builtIn;
+  const patterns = selection.only ?? settings.get("defaultTools");
+  const isWanted = ({ name }: AgentTool) =>
+    name !== webFetchName || settings.get("web.fetch") || isNamed(name, patterns);
+  const own = selection.noBuiltIn ? [] : builtIn.filter(isWanted);
   const names = new Set(own.map((tool) => tool.name));
   const all = [
     ...own.map((tool) => replacements.get(tool.name) ?? tool),
     ...custom.filter((tool) => !names.has(tool.name)),
   ];
-  const patterns = selection.only ?? settings.get("defaultTools");
   const diagnostics = unknownNames(
     [...(patterns ?? []), ...(selection.exclude ?? [])].filter(
       (pattern) => isAllowed?.(pattern.replace(/^[+-]/, "")) !== false,
@@ -65,6 +68,11 @@ export function selectTools({
     all,
     diagnostics,
   };
+}
+
+/** Whether a pattern is the whole name; `*` does not add what is off by default. */
+function isNamed(name: string, patterns: readonly string[] = []): boolean {
+  return patterns.some((pattern) => pattern.replace(/^\+/, "") === name);
 }
 
 /** Whatever the patterns name, the tools for jobs come with bash, unless they are taken away. */

@@ -1,4 +1,4 @@
-import type { SettingsStore } from "@tau-agent/system";
+import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import type { PromptResources } from "../resources/resources.ts";
 import { UserInput, type UserInputOptions } from "./input.ts";
 
@@ -10,13 +10,12 @@ type ReadResource = NonNullable<UserInputOptions["readResource"]>;
 export function createUserInput({
   resources,
   settings,
-  fetch,
+  toolEnvironment,
   mcp,
 }: {
   readonly resources: PromptResources;
   readonly settings: SettingsStore;
-  /** The `fetch` that uses the user's proxy, if there is one. */
-  readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
+  readonly toolEnvironment: Pick<ToolEnvironment, "web">;
   /** Expands the prompts of MCP servers, and reads their resources. */
   readonly mcp?:
     | { expand(text: string): ReturnType<ExpandRemote>; readonly attach: ReadResource }
@@ -26,7 +25,7 @@ export function createUserInput({
     expand: (text) => resources.expand(text),
     expandRemote: mcp && ((text) => mcp.expand(text)),
     readResource: mcp && ((resource) => mcp.attach(resource)),
-    fetch: async (...request) => ((await fetch()) ?? globalThis.fetch)(...request),
+    fetch: toolEnvironment.web?.fetch,
     prepareImage: async (image) => {
       const { preparePromptImage } = await import("./prompt-image.ts");
       return preparePromptImage(image, { resizes: settings.get("images.autoResize") });

@@ -7,6 +7,7 @@ import type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import { contentText, errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { FetchForeign } from "@tau-agent/system";
 import { fetchImage } from "./fetch-image.ts";
 
 /** What a user sends along with text. */
@@ -31,8 +32,8 @@ export interface UserInputOptions {
     | undefined;
   /** Checks an image and scales it down if needed; throws a readable reason. */
   readonly prepareImage: (image: ImageContent) => Promise<ImageContent>;
-  /** Fetches an image from a URL; the global `fetch` by default. */
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Fetches an image from a URL. */
+  readonly fetch?: FetchForeign | undefined;
 }
 
 /** Makes user messages from what clients send. */

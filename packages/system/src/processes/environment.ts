@@ -1,6 +1,7 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { FileQueue } from "../base/files/file-queue.ts";
 import type { ProtectedFiles } from "../base/files/protected-files.ts";
+import type { WebAccess } from "../base/foreign-request.ts";
 import type { OutputMask } from "./output-mask.ts";
 import type { ProcessOutcome } from "./process.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
@@ -75,6 +76,8 @@ export interface ToolEnvironment {
   readonly inheritKeys?: boolean | undefined;
   /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */
   readonly bashTimeoutMs?: number | undefined;
+  /** The way to web pages; undefined for tools without a session. */
+  readonly web?: WebAccess | undefined;
   /** Whether the current model reads images; default yes. */
   readonly modelSupportsImages?: (() => boolean) | undefined;
 }

@@ -1,12 +1,7 @@
 import { isJsonObject, type JsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import {
-  foreignKeys,
-  isSettingKey,
-  type SettingKey,
-  settingKeys,
-  settingsTable,
-} from "./schema.ts";
+import { foreignKeys } from "./foreign-keys.ts";
+import { isSettingKey, type SettingKey, settingKeys, settingsTable } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
 export type SettingsLayer = ReadonlyMap<SettingKey, unknown>;

@@ -276,6 +276,13 @@ export const settingsTable = {
     "Proxy for requests to models; by default from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY.",
   ),
 
+  "web.fetch": flag(false, "Whether the model may fetch web pages, with the tool web_fetch."),
+  "web.allow": list(
+    [],
+    "Hosts, as example.com or *.example.com, that the host fetches although their addresses are not on the public internet, or through a proxy.",
+    { scope: "user" },
+  ),
+
   extensions: resources("Extension files, folders or patterns."),
   skills: resources("Skill files or folders."),
   prompts: resources("Prompt template files or folders."),
@@ -377,17 +384,6 @@ export type SettingValue<K extends SettingKey> = SettingValueOf<(typeof settings
 export type SettingValues = { [K in SettingKey]?: SettingValue<K> | undefined };
 /** A setting whose lists in both files are combined. */
 export type ResourceKey = "extensions" | "skills" | "prompts";
-
-/** Terminal settings of other pi-compatible hosts in the same file: unused here, but not mistakes. */
-export const foreignKeys: ReadonlySet<string> = new Set(
-  `$schema theme themes hideThinkingBlock quietStartup lastChangelogVersion collapseChangelog
-  doubleEscapeAction treeFilterMode editorPaddingX autocompleteMaxVisible showHardwareCursor terminal
-  markdown keybindings npmCommand websocketConnectTimeoutMs enableInstallTelemetry
-  externalEditor statusLine symbolPreset colorBlindMode setupVersion extensionChangelogVersions
-  sessionShareDestination showCacheMissNotices selfUpdateCommand enableAnalytics trackingId deviceId
-  outputPad warnings codemode cacheWarming tuiMode websockets fullscreenExitOutput
-  fullscreenScrollbar fullscreenCopyOnSelect fullscreenWheelScrollLines`.split(/\s+/),
-);
 
 export const settingKeys: readonly string[] = Object.keys(settingsTable);
 

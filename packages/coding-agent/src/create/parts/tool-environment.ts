@@ -8,15 +8,18 @@ import {
   type LocalWorkspace,
   ProtectedFiles,
   type ToolEnvironment,
+  type WebAccess,
 } from "@tau-agent/system";
 import { ClosedPaths } from "../../permissions/closed-paths.ts";
 import { isolatedCopyOf } from "../../permissions/isolated-paths.ts";
 import { realPathsIn } from "../../permissions/real-paths.ts";
+import { VisitedHosts } from "../../permissions/visited-hosts.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
 import { localWorkspace } from "../../tools/common/local-place.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 import type { SessionDraft } from "./session-draft.ts";
+import { createWebAccess } from "./web-access.ts";
 
 export function createToolEnvironment(
   draft: SessionDraft,
@@ -28,6 +31,8 @@ export function createToolEnvironment(
   const { agentDirectory } = places;
   const { keys } = draft;
   let closed: ClosedPaths | undefined;
+  let visited: VisitedHosts | undefined;
+  let web: WebAccess | undefined;
   const protectedFiles = new ProtectedFiles(agentDirectory, keyFileNames, places.secretFiles);
   const shellPath = settings.get("shellPath");
   const isManaged = (policy?.merged.sandbox?.mode ?? "off") !== "off";
@@ -74,6 +79,13 @@ export function createToolEnvironment(
     closedBelow(tool, root) {
       closed ??= new ClosedPaths(permissions, this, realPathsIn(this));
       return closed.below(tool, root);
+    },
+    get web() {
+      web ??= createWebAccess(draft.surroundings, () => {
+        visited ??= new VisitedHosts(permissions, this, realPathsIn(this));
+        return visited;
+      });
+      return web;
     },
     get namedVariables() {
       return keys.known.read().namedVariables;

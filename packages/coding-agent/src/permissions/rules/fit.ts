@@ -1,5 +1,11 @@
 import type { SourcedRule } from "@tau-agent/rpc-protocol";
-import { commandMatcher, type Matcher, nameMatcher, pathMatcher } from "@tau-agent/system";
+import {
+  allowsHost,
+  commandMatcher,
+  type Matcher,
+  nameMatcher,
+  pathMatcher,
+} from "@tau-agent/system";
 import type { RuleFolders, Subject } from "./subject.ts";
 
 export interface CompiledRule {
@@ -8,6 +14,7 @@ export interface CompiledRule {
   readonly fitsAll: boolean;
   readonly fitsCommand: Matcher;
   readonly fitsPath: Matcher;
+  readonly fitsHost: Matcher;
 }
 
 /**
@@ -34,6 +41,7 @@ export function compileRule(
       commands ??= commandMatcher(match);
       return commands(text);
     },
+    fitsHost: (host) => allowsHost([match], host),
     fitsPath: (path) => {
       paths ??= bases.map((base) => fromFolder(match, base, folders.homeDirectory));
       return paths.some((fits) => fits(path));
@@ -67,7 +75,7 @@ function slashed(folder: string): string {
  * must fit the file that is really meant, and the command as it is written.
  */
 export function fits(compiled: CompiledRule, subject: Subject): boolean {
-  const { rule, fitsTool, fitsAll, fitsCommand, fitsPath } = compiled;
+  const { rule, fitsTool, fitsAll, fitsCommand, fitsPath, fitsHost } = compiled;
   if (!fitsTool(subject.tool.name)) return false;
   if (fitsAll) return true;
   const isAllow = rule.action === "allow";
@@ -76,6 +84,8 @@ export function fits(compiled: CompiledRule, subject: Subject): boolean {
       return isAllow
         ? subject.paths.every(({ real, isOriginal }) => !isOriginal && fitsPath(real))
         : subject.paths.some(({ given, real }) => fitsPath(given) || fitsPath(real));
+    case "host":
+      return fitsHost(subject.host);
     case "command": {
       const { text, baseText } = subject;
       if (fitsCommand(text)) return true;

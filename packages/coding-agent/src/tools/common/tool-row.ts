@@ -26,7 +26,13 @@ type Run<Arguments, Environment> = (
 interface RowParts<Name extends string, Environment>
   extends Pick<
     AgentTool,
-    "isReadOnly" | "promptSnippet" | "promptGuidelines" | "prepareArguments" | "callsByName"
+    | "isReadOnly"
+    | "isParallel"
+    | "openWorld"
+    | "promptSnippet"
+    | "promptGuidelines"
+    | "prepareArguments"
+    | "callsByName"
   > {
   readonly name: Name;
   /** Text for the model; where it depends on the session, a function that is called once for each. */

@@ -1,0 +1,14 @@
+import { createRequire } from "node:module";
+import type { Options } from "tsup";
+
+type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
+
+/** Takes the build of turndown without a parser: it is handed parsed pages. */
+export const smallTurndown: Plugin = {
+  name: "small-turndown",
+  setup(build) {
+    const { resolve } = createRequire(new URL("../../system/package.json", import.meta.url));
+    const path = resolve("turndown/lib/turndown.browser.es.js");
+    build.onResolve({ filter: /^turndown$/ }, () => ({ path }));
+  },
+};

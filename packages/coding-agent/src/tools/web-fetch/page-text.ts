@@ -1,0 +1,55 @@
+import { ToolError } from "@tau-agent/agent";
+import type { ForeignReply } from "@tau-agent/system";
+import { pdfPages } from "../common/pdf-pages.ts";
+
+const textTypes =
+  /^(?:text\/|application\/(?:.*\+)?(?:json|xml|javascript|yaml|x-yaml|toml|x-sh|x-ndjson)$)/;
+const htmlTypes = /^(?:text\/html|application\/xhtml\+xml)$/;
+/** How much of a page is searched for the name of its encoding. */
+const headBytes = 1024;
+
+/** The text of an answer: the main part of a page, the pages of a PDF, anything else that is text as it is. */
+export async function pageText(reply: ForeignReply, signal: AbortSignal): Promise<string> {
+  const { body, contentType, url } = reply;
+  const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (body.length === 0) return "(empty)";
+  if (type === "application/pdf" || body.subarray(0, 5).toString("latin1") === "%PDF-") {
+    const read = await pdfPages({ bytes: body }, signal);
+    if (typeof read === "string") throw new ToolError(`Cannot read the PDF at ${url}: ${read}.`);
+    return read.text;
+  }
+  const text = decoded(body, contentType);
+  const isPage =
+    htmlTypes.test(type) || (type === "" && /^\s*<(?:!doctype html|html)[\s>]/i.test(text));
+  if (isPage) return mainPart(text, url, signal);
+  if (textTypes.test(type) || (type === "" && !body.includes(0))) return text;
+  throw new ToolError(`${url} is ${type || "binary data"}, not a page, text or PDF.`);
+}
+
+async function mainPart(html: string, url: string, signal: AbortSignal): Promise<string> {
+  const { readDocument } = await import("@tau-agent/system/read-document");
+  const read = await readDocument({ kind: "html", html, url }, signal);
+  if (read.kind === "failed")
+    throw new ToolError(`Cannot read the page at ${url}: ${read.reason}.`);
+  if (read.kind !== "page") throw new Error("A page was read as something else");
+  const title = read.title === "" ? "" : `Title: ${read.title}\n\n`;
+  return `${title}${read.markdown === "" ? "(no text)" : read.markdown}`;
+}
+
+/** In the encoding that the header, the first bytes or the page itself name; UTF-8 otherwise. */
+function decoded(body: Buffer, contentType: string): string {
+  const head = body.subarray(0, headBytes).toString("latin1");
+  const marks = [
+    ["\xEF\xBB\xBF", "utf-8"],
+    ["\xFF\xFE", "utf-16le"],
+    ["\xFE\xFF", "utf-16be"],
+  ] as const;
+  const marked = marks.find(([mark]) => head.startsWith(mark))?.[1];
+  const named = /charset\s*=\s*["']?([\w:-]+)/i;
+  const label = marked ?? named.exec(contentType)?.[1] ?? named.exec(head)?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(label).decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}

@@ -1,0 +1,10 @@
+/** Terminal settings of other pi-compatible hosts in the same file: unused here, but not mistakes. */
+export const foreignKeys: ReadonlySet<string> = new Set(
+  `$schema theme themes hideThinkingBlock quietStartup lastChangelogVersion collapseChangelog
+  doubleEscapeAction treeFilterMode editorPaddingX autocompleteMaxVisible showHardwareCursor terminal
+  markdown keybindings npmCommand websocketConnectTimeoutMs enableInstallTelemetry
+  externalEditor statusLine symbolPreset colorBlindMode setupVersion extensionChangelogVersions
+  sessionShareDestination showCacheMissNotices selfUpdateCommand enableAnalytics trackingId deviceId
+  outputPad warnings codemode cacheWarming tuiMode websockets fullscreenExitOutput
+  fullscreenScrollbar fullscreenCopyOnSelect fullscreenWheelScrollLines`.split(/\s+/),
+);
