@@ -111,7 +111,18 @@ export const layers: readonly Layers[] = [
   {
     root: "packages/export-html/src",
     floors: [["browser", "text"], ["entries"]],
-    looseFiles: ["export-html.ts", "page.ts", "page-target.ts", "session-lines.ts"],
+    looseFiles: [
+      "export-html.ts",
+      "page.ts",
+      "page-target.ts",
+      "session-lines.ts",
+      "write-export.ts",
+    ],
+  },
+  {
+    root: "packages/trajectories/src",
+    floors: [["trajectory-source.ts"], ["atif", "markdown", "imports"]],
+    looseFiles: ["index.ts"],
   },
   {
     root: codingAgent,
@@ -156,7 +167,7 @@ export const layers: readonly Layers[] = [
   {
     root: `${codingAgent}/create`,
     floors: [["options"], ["trust"], ["parts"]],
-    looseFiles: ["create-session.ts"],
+    looseFiles: ["create-session.ts", "export-saved-session.ts"],
   },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {
@@ -339,7 +350,12 @@ export const packageFloors: readonly (readonly string[])[] = [
   ["packages/agent", "packages/conformance"],
   ["packages/system"],
   ["packages/sessions", "packages/models", "packages/worktrees", "packages/mcp"],
-  ["packages/export-html", "packages/store-redis", "packages/store-postgres"],
+  [
+    "packages/export-html",
+    "packages/trajectories",
+    "packages/store-redis",
+    "packages/store-postgres",
+  ],
   ["packages/coding-agent"],
   ["packages/acp", "packages/worker"],
   ["apps/cli"],

@@ -132,6 +132,10 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
     const reason = "in rpc mode, each prompt brings its own outputSchema";
     throw new ProtocolError("invalid_option", { option: "--output-schema", reason });
   }
+  if (options.trajectoryFile !== undefined) {
+    const reason = "in rpc mode, the command export_session writes trajectories";
+    throw new ProtocolError("invalid_option", { option: "--trajectory-file", reason });
+  }
   const shutdown = new Shutdown(exit);
   shutdown.listen();
   const input = process.stdin;
@@ -153,7 +157,10 @@ async function runOneShot(
   output: FrameOutput,
   logger: Logger,
 ): Promise<void> {
-  const { runJson, runPrint } = await import("./one-shot/one-shot.ts");
+  const [{ runJson, runPrint }, { withTrajectory }] = await Promise.all([
+    import("./one-shot/one-shot.ts"),
+    import("./one-shot/write-trajectory.ts"),
+  ]);
   const shutdown = new Shutdown(exit);
   shutdown.listen();
   const beforeExtensions = preparation(shutdown);
@@ -164,16 +171,18 @@ async function runOneShot(
   output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin, logger);
   // A run that a signal or a closed pipe has ended reports no error.
+  const warn = (text: string): void => void process.stderr.write(`tau: ${text}\n`);
   const report = (text: string): void => {
-    if (!shutdown.hasBegun) process.stderr.write(`tau: ${text}\n`);
+    if (!shutdown.hasBegun) warn(text);
   };
   const cwd = process.cwd();
   const task = { session, options, cwd, output, input: input.trim(), report, notices };
-  const running = (mode === "json" ? runJson(task) : runPrint(task)).catch((error: unknown) => {
+  const run = mode === "json" ? runJson(task) : runPrint(task);
+  const running = withTrajectory(run, task, warn).catch((error: unknown) => {
     if (shutdown.hasBegun) return 0;
     throw error;
   });
-  // A signal ends the run, but must not cut off what is still to be said about it.
+  // A signal ends the run, but must not cut off what is still to be said and written about it.
   shutdown.onShutdown(async () => void (await running));
   await shutdown.begin(await running);
 }

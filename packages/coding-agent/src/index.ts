@@ -99,6 +99,7 @@ export { HostRequests, RequestError, SettingsStore } from "@tau-agent/system";
 export type { RewindOptions, RewindRequest } from "@tau-agent/worktrees";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-session.ts";
+export { exportSavedSession, type SavedSessionSetup } from "./create/export-saved-session.ts";
 export { checkSetting } from "./create/options/check-setting.ts";
 export type { ExtensionOptions } from "./create/options/extension-options.ts";
 export type {
@@ -139,7 +140,7 @@ export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";
 export { AgentSession } from "./session/agent-session.ts";
-export { exportSession, exportSessionFile } from "./session/export-session.ts";
+export { type ExportChoice, exportSession, exportSessionFile } from "./session/export-session.ts";
 export { logInBySession, loginProviders } from "./session/session-logins.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";

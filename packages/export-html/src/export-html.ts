@@ -1,9 +1,8 @@
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { SessionTotals } from "@tau-agent/sessions/log";
-import { isInside, makeFolder, systemReason, writeFileAtomic } from "@tau-agent/system";
 import { readTimes } from "./entries/entry-times.ts";
 import { snippet } from "./entries/facts.ts";
 import { PageImages } from "./entries/page-images.ts";
@@ -22,10 +21,13 @@ import {
   pageScripts,
   pageStart,
 } from "./page.ts";
-import { pageTarget } from "./page-target.ts";
 import { packSession } from "./session-lines.ts";
 import { createHighlight } from "./text/highlight.ts";
 import { createMarkdown } from "./text/markdown.ts";
+import { type WriteOptions, writeExport } from "./write-export.ts";
+
+export { sessionBytes } from "./session-lines.ts";
+export { writeExport } from "./write-export.ts";
 
 /** A session to make a page of; `leafId` is the current leaf. */
 export interface ExportSource {
@@ -44,8 +46,6 @@ export interface ExportSource {
 export interface ExportOptions {
   /** Stops the work between two entries. */
   readonly signal?: AbortSignal | undefined;
-  /** A folder that commands can change: for a page in it, no link in it is followed. */
-  readonly changeable?: string | undefined;
 }
 
 /** Other work waits at most about this long while a page is rendered, in ms. */
@@ -74,24 +74,17 @@ export async function exportHtml(
 export async function exportHtmlToFile(
   source: ExportSource,
   path: string,
-  options: ExportOptions = {},
+  options: ExportOptions & WriteOptions = {},
 ): Promise<void> {
-  try {
-    const { changeable = "" } = options;
-    const isInThere = changeable !== "" && isInside(changeable, dirname(path));
-    if (!isInThere) await makeFolder(dirname(path));
-    using target = await pageTarget(path, isInThere ? changeable : undefined);
-    await writeFileAtomic(target.path, exportPieces(source, options));
-  } catch (error) {
-    if (error instanceof SessionError || options.signal?.aborted) throw error;
-    const reason = systemReason(error);
-    throw new SessionError("export_failed", { path, reason }, { cause: error });
-  }
+  await writeExport(exportPieces(source, options), path, options).catch((error: unknown) => {
+    options.signal?.throwIfAborted();
+    throw error;
+  });
 }
 
-/** The file name of a page when none is given: from the session's file, or its id. */
-export function defaultExportName(sessionFileOrId: string): string {
-  return `tau-session-${plainName(sessionFileOrId) || "export"}.html`;
+/** The file name of an export when none is given: from the session's file, or its id. */
+export function defaultExportName(sessionFileOrId: string, extension = "html"): string {
+  return `tau-session-${plainName(sessionFileOrId) || "export"}.${extension}`;
 }
 
 function downloadName(sessionFileOrId: string): string {
@@ -104,7 +97,11 @@ function plainName(sessionFileOrId: string): string {
     .replace(/[^\w.-]+/g, "-");
 }
 
-async function* exportPieces(source: ExportSource, options: ExportOptions): AsyncGenerator<string> {
+/** The page, in pieces. */
+export async function* exportPieces(
+  source: ExportSource,
+  options: ExportOptions = {},
+): AsyncGenerator<string> {
   let piece: string[] = [];
   let length = 0;
   for await (const part of exportParts(source, options)) {

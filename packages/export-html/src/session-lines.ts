@@ -3,8 +3,9 @@ import { stat } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { encodeLine } from "@tau-agent/rpc-protocol/plain";
+import { encodeLine, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { PageImages } from "./entries/page-images.ts";
+import { hasConversation } from "./entries/session-outline.ts";
 
 export interface SessionLines {
   /** Its file; without one, or if it is gone, the entries are written as it would hold them. */
@@ -41,6 +42,16 @@ export async function* packSession(
     yield bytes.toString("base64", 0, whole);
   }
   yield rest.toString("base64");
+}
+
+/**
+ * The session as JSONL.
+ *
+ * @throws {SessionError} `nothing_to_export` when the session holds no conversation.
+ */
+export async function* sessionBytes(session: SessionLines): AsyncGenerator<Uint8Array> {
+  if (!hasConversation(session.entries)) throw new SessionError("nothing_to_export");
+  for await (const lines of linesOf(session)) yield Buffer.from(lines, "latin1");
 }
 
 /** The lines, a character for each byte: a damaged line of the file stays what it is. */

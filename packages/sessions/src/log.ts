@@ -38,7 +38,14 @@ export {
 } from "./log/saved-sessions.ts";
 export type { ResumedModel } from "./log/session-context.ts";
 export { buildSessionContext, contextEntries, messageOf } from "./log/session-context.ts";
-export type { NewSession, OpenOptions, SessionHome, SessionStart } from "./log/session-home.ts";
+export type {
+  NewSession,
+  OpenOptions,
+  ReadLog,
+  SessionHome,
+  SessionStart,
+  SubagentName,
+} from "./log/session-home.ts";
 export type { NewEntry } from "./log/session-log.ts";
 export { SessionLog } from "./log/session-log.ts";
 export type { SessionLogView } from "./log/session-log-view.ts";

@@ -25,6 +25,7 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   systemPrompt?: string;
   appendSystemPrompt: string[];
   outputSchema?: string;
+  trajectoryFile?: string;
   /** A name from the settings, or a spec as JSON. */
   workspace?: string;
   /** The session's folder; by default the process's own. */

@@ -14,6 +14,7 @@ export const foreignToEditors: ReadonlySet<keyof CliOptions> = new Set<keyof Cli
   "cwd",
   "protocol",
   "outputSchema",
+  "trajectoryFile",
   "export",
   "listModels",
   "sessions",

@@ -36,12 +36,19 @@ const waysIn: HostOptions = {
     kind: "value",
     help: "With -p: file with a JSON Schema that the answer fits; prints it as JSON",
   },
+  "trajectory-file": {
+    key: "trajectoryFile",
+    value: "file",
+    isPath: true,
+    kind: "value",
+    help: "With -p: write the session as a trajectory (ATIF) at the end, also after a failure",
+  },
   export: {
     key: "export",
     value: "session file",
     isPath: true,
     kind: "value",
-    help: "Write a session file as one HTML page; a path behind it says where",
+    help: "Write a session file as one HTML page, as tau export does; a path behind it says where",
   },
   "list-models": {
     key: "listModels",

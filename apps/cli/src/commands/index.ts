@@ -5,6 +5,7 @@ import { completion } from "./completion.ts";
 import { config } from "./config.ts";
 import { conformance } from "./conformance.ts";
 import { execServer } from "./exec-server.ts";
+import { exportCommand } from "./export.ts";
 import { help } from "./help.ts";
 import { mcp } from "./mcp.ts";
 import { models } from "./models.ts";
@@ -20,6 +21,7 @@ export const subcommands: readonly Subcommand[] = [
   models,
   acp,
   execServer,
+  exportCommand,
   record,
   rewind,
   completion,

@@ -21,6 +21,7 @@ export async function runSubcommand(
   context: Omit<CommandContext, "commands">,
 ): Promise<Outcome> {
   const [first = "", ...rest] = words;
+  if (first.startsWith("-")) return { kind: "none" };
   const command = subcommands.find(({ name }) => name === first);
   if (command !== undefined) {
     return {

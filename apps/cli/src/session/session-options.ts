@@ -49,7 +49,7 @@ export async function sessionOptions(
     apiKey: options.apiKey ?? environment.subagentKey,
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
-    store: options.noSession ? undefined : (options.store ?? environment.store),
+    store: await storeOf(options, environment),
     projectKey: options.projectKey,
     leaseMs: milliseconds("--lease-ms", options.leaseMs),
     name: options.name,
@@ -113,6 +113,17 @@ export async function sessionOptions(
   };
 }
 
+/** A trajectory has the subagents of a session that is not saved, too: so they are kept in memory. */
+async function storeOf(
+  { noSession, trajectoryFile, store }: CliOptions,
+  environment: ProcessEnvironment,
+): Promise<CreateAgentSessionOptions["store"]> {
+  if (!noSession) return store ?? environment.store;
+  if (trajectoryFile === undefined) return undefined;
+  const { MemorySessionStore } = await import("@tau-agent/coding-agent/session-store");
+  return new MemorySessionStore();
+}
+
 /** Without a folder that is named, the one of a workspace is its own. */
 function sessionFolder(
   { cwd, workspace }: CliOptions,
@@ -127,7 +138,7 @@ function sessionFolder(
  * also pass `--continue`; the file takes precedence.
  */
 function sessionStart(options: CliOptions): SessionStart {
-  const { session, fork, sessionId: id, noSession } = options;
+  const { session, fork, sessionId: id, noSession, trajectoryFile } = options;
   const isContinued = options.continue || options.resume;
   const chosen = [
     ["--session", session !== undefined],
@@ -140,7 +151,7 @@ function sessionStart(options: CliOptions): SessionStart {
     const reason = `it rules out ${second}`;
     throw new ProtocolError("invalid_option", { option: String(first), reason });
   }
-  if (noSession) return { kind: "memory", id };
+  if (noSession) return trajectoryFile === undefined ? { kind: "memory", id } : { kind: "new", id };
   if (session !== undefined) return { kind: "file", path: session, goesToItsFolder: true };
   if (fork !== undefined) return { kind: "fork", from: fork, id };
   if (isContinued) return { kind: "latest" };

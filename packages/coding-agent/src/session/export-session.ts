@@ -1,61 +1,139 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { type ExportFormat, exportExtensions } from "@tau-agent/rpc-protocol/plain";
+import type { ReadLog, SessionHome, SessionLogView } from "@tau-agent/sessions/log";
+import type { SubagentSource, TrajectorySource } from "@tau-agent/trajectories";
 import type { AgentSession } from "./agent-session.ts";
 
-/**
- * Writes a session, even one in memory, as one HTML page.
- *
- * @param outputPath - by default a name derived from the session's, in its working directory
- * @returns the absolute path of the page
- * @throws {SessionError} `nothing_to_export`, `export_failed`
- */
-export async function exportSession(session: AgentSession, outputPath?: string): Promise<string> {
-  const { defaultExportName, exportHtmlToFile } = await import("@tau-agent/export-html");
-  const { header, tree, name, path } = session.log;
-  const target = resolve(header.cwd, outputPath ?? defaultExportName(path ?? header.id));
-  await exportHtmlToFile(
-    {
-      header,
-      entries: tree.entries,
-      leafId: tree.leafId,
-      name,
-      path,
-      systemPrompt: await session.buildSystemPrompt(),
-      tools: session.tools.active,
-    },
-    target,
-    { changeable: header.cwd },
-  );
-  return target;
+/** What a session is exported as, and where. */
+export interface ExportChoice {
+  /** A page by default. */
+  readonly format?: ExportFormat | undefined;
+  /** By default a name derived from the session's, in its working directory. */
+  readonly outputPath?: string | undefined;
+}
+
+type ReadSubagent = SessionHome["readSubagent"];
+
+/** A session to export, open or only read. */
+export interface ExportedSession {
+  readonly log: SessionLogView;
+  /** As in {@link ReadLog}. */
+  readonly place: string;
+  readonly readSubagent: ReadSubagent;
+  readonly systemPrompt?: string;
+  readonly tools?: AgentSession["tools"]["active"];
 }
 
 /**
- * Writes a session file as one HTML page. The file may belong to a running host; it is only read.
+ * Writes a session, even one in memory, as one HTML page or in another format.
  *
- * @param outputPath - by default a name derived from the file's, in `cwd`
- * @returns the absolute path of the page
+ * @param choice - the path of the page, or format and path
+ * @returns the absolute path of the file
+ * @throws {SessionError} `nothing_to_export`, `export_failed`
+ */
+export async function exportSession(
+  session: AgentSession,
+  choice: string | ExportChoice = {},
+): Promise<string> {
+  const { log, navigation } = session;
+  const exported: ExportedSession = {
+    log,
+    place: log.path ?? log.header.id,
+    readSubagent: (...named) => navigation.readSubagent(...named),
+    systemPrompt: await session.buildSystemPrompt(),
+    tools: session.tools.active,
+  };
+  const { cwd } = log.header;
+  return writeSession(exported, typeof choice === "string" ? { outputPath: choice } : choice, cwd);
+}
+
+/**
+ * Writes a session file as one HTML page or in another format. The file may belong to a running host;
+ * it is only read.
+ *
+ * @param options - relative paths are in `cwd`
+ * @returns the absolute path of the file
  * @throws {SessionError} `session_not_found`, `session_invalid`, `nothing_to_export`,
  *   `export_failed`
  */
 export async function exportSessionFile(
   sessionPath: string,
-  { cwd, outputPath }: { readonly cwd: string; readonly outputPath?: string | undefined },
+  { cwd, ...choice }: ExportChoice & { readonly cwd: string },
 ): Promise<string> {
-  const { defaultExportName, exportHtmlToFile } = await import("@tau-agent/export-html");
-  const { migrateEntries, readSessionFile, SessionLog } = await import("@tau-agent/sessions/files");
-  const path = resolve(cwd, sessionPath);
-  if (!existsSync(path)) throw new SessionError("session_not_found", { path });
-  const { header, entries } = await readSessionFile(path);
-  if (header === undefined) {
-    throw new SessionError("session_invalid", { path, reason: "it is empty" });
-  }
-  const log = SessionLog.create({ cwd: header.cwd });
-  log.takeOver(migrateEntries({ header, entries }));
-  const target = resolve(cwd, outputPath ?? defaultExportName(path));
-  const { tree, name } = log;
-  const { entries: shown, leafId } = tree;
-  const source = { header, entries: shown, leafId, name, path };
-  await exportHtmlToFile(source, target, { changeable: cwd });
+  const { readLoggedFile, readSubagentFile } = await import("@tau-agent/sessions/files");
+  const read = await readLoggedFile(resolve(cwd, sessionPath));
+  const readSubagent: ReadSubagent = async ({ path, header }, { sessionFile }) =>
+    sessionFile === undefined ? undefined : readSubagentFile({ path, header }, sessionFile);
+  return writeSession(await readSource(read, readSubagent), choice, cwd);
+}
+
+/** A session that was read, as if it were open. */
+export async function readSource(
+  read: ReadLog,
+  readSubagent: ReadSubagent,
+): Promise<ExportedSession> {
+  const { SessionLog } = await import("@tau-agent/sessions/files");
+  const log = SessionLog.create({ cwd: read.header.cwd });
+  log.takeOver(read.entries);
+  const { header, path, place } = read;
+  const { tree, name, totals } = log;
+  return { log: { header, path, tree, name, totals, reference: path }, place, readSubagent };
+}
+
+/** Writes a session; a relative path is in `cwd`, which commands may have changed. */
+export async function writeSession(
+  session: ExportedSession,
+  { format = "html", outputPath }: ExportChoice,
+  cwd: string,
+): Promise<string> {
+  const { defaultExportName, writeExport } = await import("@tau-agent/export-html");
+  const { header, path } = session.log;
+  const name = defaultExportName(path ?? header.id, exportExtensions[format]);
+  const target = resolve(cwd, outputPath ?? name);
+  await writeExport(await formats[format](session), target, { changeable: cwd });
   return target;
+}
+
+type Pieces = AsyncIterable<string | Uint8Array>;
+
+const formats: Record<ExportFormat, (session: ExportedSession) => Promise<Pieces>> = {
+  html: async ({ log, systemPrompt, tools }) => {
+    const { exportPieces } = await import("@tau-agent/export-html");
+    const { header, tree, name, path } = log;
+    const { entries, leafId } = tree;
+    return exportPieces({ header, entries, leafId, name, path, systemPrompt, tools });
+  },
+  jsonl: async ({ log: { header, tree, path } }) => {
+    const { sessionBytes } = await import("@tau-agent/export-html");
+    return sessionBytes({ path, header, entries: tree.entries });
+  },
+  markdown: async (session) => {
+    const { markdownPieces } = await import("@tau-agent/trajectories");
+    return markdownPieces(trajectorySource(session));
+  },
+  atif: async (session) => {
+    const { atifPieces } = await import("@tau-agent/trajectories");
+    return atifPieces(trajectorySource(session));
+  },
+};
+
+function trajectorySource(session: ExportedSession): TrajectorySource {
+  const { log, place, readSubagent, systemPrompt, tools } = session;
+  const { header, path, tree, name, totals } = log;
+  const branch = tree.branch(tree.leafId);
+  return {
+    header,
+    branch,
+    otherEntries: tree.length - branch.length,
+    name,
+    costUsd: totals.cost,
+    systemPrompt,
+    tools,
+    readSubagent: async (named): Promise<SubagentSource | undefined> => {
+      const read = await readSubagent({ header, path, place }, named);
+      if (read === undefined) return undefined;
+      const source = trajectorySource(await readSource(read, readSubagent));
+      return { ...source, place: read.place };
+    },
+  };
 }

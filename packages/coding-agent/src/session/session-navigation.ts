@@ -200,6 +200,13 @@ export class SessionNavigation {
     return this.#options.home.list({ all });
   }
 
+  /** Reads the session of a subagent, as the result of its call names it; undefined if it is not there. */
+  readSubagent(
+    ...named: Parameters<SessionHome["readSubagent"]>
+  ): ReturnType<SessionHome["readSubagent"]> {
+    return this.#options.home.readSubagent(...named);
+  }
+
   /**
    * Deletes a session that is not in use (the current one is).
    *

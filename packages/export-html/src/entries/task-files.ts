@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { fileNameOf, subagentFolders } from "@tau-agent/sessions/files";
 
 interface TaskFile {
   readonly text: string;
@@ -12,27 +13,18 @@ export interface TaskFiles {
   read(path: unknown, kind: ".patch" | ".log", maxBytes: number): Promise<TaskFile | undefined>;
 }
 
-/**
- * The files in the folders beside a session's file. A session may come from anywhere, so a path in it
- * only names a file there: nothing else of the disk gets into a page. It also finds the files of a
- * session that was moved.
- */
+/** The files in the folders beside a session's file; nothing else of the disk gets into a page. */
 export function taskFilesOf(
   sessionPath: string | undefined,
   parentSession: string | undefined,
 ): TaskFiles {
-  const folders =
-    sessionPath === undefined
-      ? []
-      : [sessionPath, join(dirname(sessionPath), fileName(parentSession ?? ""))]
-          .filter((path) => path.endsWith(".jsonl"))
-          .map((path) => path.replace(/\.jsonl$/, ""));
+  const folders = subagentFolders({ path: sessionPath, header: { parentSession } });
   return {
     async read(path, kind, maxBytes) {
       if (typeof path !== "string" || !path.endsWith(kind)) return undefined;
       const places = sessionPath === undefined ? temporaryFolder(path) : folders;
       for (const folder of places) {
-        const found = await readStart(join(folder, fileName(path)), maxBytes);
+        const found = await readStart(join(folder, fileNameOf(path)), maxBytes);
         if (found !== undefined) return found;
       }
       return undefined;
@@ -44,11 +36,6 @@ export function taskFilesOf(
 function temporaryFolder(path: string): string[] {
   const folder = dirname(path);
   return /^tau-tasks-[\da-f]+$/.test(basename(folder)) ? [folder] : [];
-}
-
-/** The last part of a path of any system. */
-function fileName(path: string): string {
-  return basename(path.replaceAll("\\", "/"));
 }
 
 async function readStart(path: string, maxBytes: number): Promise<TaskFile | undefined> {

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { type ExportFormat, exportExtensions } from "../vocabulary/constants.ts";
 import { AnySessionEntry, SessionTreeNode } from "../vocabulary/session-tree.ts";
 import { command } from "./command.ts";
 import { Cancelled, noParams, nothing } from "./shared.ts";
@@ -210,5 +211,23 @@ export const sessionCommands = {
         path: z.string(),
       }),
     positional: ["outputPath"],
+  }),
+  export_session: command({
+    summary:
+      "Writes the session as one file: as an HTML page, as its own JSONL, as Markdown, or as a trajectory (ATIF) with its subagents.",
+    params: () =>
+      z.object({
+        /** The format of the file. */
+        format: z.enum(Object.keys(exportExtensions) as ExportFormat[]),
+        /** Where to write it; by default, in the project folder. */
+        outputPath: z.optional(z.string()),
+      }),
+    result: () =>
+      z.object({
+        /** The file. */
+        path: z.string(),
+      }),
+    positional: ["format", "outputPath"],
+    takesLong: true,
   }),
 };

@@ -4,6 +4,8 @@ export { titleOfCall } from "../dialects/approval-title.ts";
 export { asDialog, resultOfDialog } from "../dialects/request-dialogs.ts";
 export {
   durabilities,
+  type ExportFormat,
+  exportExtensions,
   type HostRequestMethod,
   hostRequestMethods,
   isThinkingLevel,

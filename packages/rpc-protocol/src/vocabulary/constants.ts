@@ -18,6 +18,15 @@ export function isThinkingLevel(text: string): text is (typeof thinkingLevels)[n
 /** The session file format that is written; versions 1 and 2 are migrated on load. */
 export const SESSION_VERSION = 3;
 
+/** What a session can be exported as, with the extension of the file. */
+export const exportExtensions = {
+  html: "html",
+  jsonl: "jsonl",
+  markdown: "md",
+  atif: "atif.json",
+} as const;
+export type ExportFormat = keyof typeof exportExtensions;
+
 /** The permission modes, the least strict first. */
 export const permissionModes = ["all", "acceptEdits", "ask", "readOnly"] as const;
 

@@ -8,8 +8,10 @@ import type {
   NewSession,
   OpenedSession,
   OpenOptions,
+  ReadLog,
   SessionHome,
   StartAtHome,
+  SubagentName,
 } from "./session-home.ts";
 import { SessionLog } from "./session-log.ts";
 import type { SessionProject } from "./session-project.ts";
@@ -57,6 +59,20 @@ export class FileHome implements SessionHome {
   async openExisting(path: string, options: OpenOptions): Promise<OpenedSession> {
     if (!existsSync(path)) throw new SessionError("session_not_found", { path });
     return this.#load(path, options);
+  }
+
+  async read(name: string, cwd: string): Promise<ReadLog> {
+    const { readLoggedFile } = await import("./read-logged-file.ts");
+    return readLoggedFile(await sessionPathOf(name, cwd, this.#options.directoryOf(cwd)));
+  }
+
+  async readSubagent(
+    { path, header }: Pick<ReadLog, "header" | "path">,
+    { sessionFile }: SubagentName,
+  ): Promise<ReadLog | undefined> {
+    if (sessionFile === undefined) return undefined;
+    const { readSubagentFile } = await import("./subagent-sessions.ts");
+    return readSubagentFile({ path, header }, sessionFile);
   }
 
   nameOf(given: string, cwd: string): string {

@@ -1,3 +1,4 @@
+import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "@tau-agent/system";
 import type { SessionInfo } from "./list-sessions.ts";
 import type { SessionLog } from "./session-log.ts";
@@ -44,6 +45,22 @@ export interface NewSession extends SessionProject {
   readonly parentSession?: string | undefined;
 }
 
+/** A session that was read without being opened. */
+export interface ReadLog {
+  readonly header: SessionHeader;
+  readonly entries: readonly SessionEntry[];
+  /** What names it here; the same however it was asked for. */
+  readonly place: string;
+  /** Its file, if it has one. */
+  readonly path?: string | undefined;
+}
+
+/** How the result of a call names the session of a subagent. */
+export interface SubagentName {
+  readonly sessionFile?: string | undefined;
+  readonly storedSession?: string | undefined;
+}
+
 /** Where the sessions of a project live: in files, in a store, or, without a folder, in memory. */
 export interface SessionHome {
   /** An empty session. */
@@ -57,6 +74,15 @@ export interface SessionHome {
   open(start: StartAtHome, options: OpenOptions): Promise<OpenedSession>;
   /** Opens a session that must be there. As {@link open}. */
   openExisting(name: string, options: OpenOptions): Promise<OpenedSession>;
+  /**
+   * Reads a session that another host may write, without opening it.
+   *
+   * @throws {SessionError} `session_not_found`, `session_invalid`, `session_unreadable`, `session_damaged`,
+   *   `session_write_failed`
+   */
+  read(name: string, cwd: string): Promise<ReadLog>;
+  /** Reads the session of a subagent of the session `caller`; undefined if it is not there. */
+  readSubagent(caller: Omit<ReadLog, "entries">, named: SubagentName): Promise<ReadLog | undefined>;
   /** What names a session here, as somebody gives it: an absolute path, or an id in a store. */
   nameOf(given: string, cwd: string): string;
   /** Whether a log is the session of this name. */

@@ -6,8 +6,10 @@ import type {
   NewSession,
   OpenedSession,
   OpenOptions,
+  ReadLog,
   SessionHome,
   StartAtHome,
+  SubagentName,
 } from "./session-home.ts";
 import { SessionLog } from "./session-log.ts";
 import { refuseOtherWorkspace } from "./session-project.ts";
@@ -64,11 +66,37 @@ export class StoredSessions implements SessionHome {
 
   /** @param name - an id; for a subagent's, the reference or the session file that its result names */
   async openExisting(name: string, options: OpenOptions): Promise<OpenedSession> {
-    const part = this.#access.files?.logAt(name);
-    const id = part === undefined ? name : referenceOf({ ...keyOf(this.#access, name), ...part });
+    const id = this.#partAt(name) ?? name;
     // Looked at first: a lease of nothing would leave a trace.
     if ((await readStoredSession(this.#looking, id)) === undefined) throw this.#missing(id);
     return { log: await this.#openOrCreate(id, options), diagnostics: [] };
+  }
+
+  async read(name: string): Promise<ReadLog> {
+    const place = this.#partAt(name) ?? name;
+    const loaded = await readStoredSession(this.#access, place);
+    if (loaded === undefined) throw this.#missing(place);
+    return { place, ...loaded };
+  }
+
+  /** Only parts of the same session: what an entry names may be anybody's words. */
+  async readSubagent(
+    caller: Pick<ReadLog, "place">,
+    { storedSession, sessionFile }: SubagentName,
+  ): Promise<ReadLog | undefined> {
+    const place = storedSession ?? (sessionFile && this.#partAt(sessionFile));
+    const [session] = caller.place.split("/", 1);
+    if (!place?.startsWith(`${session}/`)) return undefined;
+    return readStoredSession(this.#access, place).then(
+      (loaded) => loaded && { place, ...loaded },
+      () => undefined,
+    );
+  }
+
+  /** What names the part of a session that a subagent's session file became. */
+  #partAt(path: string): string | undefined {
+    const part = this.#access.files?.logAt(path);
+    return part && referenceOf({ ...keyOf(this.#access, path), ...part });
   }
 
   nameOf(given: string): string {

@@ -22,6 +22,7 @@ export const sessionHandlers = {
   export_html: async ({ session }, { outputPath }) => ({
     path: await exportSession(session, outputPath),
   }),
+  export_session: async ({ session }, choice) => ({ path: await exportSession(session, choice) }),
   list_sessions: async ({ host, session }, options) => {
     // In a host with many sessions, those that are open; the schema of the answer shows the others.
     const sessions = await (session?.navigation.list(options) ?? host.current());

@@ -7,7 +7,7 @@ import { randomHex } from "../random.ts";
  */
 export async function writeFileAtomic(
   path: string,
-  text: string | AsyncIterable<string>,
+  text: string | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   const mode = await stat(path).then(
     (found) => found.mode & 0o777,

@@ -1,0 +1,47 @@
+/** Text in a block of code; the fence is longer than any in the text. */
+export function fenced(text: string, language = ""): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+}
+
+/** A word as code, on one line. */
+export function inline(text: string): string {
+  const line = text.replace(/\s+/g, " ");
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const space = longest > 0 ? " " : "";
+  return `${fence}${space}${line}${space}${fence}`;
+}
+
+export function quoted(text: string): string {
+  return text.replace(/^/gm, "> ");
+}
+
+/** What a page folds; readers without HTML show the title and the text. */
+export function details(title: string, text: string): string {
+  return `<details><summary>${titleHtml(title)}</summary>\n\n${text}\n\n</details>`;
+}
+
+/** Markdown does not hold inside of a summary. */
+function titleHtml(title: string): string {
+  const escaped = title.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return escaped.replace(/`+ ?(.*?) ?`+/g, "<code>$1</code>");
+}
+
+const fenceLine = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+
+/** Ends a block of code that a text leaves open, which would swallow what comes next. */
+export function closeFences(text: string): string {
+  let open: string | undefined;
+  for (const line of text.split("\n")) {
+    const [, run = "", rest = ""] = fenceLine.exec(line) ?? [];
+    if (run === "") continue;
+    if (open === undefined) {
+      if (run.startsWith("~") || !rest.includes("`")) open = run;
+    } else if (run.startsWith(open) && rest.trim() === "") {
+      open = undefined;
+    }
+  }
+  return open === undefined ? text : `${text.replace(/\n$/, "")}\n${open}`;
+}

@@ -1,0 +1,34 @@
+import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+
+/** What a trajectory is made of: the current branch of a session, and how to find its subagents. */
+export interface TrajectorySource {
+  readonly header: SessionHeader;
+  /** The current branch, oldest first. */
+  readonly branch: readonly SessionEntry[];
+  /** How many entries are on other branches. */
+  readonly otherEntries: number;
+  readonly name?: string | undefined;
+  /** What the session cost, with everything that no step of the branch accounts for. */
+  readonly costUsd?: number | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly tools?: readonly ToolDeclaration[] | undefined;
+  /** The session of a subagent; undefined if it is not there. */
+  readonly readSubagent?: (named: SubagentName) => Promise<SubagentSource | undefined>;
+}
+
+interface ToolDeclaration {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly parameters?: unknown;
+}
+
+/** How the result of a call names a subagent's session. */
+interface SubagentName {
+  readonly sessionFile?: string | undefined;
+  readonly storedSession?: string | undefined;
+}
+
+export interface SubagentSource extends TrajectorySource {
+  /** The same for the same session, however it is named. */
+  readonly place: string;
+}
