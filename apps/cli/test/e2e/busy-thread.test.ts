@@ -119,6 +119,14 @@ const starts = {
   };`,
 } as const;
 
+/** What is loaded after the thread was held lets the event loop turn before the host reads its input. */
+const slowStart = (code: string) => ({
+  "agent/extensions/slow.js": code,
+  "agent/extensions/then.js": `export default async () => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  };`,
+});
+
 describe("a host whose thread is held at its start by", () => {
   const filler = "x".repeat(20_000);
   const commands = [
@@ -140,7 +148,7 @@ describe("a host whose thread is held at its start by", () => {
   it.each(slice(Object.entries(starts), 1))(
     "%s answers all that was sent before the input ended",
     async (_, code) => {
-      const host = startHost({ files: { "agent/extensions/slow.js": code } });
+      const host = startHost({ files: slowStart(code) });
       for (const command of commands) host.send(command);
       host.child.stdin.end();
       expect(await host.ended).toMatchObject({ code: 0 });
@@ -150,7 +158,7 @@ describe("a host whose thread is held at its start by", () => {
   );
 
   it.each(slice(Object.entries(starts), 1))("%s goes on with what comes later", async (_, code) => {
-    const host = startHost({ files: { "agent/extensions/slow.js": code } });
+    const host = startHost({ files: slowStart(code) });
     for (const command of commands) host.send(command);
     await host.until({ "...": true, type: "prompt_result" });
     host.send({ type: "get_state", id: "later" });
@@ -160,7 +168,7 @@ describe("a host whose thread is held at its start by", () => {
 
   it("loading an extension answers a client with many sessions", async () => {
     const host = startHost({
-      files: { "agent/extensions/slow.js": starts["loading an extension"] },
+      files: slowStart(starts["loading an extension"]),
       arguments: ["--sessions"],
     });
     host.send({ type: "open_session", id: "open" });
