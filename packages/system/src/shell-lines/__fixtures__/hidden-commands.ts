@@ -36,6 +36,9 @@ export const hiddenCommands: readonly string[] = [
   "echo ${HOME:'a[$(touch C)]'}",
   "declare -i x='a[$(touch C)]'",
   "test -v 'a[$(touch C)]'",
+  'test -v "$x"',
+  "bash -c 'test -v \"$1\"' bash 'a[$(touch C)]'",
+  "bash -c '[ -v \"$1\" ]' bash 'a[$(touch C)]'",
   "[ -v 'a[$(touch C)]' ]",
   "[ ! -v 'a[$(touch C)]' ]",
   "[ x -a -v 'a[$(touch C)]' ]",
@@ -92,6 +95,7 @@ export const hiddenCommands: readonly string[] = [
   ...["sh -c 'time DEBUG=./x ls'", "time -p CI=./x ls", "time ! ls", "time > C", "time -p 2>&1 | ls"],
   ...["touch 10>f", "sh -c 'touch 10>&1'", "dash -c 'ls | touch 10<f'"],
   // Constructs that other programs read differently.
+  "printf %d 'a[$(touch C)]'",
   ...["zsh -c '=touch C'", "fish -c '(touch C)'", "csh -c 'touch C'", "ls\u00a0;touch C", "ls\rtouch C"],
   ...["> $x", "> *", ">& $x", "3>&$x ls", "< /dev/tcp/localhost/1", "ls 2>&f"],
 ];
