@@ -345,7 +345,7 @@ export const layers: readonly Layers[] = [
  * depend on any package.
  */
 export const packageFloors: readonly (readonly string[])[] = [
-  ["packages/rpc-protocol"],
+  ["packages/rpc-protocol", "packages/markup"],
   ["packages/ai", "packages/rpc-client"],
   ["packages/agent", "packages/conformance"],
   ["packages/system"],

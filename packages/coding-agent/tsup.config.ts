@@ -6,7 +6,7 @@ import { smallTurndown } from "../ai/bundling/small-turndown.ts";
 import { straightThroughDoors } from "../ai/bundling/straight-through-doors.ts";
 
 /** Private packages: npm has none of them, so their code and declarations are in the bundle. */
-const parts = ["export-html", "mcp", "models", "system", "trajectories", "worktrees"];
+const parts = ["export-html", "markup", "mcp", "models", "system", "trajectories", "worktrees"];
 
 /** What stays a package: files of their own, modules that a program shares with the library, and types. */
 const packages =

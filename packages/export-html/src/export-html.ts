@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { createHighlight, createMarkdown } from "@tau-agent/markup";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { SessionTotals } from "@tau-agent/sessions/log";
@@ -22,8 +23,7 @@ import {
   pageStart,
 } from "./page.ts";
 import { packSession } from "./session-lines.ts";
-import { createHighlight } from "./text/highlight.ts";
-import { createMarkdown } from "./text/markdown.ts";
+import { colourLimits, markdownLimits, TimeAllowance } from "./text/time-allowance.ts";
 import { type WriteOptions, writeExport } from "./write-export.ts";
 
 export { sessionBytes } from "./session-lines.ts";
@@ -125,8 +125,8 @@ async function* exportParts(
   const outline = outlineSession(entries, source.leafId);
   const onPath = new Set(outline.path);
   const isArticle = (index: number) => !outline.nested.has(index) && !outline.quiet.has(index);
-  const highlight = await createHighlight();
-  const markdown = await createMarkdown(highlight);
+  const highlight = await createHighlight(new TimeAllowance(colourLimits));
+  const markdown = await createMarkdown(highlight, new TimeAllowance(markdownLimits));
   const { header, systemPrompt, tools, path } = source;
   const todos = latestTodos(outline);
   const images = new PageImages();

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { codeBlock, type Html, html, jsonForScript, plainBlock, trusted } from "@tau-agent/markup";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import { pageBar, pageKeys } from "./browser/page-bar.ts";
 import { pageScript } from "./browser/page-script.ts";
@@ -15,8 +16,6 @@ import { foldable } from "./entries/render-parts.ts";
 import { checklist, type LatestTodos, progressOf } from "./entries/render-todos.ts";
 import type { TreeIndex } from "./entries/tree-index.ts";
 import { formatDuration } from "./text/duration.ts";
-import { type Html, html, jsonForScript, trusted } from "./text/html.ts";
-import { codeBlock, plainBlock } from "./text/markdown.ts";
 
 export interface ExportTool {
   readonly name: string;

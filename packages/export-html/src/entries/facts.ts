@@ -1,6 +1,6 @@
+import { type Html, html } from "@tau-agent/markup";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { OutputSanitizer } from "@tau-agent/system";
-import { type Html, html } from "../text/html.ts";
 
 /** `1234` as `1.2k`. */
 export function formatCount(count: number): string {

@@ -1,5 +1,5 @@
+import { type Html, html } from "@tau-agent/markup";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import { type Html, html } from "../text/html.ts";
 import { fieldText, isoTime, usageFacts } from "./facts.ts";
 import {
   compactionTitle,

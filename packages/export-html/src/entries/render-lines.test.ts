@@ -1,6 +1,6 @@
+import { escapeText, trusted } from "@tau-agent/markup";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { escapeText, trusted } from "../text/html.ts";
 import { renderLastOutput, renderLines, renderOutput } from "./render-lines.ts";
 
 const numbered = (count: number) =>

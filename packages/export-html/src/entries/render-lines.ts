@@ -1,7 +1,5 @@
+import { codeBlock, escapeText, type Html, html, splitColours, trusted } from "@tau-agent/markup";
 import { withoutTrailing } from "@tau-agent/system";
-import { splitColours } from "../text/colours.ts";
-import { escapeText, type Html, html, trusted } from "../text/html.ts";
-import { codeBlock } from "../text/markdown.ts";
 import { countLines, terminalText } from "./facts.ts";
 
 /** Lines of an output that are shown while it is folded. */

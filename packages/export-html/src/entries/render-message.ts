@@ -1,7 +1,6 @@
+import { type Html, html, plainBlock } from "@tau-agent/markup";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { formatDuration } from "../text/duration.ts";
-import { type Html, html } from "../text/html.ts";
-import { plainBlock } from "../text/markdown.ts";
 import { modelOf } from "./entry-times.ts";
 import { fieldText, formatCount, numberOf, snippet, usageFacts } from "./facts.ts";
 import { renderLines, renderOutput } from "./render-lines.ts";

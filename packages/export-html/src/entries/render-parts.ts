@@ -1,8 +1,12 @@
+import {
+  codeBlock,
+  type Highlight,
+  type Html,
+  html,
+  imageUrl,
+  type RenderMarkdown,
+} from "@tau-agent/markup";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import type { Highlight } from "../text/highlight.ts";
-import { type Html, html } from "../text/html.ts";
-import { codeBlock, type RenderMarkdown } from "../text/markdown.ts";
-import { imageUrl } from "../text/safe-url.ts";
 import type { EntryTimes } from "./entry-times.ts";
 import { fieldText, jsonText } from "./facts.ts";
 import type { PageImages } from "./page-images.ts";

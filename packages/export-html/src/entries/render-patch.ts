@@ -1,5 +1,4 @@
-import { type Html, html } from "../text/html.ts";
-import { diffCounts, renderDiff } from "./render-diff.ts";
+import { diffCounts, type Html, html, renderDiff } from "@tau-agent/markup";
 import { foldable } from "./render-parts.ts";
 
 /** Longer changes of one file start folded. */

@@ -1,8 +1,7 @@
+import { diffCounts, type Html, html } from "@tau-agent/markup";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { formatDuration } from "../text/duration.ts";
-import { type Html, html } from "../text/html.ts";
 import { countLines, fieldText, formatCost, formatCount, numberOf } from "./facts.ts";
-import { diffCounts } from "./render-diff.ts";
 import { foldable, type Renderer, renderData } from "./render-parts.ts";
 import { renderPatch } from "./render-patch.ts";
 import { renderVerification, statusMark } from "./render-verification.ts";

@@ -1,7 +1,7 @@
+import { type Html, html } from "@tau-agent/markup";
 import type { SessionEntry, TodoItem, TodoStatus } from "@tau-agent/rpc-protocol";
 import { phasesOf, todosOf } from "@tau-agent/sessions/log";
 import { attempt } from "@tau-agent/system";
-import { type Html, html } from "../text/html.ts";
 import { snippet } from "./facts.ts";
 import { foldable } from "./render-parts.ts";
 import type { SessionOutline } from "./session-outline.ts";

@@ -1,10 +1,9 @@
+import { diffCounts, type Html, html, languageOfPath } from "@tau-agent/markup";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { formatDuration } from "../text/duration.ts";
-import { languageOfPath } from "../text/highlight.ts";
-import { type Html, html } from "../text/html.ts";
 import { callSubject, hasSubject } from "./call-subject.ts";
 import { jsonText, snippet, usageFacts } from "./facts.ts";
-import { diffCounts, renderEdit } from "./render-diff.ts";
+import { renderEdit } from "./render-edit.ts";
 import { renderLines, renderOutput } from "./render-lines.ts";
 import { blocksOf, type Renderer, renderData, renderImage, textOf } from "./render-parts.ts";
 import { renderTasks } from "./render-task.ts";

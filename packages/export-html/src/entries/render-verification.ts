@@ -1,6 +1,6 @@
+import { type Html, html } from "@tau-agent/markup";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { formatDuration } from "../text/duration.ts";
-import { type Html, html } from "../text/html.ts";
 import { fieldText, numberOf } from "./facts.ts";
 import { renderLastOutput, renderOutput } from "./render-lines.ts";
 import type { Renderer } from "./render-parts.ts";

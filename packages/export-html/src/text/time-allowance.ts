@@ -1,4 +1,5 @@
 import { createContext, Script } from "node:vm";
+import type { Allowance } from "@tau-agent/markup";
 
 export interface TimeLimits {
   readonly textMs: number;
@@ -16,12 +17,16 @@ const maxAttempts = 5;
 
 const call = new Script("work()");
 
+/** Some texts keep the expressions of a language busy for minutes, and emphasis the parser of Markdown. */
+export const colourLimits: TimeLimits = { textMs: 150, totalMs: 2_000 };
+export const markdownLimits: TimeLimits = { textMs: 400, totalMs: 3_000 };
+
 /**
  * Runs libraries whose time grows with the square of some texts, or worse. Work that exceeds its
  * limit is interrupted; once the texts of a page have used up the total, only small ones are worked
  * on. So the time of a page is bounded by its length.
  */
-export class TimeAllowance {
+export class TimeAllowance implements Allowance {
   readonly #textMs: number;
   readonly #context: { work: () => void } = { work: () => {} };
   #leftMs: number;

@@ -1,8 +1,8 @@
 import type { RendererObject, Tokens } from "marked";
+import type { Allowance } from "./allowance.ts";
 import type { Highlight } from "./highlight.ts";
 import { type Html, html, trusted } from "./html.ts";
 import { imageUrl, parseDataUrl, safeUrl } from "./safe-url.ts";
-import { TimeAllowance, type TimeLimits } from "./time-allowance.ts";
 
 export type RenderMarkdown = (text: string) => Html;
 
@@ -10,8 +10,6 @@ export type RenderMarkdown = (text: string) => Html;
 const maxMarkdownLength = 100_000;
 /** The parser recurses for every level and copies the rest each time. */
 const maxQuoteDepth = 30;
-/** Emphasis that begins again and again keeps the parser busy for minutes. */
-const usualLimits: TimeLimits = { textMs: 400, totalMs: 3_000 };
 
 const tagNames =
   "a|blockquote|br|code|del|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul";
@@ -41,15 +39,17 @@ export function codeBlock(code: Html, kind = "code"): Html {
   return html`<pre class="${kind}"><code>${code}</code></pre>`;
 }
 
-/** Loads the Markdown parser. HTML in a text stays text, whatever it is. */
+/**
+ * Loads the Markdown parser. HTML in a text stays text, whatever it is. Emphasis that begins again and again
+ * keeps the parser busy for minutes: `allowance` bounds that.
+ */
 export async function createMarkdown(
   highlight: Highlight,
-  limits: TimeLimits = usualLimits,
+  allowance: Allowance,
 ): Promise<RenderMarkdown> {
   const { Marked } = await import("marked");
   const blocks: CodeToken[] = [];
   const marked = new Marked({ gfm: true, breaks: true, renderer: createRenderer(blocks) });
-  const allowance = new TimeAllowance(limits);
   return (text) => {
     if (text.length > maxMarkdownLength || isTrap(text)) return plainBlock(text);
     try {

@@ -1,7 +1,5 @@
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import { diffLines } from "@tau-agent/system";
-import { escapeText, type Html, html, trusted } from "../text/html.ts";
-import { codeBlock } from "../text/markdown.ts";
+import { escapeText, type Html, html, trusted } from "./html.ts";
+import { codeBlock } from "./markdown.ts";
 
 /** Lines of a change that are shown while it is folded. */
 const shownLines = 60;
@@ -13,41 +11,9 @@ export interface ShownDiff {
   readonly removed: number;
 }
 
-/** The change that an edit made: from its result, otherwise derived from its arguments. */
-export async function renderEdit(
-  parameters: Readonly<Record<string, unknown>>,
-  details: unknown,
-): Promise<ShownDiff | undefined> {
-  const diff = recordedDiff(details) ?? (await requestedDiff(parameters));
-  return diff === undefined ? undefined : renderDiff(diff);
-}
-
 /** `+3 −1`. */
 export function diffCounts({ added, removed }: Pick<ShownDiff, "added" | "removed">): Html {
   return html`<span class="plus">+${added}</span> <span class="minus">−${removed}</span>`;
-}
-
-function recordedDiff(details: unknown): string | undefined {
-  if (!isJsonObject(details)) return undefined;
-  const { diff, patch } = details;
-  return [diff, patch].find((text): text is string => typeof text === "string" && text !== "");
-}
-
-async function requestedDiff(
-  parameters: Readonly<Record<string, unknown>>,
-): Promise<string | undefined> {
-  const edits = Array.isArray(parameters.edits) ? parameters.edits : [parameters];
-  const output: string[] = [];
-  for (const edit of edits.filter(isJsonObject)) {
-    const { oldText, newText } = edit;
-    if (typeof oldText !== "string" || typeof newText !== "string") continue;
-    if (output.length > 0) output.push(" …");
-    for (const { kind, lines } of await diffLines(oldText.split("\n"), newText.split("\n"))) {
-      const sign = kind === "same" ? " " : kind === "added" ? "+" : "-";
-      for (const line of lines) output.push(sign + line);
-    }
-  }
-  return output.length === 0 ? undefined : output.join("\n");
 }
 
 type Kind = "ins" | "del" | "b" | "same";

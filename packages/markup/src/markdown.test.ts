@@ -1,12 +1,20 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { hostileTexts } from "../__fixtures__/hostile-texts.ts";
+import {
+  colourLimits,
+  markdownLimits,
+  TimeAllowance,
+} from "../../export-html/src/text/time-allowance.ts";
+import { hostileTexts } from "./__fixtures__/hostile-texts.ts";
+import { lengthAllowance } from "./allowance.ts";
 import { createHighlight, languageOfPath } from "./highlight.ts";
+import { escapeText } from "./html.ts";
 import { createMarkdown, isOurMarkup, type RenderMarkdown } from "./markdown.ts";
 
 let markdown: RenderMarkdown;
 beforeAll(async () => {
-  markdown = await createMarkdown(await createHighlight());
+  const highlight = await createHighlight(new TimeAllowance(colourLimits));
+  markdown = await createMarkdown(highlight, new TimeAllowance(markdownLimits));
 });
 const render = (text: string) => markdown(text).text;
 
@@ -169,4 +177,16 @@ it.each([
   ["", undefined],
 ])("takes the language of %s from its name", (path, language) => {
   expect(languageOfPath(path)).toBe(language);
+});
+
+it("takes little time where nothing can interrupt it, as in a page", async () => {
+  const limit = 20_000;
+  const inPage = await createMarkdown((code) => escapeText(code), lengthAllowance(limit));
+  for (const piece of ["*a ", "*_", "[a](b ", "` `` ", "a@", "<a ", "[ ", "> "]) {
+    const start = performance.now();
+    const text = piece.repeat(limit / piece.length);
+    expect(forbiddenIn(inPage(text).text)).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  }
+  expect(inPage("*a* ".repeat(limit)).text).toContain('class="plain"');
 });

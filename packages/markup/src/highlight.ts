@@ -1,6 +1,6 @@
+import type { Allowance } from "./allowance.ts";
 import { shortColours } from "./colours.ts";
 import { escapeText, Html } from "./html.ts";
-import { TimeAllowance, type TimeLimits } from "./time-allowance.ts";
 
 /** Code as HTML, coloured when the language is known. */
 export type Highlight = (code: string, language: string | undefined) => Html;
@@ -12,8 +12,6 @@ const maxTotalLength = 4_000_000;
 /** Colours may add this much to a page, and to each character of code. */
 const freeColours = 50_000;
 const colourShare = 0.6;
-/** Some texts keep the expressions of a language busy for minutes. */
-const usualLimits: TimeLimits = { textMs: 150, totalMs: 2_000 };
 
 const languageOfSuffix: Readonly<Record<string, string>> = {
   cjs: "javascript",
@@ -39,12 +37,11 @@ export function languageOfPath(path: string): string | undefined {
 }
 
 /**
- * Loads the highlighter. What it returns colours up to 4 million characters, none for too long, and
- * leaves code alone whose colours would be more than its text, as those of much JSON.
+ * Loads the highlighter. What it returns colours up to 4 million characters, none for longer than `allowance`
+ * gives it, and leaves code alone whose colours would be more than its text, as those of much JSON.
  */
-export async function createHighlight(limits: TimeLimits = usualLimits): Promise<Highlight> {
+export async function createHighlight(allowance: Allowance): Promise<Highlight> {
   const { default: library } = await import("highlight.js/lib/common");
-  const allowance = new TimeAllowance(limits);
   let left = maxTotalLength;
   let mayAdd = freeColours;
   return (code, language) => {
