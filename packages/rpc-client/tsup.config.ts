@@ -1,4 +1,7 @@
 import { defineConfig } from "tsup";
 import { plainBuild } from "../../tsup.shared.ts";
 
-export default defineConfig({ ...plainBuild, entry: ["src/index.ts"] });
+export default defineConfig({
+  ...plainBuild,
+  entry: { index: "src/index.ts", streams: "src/streams/index.ts" },
+});

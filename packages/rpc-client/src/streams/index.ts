@@ -1,0 +1,10 @@
+/**
+ * The events of a session as the streams of AI SDK and AG-UI. Nothing here needs Node.
+ *
+ * @packageDocumentation
+ */
+
+export { type AgUiEvent, type AgUiNames, agUiEncoder, toAgUi } from "./ag-ui.ts";
+export type { RunEncoder } from "./run-encoder.ts";
+export type { ShownRequest, StreamEvent } from "./run-part.ts";
+export { toUiMessageStream, type UiMessageChunk, uiMessageEncoder } from "./ui-message-stream.ts";

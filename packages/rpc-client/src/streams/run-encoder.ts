@@ -1,0 +1,28 @@
+import type { RunPart, ShownRequest, StreamEvent } from "./run-part.ts";
+import { RunReader } from "./run-reader.ts";
+
+/** Turns the events of a session into the parts of another protocol, one at a time. */
+export interface RunEncoder<Part> {
+  /** Takes up the requests that were open when the events began. */
+  takeUp(requests: readonly ShownRequest[]): void;
+  push(event: StreamEvent): Part[];
+  /** The events have ended. An encoder whose run waits for answers goes on with the events after them. */
+  end(): Part[];
+}
+
+export function encoderOf<Part>(encode: (part: RunPart) => Part[]): RunEncoder<Part> {
+  const reader = new RunReader();
+  return {
+    takeUp: (requests) => reader.takeUp(requests),
+    push: (event) => reader.push(event).flatMap(encode),
+    end: () => reader.end().flatMap(encode),
+  };
+}
+
+export async function* encodeAll<Part>(
+  events: AsyncIterable<StreamEvent>,
+  encoder: RunEncoder<Part>,
+): AsyncGenerator<Part, void> {
+  for await (const event of events) yield* encoder.push(event);
+  yield* encoder.end();
+}

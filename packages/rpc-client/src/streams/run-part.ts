@@ -1,0 +1,62 @@
+import type { ClientEvent, HostRequestFrame } from "@tau-agent/rpc-protocol";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import type { DeltaEvent } from "../events/delta-event.ts";
+
+/** What streams are made of: the events of a session in either form, and its host requests. */
+export type StreamEvent = ClientEvent | DeltaEvent | { readonly type: string };
+
+/** The request of a host that a stream shows; the question for a key never reaches one. */
+export type ShownRequest = Exclude<HostRequestFrame, { method: "credential" }>;
+
+/** How a run ended; a run that is paused waits for the answers to its requests. */
+export interface RunEnd {
+  readonly status: "completed" | "aborted" | "error" | "paused" | "cut";
+  readonly error?: string | undefined;
+  readonly code?: string | undefined;
+  readonly stopReason: AssistantMessage["stopReason"] | undefined;
+  readonly output?: unknown;
+  readonly replies: readonly Pick<AssistantMessage, "provider" | "model" | "usage">[];
+  /** Requests without an answer. */
+  readonly open: readonly ShownRequest[];
+}
+
+/** A run in well-formed parts: what begins ends, and nothing comes before its beginning. */
+export type RunPart =
+  | { readonly kind: "run-start"; readonly runId: string }
+  | { readonly kind: "turn-start"; readonly turn: number }
+  | { readonly kind: "turn-end"; readonly turn: number }
+  | { readonly kind: "block-start"; readonly block: BlockKind; readonly id: string }
+  | {
+      readonly kind: "block-delta";
+      readonly block: BlockKind;
+      readonly id: string;
+      readonly delta: string;
+    }
+  | { readonly kind: "block-end"; readonly block: BlockKind; readonly id: string }
+  | { readonly kind: "call-start"; readonly id: string; readonly name: string }
+  | { readonly kind: "call-delta"; readonly id: string; readonly delta: string }
+  | {
+      readonly kind: "call-ready";
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+    }
+  | { readonly kind: "call-progress"; readonly id: string; readonly result: ToolResult }
+  | {
+      readonly kind: "call-end";
+      readonly id: string;
+      readonly name: string;
+      readonly result: ToolResult;
+      readonly isError: boolean;
+      /** Somebody has refused it. */
+      readonly isDenied: boolean;
+    }
+  | { readonly kind: "request"; readonly request: ShownRequest; readonly callId: string }
+  | { readonly kind: "steering"; readonly text: string }
+  | { readonly kind: "subagent-start"; readonly id: string; readonly agent: string }
+  | { readonly kind: "subagent-end"; readonly id: string; readonly exitCode: number }
+  | { readonly kind: "other"; readonly event: StreamEvent }
+  | ({ readonly kind: "run-end"; readonly runId: string } & RunEnd);
+
+export type BlockKind = "text" | "thinking";

@@ -1,0 +1,233 @@
+import type { ClientEvent, HostRequestResolved, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AssistantMessageEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import { contentText } from "@tau-agent/rpc-protocol/plain";
+import { MessageBlocks } from "./message-blocks.ts";
+import type { RunEnd, RunPart, ShownRequest, StreamEvent } from "./run-part.ts";
+import { ToolCalls } from "./tool-calls.ts";
+
+type Step = Partial<AssistantMessageEvent> & { readonly type: string };
+type Read = (SessionEvent | ShownRequest | HostRequestResolved) & { readonly promptId?: string };
+
+const unfinished = "The run ended before this call did.";
+
+/**
+ * Reads the events of a session as runs of well-formed parts. It begins anywhere: of a block whose beginning
+ * it has not seen, it shows all at its end, so that replayed events give what live ones gave.
+ */
+export class RunReader {
+  readonly #calls = new ToolCalls();
+  #blocks = new MessageBlocks("0");
+  #open = new Map<string, ShownRequest>();
+  #runs = 0;
+  #runId: string | undefined;
+  #turn = 0;
+  #messages = 0;
+  #isInTurn = false;
+  #hasReplied = false;
+  #subagents = new Map<string, boolean>();
+  #result: Extract<SessionEvent, { type: "prompt_result" }> | undefined;
+  #replies: AssistantMessage[] = [];
+
+  /** Takes up requests that were open before, with the calls that they are about. */
+  takeUp(requests: readonly ShownRequest[]): void {
+    for (const request of requests) {
+      this.#open.set(request.id, request);
+      if (request.method === "tool_approval" && request.toolCallId !== undefined) {
+        this.#calls.know(request.toolCallId, request.params.toolName);
+      }
+    }
+  }
+
+  push(event: StreamEvent): RunPart[] {
+    return [...this.#read(event as Read)];
+  }
+
+  /** The events have ended: a run that waits for answers is paused, any other is cut. */
+  end(): RunPart[] {
+    if (this.#runId === undefined) return [];
+    return [...this.#end({ status: this.#open.size > 0 ? "paused" : "cut" })];
+  }
+
+  *#read(event: Read): Generator<RunPart, void> {
+    if (event.type === "prompt_result") {
+      this.#result = event;
+      if (event.status === "handled" && this.#runId === undefined) {
+        yield* this.#begin(event);
+        yield* this.#end({ status: "completed" });
+      }
+    } else if (event.type === "agent_settled") {
+      if (this.#runId === undefined) return;
+      const { status = event.aborted ? "aborted" : "completed", error, code } = this.#result ?? {};
+      yield* this.#end({ status: status === "handled" ? "completed" : status, error, code });
+    } else if (event.type === "host_request_resolved") {
+      this.#resolve(event);
+    } else if (event.type === "host_request") {
+      yield* this.#begin(event);
+      yield* this.#request(event);
+    } else if (event.type === "agent_start") {
+      yield* this.#begin(event);
+    } else if (isOfLoop(event)) {
+      yield* this.#begin(event);
+      yield* this.#readLoop(event);
+    } else if (this.#runId !== undefined && event.type !== "agent_end") {
+      yield* this.#readOther(event);
+    }
+  }
+
+  *#readLoop(event: LoopEvent): Generator<RunPart, void> {
+    switch (event.type) {
+      case "turn_start":
+        yield* this.#endTurn();
+        this.#turn += 1;
+        this.#isInTurn = true;
+        yield { kind: "turn-start", turn: this.#turn };
+        break;
+      case "turn_end":
+        yield* this.#endTurn();
+        break;
+      case "message_start":
+        if (event.message.role === "assistant") yield* this.#beginMessage();
+        break;
+      case "message_update": {
+        const step = event.assistantMessageEvent as Step;
+        if (step.type.startsWith("toolcall_")) yield* this.#calls.step(step);
+        else yield* this.#blocks.step(step);
+        break;
+      }
+      case "message_end":
+        yield* this.#endMessage(event.message);
+        break;
+      case "tool_execution_start":
+        yield* this.#calls.ready(event.toolCallId, event.toolName, event.args);
+        break;
+      case "tool_execution_update":
+        yield* this.#calls.ready(event.toolCallId, event.toolName, event.args);
+        yield { kind: "call-progress", id: event.toolCallId, result: event.partialResult };
+        break;
+      case "tool_execution_end":
+        yield* this.#calls.end(event.toolCallId, event.toolName, event.result, event.isError);
+        break;
+    }
+  }
+
+  *#beginMessage(): Generator<RunPart, void> {
+    yield* this.#blocks.close();
+    this.#messages += 1;
+    this.#hasReplied = true;
+    this.#blocks = new MessageBlocks(`${this.#runId}-${this.#messages}`);
+  }
+
+  *#endMessage(message: AgentMessage): Generator<RunPart, void> {
+    if (message.role === "assistant") {
+      yield* this.#blocks.finish(message.content);
+      for (const block of message.content) {
+        if (block.type === "toolCall") {
+          yield* this.#calls.announce(block.id, block.name, block.arguments);
+        }
+      }
+      this.#replies.push(message);
+    } else if (message.role === "toolResult") {
+      // A call that was skipped has no execution, but a result.
+      const { toolCallId, toolName, isError, ...result } = message;
+      yield* this.#calls.end(toolCallId, toolName, result, isError);
+    } else if (message.role === "user" && this.#hasReplied) {
+      yield { kind: "steering", text: contentText(message.content) };
+    }
+  }
+
+  *#readOther(event: Exclude<Read, LoopEvent>): Generator<RunPart, void> {
+    if (event.type === "subagent_start") {
+      if (this.#subagents.has(event.id)) return;
+      this.#subagents.set(event.id, true);
+      yield { kind: "subagent-start", id: event.id, agent: event.agent };
+    } else if (event.type === "subagent_end") {
+      if (this.#subagents.get(event.id) !== true) return;
+      this.#subagents.set(event.id, false);
+      yield { kind: "subagent-end", id: event.id, exitCode: event.exitCode };
+    } else {
+      yield { kind: "other", event };
+    }
+  }
+
+  *#request(request: ShownRequest): Generator<RunPart, void> {
+    if ((request.method as string) === "credential") return;
+    const isKnown = this.#open.has(request.id);
+    this.#open.set(request.id, request);
+    if (isKnown) return;
+    const { id, agentId, toolCallId } = request;
+    if (request.method !== "tool_approval") {
+      yield { kind: "request", request, callId: toolCallId ?? id };
+      return;
+    }
+    // The calls of a subagent are none of this conversation; one that is asked about is shown.
+    const callId = agentId === undefined ? (toolCallId ?? id) : id;
+    const { toolName, input } = request.params;
+    const name = agentId === undefined ? toolName : `${agentId}/${toolName}`;
+    yield* this.#calls.ready(callId, name, input);
+    yield { kind: "request", request, callId };
+  }
+
+  #resolve({ id, outcome }: HostRequestResolved): void {
+    const request = this.#open.get(id);
+    this.#open.delete(id);
+    const callId = request?.agentId === undefined ? request?.toolCallId : id;
+    if (callId !== undefined && outcome === "deny") this.#calls.deny(callId);
+  }
+
+  *#begin({ promptId }: { readonly promptId?: string | undefined }): Generator<RunPart, void> {
+    if (this.#runId !== undefined) return;
+    this.#runs += 1;
+    this.#runId = promptId ?? `run-${this.#runs}`;
+    yield { kind: "run-start", runId: this.#runId };
+  }
+
+  *#endTurn(): Generator<RunPart, void> {
+    yield* this.#blocks.close();
+    if (!this.#isInTurn) return;
+    this.#isInTurn = false;
+    yield { kind: "turn-end", turn: this.#turn };
+  }
+
+  *#end(end: Pick<RunEnd, "status" | "error" | "code">): Generator<RunPart, void> {
+    const isPaused = end.status === "paused";
+    yield* this.#blocks.close();
+    // A paused run goes on; of one that was cut, the rest is unknown.
+    yield* this.#calls.close(isPaused || end.status === "cut" ? undefined : textResult(unfinished));
+    for (const [id, isActive] of this.#subagents) {
+      if (isActive && !isPaused) yield { kind: "subagent-end", id, exitCode: 1 };
+    }
+    yield* this.#endTurn();
+    const { output } = this.#result ?? {};
+    const runId = this.#runId ?? "";
+    const stopReason = this.#replies.at(-1)?.stopReason;
+    const replies = this.#replies;
+    const open = [...this.#open.values()];
+    this.#runId = undefined;
+    this.#result = undefined;
+    this.#replies = [];
+    if (!isPaused) {
+      this.#open.clear();
+      this.#subagents.clear();
+      this.#hasReplied = false;
+      this.#turn = 0;
+      this.#messages = 0;
+    }
+    yield { kind: "run-end", runId, ...end, stopReason, output, replies, open };
+  }
+}
+
+type LoopEvent = Extract<
+  ClientEvent,
+  {
+    type: `turn_${string}` | `message_${string}` | `tool_execution_${string}`;
+  }
+>;
+
+function isOfLoop(event: Read): event is Extract<Read, LoopEvent> {
+  return /^(?:turn|message|tool_execution)_/.test(event.type);
+}
+
+function textResult(text: string): ToolResult {
+  return { content: [{ type: "text", text }] };
+}
