@@ -26,8 +26,7 @@ export async function loadMcpConfig(places: McpPlaces): Promise<McpConfig> {
   const own = await readJsonFile(userFile(places.agentDirectory));
   addFile(own, { source: "user", forbidden: () => [] }, reading);
   for (const file of await Promise.all(trustedFiles(places).map(({ read }) => read()))) {
-    const isElsewhere = places.workspace !== undefined;
-    addFile(file, { source: "project", forbidden: places.keyVariables, isElsewhere }, reading);
+    addFile(file, { source: "project", forbidden: places.keyVariables }, reading);
   }
   return { servers: [...reading.servers.values()], errors: reading.errors };
 }
@@ -35,8 +34,6 @@ export async function loadMcpConfig(places: McpPlaces): Promise<McpConfig> {
 interface FileKind {
   readonly source: McpSource;
   readonly forbidden: () => Iterable<string>;
-  /** Its programs are those of another machine. */
-  readonly isElsewhere?: boolean;
 }
 
 function addFile(file: JsonFile, kind: FileKind, reading: Reading): void {
@@ -66,9 +63,6 @@ function readServer(given: Given, servers: Map<string, McpServerConfig>): string
   if (source === "project" && isOverride(value)) return override(name, value, servers);
   const read = readEntry(name, value, source);
   if ("problem" in read) return read.problem;
-  if (kind.isElsewhere === true && read.entry.transport === "stdio") {
-    return "its program belongs to the session's workspace, where servers cannot be started yet";
-  }
   const key = forbiddenVariable(read.entry, kind);
   if (key !== undefined) return `it names ${key}, a key that servers of a project do not get`;
   servers.set(name, { name, source, entry: read.entry });

@@ -1,4 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { ProcessError } from "@tau-agent/system";
 import { cleanLine } from "../names/clean-text.ts";
 import { RequestTimeout } from "./call-clocks.ts";
@@ -39,6 +40,8 @@ export function failureOf(error: unknown): Failure {
   if (kind === "InsufficientScopeError") return "needs_login";
   if (error instanceof ConfigurationError) return "final";
   if (error instanceof ProcessError) return "final";
+  // Of its workspace, which is connected again by itself.
+  if (error instanceof WorkspaceError) return error.code === "lost" ? "lost" : "final";
   const status = statusOf(error);
   if (status === 404) return "session_gone";
   if (status === 401) return "needs_login";

@@ -11,9 +11,11 @@ import {
   type EntryContext,
   resolveAddress,
   resolveProgram,
+  resolveProgramThere,
 } from "./resolve-entry.ts";
 import type { SharableServer } from "./server-pool.ts";
-import { StdioTransport } from "./stdio-transport.ts";
+import { type ServerProgram, StdioTransport } from "./stdio-transport.ts";
+import { startInWorkspace } from "./workspace-program.ts";
 
 export interface LoginTarget {
   readonly server: string;
@@ -49,20 +51,24 @@ async function openProgram(
   context: OpenContext,
   life: Life,
 ): Promise<OpenedServer> {
+  const { environment, project, identity, note } = context;
+  const { timeoutMs } = config.entry;
+  const connectTo = (own: Life, start: () => Promise<ServerProgram>) => {
+    const onRubbish = (line: string) =>
+      note(config.name, `writes to its output what is not MCP: ${line.slice(0, 200)}`);
+    const once = () =>
+      connect(new StdioTransport({ start, onRubbish }), { ...own, identity, timeoutMs });
+    return setUpAgain(once, own.signal);
+  };
+  if (project !== undefined && config.source === "project") {
+    const resolving = resolveProgramThere(config, project, context);
+    const program = await unlessAborted(resolving, life.signal);
+    return connectTo(life, () => startInWorkspace(project.workspace, program));
+  }
   const program = await unlessAborted(resolveProgram(config, context), life.signal);
-  const { processes, sandbox } = context.environment;
-  const { identity, note } = context;
-  const startOnce = (own: Life, registry: ProcessRegistry) => {
-    const transport = new StdioTransport({
-      start: () => ServerProcess.start({ ...program, processes: registry, sandbox }),
-      onRubbish: (line) =>
-        note(config.name, `writes to its output what is not MCP: ${line.slice(0, 200)}`),
-    });
-    return connect(transport, { ...own, identity, timeoutMs: config.entry.timeoutMs });
-  };
-  const start = (own: Life, registry: ProcessRegistry) => {
-    return setUpAgain(() => startOnce(own, registry), own.signal);
-  };
+  const { processes, sandbox } = environment;
+  const start = (own: Life, registry: ProcessRegistry) =>
+    connectTo(own, () => ServerProcess.start({ ...program, processes: registry, sandbox }));
   // What a program inside a sandbox can reach is a matter of its session.
   if (!config.entry.isStateless || sandbox !== undefined) return start(life, processes);
   const pool = await context.pool.servers();

@@ -1,6 +1,6 @@
-import { isAbsolute, join } from "node:path";
+import nodePath, { posix, win32 } from "node:path";
 import { plainHeaders, processEnvironment, type ToolEnvironment } from "@tau-agent/system";
-import { expandHome, expandText } from "../config/expand.ts";
+import { expandHome, expandText, variablesIn } from "../config/expand.ts";
 import { isWebAddress } from "../config/read-entry.ts";
 import type { HttpEntry, McpServerConfig, StdioEntry } from "../config/server-entry.ts";
 
@@ -9,6 +9,9 @@ type ValueCommand = (
   environment: Readonly<Record<string, string | undefined>>,
 ) => Promise<string>;
 
+/** The longest that a command may take which prints a value. */
+const VALUE_TIMEOUT_MS = 10_000;
+
 /** A configuration whose variables cannot be read; trying again does not help. */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
@@ -16,10 +19,18 @@ export class ConfigurationError extends Error {
 
 export interface EntryContext {
   readonly environment: ToolEnvironment;
+  /** The workspace of the project, if that is not this machine: servers of its files start there. */
+  readonly project?: ProjectPlace | undefined;
   readonly runCommand: ValueCommand;
   /** Receives what must not be shown: values of headers and of variables that hold keys. */
   readonly noteSecret: (value: string) => void;
 }
+
+/** Where the programs of a project elsewhere run. */
+export type ProjectPlace = Pick<
+  ToolEnvironment,
+  "workspace" | "cwd" | "homeDirectory" | "isWindows"
+>;
 
 const secretVariable = /key|token|secret|passw|auth|credential/i;
 
@@ -39,25 +50,96 @@ function noteVariables(variables: Readonly<Record<string, string>>, { noteSecret
   return variables;
 }
 
-export async function resolveProgram(
-  { source, entry }: McpServerConfig & { readonly entry: StdioEntry },
-  context: EntryContext,
-) {
-  const reader = readerFor(source, context);
-  const { homeDirectory, cwd } = context.environment;
-  const path = (member: string, text: string) =>
-    expandHome(reader.text(member, text), homeDirectory);
-  const folder = entry.cwd === undefined ? cwd : path("cwd", entry.cwd);
+export async function resolveProgram(config: StdioConfig, context: EntryContext) {
+  const reader = readerFor(config.source, context);
+  const { environment } = context;
   return {
-    file: path("command", entry.command),
-    args: entry.args.map((arg, index) => path(`args[${index}]`, arg)),
-    cwd: isAbsolute(folder) ? folder : join(cwd, folder),
+    ...placed(config.entry, reader, { ...placeOf(environment), path: nodePath }),
     variables: {
       // Never with provider keys, whatever commands of the shell inherit.
-      ...processEnvironment({ ...withoutGetters(context.environment), inheritKeys: false }),
-      ...noteVariables(await reader.values("env", entry.env), context),
+      ...processEnvironment({ ...withoutGetters(environment), inheritKeys: false }),
+      ...noteVariables(await reader.values("env", config.entry.env), context),
     },
   };
+}
+
+/** A program of the project's workspace: variables and commands in its entry are those of that place. */
+export async function resolveProgramThere(
+  { source, entry }: StdioConfig,
+  project: ProjectPlace,
+  context: EntryContext,
+) {
+  const { workspace, cwd, isWindows = false } = project;
+  const { command, args, env, cwd: folder = "" } = entry;
+  const named = [command, ...args, folder, ...Object.values(env)].flatMap(variablesIn);
+  const environment = await variablesThere(project, new Set(named));
+  const runCommand = (line: string) => outputThere(workspace, { command: line, cwd });
+  const reader = readerFor(source, {
+    ...context,
+    environment: { ...withoutGetters(context.environment), environment },
+    runCommand,
+  });
+  return {
+    ...placed(entry, reader, { ...placeOf(project), path: isWindows ? win32 : posix }),
+    variables: noteVariables(await reader.values("env", env), context),
+  };
+}
+
+type StdioConfig = McpServerConfig & { readonly entry: StdioEntry };
+
+const placeOf = ({ cwd, homeDirectory }: Pick<ToolEnvironment, "cwd" | "homeDirectory">) => ({
+  cwd,
+  homeDirectory,
+});
+
+interface Machine extends Pick<ToolEnvironment, "cwd" | "homeDirectory"> {
+  readonly path: nodePath.PlatformPath;
+}
+
+function placed(
+  entry: StdioEntry,
+  reader: ReturnType<typeof readerFor>,
+  { cwd, homeDirectory, path }: Machine,
+) {
+  const pathIn = (member: string, text: string) =>
+    expandHome(reader.text(member, text), homeDirectory);
+  const folder = entry.cwd === undefined ? cwd : pathIn("cwd", entry.cwd);
+  return {
+    file: pathIn("command", entry.command),
+    args: entry.args.map((arg, index) => pathIn(`args[${index}]`, arg)),
+    cwd: path.isAbsolute(folder) ? folder : path.join(cwd, folder),
+  };
+}
+
+/** The values of variables over there; those that are not set are left out. */
+async function variablesThere(
+  { workspace, cwd }: ProjectPlace,
+  names: ReadonlySet<string>,
+): Promise<Record<string, string>> {
+  const asked = [...names].map(async (name) => {
+    const command = ["printenv", name];
+    const printed = await outputThere(workspace, { command, cwd }).catch(() => undefined);
+    return printed === undefined ? [] : [[name, printed.replace(/\r?\n$/, "")] as const];
+  });
+  return Object.fromEntries((await Promise.all(asked)).flat());
+}
+
+async function outputThere(
+  workspace: ToolEnvironment["workspace"],
+  { command, cwd }: { readonly command: string | readonly string[]; readonly cwd: string },
+): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  const { done } = await workspace.spawn({
+    ...{ command, cwd, timeoutMs: VALUE_TIMEOUT_MS },
+    onOutput: (bytes, stream) => {
+      if (stream === "stdout") chunks.push(bytes);
+    },
+  });
+  const { exitCode } = await done;
+  if (exitCode === 0) return Buffer.concat(chunks).toString("utf8");
+  throw new Error(
+    `the command ended with ${exitCode === null ? "a signal" : `exit code ${exitCode}`}`,
+  );
 }
 
 export async function resolveAddress(

@@ -1,9 +1,16 @@
+import type { Readable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { DEFAULT_MAX_LINE_BYTES, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
 import type { SandboxStartError, ServerProcess } from "@tau-agent/system";
 
+/** A running program that serves on its pipes, wherever it runs. */
+export type ServerProgram = Pick<ServerProcess, "ended" | "startFailure" | "write" | "stop"> & {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+};
+
 export interface StdioTransportOptions {
-  readonly start: () => Promise<ServerProcess>;
+  readonly start: () => Promise<ServerProgram>;
   /** Receives the first lines that are not messages. */
   readonly onRubbish: (line: string) => void;
   readonly maxFrameBytes?: number | undefined;
@@ -29,7 +36,7 @@ export class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions;
   readonly #maxBytes: number;
   readonly #decoder: LineDecoder;
-  #process: ServerProcess | undefined;
+  #process: ServerProgram | undefined;
   #openBytes = 0;
   #rubbish = 0;
   #stderr = "";

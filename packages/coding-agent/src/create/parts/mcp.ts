@@ -41,6 +41,9 @@ async function createServers(
   const { fetch, places, options, requests, permissions, policy } = draft.surroundings;
   const { inputs, problems, emit, origins, models } = draft.parts;
   const cwd = () => environment.cwd;
+  const { disk } = draft.surroundings;
+  // Paths of a workspace elsewhere mean nothing to the user's own servers, which run on this machine.
+  const here = disk && hostEnvironment(environment, places);
   return new McpServers(
     {
       folders: () => [environment.cwd, ...(environment.additionalDirectories ?? [])],
@@ -67,7 +70,8 @@ async function createServers(
     },
     {
       openContext: {
-        environment,
+        environment: here ?? environment,
+        project: here && environment,
         fetch,
         pool: options.mcpPool ?? new McpPool(),
         noteSecret: draft.keys.noteSecret,
@@ -92,6 +96,21 @@ async function createServers(
       keep: keepPrivately(environment.temporaryDirectory),
     },
   );
+}
+
+/** The environment of programs on this machine, in the user's home. */
+function hostEnvironment(
+  environment: ToolEnvironment,
+  { homeDirectory }: { readonly homeDirectory: string },
+): ToolEnvironment {
+  return {
+    ...environment,
+    cwd: homeDirectory,
+    homeDirectory,
+    get keyVariables() {
+      return environment.keyVariables;
+    },
+  };
 }
 
 /** A reply outside of the conversation; its cost counts. */
