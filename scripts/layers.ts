@@ -27,13 +27,14 @@ export const layers: readonly Layers[] = [
     floors: [
       ["base", "documents", "images", "shell-lines"],
       ["settings", "processes", "host-requests"],
-      ["keys", "sandbox", "structured-output"],
+      ["keys", "sandbox", "structured-output", "durability"],
       ["web", "workspaces"],
     ],
     looseFiles: ["index.ts"],
     contents: {
       base: "diagnostics, the event bus, reading and writing files",
       documents: "pages and PDFs as text, read in a thread of their own",
+      durability: "what outlives a host: the epochs of its sessions, and the keeper of commands",
       "host-requests":
         "the registry of open questions to the client, with ids, deadlines and replay",
       images: "what an image is, and how it becomes one that a model reads",

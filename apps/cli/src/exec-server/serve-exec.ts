@@ -42,7 +42,7 @@ export async function serveExec({ cwd, roots }: ExecServerOptions): Promise<void
     ...{ platform, homeDirectory, temporaryDirectory, shell },
     pid: process.pid,
     cwd: workspace.cwd,
-    capabilities: { search: true, sandbox: false, durable: false },
+    capabilities: { search: true, sandbox: false, durable: workspace.durable !== undefined },
   };
   void send(ready);
   takeFrames(process.stdin, server, () => end(0));

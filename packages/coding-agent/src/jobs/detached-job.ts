@@ -1,15 +1,10 @@
-import { spawn } from "node:child_process";
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  childLimit,
   commandVariables,
-  hasProcessGroups,
-  hostLimit,
   isGroupAlive,
   keyMark,
   killProcesses,
-  nobodys,
   ownersVariable,
   ProcessError,
   randomHex,
@@ -17,9 +12,8 @@ import {
   type ToolEnvironment,
   withLimit,
 } from "@tau-agent/system";
+import { KeeperError, KeeperProcess, limitOf } from "@tau-agent/system/durability";
 import { type JobEnd, type JobRecord, jobFiles, readKeeper } from "./job-record.ts";
-import { createJobWriter } from "./job-writer.ts";
-import { createMask, type KeepAnswer, type KeepRequest, keepJob, killMarked } from "./keep-job.ts";
 
 export interface DetachedRequest {
   readonly folder: string;
@@ -27,11 +21,6 @@ export interface DetachedRequest {
   readonly mark: string;
   readonly timeoutMs: number | undefined;
   readonly traceparent: string | undefined;
-}
-
-/** A mark for the processes of a job that belongs to no host. */
-export function createMark(): string {
-  return `${randomHex(8)}.1/`;
 }
 
 /**
@@ -50,35 +39,21 @@ export async function startDetached(
   const sessionVariables = commandVariables(environment, traceparent);
   const { file, args, cwd, variables } = shellProcess(environment, { command, sessionVariables });
   const limit = limitOf(mark);
-  const request: KeepRequest = {
-    folder,
-    file,
-    args: limit === undefined ? args : withLimit(limit, file, args),
-    cwd,
-    // Not the marks of this host and those above it, whose end would kill the job.
-    variables: { ...variables, [ownersVariable]: mark },
-    mark,
-    keys: environment.createOutputMask?.()?.keys ?? [],
-    keyMark,
-    timeoutMs,
-  };
-  const { SystemRoot } = environment.environment;
-  const keeper = spawn(process.execPath, ["-e", keeperSource()], {
-    cwd: folder,
-    env: { ...nobodys, ...(SystemRoot === undefined ? {} : { SystemRoot }) },
-    detached: true,
-    stdio: ["pipe", "pipe", "ignore"],
-    windowsHide: true,
-  });
-  keeper.stdin.on("error", () => {});
-  keeper.stdin.end(JSON.stringify(request));
+  const job = { keys: environment.createOutputMask?.()?.keys ?? [], keyMark };
+  const keeper = new KeeperProcess(environment.environment);
   try {
-    const { error } = await answerOf(keeper);
-    if (error !== undefined)
-      throw new ProcessError("spawn_failed", `Cannot start ${file}: ${error}`);
+    await keeper.start({
+      ...{ id: mark, folder, file, cwd, mark, timeoutMs, job },
+      args: limit === undefined ? args : withLimit(limit, file, args),
+      // Not the marks of this host and those above it, whose end would kill the job.
+      variables: { ...variables, [ownersVariable]: mark },
+    });
+  } catch (error) {
+    if (!(error instanceof KeeperError)) throw error;
+    const text = `Cannot start ${file}: ${error.message}`;
+    throw new ProcessError("spawn_failed", text, { cause: error });
   } finally {
-    keeper.stdout.destroy();
-    keeper.unref();
+    keeper.leave();
   }
 }
 
@@ -104,27 +79,4 @@ export function writeEnd(folder: string, end: JobEnd): void {
     // Noted before, or the disk is full: then the job counts as lost once this host is gone.
   }
   rmSync(written, { force: true });
-}
-
-function limitOf(mark: string): string | undefined {
-  if (!hasProcessGroups || process.platform !== "linux") return undefined;
-  return childLimit(hostLimit(mark.slice(0, 16)), 1);
-}
-
-/** A program of its own: a bundle has no file to start. */
-function keeperSource(): string {
-  const parts = `{ createWriter: ${createJobWriter}, createMask: ${createMask}, killMarked: ${killMarked} }`;
-  return `(${keepJob})(${parts})`;
-}
-
-async function answerOf(keeper: ReturnType<typeof spawn>): Promise<KeepAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<KeepAnswer>();
-  let line = "";
-  keeper.stdout?.on("data", (chunk: Buffer) => {
-    line += chunk.toString();
-    if (line.endsWith("\n")) resolve(JSON.parse(line) as KeepAnswer);
-  });
-  keeper.once("error", reject);
-  keeper.once("exit", () => resolve({ error: "the process that follows it ended" }));
-  return promise;
 }

@@ -2,10 +2,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OutputMask } from "@tau-agent/system";
+import { createJobWriter, createMask } from "@tau-agent/system/durability";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createJobWriter } from "./job-writer.ts";
-import { createMask } from "./keep-job.ts";
 import { readOutput } from "./read-output.ts";
 
 let folder: string;

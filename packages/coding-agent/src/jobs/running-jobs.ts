@@ -12,7 +12,8 @@ import {
   runShellCommand,
   type ToolEnvironment,
 } from "@tau-agent/system";
-import { createMark, killDetached, startDetached, writeEnd } from "./detached-job.ts";
+import { createJobWriter, createMark } from "@tau-agent/system/durability";
+import { killDetached, startDetached, writeEnd } from "./detached-job.ts";
 import {
   describeJob,
   forgetOldJobs,
@@ -24,7 +25,6 @@ import {
   readRecord,
   readRecords,
 } from "./job-record.ts";
-import { createJobWriter } from "./job-writer.ts";
 import { readOutput } from "./read-output.ts";
 
 export interface JobRequest {

@@ -54,6 +54,11 @@ export function asSearchResult(value: unknown): WorkspaceSearchResult {
   return value as unknown as WorkspaceSearchResult;
 }
 
+export function asEnded(value: unknown): { readonly ended: number } {
+  if (!isJsonObject(value) || typeof value.ended !== "number") throw invalid("end_commands");
+  return { ended: value.ended };
+}
+
 function invalid(method: string): WorkspaceError {
   return new WorkspaceError("failed", `The workspace answered ${method} with something else`);
 }

@@ -24,10 +24,24 @@ const path = {
   path: z.string(),
   ...access,
 };
+/** For whom something is changed; both or none. */
+const owner = {
+  /** Names the session: letters, digits, `-` and `_`. */
+  session: z.optional(z.string()),
+  /** Rises each time that a host takes the session; a lower one than the highest seen is `stale_epoch`. */
+  epoch: z.optional(z.number()),
+};
+const change = { ...path, ...owner };
 const command = {
   /** The command, as `spawn` answered it. */
   processId: FrameId,
 };
+const Started = z.object({
+  /** Names it in later requests. */
+  processId: FrameId,
+  /** Its number in the place's process table. */
+  pid: z.optional(z.number()),
+});
 const Kind = z.enum(["file", "directory", "symlink", "other"]);
 const Stream = z.enum(["stdout", "stderr"]);
 
@@ -53,7 +67,7 @@ export const ExecServerParams = z.object({
   }),
   /** Replaces a file. */
   write: z.object({
-    ...path,
+    ...change,
     /** The bytes, in base64. */
     data: z.string(),
     /** The permission bits of a new file, less the umask; default 0666. */
@@ -65,7 +79,7 @@ export const ExecServerParams = z.object({
   }),
   /** Removes a file, a link or a folder. */
   remove: z.object({
-    ...path,
+    ...change,
     /** Whether what is in a folder is removed, too. */
     recursive: z.optional(z.boolean()),
   }),
@@ -76,9 +90,10 @@ export const ExecServerParams = z.object({
     /** Where it goes. */
     to: z.string(),
     ...access,
+    ...owner,
   }),
   /** Makes a folder and its parents. */
-  createDirectory: z.object(path),
+  createDirectory: z.object(change),
   /** Starts a command, answered at once; its output and its end follow as events. */
   spawn: z.object({
     /** A line for the shell, or a program with its arguments. */
@@ -91,6 +106,28 @@ export const ExecServerParams = z.object({
     stdin: z.optional(z.enum(["none", "open"])),
     /** Ends it after this time, in ms. */
     timeoutMs: z.optional(z.number()),
+    /** Keeps the command under this name, so that `adopt` can go on with it. */
+    commandId: z.optional(z.string()),
+    /** How long a kept command runs on when its host has died, in ms. */
+    keepMs: z.optional(z.number()),
+    ...owner,
+  }),
+  /** Goes on with a kept command; answered as `spawn`, with output from an offset on. */
+  adopt: z.object({
+    /** The name that `spawn` gave it. */
+    commandId: z.string(),
+    /** How many bytes of output, of both streams together, are left out. */
+    fromOffset: z.number(),
+    /** How long it runs on when this host dies, too, in ms. */
+    keepMs: z.optional(z.number()),
+    ...owner,
+  }),
+  /** Ends the session's commands of lower epochs. */
+  end_commands: z.object({
+    /** The session. */
+    session: z.string(),
+    /** The first epoch whose commands stay. */
+    beforeEpoch: z.number(),
   }),
   /** Writes to the input of a command. */
   write_input: z.object({
@@ -176,11 +213,13 @@ export const ExecServerResults = z.object({
     data: z.string(),
   }),
   /** The command runs. */
-  spawn: z.object({
-    /** Names it in later requests. */
-    processId: FrameId,
-    /** Its number in the place's process table. */
-    pid: z.optional(z.number()),
+  spawn: Started,
+  /** The command goes on, or has ended. */
+  adopt: Started,
+  /** The commands are over. */
+  end_commands: z.object({
+    /** How many there were. */
+    ended: z.number(),
   }),
   /** What was found. */
   search: z.object({

@@ -1,7 +1,12 @@
 import { isJsonObject, type JsonObject } from "../vocabulary/json-object.ts";
 import type { CommandEvents, FrameCalls } from "./frame-calls.ts";
 import { encodeBytes, isFrameId, MAX_PIECE_BYTES } from "./frames.ts";
-import type { WorkspaceExit, WorkspaceProcess, WorkspaceSpawnOptions } from "./workspace.ts";
+import type {
+  WorkspaceAdoptOptions,
+  WorkspaceExit,
+  WorkspaceProcess,
+  WorkspaceSpawnOptions,
+} from "./workspace.ts";
 import { isWorkspaceError, WorkspaceError } from "./workspace-error.ts";
 
 /** A command that runs behind frames. */
@@ -29,14 +34,15 @@ export class FramedProcess implements CommandEvents, WorkspaceProcess {
 
   static async start(
     calls: FrameCalls,
-    { onOutput, signal, ...params }: WorkspaceSpawnOptions,
+    method: "spawn" | "adopt",
+    { onOutput, signal, ...params }: WorkspaceSpawnOptions | WorkspaceAdoptOptions,
   ): Promise<FramedProcess> {
     const process = new FramedProcess(calls, onOutput);
-    const { id, answer } = calls.open("spawn", params, signal, process);
+    const { id, answer } = calls.open(method, params, signal, process);
     try {
       const result = await answer;
       const { processId, pid } = isJsonObject(result) ? result : {};
-      if (!isFrameId(processId)) throw new WorkspaceError("failed", "Invalid answer to spawn");
+      if (!isFrameId(processId)) throw new WorkspaceError("failed", `Invalid answer to ${method}`);
       process.#processId = processId;
       process.pid = typeof pid === "number" ? pid : undefined;
     } catch (error) {

@@ -1,4 +1,4 @@
-import { asBytes, asDescription, asEntries, asSearchResult, asStat } from "./answers.ts";
+import { asBytes, asDescription, asEnded, asEntries, asSearchResult, asStat } from "./answers.ts";
 import { FrameCalls, type FrameCallsOptions } from "./frame-calls.ts";
 import { FramedProcess } from "./framed-process.ts";
 import { encodeBytes, MAX_FILE_BYTES, MAX_PIECE_BYTES } from "./frames.ts";
@@ -6,7 +6,9 @@ import type {
   Workspace,
   WorkspaceAccess,
   WorkspaceCall,
+  WorkspaceChange,
   WorkspaceDescription,
+  WorkspaceDurable,
   WorkspaceEntry,
   WorkspaceProcess,
   WorkspaceReadOptions,
@@ -25,6 +27,8 @@ export interface FramedWorkspaceOptions extends FrameCallsOptions {
   readonly cwd: string;
   /** Whether the server has the method `search`. */
   readonly canSearch: boolean;
+  /** Whether the server keeps commands. */
+  readonly isDurable?: boolean | undefined;
   /** Ends the connection. */
   readonly close?: (() => Promise<void>) | undefined;
 }
@@ -37,6 +41,7 @@ export class FramedWorkspace implements Workspace {
   readonly id: string;
   readonly cwd: string;
   readonly search?: (request: WorkspaceSearchRequest) => Promise<WorkspaceSearchResult>;
+  readonly durable?: WorkspaceDurable;
   readonly #calls: FrameCalls;
   readonly #close: (() => Promise<void>) | undefined;
   #description: Promise<WorkspaceDescription> | undefined;
@@ -50,6 +55,13 @@ export class FramedWorkspace implements Workspace {
     if (options.canSearch) {
       this.search = async ({ signal, ...params }) =>
         asSearchResult(await this.#calls.call("search", params, signal));
+    }
+    if (options.isDurable) {
+      const calls = this.#calls;
+      this.durable = {
+        adopt: (params) => FramedProcess.start(calls, "adopt", params),
+        endCommands: async (params) => asEnded(await calls.call("end_commands", params)),
+      };
     }
   }
 
@@ -142,19 +154,20 @@ export class FramedWorkspace implements Workspace {
     await this.#calls.call("remove", { path, ...params }, signal);
   }
 
-  async rename(from: string, to: string, options: WorkspaceAccess = {}): Promise<void> {
+  async rename(from: string, to: string, options: WorkspaceChange = {}): Promise<void> {
     const { signal, ...params } = options;
     await this.#calls.call("rename", { from, to, ...params }, signal);
   }
 
-  async createDirectory(path: string, options: WorkspaceAccess = {}): Promise<void> {
+  async createDirectory(path: string, options: WorkspaceChange = {}): Promise<void> {
     const { signal, ...params } = options;
     await this.#calls.call("createDirectory", { path, ...params }, signal);
   }
 
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
     // The server may have another folder.
-    return FramedProcess.start(this.#calls, { ...options, cwd: options.cwd ?? this.cwd });
+    const cwd = options.cwd ?? this.cwd;
+    return FramedProcess.start(this.#calls, "spawn", { ...options, cwd });
   }
 
   async #readPiece(path: string, options: WorkspaceReadOptions): Promise<Uint8Array> {

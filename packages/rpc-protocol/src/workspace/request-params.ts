@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../vocabulary/json-object.ts";
 import { type FrameId, isFrameId } from "./frames.ts";
-import type { WorkspaceReach } from "./workspace.ts";
+import type { WorkspaceOwner, WorkspaceReach } from "./workspace.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
 /**
@@ -77,6 +77,21 @@ export class RequestParams {
     return this.#read("environment", "an object of strings and null", isEnvironment);
   }
 
+  /** For whom something is changed; both members or none. */
+  owner(): WorkspaceOwner | undefined {
+    const session = this.optionalText("session");
+    const epoch = this.count("epoch");
+    if (session === undefined && epoch === undefined) return undefined;
+    if (session === undefined) return missing("session", "a string");
+    if (!isSessionName(session)) throw wrong("session", "letters, digits, - and _");
+    return { session, epoch: epoch ?? missing("epoch", "a whole number from 0 on") };
+  }
+
+  /** The id of a kept command, which is the name of a folder there. */
+  commandId(): string | undefined {
+    return this.#read("commandId", "letters, digits, - and _", isSessionName);
+  }
+
   within(): WorkspaceReach | undefined {
     const isReach = (value: unknown): value is WorkspaceReach =>
       isJsonObject(value) && isTexts(value.allow) && isTexts(value.deny);
@@ -85,6 +100,8 @@ export class RequestParams {
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";
+const isSessionName = (value: unknown): value is string =>
+  isText(value) && /^[A-Za-z0-9_-]{1,128}$/.test(value);
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(isText);
 const isFlag = (value: unknown): value is boolean => typeof value === "boolean";

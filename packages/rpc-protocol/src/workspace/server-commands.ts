@@ -1,7 +1,6 @@
 import type { ExecServerExit } from "./frame-schemas.ts";
 import { encodeBytes, type FrameId, MAX_PIECE_BYTES, type SendToClient } from "./frames.ts";
 import type {
-  Workspace,
   WorkspaceExit,
   WorkspaceProcess,
   WorkspaceSpawnOptions,
@@ -11,20 +10,18 @@ import { WorkspaceError } from "./workspace-error.ts";
 
 /** The commands that clients have started and that have not ended. */
 export class ServerCommands {
-  readonly #workspace: Workspace;
   readonly #send: SendToClient;
   readonly #processes = new Map<FrameId, WorkspaceProcess>();
   #started = 0;
 
-  constructor(workspace: Workspace, send: SendToClient) {
-    this.#workspace = workspace;
+  constructor(send: SendToClient) {
     this.#send = send;
   }
 
   /** Starts a command and answers; resolves once it has ended and its output is sent. */
   async run(
     id: FrameId,
-    options: Omit<WorkspaceSpawnOptions, "onOutput">,
+    start: (onOutput: WorkspaceSpawnOptions["onOutput"]) => Promise<WorkspaceProcess>,
   ): Promise<ExecServerExit> {
     let isAnswered: () => void = () => {};
     // Frames follow one another: the answer, the output, the end.
@@ -35,7 +32,7 @@ export class ServerCommands {
       sent = sent.then(() => this.#output(id, bytes, stream));
       return sent;
     };
-    const process = await this.#workspace.spawn({ ...options, onOutput });
+    const process = await start(onOutput);
     const processId = ++this.#started;
     const { pid } = process;
     this.#processes.set(processId, process);

@@ -13,7 +13,12 @@ import { RequestParams } from "./request-params.ts";
 import { ServerCommands } from "./server-commands.ts";
 import { type OpenUpload, ServerUploads, uploadsInMemory } from "./server-uploads.ts";
 import { Slots } from "./slots.ts";
-import type { Workspace, WorkspaceSearchResult } from "./workspace.ts";
+import type {
+  Workspace,
+  WorkspaceChange,
+  WorkspaceDurable,
+  WorkspaceSearchResult,
+} from "./workspace.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
 export interface WorkspaceServerOptions {
@@ -45,7 +50,9 @@ export class WorkspaceServer {
   readonly #uploads: ServerUploads;
   readonly #commands: ServerCommands;
   readonly #open = new Map<FrameId, AbortController>();
-  readonly #running = new Set<Promise<void>>();
+  /** Requests whose commands go on when the client is gone. */
+  readonly #kept = new Set<FrameId>();
+  readonly #running = new Map<FrameId, Promise<void>>();
   readonly #slots = new Slots(parallelAnswers);
   #hasEnded = false;
 
@@ -53,7 +60,7 @@ export class WorkspaceServer {
     this.#workspace = workspace;
     this.#send = (frame) => (this.#hasEnded ? undefined : send(frame));
     this.#uploads = new ServerUploads(options.openUpload ?? uploadsInMemory(workspace));
-    this.#commands = new ServerCommands(workspace, this.#send);
+    this.#commands = new ServerCommands(this.#send);
   }
 
   /** Takes what a client sent, whatever it is. Never throws. */
@@ -62,17 +69,25 @@ export class WorkspaceServer {
     const { id, method, params, cancel } = isJsonObject(frame) ? frame : {};
     if (id === undefined && method === undefined && isFrameId(cancel)) this.#cancel(cancel);
     else if (isFrameId(id) && typeof method === "string" && !this.#open.has(id)) {
-      const work = this.#run(id, method, params).finally(() => this.#running.delete(work));
-      this.#running.add(work);
+      const work = this.#run(id, method, params).finally(() => {
+        // The client may have used the id again.
+        if (this.#running.get(id) === work) this.#running.delete(id);
+      });
+      this.#running.set(id, work);
     } else void this.#send({ error: { code: "bad_frame" } });
   }
 
-  /** Ends what is open, commands too; nothing is sent any more. */
+  /** Ends what is open, but for kept commands; nothing is sent any more. */
   async end(): Promise<void> {
     this.#hasEnded = true;
-    for (const controller of this.#open.values()) controller.abort();
+    const ending: Promise<void>[] = [];
+    for (const [id, controller] of this.#open) {
+      if (this.#kept.has(id)) continue;
+      controller.abort();
+      ending.push(this.#running.get(id) ?? Promise.resolve());
+    }
     await this.#uploads.end();
-    await Promise.all(this.#running);
+    await Promise.all(ending);
   }
 
   #cancel(id: FrameId): void {
@@ -88,6 +103,7 @@ export class WorkspaceServer {
       const frame = await this.#answer({ id, method, params, signal });
       // From here on a client may use the id again.
       this.#open.delete(id);
+      this.#kept.delete(id);
       await this.#send(frame);
     };
     if (!largeAnswers.has(method)) return work();
@@ -98,6 +114,7 @@ export class WorkspaceServer {
     try {
       if (signal.aborted) throw new WorkspaceError("aborted");
       if (method === "spawn") return await this.#spawn(id, new RequestParams(params), signal);
+      if (method === "adopt") return await this.#adopt(id, new RequestParams(params), signal);
       const run = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
       if (run === undefined) {
         throw new WorkspaceError("unsupported", `There is no method ${method.slice(0, 100)}`);
@@ -130,16 +147,21 @@ export class WorkspaceServer {
     },
     write: (params, signal, id) => this.#write(params, signal, id).then(empty),
     remove: (params, signal) => {
-      const options = { recursive: params.flag("recursive"), within: params.within(), signal };
+      const options = { recursive: params.flag("recursive"), ...access(params, signal) };
       return this.#workspace.remove(params.text("path"), options).then(empty);
     },
     rename: (params, signal) => {
-      const options = { within: params.within(), signal };
+      const options = access(params, signal);
       return this.#workspace.rename(params.text("from"), params.text("to"), options).then(empty);
     },
     createDirectory: (params, signal) => {
-      const options = { within: params.within(), signal };
+      const options = access(params, signal);
       return this.#workspace.createDirectory(params.text("path"), options).then(empty);
+    },
+    end_commands: (params) => {
+      const beforeEpoch = params.count("beforeEpoch");
+      if (beforeEpoch === undefined) throw new WorkspaceError("failed", '"beforeEpoch" is missing');
+      return this.#durable().endCommands({ session: params.text("session"), beforeEpoch });
     },
     write_input: (params) =>
       this.#commands.get(params.id("processId")).write(params.bytes("data")).then(empty),
@@ -150,14 +172,42 @@ export class WorkspaceServer {
   };
 
   #spawn(id: FrameId, params: RequestParams, signal: AbortSignal): Promise<ExecServerExit> {
-    return this.#commands.run(id, {
+    const options = {
       command: params.command(),
       cwd: params.optionalText("cwd"),
       environment: params.environment(),
       stdin: params.oneOf("stdin", ["none", "open"]),
       timeoutMs: params.count("timeoutMs"),
+      commandId: params.commandId(),
+      keepMs: params.count("keepMs"),
+      ...params.owner(),
       signal,
-    });
+    };
+    if (options.commandId !== undefined) {
+      this.#durable();
+      this.#kept.add(id);
+    }
+    return this.#commands.run(id, (onOutput) => this.#workspace.spawn({ ...options, onOutput }));
+  }
+
+  #adopt(id: FrameId, params: RequestParams, signal: AbortSignal): Promise<ExecServerExit> {
+    const owner = params.owner();
+    const commandId = params.commandId();
+    if (owner === undefined || commandId === undefined) {
+      const name = owner === undefined ? "session" : "commandId";
+      throw new WorkspaceError("failed", `"${name}" is missing`);
+    }
+    const fromOffset = params.count("fromOffset") ?? 0;
+    const options = { ...owner, commandId, fromOffset, keepMs: params.count("keepMs"), signal };
+    const durable = this.#durable();
+    this.#kept.add(id);
+    return this.#commands.run(id, (onOutput) => durable.adopt({ ...options, onOutput }));
+  }
+
+  #durable(): WorkspaceDurable {
+    const { durable } = this.#workspace;
+    if (durable === undefined) throw new WorkspaceError("unsupported");
+    return durable;
   }
 
   #write(params: RequestParams, signal: AbortSignal, id: FrameId): Promise<void> {
@@ -165,7 +215,7 @@ export class WorkspaceServer {
     const bytes = params.bytes("data");
     const upload = params.optionalId("upload");
     const isLast = params.flag("last") ?? false;
-    const options = { mode: params.count("mode"), within: params.within(), signal };
+    const options = { mode: params.count("mode"), ...access(params, signal) };
     if (upload === undefined) return this.#workspace.write(path, bytes, options);
     return this.#uploads.add({ id, upload, path, bytes, isLast, options });
   }
@@ -198,6 +248,10 @@ export class WorkspaceServer {
 }
 
 const empty = () => ({});
+
+function access(params: RequestParams, signal: AbortSignal): WorkspaceChange {
+  return { within: params.within(), ...params.owner(), signal };
+}
 
 /** Whether values fit in one line with an answer. */
 function fits(values: readonly unknown[]): boolean {

@@ -29,13 +29,18 @@ export interface Workspace {
   /** Removes a file, a link (not what it leads to), or a folder. */
   remove(path: string, options?: WorkspaceRemoveOptions): Promise<void>;
   /** Replaces a file, never a folder. */
-  rename(from: string, to: string, options?: WorkspaceAccess): Promise<void>;
+  rename(from: string, to: string, options?: WorkspaceChange): Promise<void>;
   /** Makes a folder and its parents; one that is there already is fine. */
-  createDirectory(path: string, options?: WorkspaceAccess): Promise<void>;
+  createDirectory(path: string, options?: WorkspaceChange): Promise<void>;
   /** Starts a program; its output and its end follow. */
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess>;
   /** Searches in one round trip; absent where the place has no search of its own. */
   search?(request: WorkspaceSearchRequest): Promise<WorkspaceSearchResult>;
+  /**
+   * Commands that outlive a host that died; absent where the place cannot keep them. Such a place also
+   * refuses changes with an older epoch than the highest it has seen for the session (`stale_epoch`).
+   */
+  readonly durable?: WorkspaceDurable | undefined;
   /** Lets go of the place: ends its connection and what runs there. */
   dispose?(): Promise<void>;
 }
@@ -61,6 +66,20 @@ export interface WorkspaceAccess extends WorkspaceCall {
   /** Without it, all that the place's user may open. Else the call may reject with `not_allowed`. */
   readonly within?: WorkspaceReach | undefined;
 }
+
+/**
+ * For whom something is changed (decision 63). Once a call with a higher epoch of the same session has
+ * come, those with a lower one reject with `stale_epoch`.
+ */
+export interface WorkspaceOwner {
+  /** Names the session: letters, digits, `-` and `_`. */
+  readonly session: string;
+  /** Rises each time that a host takes the session. */
+  readonly epoch: number;
+}
+
+/** A call that changes something; without an owner it is never stale. */
+export interface WorkspaceChange extends WorkspaceAccess, Partial<WorkspaceOwner> {}
 
 /** The kinds of platform that a workspace has. */
 export type WorkspacePlatform = "linux" | "darwin" | "win32";
@@ -110,12 +129,12 @@ export interface WorkspaceReadOptions extends WorkspaceAccess {
   readonly length?: number | undefined;
 }
 
-export interface WorkspaceWriteOptions extends WorkspaceAccess {
+export interface WorkspaceWriteOptions extends WorkspaceChange {
   /** Permission bits of a file that is made, less the umask; default 0666. */
   readonly mode?: number | undefined;
 }
 
-export interface WorkspaceRemoveOptions extends WorkspaceAccess {
+export interface WorkspaceRemoveOptions extends WorkspaceChange {
   /** Removes what is in a folder, too. */
   readonly recursive?: boolean | undefined;
 }
@@ -123,7 +142,14 @@ export interface WorkspaceRemoveOptions extends WorkspaceAccess {
 /** Where output came from. */
 export type WorkspaceStream = "stdout" | "stderr";
 
-export interface WorkspaceSpawnOptions extends WorkspaceCall {
+export interface WorkspaceSpawnOptions extends WorkspaceCall, Partial<WorkspaceOwner> {
+  /**
+   * Keeps the command: its output and its end are stored, so that the next host of the session can
+   * {@link WorkspaceDurable.adopt} it. Needs an owner; the command has no input.
+   */
+  readonly commandId?: string | undefined;
+  /** How long a kept command runs on when its host has died; then it is ended. */
+  readonly keepMs?: number | undefined;
   /** A line for the shell, or a program with its arguments, which no shell reads. */
   readonly command: string | readonly string[];
   /** Default: the workspace's `cwd`. */
@@ -138,6 +164,29 @@ export interface WorkspaceSpawnOptions extends WorkspaceCall {
   readonly timeoutMs?: number | undefined;
   /** Ends the command, and all that it started: TERM, and KILL after 2 s. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What a place does for commands that outlive their host (decision 63). */
+export interface WorkspaceDurable {
+  /**
+   * Goes on with a command of an earlier host, running or ended, as if this host had started it.
+   *
+   * @throws {WorkspaceError} `not_found`: there is none, or it was ended because nobody took it over
+   */
+  adopt(options: WorkspaceAdoptOptions): Promise<WorkspaceProcess>;
+  /** Ends the session's commands of lower epochs, and forgets them; they are not adopted any more. */
+  endCommands(options: {
+    readonly session: string;
+    readonly beforeEpoch: number;
+  }): Promise<{ readonly ended: number }>;
+}
+
+export interface WorkspaceAdoptOptions
+  extends WorkspaceOwner,
+    Pick<WorkspaceSpawnOptions, "onOutput" | "signal" | "keepMs"> {
+  readonly commandId: string;
+  /** How many bytes of output, of both streams together, are not wanted again. */
+  readonly fromOffset: number;
 }
 
 /** A command that was started. */

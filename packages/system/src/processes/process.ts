@@ -290,7 +290,11 @@ export function missingFolder(cwd: string, options?: ErrorOptions): ProcessError
   return new ProcessError("cwd_missing", text, options);
 }
 
-async function spawnErrorOf(error: unknown, { file, cwd }: ProcessRequest): Promise<ProcessError> {
+/** Why a program could not be started, by the error of the system. */
+export async function spawnErrorOf(
+  error: unknown,
+  { file, cwd }: Pick<ProcessRequest, "file" | "cwd">,
+): Promise<ProcessError> {
   const options = { cause: error };
   const code = errorCode(error);
   // The system reports a missing directory as if the program were missing.

@@ -38,6 +38,8 @@ export interface Sandbox {
    * @throws {ProcessError} `sandbox_unavailable`; the text names the remedy
    */
   enclose(command: PlainCommand): Promise<EnclosedCommand>;
+  /** Whether commands inside reach the network through this process, and so cannot outlive it. */
+  readonly usesHost: boolean;
   /** Whether commands run inside; where this is not possible, they do not run or a person lets them. */
   readonly isAvailable: boolean;
   /** The last line of the result of a command that failed inside; undefined where none runs inside. */

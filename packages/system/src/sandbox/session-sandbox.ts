@@ -59,6 +59,10 @@ export class SessionSandbox implements Sandbox {
     return this.#options.check.available;
   }
 
+  get usesHost(): boolean {
+    return this.isAvailable && this.#needsDoor(this.#options.ownListeners());
+  }
+
   get failureNotice(): string | undefined {
     if (!this.isAvailable) return undefined;
     const { network } = this.#options.policy;
@@ -189,9 +193,13 @@ export class SessionSandbox implements Sandbox {
   }
 
   /** All of the network goes through the proxy, too, while this host has ports that must stay closed. */
-  #doorFor({ ports }: OwnListeners): Promise<SandboxNetworkDoor> | undefined {
+  #needsDoor({ ports }: OwnListeners): boolean {
     const { network } = this.#options.policy;
-    if (network === "off" || (network === "all" && ports.length === 0)) return undefined;
+    return network !== "off" && !(network === "all" && ports.length === 0);
+  }
+
+  #doorFor(own: OwnListeners): Promise<SandboxNetworkDoor> | undefined {
+    if (!this.#needsDoor(own)) return undefined;
     this.#door ??= this.#options.openDoor(this.#folders.root);
     return this.#door;
   }

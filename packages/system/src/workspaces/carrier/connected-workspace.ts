@@ -18,6 +18,7 @@ import {
   type WorkspaceWriteOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import { unlessAborted } from "../../base/unless-aborted.ts";
+import { KeptProcess } from "./kept-process.ts";
 
 /** One connection to a place, until it is lost. */
 export interface Connection {
@@ -52,6 +53,7 @@ export class ConnectedWorkspace implements Workspace {
   readonly id: string;
   readonly cwd: string;
   readonly search?: (request: WorkspaceSearchRequest) => Promise<WorkspaceSearchResult>;
+  readonly durable: WorkspaceDurable | undefined;
   readonly #reconnection: Reconnection;
   readonly #disposed = new AbortController();
   #workspace: Workspace | undefined;
@@ -82,6 +84,21 @@ export class ConnectedWorkspace implements Workspace {
     this.cwd = workspace.cwd;
     this.#workspace = workspace;
     this.#reconnection = reconnection;
+    this.durable = workspace.durable && {
+      adopt: (options) => {
+        const adopt = (onOutput: WorkspaceSpawnOptions["onOutput"], fromOffset: number) =>
+          this.#use(options.signal, (current) => {
+            return durableOf(current).adopt({ ...options, onOutput, fromOffset });
+          });
+        const first = ({ onOutput }: Pick<WorkspaceSpawnOptions, "onOutput">) =>
+          adopt(onOutput, options.fromOffset);
+        return KeptProcess.start(options, first, (onOutput, seen) => {
+          return adopt(onOutput, options.fromOffset + seen);
+        });
+      },
+      endCommands: (options) =>
+        this.#use(undefined, (current) => durableOf(current).endCommands(options)),
+    };
     if (workspace.search === undefined) return;
     this.search = (request) =>
       this.#use(request.signal, (current) => {
@@ -121,16 +138,24 @@ export class ConnectedWorkspace implements Workspace {
     return this.#use(options.signal, (current) => current.remove(path, options));
   }
 
-  rename(from: string, to: string, options: WorkspaceAccess = {}): Promise<void> {
+  rename(from: string, to: string, options: WorkspaceChange = {}): Promise<void> {
     return this.#use(options.signal, (current) => current.rename(from, to, options));
   }
 
-  createDirectory(path: string, options: WorkspaceAccess = {}): Promise<void> {
+  createDirectory(path: string, options: WorkspaceChange = {}): Promise<void> {
     return this.#use(options.signal, (current) => current.createDirectory(path, options));
   }
 
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
-    return this.#use(options.signal, (current) => current.spawn(options));
+    const { commandId } = options;
+    const start = (more: WorkspaceSpawnOptions) =>
+      this.#use(options.signal, (current) => current.spawn(more));
+    if (commandId === undefined) return start(options);
+    return KeptProcess.start(options, start, (onOutput, fromOffset) => {
+      const { session = "", epoch = 0, keepMs, signal } = options;
+      const again = { session, epoch, keepMs, signal, commandId, onOutput, fromOffset };
+      return this.#use(signal, (current) => durableOf(current).adopt(again));
+    });
   }
 
   async dispose(): Promise<void> {
@@ -223,6 +248,11 @@ export class ConnectedWorkspace implements Workspace {
     const over = new Promise((resolve) => setTimeout(resolve, ms).unref());
     await unlessAborted(over, signal, () => lost("it was closed"));
   }
+}
+
+function durableOf({ durable }: Workspace): WorkspaceDurable {
+  if (durable === undefined) throw new WorkspaceError("unsupported");
+  return durable;
 }
 
 function lost(reason: string, cause?: unknown): WorkspaceError {

@@ -3,10 +3,12 @@ import { resolve } from "node:path";
 import { env } from "node:process";
 import type {
   Workspace,
-  WorkspaceAccess,
   WorkspaceCall,
+  WorkspaceChange,
   WorkspaceDescription,
+  WorkspaceDurable,
   WorkspaceLimit,
+  WorkspaceOwner,
   WorkspacePlatform,
   WorkspaceProcess,
   WorkspaceRemoveOptions,
@@ -18,6 +20,8 @@ import type {
 import { attempt } from "../../base/attempt.ts";
 import { realPlaceOf } from "../../base/files/real-place.ts";
 import { findHomeDirectory } from "../../base/home-directory.ts";
+import type { Durability } from "../../durability/open-durability.ts";
+import { hasProcessGroups } from "../../processes/process-group.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { Sandbox } from "../../processes/sandbox.ts";
 import { findShell } from "../../processes/shell.ts";
@@ -58,6 +62,7 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
   /** Loaded with the first command (row `start`). */
   #spawnCommand: typeof spawnCommand | undefined;
   #description: WorkspaceDescription | undefined;
+  #durable: Promise<Durability> | undefined;
 
   constructor(options: LocalWorkspaceOptions) {
     super(options);
@@ -82,7 +87,7 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
   }
 
   write(path: string, bytes: Uint8Array, options: WorkspaceWriteOptions = {}): Promise<void> {
-    return callOn(path, options.signal, async () => {
+    return this.#change(path, options, async () => {
       const writing = await startWriting(path, options, this.reach(options.within));
       try {
         await writing.append(bytes);
@@ -101,23 +106,23 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
       const { signal } = options;
       return {
         append: (bytes) => callOn(path, signal, () => writing.append(bytes)),
-        finish: () => callOn(path, signal, () => writing.finish()),
+        finish: () => this.#change(path, options, () => writing.finish()),
         discard: () => writing.discard(),
       };
     });
   }
 
   remove(path: string, options: WorkspaceRemoveOptions = {}): Promise<void> {
-    const { recursive = false, within, signal } = options;
-    return callOn(path, signal, () => removePath(path, recursive, this.reach(within)));
+    const { recursive = false, within } = options;
+    return this.#change(path, options, () => removePath(path, recursive, this.reach(within)));
   }
 
-  rename(from: string, to: string, { within, signal }: WorkspaceAccess = {}): Promise<void> {
-    return callOn(from, signal, () => renamePath(from, to, this.reach(within)));
+  rename(from: string, to: string, options: WorkspaceChange = {}): Promise<void> {
+    return this.#change(from, options, () => renamePath(from, to, this.reach(options.within)));
   }
 
-  createDirectory(path: string, { within, signal }: WorkspaceAccess = {}): Promise<void> {
-    return callOn(path, signal, () => createFolder(path, this.reach(within)));
+  createDirectory(path: string, options: WorkspaceChange = {}): Promise<void> {
+    return this.#change(path, options, () => createFolder(path, this.reach(options.within)));
   }
 
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
@@ -131,6 +136,7 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
       this.#spawnCommand ??= (await import("./spawn-command.ts")).spawnCommand;
       return this.#spawnCommand(options, {
         ...{ cwd: start, shell, processes, sandbox, environment: this.#environment },
+        keeper: options.commandId === undefined ? undefined : (await this.#durability()).keeper,
       });
     });
   }
@@ -145,6 +151,40 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
       const reach = this.reach(within);
       return unless(searchLocally(request, { reach, processes, sandbox, ripgrep }), signal);
     });
+  }
+
+  /** Absent where processes have no groups, so that a keeper could not end them. */
+  readonly durable: WorkspaceDurable | undefined = hasProcessGroups
+    ? {
+        adopt: async (options) => {
+          const { keeper } = await this.#durability();
+          return callOn(this.cwd, options.signal, () => keeper.adopt(options));
+        },
+        endCommands: async (options) => {
+          const { keeper } = await this.#durability();
+          return callOn(this.cwd, undefined, () => keeper.endCommands(options));
+        },
+      }
+    : undefined;
+
+  /** Does something for its owner, if that is still the one of its session. */
+  #change<Result>(
+    path: string,
+    { session, epoch, signal }: WorkspaceCall & Partial<WorkspaceOwner>,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    return callOn(path, signal, async () => {
+      if (session === undefined || epoch === undefined) return work();
+      return (await this.#durability()).guard.change({ session, epoch }, work);
+    });
+  }
+
+  /** Loaded with the first call for an owner. */
+  #durability(): Promise<Durability> {
+    this.#durable ??= import("../../durability/open-durability.ts").then(({ openDurability }) =>
+      openDurability(this.#options.temporaryDirectory ?? tmpdir(), this.#environment),
+    );
+    return this.#durable;
   }
 
   /** Whether its commands run in a sandbox. */
@@ -163,6 +203,7 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
 
   async dispose(): Promise<void> {
     this.#ownProcesses?.killAll();
+    (await this.#durable)?.keeper.leave();
   }
 
   #findShell(): string {

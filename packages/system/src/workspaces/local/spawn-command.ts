@@ -1,12 +1,19 @@
 import { constants } from "node:os";
 import {
+  isWorkspaceError,
   WorkspaceError,
   type WorkspaceExit,
   type WorkspaceProcess,
   type WorkspaceSpawnOptions,
   type WorkspaceStream,
 } from "@tau-agent/rpc-protocol/workspace";
-import { type ProcessEnd, type RunningProcess, runToEnd } from "../../processes/process.ts";
+import type { KeptCommands } from "../../durability/keeper/kept-commands.ts";
+import {
+  type ProcessEnd,
+  type RunningProcess,
+  runToEnd,
+  spawnErrorOf,
+} from "../../processes/process.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { Sandbox } from "../../processes/sandbox.ts";
 import { aborted, workspaceError } from "./local-errors.ts";
@@ -17,6 +24,8 @@ export interface SpawnPlace {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessRegistry;
   readonly sandbox?: Sandbox | undefined;
+  /** Starts commands that outlive this host. */
+  readonly keeper?: KeptCommands | undefined;
 }
 
 /** Starts a command; resolves once it runs. */
@@ -29,6 +38,8 @@ export async function spawnCommand(
   if (signal?.aborted) throw aborted(signal.reason);
   const [file, ...args] = typeof command === "string" ? [place.shell, "-c", command] : command;
   if (file === undefined) throw new WorkspaceError("failed", "The command is empty");
+  const kept = await spawnKept(options, place, { file, args, cwd });
+  if (kept !== undefined) return kept;
   const output = new HeldOutput(onOutput);
   const started = Promise.withResolvers<RunningProcess>();
   const ending = runToEnd({
@@ -62,6 +73,34 @@ export async function spawnCommand(
     kill: async (name = "SIGTERM") => running.kill(signalOf(name)),
     done,
   };
+}
+
+/** Starts a command that outlives its host; undefined for others. */
+async function spawnKept(
+  options: WorkspaceSpawnOptions,
+  { keeper, sandbox, environment }: SpawnPlace,
+  plain: { readonly file: string; readonly args: readonly string[]; readonly cwd: string },
+): Promise<WorkspaceProcess | undefined> {
+  const { commandId, session, epoch, stdin, keepMs, timeoutMs, signal } = options;
+  if (commandId === undefined) return undefined;
+  if (keeper === undefined || session === undefined || epoch === undefined || stdin === "open") {
+    const text = "A command is kept for an owner (session and epoch), and without input";
+    throw new WorkspaceError("failed", text);
+  }
+  // Its network would end with this host.
+  if (sandbox?.usesHost) return undefined;
+  const variables = variablesOf(environment, options.environment);
+  try {
+    return await keeper.spawn({
+      ...{ commandId, session, epoch, keepMs, timeoutMs, signal },
+      command: { ...plain, variables },
+      enclose: sandbox && ((command) => sandbox.enclose(command)),
+      onOutput: options.onOutput,
+    });
+  } catch (error) {
+    if (isWorkspaceError(error)) throw error;
+    throw workspaceError(await spawnErrorOf(error, plain), plain.cwd);
+  }
 }
 
 /** Hands output over piece by piece: Node reads on after the end of a child, although it was told to wait. */

@@ -1,0 +1,374 @@
+import type { createJobWriter, StreamMask } from "./job-writer.ts";
+
+/** A command that its keeper is to start. */
+export interface KeepRequest {
+  readonly id: string;
+  readonly folder: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** What the environment of the command's processes carries. */
+  readonly mark: string;
+  readonly timeoutMs?: number | undefined;
+  /** The program writes to its descriptor 3. */
+  readonly hasStatus?: boolean | undefined;
+  /** A detached job, which no host has to adopt. */
+  readonly job?:
+    | {
+        /** Keys that are not written, the longest first. */
+        readonly keys: readonly string[];
+        readonly keyMark: string;
+      }
+    | undefined;
+  /** How long it runs on without an owner. */
+  readonly keepMs?: number | undefined;
+}
+
+/** A line of the keeper. */
+export interface KeeperReport {
+  readonly id: string;
+  /** It runs. */
+  readonly pid?: number;
+  /** It could not be started. */
+  readonly error?: string;
+  readonly code?: string | undefined;
+}
+
+/** How a kept command ended (`outcome.json`). */
+export interface KeptOutcome {
+  readonly exitCode: number | null;
+  readonly signal?: string;
+  readonly timedOut?: boolean;
+  /** Nobody took it over in time. */
+  readonly unclaimed?: boolean;
+  /** In ms since the epoch. */
+  readonly endedAt: number;
+}
+
+// Each function below runs from its own source text: nothing outside of it may be used in it.
+
+/** Takes keys out of output. Keys and bytes are texts of one character per byte: searching needs no borders. */
+export function createMask(keys: readonly string[], keyMark: string): StreamMask {
+  const texts = keys.map((key) => Buffer.from(key).toString("latin1"));
+  let waiting = "";
+  const bytes = (text: string) => Buffer.from(text, "latin1");
+
+  /** Where a key begins whose rest has not arrived, from one place on; the end if none does. */
+  function beginningOfKey(text: string, from: number): number {
+    let first = text.length;
+    for (const key of texts) {
+      for (let at = Math.max(from, text.length - key.length + 1); at < first; at++) {
+        if (key.startsWith(text.slice(at))) first = at;
+      }
+    }
+    return first;
+  }
+
+  /** The first key from one place on that begins before another; the longest of those. */
+  function findKey(text: string, from: number, before: number) {
+    let found: { readonly at: number; readonly end: number } | undefined;
+    for (const key of texts) {
+      const at = text.indexOf(key, from);
+      if (at !== -1 && at < (found?.at ?? before)) found = { at, end: at + key.length };
+    }
+    return found;
+  }
+
+  function clean(text: string, isEnd: boolean): Buffer {
+    let said = "";
+    let from = 0;
+    for (;;) {
+      const before = isEnd ? text.length : beginningOfKey(text, from);
+      const found = findKey(text, from, before);
+      said += text.slice(from, found?.at ?? before);
+      waiting = text.slice(before);
+      if (found === undefined) return bytes(said);
+      said += keyMark;
+      from = found.end;
+    }
+  }
+
+  return {
+    push: (chunk) => clean(waiting + chunk.toString("latin1"), false),
+    end: () => clean(waiting, true),
+  };
+}
+
+/**
+ * Kills a process group, and what left it but carries the mark; stopped first, so that none starts more.
+ */
+export function killMarked(pid: number, mark: string): void {
+  const fs = process.getBuiltinModule("node:fs");
+  function signal(pid: number, name: NodeJS.Signals): void {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // Gone.
+    }
+  }
+
+  const leader = process.platform === "win32" ? pid : -pid;
+  signal(leader, "SIGSTOP");
+  const stopped = new Set<number>();
+  for (let before = -1; before !== stopped.size; ) {
+    before = stopped.size;
+    let names: string[] = [];
+    try {
+      names = fs.readdirSync("/proc");
+    } catch {
+      // No such system: the group is what there is.
+    }
+    for (const name of names) {
+      const other = Number(name);
+      if (!Number.isInteger(other) || other === process.pid || stopped.has(other)) continue;
+      try {
+        if (!fs.readFileSync(`/proc/${name}/environ`, "latin1").includes(mark)) continue;
+      } catch {
+        continue;
+      }
+      signal(other, "SIGSTOP");
+      stopped.add(other);
+    }
+  }
+  signal(leader, "SIGKILL");
+  for (const other of stopped) signal(other, "SIGKILL");
+}
+
+/** Output of a kept command: a byte for the stream (1 or 2), four for the length, and the bytes. */
+export function createFrameWriter(folder: string) {
+  const fs = process.getBuiltinModule("node:fs");
+  const file = fs.openSync(`${folder}/output`, "wx", 0o600);
+  let size = 0;
+  return {
+    add(chunk: Buffer, stream: string): void {
+      const head = Buffer.alloc(5);
+      head.writeUInt8(stream === "stderr" ? 2 : 1, 0);
+      head.writeUInt32BE(chunk.length, 1);
+      const frame = Buffer.concat([head, chunk]);
+      try {
+        for (let at = 0; at < frame.length; ) at += fs.writeSync(file, frame, at);
+        size += frame.length;
+      } catch {
+        // A full disk loses output, never the command: the file goes on with whole frames.
+        try {
+          fs.ftruncateSync(file, size);
+        } catch {
+          // Nothing can be done.
+        }
+      }
+    },
+    end: () => fs.closeSync(file),
+  };
+}
+
+interface CommandEnd {
+  readonly code: number | null;
+  readonly name: NodeJS.Signals | null;
+  readonly endedFor: "timeout" | "unclaimed" | undefined;
+  readonly endedAt: number;
+}
+
+export interface KeeperParts {
+  readonly createWriter: typeof createJobWriter;
+  readonly createMask: typeof createMask;
+  readonly createFrames: typeof createFrameWriter;
+  readonly killMarked: typeof killMarked;
+}
+
+/**
+ * Runs commands to their ends: writes their output, and how they ended. It is a process of its own,
+ * which outlives the host; a bundle has no file for it. It reads requests as lines of stdin.
+ */
+export function keepCommands({
+  createWriter,
+  createMask: maskOf,
+  createFrames,
+  killMarked: killTree,
+}: KeeperParts): void {
+  const fs = process.getBuiltinModule("node:fs");
+  const { Socket } = process.getBuiltinModule("node:net");
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const { constants } = process.getBuiltinModule("node:os");
+  const isGrouped = process.platform !== "win32";
+  const graceMs = 2_000;
+  const ownerMs = 250;
+  // The pipe of a paused host must not stop it.
+  const output = isGrouped
+    ? new Socket({ fd: 1, readable: false, writable: true })
+    : process.stdout;
+  output.on("error", () => {});
+  (output as { unref?: () => void }).unref?.();
+
+  function say(report: object): void {
+    // A host that does not read looks at the files.
+    if (output.writableLength < 65_536) output.write(`${JSON.stringify(report)}\n`);
+  }
+
+  /** When a process started, as the host reads it; undefined if it is gone. */
+  function startOf(pid: number): string | undefined {
+    try {
+      const boot = fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+      const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
+      const words = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return words[0] === "Z" ? "ended" : `${boot} ${words[19]}`;
+    } catch {
+      return undefined;
+    }
+  }
+
+  function hasOwner(folder: string): boolean {
+    try {
+      const owner = JSON.parse(fs.readFileSync(`${folder}/owner.json`, "utf8"));
+      process.kill(owner.pid, 0);
+      const start = startOf(owner.pid);
+      return owner.start === undefined || start === undefined || start === owner.start;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "EPERM";
+    }
+  }
+
+  function write(folder: string, name: string, value: object): void {
+    const path = `${folder}/${name}`;
+    try {
+      // In one step, and never over what a host wrote that killed the job.
+      fs.writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
+      fs.linkSync(`${path}.new`, path);
+    } catch {
+      // The folder is gone, or the end is known.
+    }
+    fs.rmSync(`${path}.new`, { force: true });
+  }
+
+  type Writer = { add(chunk: Buffer, stream: string): void; end(): void };
+
+  /** @throws the error of a start that failed */
+  function begin(request: KeepRequest): { child: ReturnType<typeof spawn>; writer: Writer } {
+    const { folder, file, args, cwd, variables, job, hasStatus } = request;
+    // Only one may start it, or see to it that it never starts.
+    if (job === undefined) fs.writeFileSync(`${folder}/started`, "", { flag: "wx", mode: 0o600 });
+    const writer =
+      job === undefined
+        ? createFrames(folder)
+        : createWriter({ folder, mask: maskOf(job.keys, job.keyMark) });
+    const child = spawn(file, args, {
+      cwd,
+      env: variables,
+      detached: isGrouped,
+      stdio: ["ignore", "pipe", "pipe", ...(hasStatus ? (["ignore"] as const) : [])],
+      windowsHide: true,
+    });
+    return { child, writer };
+  }
+
+  /** Ends a command whose time is over, or that nobody wants; says why it was ended. */
+  function watch(request: KeepRequest, pid: number) {
+    const { folder, mark, timeoutMs, job, keepMs } = request;
+    const timers: NodeJS.Timeout[] = [];
+    let endedFor: "timeout" | "unclaimed" | undefined;
+    const end = (reason: "timeout" | "unclaimed", isPolite: boolean): void => {
+      if (endedFor !== undefined) return;
+      endedFor = reason;
+      if (!isPolite) return killTree(pid, mark);
+      try {
+        process.kill(-pid, "SIGTERM");
+      } catch {
+        // Gone.
+      }
+      timers.push(setTimeout(() => killTree(pid, mark), graceMs));
+    };
+    if (timeoutMs !== undefined) {
+      timers.push(setTimeout(() => end("timeout", job === undefined && isGrouped), timeoutMs));
+    }
+    if (keepMs !== undefined) {
+      let ownedAt = performance.now();
+      const look = (): void => {
+        if (hasOwner(folder)) ownedAt = performance.now();
+        else if (performance.now() - ownedAt > keepMs) end("unclaimed", false);
+      };
+      timers.push(setInterval(look, ownerMs));
+    }
+    return () => {
+      for (const timer of timers) clearTimeout(timer);
+      return endedFor;
+    };
+  }
+
+  function keep(request: KeepRequest): void {
+    const { id, folder, job } = request;
+    const fail = (error: unknown): void => {
+      const { message, code } = error as NodeJS.ErrnoException;
+      say({ id, error: message, code });
+    };
+    let begun: ReturnType<typeof begin>;
+    try {
+      begun = begin(request);
+    } catch (error) {
+      return fail(error);
+    }
+    const { child, writer } = begun;
+    child.once("error", fail);
+    const { pid } = child;
+    if (pid === undefined) return;
+    const start = startOf(process.pid);
+    const known = { pid: process.pid, ...(start === undefined ? {} : { start }), childPid: pid };
+    write(folder, "keeper.json", known);
+    say({ id, pid });
+    const unwatch = watch(request, pid);
+    let heardAt = performance.now();
+    let isOver = false;
+    const streams = { stdout: child.stdout, stderr: child.stderr };
+    for (const [name, stream] of Object.entries(streams)) {
+      stream?.on("data", (chunk: Buffer) => {
+        heardAt = performance.now();
+        // What processes in the background say after the end is read, so that they can go on.
+        if (isOver) return;
+        writer.add(chunk, name);
+        if (job === undefined) say({ id });
+      });
+      stream?.on("error", () => {});
+    }
+    child.once("exit", (code, name) => {
+      const endedFor = unwatch();
+      const exitedAt = performance.now();
+      const endedAt = Date.now();
+      const finish = (): void => {
+        const isClosed = Object.values(streams).every((stream) => stream?.closed !== false);
+        const isQuiet = performance.now() - heardAt >= 100 || performance.now() - exitedAt >= 1000;
+        if (!isClosed && !isQuiet) return void setTimeout(finish, 5);
+        isOver = true;
+        writer.end();
+        noteEnd(request, { code, name, endedFor, endedAt });
+      };
+      finish();
+    });
+  }
+
+  function noteEnd({ id, folder, job }: KeepRequest, end: CommandEnd): void {
+    const { code, name, endedFor, endedAt } = end;
+    if (job !== undefined) {
+      const isTimeout = endedFor === "timeout";
+      const number = name === null ? 0 : constants.signals[name];
+      const exitCode = isTimeout ? null : (code ?? 128 + number);
+      const status = isTimeout ? "timeout" : "exited";
+      return write(folder, "end.json", { status, exitCode, endedAt });
+    }
+    write(folder, "outcome.json", {
+      exitCode: endedFor === undefined ? code : null,
+      ...(endedFor === undefined && name === null ? {} : { signal: name ?? "SIGTERM" }),
+      ...(endedFor === "timeout" ? { timedOut: true } : {}),
+      ...(endedFor === "unclaimed" ? { unclaimed: true } : {}),
+      endedAt,
+    });
+    say({ id });
+  }
+
+  let text = "";
+  process.stdin.setEncoding("utf8");
+  process.stdin.on("data", (chunk: string) => {
+    const lines = (text + chunk).split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) keep(JSON.parse(line));
+  });
+  process.stdin.on("error", () => {});
+}

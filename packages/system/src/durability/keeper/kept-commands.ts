@@ -1,0 +1,219 @@
+import { readdirSync } from "node:fs";
+import { constants } from "node:os";
+import {
+  type WorkspaceAdoptOptions,
+  type WorkspaceDurable,
+  WorkspaceError,
+  type WorkspaceOwner,
+  type WorkspaceProcess,
+  type WorkspaceSpawnOptions,
+} from "@tau-agent/rpc-protocol/workspace";
+import { attempt } from "../../base/attempt.ts";
+import { withLimit } from "../../processes/limit-mark.ts";
+import { ownersVariable } from "../../processes/process-owners.ts";
+import type { EnclosedCommand, PlainCommand } from "../../processes/sandbox.ts";
+import type { EpochGuard } from "../epoch-guard.ts";
+import { CommandFolder, createMark, limitOf } from "./command-folder.ts";
+import { CommandFollower } from "./command-follower.ts";
+import { KeeperProcess } from "./keeper-process.ts";
+
+/** How long what was asked to end may take. */
+const graceMs = 2_000;
+/** How long a command that has begun to start is waited for. */
+const startMs = 5_000;
+const defaultKeepMs = 60_000;
+
+export interface KeptStart
+  extends WorkspaceOwner,
+    Pick<WorkspaceSpawnOptions, "onOutput" | "signal" | "keepMs" | "timeoutMs"> {
+  readonly commandId: string;
+  readonly command: PlainCommand & { readonly cwd: string };
+  /** Puts it into the sandbox. */
+  readonly enclose?: ((command: PlainCommand) => Promise<EnclosedCommand>) | undefined;
+}
+
+/** The commands of this machine that outlive their host (decision 63). */
+export class KeptCommands implements WorkspaceDurable {
+  readonly #guard: EpochGuard;
+  readonly #variables: Readonly<Record<string, string | undefined>>;
+  #keeper: KeeperProcess | undefined;
+
+  constructor(guard: EpochGuard, variables: Readonly<Record<string, string | undefined>>) {
+    this.#guard = guard;
+    this.#variables = variables;
+  }
+
+  /**
+   * Starts a command under the keeper.
+   *
+   * @throws {WorkspaceError} `exists`: it was started before; `stale_epoch`
+   * @throws the error of a start that failed, with the system's code
+   */
+  async spawn(options: KeptStart): Promise<WorkspaceProcess> {
+    const { commandId, command, enclose, timeoutMs, keepMs = defaultKeepMs, ...rest } = options;
+    const { session, epoch, onOutput, signal } = rest;
+    const mark = createMark();
+    const limit = limitOf(mark);
+    const plain: PlainCommand = {
+      ...command,
+      args: limit === undefined ? command.args : withLimit(limit, command.file, command.args),
+      // Not the marks of this host and those above it, whose end would kill the command.
+      variables: { ...command.variables, [ownersVariable]: mark },
+    };
+    const enclosed = await enclose?.(plain);
+    const { file, args, cwd = command.cwd, variables } = enclosed ?? plain;
+    let follower: CommandFollower | undefined;
+    const folder = await this.#guard
+      .change({ session, epoch }, async (path) => {
+        const made = new CommandFolder(path, commandId);
+        made.create(mark, epoch);
+        const id = `${session}/${commandId}`;
+        const request = {
+          id,
+          folder: made.path,
+          file,
+          args,
+          cwd,
+          variables,
+          mark,
+          timeoutMs,
+          keepMs,
+        };
+        const hasStatus = enclosed?.startSigns !== undefined;
+        try {
+          await this.#running().start({ ...request, hasStatus }, () => follower?.wake());
+        } catch (error) {
+          made.remove();
+          throw error;
+        }
+        return made;
+      })
+      .catch(async (error: unknown) => {
+        await enclosed?.release();
+        throw error;
+      });
+    follower = new CommandFollower(folder, { onOutput, fromOffset: 0 });
+    const process = this.#process(folder, follower, { epoch, signal });
+    const done = process.done.finally(async () => {
+      this.#keeper?.forget(`${session}/${commandId}`);
+      await enclosed?.release();
+    });
+    done.catch(() => {});
+    return { ...process, done };
+  }
+
+  async adopt(options: WorkspaceAdoptOptions): Promise<WorkspaceProcess> {
+    const { session, epoch, commandId, fromOffset, onOutput, signal } = options;
+    const folder = await this.#guard.change({ session, epoch }, async (path) => {
+      const found = new CommandFolder(path, commandId);
+      if (!found.exists || found.forbidStart()) throw missing(commandId);
+      if (!(await hasBegun(found)) || found.outcome?.unclaimed) throw missing(commandId);
+      found.own(epoch);
+      return found;
+    });
+    const follower = new CommandFollower(folder, { onOutput, fromOffset });
+    return this.#process(folder, follower, { epoch, signal });
+  }
+
+  async endCommands({
+    session,
+    beforeEpoch,
+  }: {
+    readonly session: string;
+    readonly beforeEpoch: number;
+  }): Promise<{ readonly ended: number }> {
+    return this.#guard.change({ session, epoch: beforeEpoch }, async (path) => {
+      const names = attempt(() => readdirSync(`${path}/commands`)) ?? [];
+      const old = names
+        .map((name) => new CommandFolder(path, name))
+        .filter(({ epoch }) => epoch < beforeEpoch);
+      const ended = await Promise.all(old.map(endCommand));
+      return { ended: ended.filter(Boolean).length };
+    });
+  }
+
+  /** Forgets a command that has ended. */
+  async forget({ session, epoch }: WorkspaceOwner, commandId: string): Promise<void> {
+    await this.#guard.change({ session, epoch }, (path) => {
+      new CommandFolder(path, commandId).remove();
+    });
+  }
+
+  /** Starts nothing more; what runs goes on. */
+  leave(): void {
+    this.#keeper?.leave();
+    this.#keeper = undefined;
+  }
+
+  #running(): KeeperProcess {
+    if (this.#keeper?.hasEnded !== false) this.#keeper = new KeeperProcess(this.#variables);
+    return this.#keeper;
+  }
+
+  #process(
+    folder: CommandFolder,
+    { done }: CommandFollower,
+    { epoch, signal }: { readonly epoch: number; readonly signal: AbortSignal | undefined },
+  ): WorkspaceProcess {
+    // A host that lost the session ends nothing of the next one.
+    const kill = (name: NodeJS.Signals): void => {
+      if (folder.epoch <= epoch) folder.kill(name);
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const onAbort = (): void => {
+      kill("SIGTERM");
+      timer = setTimeout(() => kill("SIGKILL"), graceMs);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    done.then(settle, settle);
+    return {
+      pid: folder.childPid,
+      write: async () => {},
+      endInput: async () => {},
+      kill: async (name = "SIGTERM") => kill(signalOf(name)),
+      done: done.then((exit) =>
+        signal?.aborted && exit.signal === undefined
+          ? { ...exit, exitCode: null, signal: "SIGTERM" }
+          : exit,
+      ),
+    };
+  }
+}
+
+/** Whether the keeper has noted what it started. */
+async function hasBegun(folder: CommandFolder): Promise<boolean> {
+  const deadline = performance.now() + startMs;
+  while (folder.childPid === undefined && folder.outcome === undefined) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return true;
+}
+
+/** Ends a command, and forgets it; whether it ran. */
+async function endCommand(folder: CommandFolder): Promise<boolean> {
+  const hasRun = !folder.forbidStart() && folder.outcome === undefined;
+  const deadline = performance.now() + startMs;
+  if (hasRun) await hasBegun(folder);
+  while (hasRun && folder.outcome === undefined && performance.now() < deadline) {
+    folder.kill();
+    if (!folder.isKept) break;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  folder.remove();
+  return hasRun;
+}
+
+function missing(commandId: string): WorkspaceError {
+  return new WorkspaceError("not_found", `There is no command ${commandId} to go on with`);
+}
+
+function signalOf(name: string): NodeJS.Signals {
+  if (Object.hasOwn(constants.signals, name)) return name as NodeJS.Signals;
+  throw new WorkspaceError("failed", `There is no signal ${name}`);
+}

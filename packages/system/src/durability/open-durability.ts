@@ -1,0 +1,16 @@
+import { EpochGuard } from "./epoch-guard.ts";
+import { KeptCommands } from "./keeper/kept-commands.ts";
+
+/** What this machine does for sessions that survive their hosts. */
+export interface Durability {
+  readonly guard: EpochGuard;
+  readonly keeper: KeptCommands;
+}
+
+export function openDurability(
+  temporaryDirectory: string,
+  variables: Readonly<Record<string, string | undefined>>,
+): Durability {
+  const guard = new EpochGuard(temporaryDirectory);
+  return { guard, keeper: new KeptCommands(guard, variables) };
+}
