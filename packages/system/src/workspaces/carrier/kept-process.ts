@@ -29,7 +29,12 @@ export class KeptProcess implements WorkspaceProcess {
       else kept.#seen += bytes.length;
       return options.onOutput(bytes, stream);
     };
-    kept = new KeptProcess(await start({ ...options, onOutput }), options.onOutput, adopt);
+    const process = await start({ ...options, onOutput }).catch((error: unknown) => {
+      // It may have been started: only a place that knows nothing of it has not.
+      if (!isWorkspaceError(error, "lost")) throw error;
+      return adopt(onOutput, 0);
+    });
+    kept = new KeptProcess(process, options.onOutput, adopt);
     kept.#seen += early;
     return kept;
   }
