@@ -130,7 +130,7 @@ export {
   truncateLine,
   truncateTail,
 } from "./processes/truncate.ts";
-export { allowsHost } from "./sandbox/network/domain-list.ts";
+export { allowsHost } from "./sandbox/policy/domain-list.ts";
 export type { SandboxParts } from "./sandbox/open-sandbox.ts";
 export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";
 export { type SandboxChange, tightenCeiling } from "./sandbox/policy/sandbox-settings.ts";

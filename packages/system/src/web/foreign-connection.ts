@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { unlessAborted } from "../base/unless-aborted.ts";
-import { allowsHost } from "../sandbox/network/domain-list.ts";
+import { allowsHost } from "../sandbox/policy/domain-list.ts";
 import { ForeignError } from "./foreign-error.ts";
 
 /** How long the next address of a name waits for its turn. */
