@@ -5,6 +5,7 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { unlessAborted } from "../base/unless-aborted.ts";
 import { allowsHost } from "../sandbox/policy/domain-list.ts";
 import { ForeignError } from "./foreign-error.ts";
+import { hostOf } from "./host-of.ts";
 
 /** How long the next address of a name waits for its turn. */
 const dialMs = 5_000;
@@ -25,11 +26,6 @@ export interface ForeignAccess {
 export interface Way extends ForeignAccess {
   readonly addresses: { has(address: string): boolean };
   readonly signal: AbortSignal;
-}
-
-/** The name or address of a target, as resolvers and certificates write it. */
-export function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
 /** A connection over which the request can be sent. */
