@@ -128,7 +128,7 @@ export const layers: readonly Layers[] = [
   {
     root: codingAgent,
     floors: [
-      ["resources", "permissions"],
+      ["resources", "permissions", "foreign-text"],
       ["package-installs", "policy"],
       ["user-input", "todos", "stream-rules", "jobs", "telemetry"],
       ["tools", "compaction"],
@@ -147,6 +147,8 @@ export const layers: readonly Layers[] = [
       create:
         "`createAgentSession`: checks options/, decides about trust/, builds the parts/ of a session and joins them",
       extensions: "discovery, loading, hooks, and the objects handed to extensions",
+      "foreign-text":
+        "results that hold what others wrote: their fences, and whether one came last",
       "host-tools": "tools that the client runs",
       jobs: "commands in the background",
       "package-installs": "`tau install`: packages from npm, git and folders",

@@ -32,7 +32,11 @@ const server = createServer(async (request, response) => {
   const { thread, message } = JSON.parse(await text(request)) as Record<string, string>;
   const session = await sessionOf(thread ?? "");
   // Another message of the thread, while the first is answered, is answered after it.
-  const result = await session.prompt(message ?? "", { streamingBehavior: "followUp" });
+  const result = await session.prompt(message ?? "", {
+    streamingBehavior: "followUp",
+    // What people write to a bot is no command of its owner's.
+    verbatim: true,
+  });
   const answer = result.status === "error" ? `That failed: ${result.error}` : result.text;
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ thread, answer, messages: session.messages.length }));

@@ -350,6 +350,7 @@ class TauClient(CommandMethods):
         description: str | None = None,
         label: str | None = None,
         read_only: bool = False,
+        open_world: bool = False,
         timeout: float | None = None,
         defer_loading: bool = False,
         subagents: bool = False,
@@ -363,6 +364,7 @@ class TauClient(CommandMethods):
         description: str | None = None,
         label: str | None = None,
         read_only: bool = False,
+        open_world: bool = False,
         timeout: float | None = None,
         defer_loading: bool = False,
         subagents: bool = False,
@@ -376,6 +378,7 @@ class TauClient(CommandMethods):
         want the result any more. Before the start, or at any time: it counts from the next command.
 
         `read_only`: it changes nothing, so permissions do not ask before it.
+        `open_world`: its results may hold text that others wrote; models read them in a fence, as data.
         `timeout`: how long a call may take, in seconds.
         `defer_loading`: it is left out of requests until the model finds it with `tool_search`.
         `subagents`: subagents get it, too.
@@ -388,6 +391,7 @@ class TauClient(CommandMethods):
                 description=description,
                 label=label,
                 read_only=read_only,
+                open_world=open_world,
                 timeout=timeout,
                 defer_loading=defer_loading,
                 subagents=subagents,

@@ -48,6 +48,7 @@ def host_tool(
     description: str | None,
     label: str | None,
     read_only: bool,
+    open_world: bool,
     timeout: float | None,
     defer_loading: bool,
     subagents: bool,
@@ -69,6 +70,8 @@ def host_tool(
         definition["label"] = label
     if read_only:
         definition["readOnly"] = True
+    if open_world:
+        definition["openWorld"] = True
     if timeout is not None:
         definition["timeoutMs"] = timeout * 1000
     if defer_loading:

@@ -9,6 +9,8 @@ export interface PromptJob {
   readonly promptId?: string;
   readonly message: string;
   readonly images?: readonly unknown[];
+  /** The message is text that a program forwards: no command, template or skill in it is looked at. */
+  readonly verbatim?: boolean;
   readonly provider?: string;
   readonly modelId?: string;
   readonly thinkingLevel?: string;
@@ -51,6 +53,9 @@ export function readJob(data: unknown): PromptJob {
     if (value !== undefined && (typeof value !== "string" || value === "")) {
       throw new TypeError(`${name} must be a text that is not empty`);
     }
+  }
+  if (job.verbatim !== undefined && typeof job.verbatim !== "boolean") {
+    throw new TypeError("verbatim must be true or false");
   }
   if (job.images !== undefined && !Array.isArray(job.images)) {
     throw new TypeError("images must be a list");

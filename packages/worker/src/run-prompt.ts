@@ -88,8 +88,8 @@ export class PromptRun {
     const capabilities = { hostRequests: true };
     const id = "tau-worker:initialize";
     this.send({ type: "initialize", id, stream: "delta", capabilities });
-    const { message, images, outputSchema } = job;
-    const own = { promptId, message, images, outputSchema, resume: true };
+    const { message, images, outputSchema, verbatim } = job;
+    const own = { promptId, message, images, outputSchema, verbatim, resume: true };
     this.send({ type: "prompt", id: "tau-worker:prompt", ...own });
   }
 

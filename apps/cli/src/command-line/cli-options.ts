@@ -26,6 +26,7 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   appendSystemPrompt: string[];
   outputSchema?: string;
   trajectoryFile?: string;
+  verbatim?: boolean;
   /** A name from the settings, or a spec as JSON. */
   workspace?: string;
   /** The session's folder; by default the process's own. */

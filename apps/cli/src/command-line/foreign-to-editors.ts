@@ -15,6 +15,7 @@ export const foreignToEditors: ReadonlySet<keyof CliOptions> = new Set<keyof Cli
   "protocol",
   "outputSchema",
   "trajectoryFile",
+  "verbatim",
   "export",
   "listModels",
   "sessions",

@@ -43,6 +43,11 @@ const waysIn: HostOptions = {
     kind: "value",
     help: "With -p: write the session as a trajectory (ATIF) at the end, also after a failure",
   },
+  verbatim: {
+    key: "verbatim",
+    kind: "switch",
+    help: "With -p: the prompts are forwarded text, in which no command or skill is looked at",
+  },
   export: {
     key: "export",
     value: "session file",

@@ -152,9 +152,16 @@ async function runPrompts(
     throw new Error("there is no prompt; pass one as an argument or pipe it in");
   }
   // The last prompt is the one whose answer is printed.
-  const schemaOf = (index: number) => (index === rest.length ? { outputSchema } : {});
+  const { verbatim } = options;
+  const schemaOf = (index: number) => ({
+    verbatim,
+    ...(index === rest.length && { outputSchema }),
+  });
   try {
-    let result: PromptResult = await session.prompt(opening, { images, ...schemaOf(0) });
+    let result: PromptResult = await session.prompt(opening, {
+      images,
+      ...schemaOf(0),
+    });
     await onResult(result);
     for (const [index, message] of rest.entries()) {
       if (result.status === "error" || result.status === "aborted") break;

@@ -75,9 +75,10 @@ export async function startSubagentHost(
     get sessionFile() {
       return sessionFile;
     },
-    prompt: async (text) => {
+    prompt: async (text, verbatim) => {
       try {
-        const result = await client.promptAndWait(text, { traceparent });
+        const forwarded = verbatim ? { verbatim } : {};
+        const result = await client.promptAndWait(text, { traceparent, ...forwarded });
         const status = result.status === "aborted" ? "aborted" : "completed";
         return { status, text: result.text };
       } catch (error) {

@@ -51,7 +51,11 @@ export interface ToolHooks {
     signal?: AbortSignal,
   ): Promise<BeforeToolCallResult | undefined>;
   /** Given fields replace those of the result. */
-  afterToolCall?(call: ToolCall, result: ToolResult): Promise<Partial<ToolResult> | undefined>;
+  afterToolCall?(
+    call: ToolCall,
+    result: ToolResult,
+    tool?: AgentTool,
+  ): Promise<Partial<ToolResult> | undefined>;
   /** Whether calls that have not begun stay without a result; see `isSuspended`. */
   isSuspended?(): boolean;
 }

@@ -180,19 +180,23 @@ async function finishToolCall(run: Run, given: PreparedCall): Promise<ToolOutcom
   if (prepared.isSuspended) return undefined;
   let result = await prepared.execute().catch(resultOfError);
   // Hooks get the results of tools that ran, not of calls that never reached one.
-  if (!isRefused) result = await applyAfterHook(run, call, result);
+  if (!isRefused) result = await applyAfterHook(run, prepared, result);
   result = withText(await finishResult(run, result));
   await emitEnd(run, call, result);
   return { message: toMessage(call, result), terminate: result.terminate ?? false };
 }
 
 /** Never show a result that the hook has not approved: the hook may be there to remove a secret. */
-async function applyAfterHook(run: Run, call: ToolCall, result: ToolResult): Promise<ToolResult> {
+async function applyAfterHook(
+  run: Run,
+  { call, tool }: Pick<PreparedCall, "call" | "tool">,
+  result: ToolResult,
+): Promise<ToolResult> {
   const error = (): ToolError =>
     new ToolError("Aborted; an extension did not process the result in time.");
   try {
     const changes = await withinGrace(
-      Promise.resolve(run.options.hooks?.afterToolCall?.(call, result)),
+      Promise.resolve(run.options.hooks?.afterToolCall?.(call, result, tool)),
       { signal: run.signal, graceMs: ABORT_GRACE_MS, error },
     );
     return changes === undefined ? result : { ...result, ...changes };

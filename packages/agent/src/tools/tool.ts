@@ -22,7 +22,9 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
    * default.
    */
   readonly isReadOnly?: boolean;
-  /** Whether its results come from outside: what is in them is data of strangers. False by default. */
+  /**
+   * Its results may hold text that others wrote: models read them in a fence, as data. False by default.
+   */
   readonly openWorld?: boolean;
   /** What its source says about its effects: shown in a question about a call, and not believed. */
   readonly claims?: string;

@@ -25,6 +25,8 @@ export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
   readonly requests: HostRequests;
   readonly environment: ToolEnvironment;
   readonly log: ApprovalLog;
+  /** Whether foreign text came after the last message of a person. */
+  readonly isAfterUntrusted: () => boolean;
   readonly isBuiltIn: (tool: AgentTool) => boolean;
   readonly extensions: ToolHooks | undefined;
   /** Whether a person is asked where this machine has no sandbox for a call. */
@@ -36,11 +38,12 @@ interface Judged {
   readonly subjects: readonly Subject[];
   readonly verdict: Verdict;
   readonly state: PermissionState;
+  readonly isAfterUntrusted: boolean;
   readonly folders: RuleFolders;
 }
 
 /** Why a call may start, by what was known then. */
-interface Basis extends Partial<Pick<Judged, "subjects" | "state">> {
+interface Basis extends Partial<Pick<Judged, "subjects" | "state" | "isAfterUntrusted">> {
   readonly isAllowedByPerson: boolean;
 }
 
@@ -108,14 +111,14 @@ export class JudgedCalls {
    */
   async confirm(passing: PassingCall, basis: Basis): Promise<BeforeToolCallResult | undefined> {
     const { state } = this.#options.permissions;
-    if (basis.state === state && basis.subjects?.every(({ kind }) => kind !== "path")) {
-      return undefined;
-    }
+    const isSameState = basis.isAfterUntrusted === this.#isAfterUntrusted(state);
+    const isSame = isSameState && basis.state === state;
+    if (isSame && basis.subjects?.every(({ kind }) => kind !== "path")) return undefined;
     const { call, tool, requestId } = passing;
     const judged = await this.#judge(call, tool);
     const isSameFile = basis.subjects === undefined || realPaths(basis) === realPaths(judged);
     const { verdict } = judged;
-    if (isSameFile && basis.state === judged.state) return undefined;
+    if (isSameFile && isSameState && basis.state === judged.state) return undefined;
     const isNewMode = basis.state?.mode !== judged.state.mode;
     if (this.#isDenied(judged, isNewMode ? undefined : requestId)) {
       return this.#deny(call, verdict);
@@ -168,7 +171,7 @@ export class JudgedCalls {
       verdict,
       path: pathOf(subjects),
       checkInput: (input) => void check({ ...call, arguments: input }),
-      judgeAgain: () => judge(subjects, this.#policy(folders)),
+      judgeAgain: () => this.#verdict(subjects, folders),
     });
     if (answer.isSuspended) return { isSuspended: true };
     this.#state.resumed.delete(call.id);
@@ -224,11 +227,20 @@ export class JudgedCalls {
       ruleFoldersOf(environment, this.#realPaths),
     ]);
     const { state } = this.#options.permissions;
-    return { subjects, state, folders, verdict: judge(subjects, this.#policy(folders)) };
+    const isAfterUntrusted = this.#isAfterUntrusted(state);
+    const verdict = this.#verdict(subjects, folders);
+    return { subjects, state, isAfterUntrusted, folders, verdict };
   }
 
-  #policy(folders: RuleFolders) {
-    return this.#policies.of(this.#options.permissions.state, folders);
+  #verdict(subjects: readonly Subject[], folders: RuleFolders): Verdict {
+    const { state } = this.#options.permissions;
+    const policy = this.#policies.of(state, folders);
+    return judge(subjects, { ...policy, isAfterUntrusted: this.#isAfterUntrusted(state) });
+  }
+
+  /** Looked up only where a rule wants to know. */
+  #isAfterUntrusted({ rules }: PermissionState): boolean {
+    return rules.some((rule) => rule.afterUntrusted) && this.#options.isAfterUntrusted();
   }
 }
 

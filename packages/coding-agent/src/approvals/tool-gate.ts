@@ -7,6 +7,7 @@ import {
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { LeaveQuestion, Withdrawal } from "@tau-agent/system";
+import { markForeign } from "../foreign-text/fence.ts";
 import type { GateState, JudgedCalls, PassingCall, ToolGateOptions } from "./judged-calls.ts";
 import type { Questions } from "./questions.ts";
 
@@ -92,8 +93,11 @@ export class ToolGate implements ToolHooks {
   async afterToolCall(
     call: ToolCall,
     result: ToolResult,
+    tool?: AgentTool,
   ): Promise<Partial<ToolResult> | undefined> {
-    const changes = await this.#options.extensions?.afterToolCall?.(call, result);
+    const changed = await this.#options.extensions?.afterToolCall?.(call, result, tool);
+    const isForeign = tool?.openWorld === true;
+    const changes = isForeign ? markForeign({ ...result, ...changed }) : changed;
     const input = this.#judged?.takeChanged(call.id);
     if (input === undefined) return changes;
     const text = `The user changed the arguments of this call. It ran with ${JSON.stringify(input)}.`;

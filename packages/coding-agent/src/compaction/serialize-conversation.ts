@@ -1,4 +1,9 @@
-import type { AgentMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  ToolResultMessage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+import { fencedText } from "../foreign-text/fence.ts";
 
 /** How much of a tool's output a summary needs to see. */
 const MAX_RESULT_CHARACTERS = 2000;
@@ -24,7 +29,7 @@ function serializeMessage(message: AgentMessage): string[] {
     case "assistant":
       return serializeAssistant(message);
     case "toolResult":
-      return [`[Tool result]: ${shorten(textOf(message.content))}`];
+      return [`[Tool result]: ${fencedResult(message)}`];
     case "bashExecution":
       if (message.excludeFromContext) return [];
       return [`[User ran]: ${message.command}\n${shorten(message.output)}`];
@@ -35,6 +40,11 @@ function serializeMessage(message: AgentMessage): string[] {
     default:
       return [];
   }
+}
+
+/** Shortened first, or the fence would lose its end. */
+function fencedResult(message: ToolResultMessage): string {
+  return fencedText(shorten(textOf(message.content)), message);
 }
 
 function serializeAssistant(message: Extract<AgentMessage, { role: "assistant" }>): string[] {

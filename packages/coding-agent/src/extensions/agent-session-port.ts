@@ -192,7 +192,7 @@ export class AgentSessionPort implements SessionPort {
     await session.submit(text, {
       images,
       source: "extension",
-      isVerbatim: expandPromptTemplates !== true,
+      verbatim: expandPromptTemplates !== true,
       streamingBehavior: behavior,
     });
   }

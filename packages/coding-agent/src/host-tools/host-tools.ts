@@ -12,6 +12,7 @@ export interface HostToolDefinition {
   readonly description: string;
   readonly parameters: Record<string, unknown>;
   readonly readOnly?: boolean | undefined;
+  readonly openWorld?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
   /** Whether the model learns of it only from `tool_search`. */
   readonly deferLoading?: boolean | undefined;
@@ -120,13 +121,14 @@ export class HostTools {
 }
 
 function agentToolOf({ definition, run }: RunnableHostTool): AgentTool {
-  const { name, label, description, parameters, readOnly, deferLoading } = definition;
+  const { name, label, description, parameters, readOnly, openWorld, deferLoading } = definition;
   return {
     name,
     label: label ?? name,
     description,
     parameters,
     isReadOnly: readOnly ?? false,
+    openWorld: openWorld ?? false,
     isDeferred: deferLoading ?? false,
     execute: run,
   };

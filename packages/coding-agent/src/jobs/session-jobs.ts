@@ -4,6 +4,7 @@ import type { JobInfo, JobOutput, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "@tau-agent/system";
+import { JOB_NOTICE_TYPE } from "../foreign-text/after-untrusted.ts";
 import type { EndedJob, JobRequest, RunningJobs } from "./running-jobs.ts";
 
 export interface JobSession {
@@ -157,7 +158,7 @@ function noticeOf({ record, status, exitCode, tail }: EndedJob): CustomMessage {
   const shown = tail === "" ? "It had no output." : `The end of its output:\n${tail}`;
   return {
     role: "custom",
-    customType: "job_end",
+    customType: JOB_NOTICE_TYPE,
     content: `Background job ${jobId} has ended (${how}): ${command}\n\n${shown}`,
     display: true,
     details: { jobId, status, exitCode },

@@ -77,7 +77,7 @@ export class PromptIntake {
     const orCalledOff = this.#arrivals.orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
     if (admission.isClosed) throw new SessionError("disposed");
-    const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
+    const command = options.verbatim ? undefined : hooks?.findCommand(text);
     // A prompt from an extension does not belong to a client, which would count its result.
     const identity = identityOf(options, options.source !== "extension");
     // Outside of the admission: a command may itself wait until the session is idle.
@@ -149,7 +149,7 @@ export class PromptIntake {
     const { admission, driver, check, userInput, hooks } = this.#options;
     const orCalledOff = this.#arrivals.orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
-    const command = hooks?.findCommand(text);
+    const command = options.verbatim ? undefined : hooks?.findCommand(text);
     if (command !== undefined) {
       throw new SessionError("command_not_queueable", { name: command.name });
     }

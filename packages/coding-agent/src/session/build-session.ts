@@ -15,6 +15,7 @@ import { ToolGate } from "../approvals/tool-gate.ts";
 import { Compaction } from "../compaction/compaction.ts";
 import { ResultClearing } from "../compaction/result-clearing.ts";
 import { summaryModel } from "../compaction/summary-model.ts";
+import { isAfterUntrusted } from "../foreign-text/after-untrusted.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
 import { createSessionAgent } from "../run/create-session-agent.ts";
@@ -99,6 +100,7 @@ function buildGate(inputs: SessionInputs, { origins }: Reports, later: Later): T
       (entry) => later().conversation.append({ type: "approval", ...entry }),
       () => later().conversation.log.stored(),
     ),
+    isAfterUntrusted: () => isAfterUntrusted(later().conversation.log.tree.ancestors()),
     isBuiltIn: (tool) => tools.sourceOf(tool) === "builtin",
     extensions: inputs.hooks?.tools,
     isProjectTrusted: inputs.isProjectTrusted,

@@ -9,8 +9,9 @@ import {
 } from "@tau-agent/models";
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { LogParts, SessionPart } from "@tau-agent/sessions/log";
+import type { LogParts, SessionLogView, SessionPart } from "@tau-agent/sessions/log";
 import type { HostRequests, SettingsStore, ToolEnvironment } from "@tau-agent/system";
+import { isAfterUntrusted } from "../foreign-text/after-untrusted.ts";
 import type { HostTools, RunnableHostTool } from "../host-tools/host-tools.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { SessionPolicy } from "../policy/session-policy.ts";
@@ -46,7 +47,7 @@ export interface TaskOptions {
 
 interface TaskingAgentSession extends BudgetedSession {
   readonly policy?: SessionPolicy | undefined;
-  readonly log: BudgetedSession["log"] & { readonly path: string | undefined };
+  readonly log: BudgetedSession["log"] & Pick<SessionLogView, "path" | "tree">;
   readonly models: {
     readonly registry: ModelRegistry;
     readonly model: Model | undefined;
@@ -151,6 +152,7 @@ export function createSessionTasks(
         hostTools: session.hostTools,
         mcpServers: (names) => session.mcp.forSubagent(names),
         approve: (agentId, request, signal) => session.approve(agentId, request, signal),
+        isAfterUntrusted: () => isAfterUntrusted(session.log.tree.ancestors()),
       };
     },
   };

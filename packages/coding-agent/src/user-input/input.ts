@@ -16,8 +16,11 @@ export interface PromptInput {
   readonly attachments?: readonly Attachment[] | undefined;
   /** Resources of MCP servers. */
   readonly resources?: readonly ResourceReference[] | undefined;
-  /** Takes the text literally, even if it looks like a command or a template. */
-  readonly isVerbatim?: boolean | undefined;
+  /**
+   * For text that a program forwards: a command, template, skill or `@file` in it means nothing, and it
+   * counts as text from outside (rules with `afterUntrusted`).
+   */
+  readonly verbatim?: boolean | undefined;
 }
 
 export interface UserInputOptions {
@@ -51,7 +54,7 @@ export class UserInput {
    *   `mcp_server_not_found`, `mcp_failed`
    */
   async build(text: string, input: PromptInput): Promise<UserMessage> {
-    const isExpanded = text.startsWith("/") && input.isVerbatim !== true;
+    const isExpanded = text.startsWith("/") && input.verbatim !== true;
     const remote = isExpanded ? await this.#options.expandRemote?.(text) : undefined;
     const isLocal = isExpanded && remote === undefined;
     const expanded = isLocal
@@ -75,6 +78,7 @@ export class UserInput {
       role: "user",
       content: blocks.length === 0 ? expanded : [...leading, ...blocks],
       ...(attachments.length > 0 ? { attachments } : {}),
+      ...(input.verbatim === true ? { verbatim: true as const } : {}),
       timestamp: Date.now(),
     };
   }

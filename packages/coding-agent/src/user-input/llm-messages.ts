@@ -5,6 +5,7 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
+import { fencedContent, isFenced } from "../foreign-text/fence.ts";
 
 export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
   return convertAll(messages, toLlmMessage);
@@ -33,7 +34,7 @@ export function createLlmConverter(
       return shown;
     }
     const note = noteOf(message);
-    if (note === undefined && isLlmMessage(message)) return message;
+    if (note === undefined && isLlmMessage(message) && !hasFence(message)) return message;
     const converted = known.get(message) ?? withNote(toLlmMessage(message), note);
     if (converted !== undefined) known.set(message, converted);
     return converted;
@@ -73,8 +74,14 @@ function isLlmMessage(message: AgentMessage): message is LlmMessage {
   return role === "user" || role === "assistant" || role === "toolResult";
 }
 
+function hasFence(message: LlmMessage): message is ToolResultMessage {
+  return message.role === "toolResult" && isFenced(message);
+}
+
 function toLlmMessage(message: AgentMessage): LlmMessage | undefined {
-  if (isLlmMessage(message)) return message;
+  if (isLlmMessage(message)) {
+    return hasFence(message) ? { ...message, content: [...fencedContent(message)] } : message;
+  }
   switch (message.role) {
     case "bashExecution":
       return message.excludeFromContext ? undefined : asUser(bashText(message), message);

@@ -53,6 +53,7 @@ function listTool(
     name,
     description,
     isReadOnly: true,
+    openWorld: true,
     parameters: {
       type: "object",
       properties: {
@@ -96,6 +97,7 @@ function readTool(options: ResourceToolOptions): AgentTool {
       },
       required: ["server", "uri"],
     },
+    openWorld: true,
     execute: async ({ server: name, uri }, call) => {
       const server = serverOf(name, options);
       const result = await readResource(server, String(uri), call).catch((error: unknown) => {

@@ -42,6 +42,8 @@ export function createServerTool(parts: ServerToolParts, services: ToolServices)
       `The tool ${cleanLine(tool.name, 200)} of the MCP server ${serverName}`,
     parameters,
     isReadOnly: trustsHints && tool.annotations?.readOnlyHint === true,
+    // Only a server whose hints count may say that its results hold nobody else's text.
+    openWorld: !(trustsHints && tool.annotations?.openWorldHint === false),
     isDeferred,
     ...claimsOf(serverName, tool),
     execute: (args, call) => callTool({ server, tool, args, call }, services),

@@ -25,6 +25,8 @@ interface HostToolParts<Arguments> {
   readonly description: string;
   /** It changes nothing: permissions do not ask before it. */
   readonly readOnly?: boolean;
+  /** Its results may hold text that others wrote: models read them in a fence, as data. */
+  readonly openWorld?: boolean;
   /** How long a call may take, in ms. */
   readonly timeoutMs?: number;
   /** It is left out of requests until the model finds it with `tool_search`. */

@@ -29,6 +29,11 @@ const queued = () =>
     attachments: z.optional(z.array(Attachment)),
     /** Resources of MCP servers to send along; the host reads them. */
     resources: z.optional(z.array(ResourceReference)),
+    /**
+     * For text that a program forwards: no command, template, skill or `@file` in it is looked at, and it
+     * counts as text from outside (`afterUntrusted` of permission rules).
+     */
+    verbatim: z.optional(z.boolean()),
   });
 
 /** Talking to the agent. */

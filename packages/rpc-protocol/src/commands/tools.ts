@@ -21,6 +21,8 @@ const HostTool = () =>
     parameters: z.record(z.string(), z.unknown()),
     /** Whether it changes nothing, so that permissions do not ask before it. */
     readOnly: z.optional(z.boolean()),
+    /** Whether its results may hold text that others wrote: models read them in a fence, as data. */
+    openWorld: z.optional(z.boolean()),
     /** How long a call may take, in ms; no limit if absent. */
     timeoutMs: z.optional(z.number().check(z.nonnegative())),
     /** Whether it is left out of requests until the model finds it with `tool_search`. */

@@ -51,6 +51,8 @@ export const UserMessage = z.object({
   content: z.union([z.string(), z.array(UserContent)]),
   /** The files that were sent along, with the text extracted from them. */
   attachments: z.optional(z.array(Attachment)),
+  /** A program forwarded it: no person of the session wrote it. */
+  verbatim: z.optional(z.literal(true)),
   /** When it was created, in ms since the epoch. */
   timestamp: z.number(),
 });

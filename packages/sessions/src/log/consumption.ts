@@ -1,5 +1,6 @@
 import type { SessionEvent, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** What work has used; the same counts as in the session's statistics. */
 export interface Consumption {
@@ -102,9 +103,16 @@ export class SubagentMeter {
   #own = nothingUsed;
   readonly #nested = new Map<string, Consumption>();
   #total = nothingUsed;
+  #hasReadForeign = false;
+
+  /** Whether it, or one that it started, has read text from outside. */
+  get hasReadForeign(): boolean {
+    return this.#hasReadForeign;
+  }
 
   /** Takes an event of the subagent; returns what it added. */
   note(event: SessionEvent): Consumption | undefined {
+    this.#hasReadForeign ||= isForeignResult(event);
     const before = this.#total;
     const own = usedBy(event);
     if (own !== undefined) this.#own = plus(this.#own, own);
@@ -143,4 +151,10 @@ export class SubagentMeter {
   get total(): Consumption {
     return this.#total;
   }
+}
+
+function isForeignResult(event: SessionEvent): boolean {
+  if (event.type !== "tool_execution_end") return false;
+  const { details } = event.result;
+  return isJsonObject(details) && details.untrusted === true;
 }

@@ -3,6 +3,8 @@ import type { HostHandlers } from "./contexts.ts";
 
 export const bashHandlers = {
   bash: ({ session, connection }, { command, excludeFromContext, stream }, { id }) => {
+    // A user's own act, but not one that the host's policy leaves out.
+    session.policy?.requireTool("bash");
     const name = id === undefined ? {} : { id };
     const onDelta = (delta: string): void | Promise<void> =>
       connection.send({ type: "bash_execution_update", ...name, delta }, session.nextOrder());

@@ -66,6 +66,6 @@ async function save(
   await saveSettings(path, [{ key: "permissions.rules", appended: rule }]);
 }
 
-function textOf({ tool, match, action }: PermissionRule): string {
-  return JSON.stringify([tool, match, action]);
+function textOf({ tool, match, action, afterUntrusted }: PermissionRule): string {
+  return JSON.stringify([tool, match, action, afterUntrusted]);
 }

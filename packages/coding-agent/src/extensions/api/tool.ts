@@ -44,6 +44,8 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
   readonly executionMode?: "sequential" | "parallel" | undefined;
   /** It changes nothing: permissions do not ask before it. */
   readonly readOnly?: boolean | undefined;
+  /** Its results may hold text that others wrote: models read them in a fence, as data. */
+  readonly openWorld?: boolean | undefined;
   readonly annotations?: { readonly readOnlyHint?: boolean | undefined } | undefined;
   /** `false` registers the tool without activating it; `true` by default. */
   readonly defaultActive?: boolean | undefined;

@@ -28,6 +28,7 @@ export function agentToolOf(
     parameters: jsonSchemaOf(tool.parameters),
     isReadOnly,
     isParallel,
+    openWorld: tool.openWorld === true,
     ...(promptSnippet === undefined ? {} : { promptSnippet }),
     ...(promptGuidelines === undefined ? {} : { promptGuidelines }),
     ...(tool.prepareArguments === undefined

@@ -16,6 +16,8 @@ export interface Policy {
   readonly mode: PermissionMode;
   /** The mode of the host's policy: only answers allow what it asks about, and nothing what it denies. */
   readonly ceiling?: PermissionMode | undefined;
+  /** Whether foreign text came after the last message of a person. */
+  readonly isAfterUntrusted?: boolean;
   /** The rules that answers made. */
   readonly granted?: ReadonlySet<SourcedRule> | undefined;
   readonly rules: readonly CompiledRule[];
@@ -75,7 +77,7 @@ function judgeSubject(subject: Subject, policy: Policy): Judgement {
   const closed =
     ceiling === undefined ? "allow" : actionOfMode(subject, { ...policy, mode: ceiling });
   const fitting = rules
-    .filter((compiled) => fits(compiled, subject))
+    .filter((compiled) => isInForce(compiled, policy) && fits(compiled, subject))
     .map(({ rule }) => rule)
     // A project must not open what its reader closed.
     .filter(
@@ -91,10 +93,14 @@ function judgeSubject(subject: Subject, policy: Policy): Judgement {
   const action = rule?.action ?? actionOfMode(subject, policy);
   if (subject.kind !== "opaque" || action !== "allow") return { subject, action, rule, closed };
   // The part that is not understood may be what a rule forbids.
-  const evaded = rules.find(isAboutParts)?.rule;
+  const evaded = rules.find((each) => isInForce(each, policy) && isAboutParts(each))?.rule;
   return evaded === undefined
     ? { subject, action, rule, closed }
     : { subject, action: "ask", rule: evaded, closed };
+}
+
+function isInForce({ rule }: CompiledRule, { isAfterUntrusted = false }: Policy): boolean {
+  return rule.afterUntrusted !== true || isAfterUntrusted;
 }
 
 function strictestRule(rules: readonly SourcedRule[]): SourcedRule | undefined {

@@ -24,7 +24,7 @@ const withoutMatch: ReadonlySet<string> = new Set(["task", "todo_write"]);
 /** Reads a rule as a person or a client wrote it. */
 export function readRule(value: unknown): PermissionRule | RuleProblem {
   if (!isJsonObject(value)) return { field: "", reason: `expected an object, got ${shown(value)}` };
-  const { tool, match = undefined, action } = value;
+  const { tool, match = undefined, action, afterUntrusted } = value;
   if (typeof tool !== "string" || tool === "") {
     return { field: "tool", reason: `expected the name of a tool, got ${shown(tool)}` };
   }
@@ -39,8 +39,15 @@ export function readRule(value: unknown): PermissionRule | RuleProblem {
     const wanted = ruleActions.map((one) => `"${one}"`).join(", ");
     return { field: "action", reason: `expected one of ${wanted}, got ${shown(action)}` };
   }
+  if (afterUntrusted != null && typeof afterUntrusted !== "boolean") {
+    const reason = `expected true or false, got ${shown(afterUntrusted)}`;
+    // It counts whatever came before: a limit that is not understood must not be none.
+    if (known === "allow") return { field: "afterUntrusted", reason };
+    return { field: "afterUntrusted", reason, instead: { tool, action: "deny" } };
+  }
+  const later = afterUntrusted === true ? { afterUntrusted } : {};
   if (tool.length <= MAX_NAME && (match?.length ?? 0) <= MAX_MATCH) {
-    return { tool, ...(typeof match === "string" ? { match } : {}), action: known };
+    return { tool, ...(typeof match === "string" ? { match } : {}), action: known, ...later };
   }
   const isName = tool.length > MAX_NAME;
   const limit = isName ? MAX_NAME : MAX_MATCH;
@@ -50,7 +57,7 @@ export function readRule(value: unknown): PermissionRule | RuleProblem {
   return { ...problem, instead: isName ? denyAll : { tool, action: "deny" } };
 }
 
-export function describeRule({ tool, match, source }: SourcedRule): string {
+export function describeRule({ tool, match, source, afterUntrusted }: SourcedRule): string {
   const places = {
     user: "the user's settings",
     project: "the project's settings",
@@ -59,7 +66,8 @@ export function describeRule({ tool, match, source }: SourcedRule): string {
     policy: "the host's policy",
   };
   const what = match === undefined ? tool : `${tool} with "${match}"`;
-  return `the rule for ${what} of ${places[source]}`;
+  const when = afterUntrusted === true ? " after text from outside" : "";
+  return `the rule for ${what}${when} of ${places[source]}`;
 }
 
 function shown(value: unknown): string {

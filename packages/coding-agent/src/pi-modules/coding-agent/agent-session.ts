@@ -125,9 +125,9 @@ function prompting(session: AgentSession) {
   return {
     prompt: async (text: string, options: PiPromptOptions = {}): Promise<void> => {
       const { images, streamingBehavior, preflightResult } = options;
-      const isVerbatim = options.expandPromptTemplates === false;
+      const verbatim = options.expandPromptTemplates === false;
       const accepted = await session
-        .submit(text, { images, streamingBehavior, isVerbatim, source: "extension" })
+        .submit(text, { images, streamingBehavior, verbatim, source: "extension" })
         .catch((error: unknown) => {
           preflightResult?.(false);
           throw error;
@@ -149,7 +149,7 @@ function prompting(session: AgentSession) {
       const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
       const images = blocks.filter((block): block is ImageContent => block.type === "image");
       const { deliverAs: streamingBehavior } = options;
-      await session.prompt(text.trim(), { images, streamingBehavior, isVerbatim: true });
+      await session.prompt(text.trim(), { images, streamingBehavior, verbatim: true });
     },
     sendCustomMessage: async (
       message: Parameters<typeof customMessageOf>[0],

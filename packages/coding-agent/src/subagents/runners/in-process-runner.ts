@@ -54,7 +54,7 @@ interface SubagentSession {
   subscribe(listener: (event: SessionEvent) => void | Promise<void>): () => void;
   prompt(
     text: string,
-    options: { readonly traceparent: string | undefined },
+    options: { readonly traceparent: string | undefined; readonly verbatim: boolean },
   ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;
   setSubagentLevel(level: SubagentLevel): Promise<void>;
   dispose(): Promise<void>;
@@ -110,8 +110,8 @@ function subagentOf(
     get sessionFile() {
       return session.log.path;
     },
-    prompt: async (text) => {
-      const { status, error } = await session.prompt(text, { traceparent });
+    prompt: async (text, verbatim) => {
+      const { status, error } = await session.prompt(text, { traceparent, verbatim });
       const answer = session.lastAssistantText ?? "";
       return { status: status === "handled" ? "completed" : status, text: answer, error };
     },

@@ -103,7 +103,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
       get sessionFile() {
         return started.sessionFile;
       },
-      prompt: (text) => started.prompt(text),
+      prompt: (...prompt) => started.prompt(...prompt),
       setBudget: (change) => started.setBudget(change),
       setPermissions: async (change) => {
         if (started.setPermissions === undefined) {

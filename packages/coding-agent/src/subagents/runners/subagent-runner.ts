@@ -70,7 +70,8 @@ export type SubagentUse = Pick<SessionStats, "tokens" | "cost">;
 /** A running subagent. */
 export interface Subagent {
   readonly sessionFile: string | undefined;
-  prompt(text: string): Promise<SubagentReply>;
+  /** @param isAfterUntrusted whether foreign text may have made the prompt */
+  prompt(text: string, isAfterUntrusted: boolean): Promise<SubagentReply>;
   /** Changes its limits, which apply to all its prompts together. */
   setBudget(change: BudgetChange): Promise<void>;
   /** Changes its permissions. Without it, a session whose permissions are limited has no subagents. */

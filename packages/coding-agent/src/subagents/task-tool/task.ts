@@ -57,6 +57,7 @@ function resultOf(
     results: results.map(withPatchNames),
     used,
     ...(leftOut.length > 0 && { leftOut }),
+    ...(results.some(({ untrusted }) => untrusted) && { untrusted: true }),
   };
   // Partial success is a result; the call fails only if all tasks fail.
   if (results.every(({ exitCode }) => exitCode !== 0)) throw new ToolError(text, details);

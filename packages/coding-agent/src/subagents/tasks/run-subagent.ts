@@ -150,6 +150,7 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
       ...(await keepOutput(run, work?.reply.text ?? "")),
       error: run.signal.aborted ? endings[status] : (failure ?? work?.reply.error),
       answer: work?.answer,
+      untrusted: meter.hasReadForeign || undefined,
       isolated: order.isolated,
       ...told,
       verification,
@@ -304,10 +305,10 @@ async function ask(
 async function tell(
   subagent: Subagent,
   text: string,
-  { copy }: Pick<TaskRun, "copy">,
+  { copy, services }: Pick<TaskRun, "copy" | "services">,
 ): Promise<SubagentReply> {
   const reply = await subagent
-    .prompt(text)
+    .prompt(text, services.session().isAfterUntrusted())
     .catch(
       (error: unknown) => ({ status: "error", text: "", error: errorMessage(error) }) as const,
     );

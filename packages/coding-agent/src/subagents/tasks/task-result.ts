@@ -30,6 +30,8 @@ export interface TaskResult {
   readonly error?: string | undefined;
   /** The value that fits `outputSchema`, and the number of attempts. */
   readonly answer?: { readonly value?: unknown; readonly attempts: number } | undefined;
+  /** It has read text from outside. */
+  readonly untrusted?: boolean | undefined;
   readonly isolated: boolean;
   readonly patch?: TaskPatch | undefined;
   /** `patch.path` and `patch.branch` under the names that oh-my-pi's clients read. */

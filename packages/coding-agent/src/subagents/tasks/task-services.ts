@@ -28,6 +28,8 @@ interface TaskingSession {
   findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;
   readonly permissions: SessionPermissions;
+  /** Whether foreign text came after the last message of a person. */
+  isAfterUntrusted(): boolean;
   readonly hostTools: Pick<HostTools, "onChange">;
   mcpServers(names: readonly string[]): SubagentServers;
   /** Asks this session's client, for a subagent. */

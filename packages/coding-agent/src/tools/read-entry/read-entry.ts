@@ -1,7 +1,8 @@
 import { ToolError } from "@tau-agent/agent";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { isForeign, markForeign } from "../../foreign-text/fence.ts";
 
 import type { EntryReader } from "./entry-reader.ts";
 
@@ -19,12 +20,13 @@ export async function runReadEntryTool(
   { entryId, offset = 0 }: ReadEntryArguments,
   { entry }: EntryReader,
 ): Promise<ToolResult> {
-  const content = outputOf(entry(entryId.trim()));
-  if (content === undefined) {
+  const result = resultOf(entry(entryId.trim()));
+  if (result === undefined) {
     throw new ToolError(
       `No entry ${entryId} holds the output of a tool. Take the id from a line that says "Cleared".`,
     );
   }
+  const { content } = result;
   const text = content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   const start = Math.max(0, Math.floor(offset));
   if (start > 0 && start >= text.length) {
@@ -33,13 +35,14 @@ export async function runReadEntryTool(
     );
   }
   const images = start === 0 ? content.filter(({ type }) => type === "image") : [];
-  return { content: [{ type: "text", text: pageOf(text, start) }, ...images] };
+  const shown: ToolResult = { content: [{ type: "text", text: pageOf(text, start) }, ...images] };
+  return isForeign(result.details) ? markForeign(shown) : shown;
 }
 
-function outputOf(entry: SessionEntry | undefined): readonly UserContent[] | undefined {
+function resultOf(entry: SessionEntry | undefined): ToolResultMessage | undefined {
   const known = entry as KnownSessionEntry | undefined;
   if (known?.type !== "message" || known.message.role !== "toolResult") return undefined;
-  return known.message.content;
+  return known.message;
 }
 
 /** A part that ends with a line, where there is one. */
