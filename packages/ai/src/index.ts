@@ -65,6 +65,7 @@ export { type RepeatedRequests, repeatedRequests } from "./repeated-requests.ts"
 export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
 export { emptyUsage } from "./reply/empty-usage.ts";
 export { appendsTools } from "./request/appends-tools.ts";
+export { type DocumentSource, type DocumentText, takesDocuments } from "./request/documents.ts";
 export { type HistoryOptions, prepareContext } from "./request/history.ts";
 export { hasOutputForm } from "./request/output-form.ts";
 export { sanitizeText } from "./request/sanitize.ts";

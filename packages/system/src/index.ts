@@ -67,7 +67,6 @@ export { VERSION } from "./base/version.ts";
 export { within } from "./base/within.ts";
 export { withoutTrailing } from "./base/without-trailing.ts";
 export { escapeXml } from "./base/xml.ts";
-export type { DocumentAnswer } from "./documents/document-task.ts";
 export {
   credentialsOfClient,
   credentialsOfFunction,

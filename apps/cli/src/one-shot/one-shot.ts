@@ -3,7 +3,7 @@ import { extname, resolve } from "node:path";
 import type { AgentSession, OutputSchema, PromptResult } from "@tau-agent/coding-agent";
 import { CodedError, encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
-import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
+import type { AttachmentInput, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { systemReason } from "@tau-agent/system";
 import type { CliOptions } from "../command-line/cli-options.ts";
@@ -145,10 +145,10 @@ async function runPrompts(
 ): Promise<PromptResult> {
   const { session, options } = task;
   const outputSchema = await readSchema(options.outputSchema, task.cwd);
-  const { text, images } = await readFiles(options.files, task.cwd);
+  const { text, images, attachments } = await readFiles(options.files, task.cwd);
   const [first = "", ...rest] = options.messages;
   const opening = [task.input, `${text}${first}`].filter((part) => part !== "").join("\n\n");
-  if (opening === "" && images.length === 0) {
+  if (opening === "" && images.length + attachments.length === 0) {
     throw new Error("there is no prompt; pass one as an argument or pipe it in");
   }
   // The last prompt is the one whose answer is printed.
@@ -160,6 +160,7 @@ async function runPrompts(
   try {
     let result: PromptResult = await session.prompt(opening, {
       images,
+      attachments,
       ...schemaOf(0),
     });
     await onResult(result);
@@ -200,15 +201,17 @@ const imageTypes: Readonly<Record<string, string>> = {
   ".gif": "image/gif",
   ".webp": "image/webp",
 };
+const MAX_PDF_BYTES = 32 * 1024 * 1024;
 const MAX_TEXT_FILE_BYTES = 5 * 1024 * 1024;
 
-/** `@file` arguments: text files inline, images as attachments. */
+/** `@file` arguments: text files inline, images and PDFs beside the text. */
 async function readFiles(
   files: readonly string[],
   cwd: string,
-): Promise<{ text: string; images: ImageContent[] }> {
+): Promise<{ text: string; images: ImageContent[]; attachments: AttachmentInput[] }> {
   let text = "";
   const images: ImageContent[] = [];
+  const attachments: AttachmentInput[] = [];
   for (const file of files) {
     const path = resolve(cwd, file);
     const refuse = (reason: string): never => {
@@ -225,8 +228,14 @@ async function readFiles(
       text += `<file name="${path}"></file>\n`;
       continue;
     }
+    if (extname(path).toLowerCase() === ".pdf") {
+      if (found.size > MAX_PDF_BYTES) refuse("it is larger than 32 MiB");
+      const data = (await read()).toString("base64");
+      attachments.push({ mimeType: "application/pdf", data, fileName: path });
+      continue;
+    }
     if (found.size > MAX_TEXT_FILE_BYTES) refuse("it is too large to be part of a prompt");
     text += `<file name="${path}">\n${(await read()).toString("utf8")}\n</file>\n`;
   }
-  return { text, images };
+  return { text, images, attachments };
 }

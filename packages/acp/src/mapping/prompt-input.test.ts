@@ -36,6 +36,8 @@ describe("a prompt", () => {
     ).toEqual([
       ["zed:///rule", "be kind"],
       ["/a.json", '{"a":1}'],
+      // The session reads it, or sends it as it is.
+      ["/a.pdf", undefined],
     ]);
   });
 

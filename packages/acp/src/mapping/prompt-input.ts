@@ -68,6 +68,13 @@ function addResource(resource: EmbeddedResource["resource"], collected: Collecte
     images.push({ type: "image", data: resource.blob, mimeType });
     return;
   }
+  if ("blob" in resource && /^application\/pdf\b/i.test(mimeType)) {
+    const size = Buffer.byteLength(resource.blob, "base64");
+    const file = { fileName: placeOf(uri), mimeType, size, content: resource.blob };
+    pieces.push({ text: link(nameOf(uri), uri), isLink: true });
+    attachments.push({ id: field, type: "document", ...file });
+    return;
+  }
   const text = "text" in resource ? resource.text : textOfBlob(resource.blob, mimeType);
   pieces.push({ text: link(nameOf(uri), uri), isLink: true });
   if (text === undefined) return;

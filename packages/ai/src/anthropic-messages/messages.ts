@@ -1,5 +1,6 @@
 import type {
   ContentBlockParam,
+  DocumentBlockParam,
   ImageBlockParam,
   TextBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
@@ -12,6 +13,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { type MarkRules, markedPlaces } from "../request/cache-marks.ts";
 import { appendTurn, type Conversation, type Turn, turnsOf } from "../request/conversation.ts";
+import { type DocumentSource, documentOf } from "../request/documents.ts";
 import { Memo } from "../request/memo.ts";
 import type { TurnParam, WireMessage } from "./wire-types.ts";
 
@@ -87,15 +89,25 @@ function canMark({ type }: { readonly type: string }): boolean {
   return type !== "thinking" && type !== "redacted_thinking";
 }
 
-function encodeUser(
-  content: string | readonly UserContent[],
-): (TextBlockParam | ImageBlockParam)[] {
+type UserBlockParam = TextBlockParam | ImageBlockParam | DocumentBlockParam;
+
+function encodeUser(content: string | readonly UserContent[]): UserBlockParam[] {
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  return blocks.flatMap((block): (TextBlockParam | ImageBlockParam)[] => {
+  return blocks.flatMap((block): UserBlockParam[] => {
     if (block.type === "image") return [encodeImage(block)];
+    const document = documentOf(block);
+    if (document !== undefined) return [encodeDocument(document)];
     // The vendor refuses text blocks without a visible character.
     return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
   });
+}
+
+function encodeDocument({ data, mimeType, fileName }: DocumentSource): DocumentBlockParam {
+  return {
+    type: "document",
+    source: { type: "base64", media_type: mimeType, data },
+    title: fileName,
+  };
 }
 
 type MediaType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
@@ -111,11 +123,11 @@ function encodeImage({ data, mimeType }: ImageContent): ImageBlockParam {
   return { type: "image", source: { type: "base64", media_type: mediaType, data } };
 }
 
-/** An error result may hold text only, so its images follow the results. */
+/** An error result may hold text only, so its images and files follow the results. */
 function encodeResult(message: ToolResultMessage, turn: Turn<ContentBlockParam>): void {
   const blocks = encodeUser(message.content);
   const text = blocks.filter((block) => block.type === "text");
-  const images = blocks.filter((block) => block.type === "image");
+  const images = blocks.filter((block) => block.type !== "text");
   if (text.length === 0) {
     const note = images.length > 0 ? "(see attached image)" : "(no output)";
     text.push({ type: "text", text: note });

@@ -12,6 +12,7 @@ import type {
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
 import { appendTurn, type Conversation, type Turn, turnsOf } from "../request/conversation.ts";
+import { type DocumentSource, documentOf } from "../request/documents.ts";
 import { Memo } from "../request/memo.ts";
 
 export interface MessageRules {
@@ -50,10 +51,12 @@ function encodeTurn(message: LlmMessage, rules: MessageRules): Turn<ContentBlock
   return turn;
 }
 
-function encodeUser(content: string | readonly UserContent[]): (TextBlock | ImageBlock)[] {
+function encodeUser(content: string | readonly UserContent[]): UserBlock[] {
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  return blocks.flatMap((block): (TextBlock | ImageBlock)[] => {
+  return blocks.flatMap((block): UserBlock[] => {
     if (block.type === "image") return [encodeImage(block)];
+    const document = documentOf(block);
+    if (document !== undefined) return encodeDocument(document);
     // Bedrock refuses text without a visible character.
     return block.text.trim() === "" ? [] : [{ text: block.text }];
   });
@@ -61,6 +64,16 @@ function encodeUser(content: string | readonly UserContent[]): (TextBlock | Imag
 
 type TextBlock = ContentBlock.TextMember & ToolResultContentBlock.TextMember;
 type ImageBlock = ContentBlock.ImageMember & ToolResultContentBlock.ImageMember;
+
+type DocumentBlock = ContentBlock.DocumentMember & ToolResultContentBlock.DocumentMember;
+type UserBlock = TextBlock | ImageBlock | DocumentBlock;
+
+/** A file needs a text beside it, and a name of few characters. */
+function encodeDocument({ data, fileName }: DocumentSource): UserBlock[] {
+  const name = fileName.replace(/[^A-Za-z0-9()[\]-]+/g, " ").trim() || "document";
+  const source = { bytes: Buffer.from(data, "base64") };
+  return [{ text: `File: ${fileName}` }, { document: { format: "pdf", name, source } }];
+}
 
 const formats: Readonly<Record<string, ImageFormat>> = {
   "image/jpeg": "jpeg",
@@ -74,7 +87,7 @@ function encodeImage({ data, mimeType }: ImageContent): ImageBlock {
   return { image: { format, source: { bytes: Buffer.from(data, "base64") } } };
 }
 
-/** A failed result holds text only where Claude reads it, so its images follow the results. */
+/** A failed result holds text only where Claude reads it, so its images and files follow the results. */
 function encodeResult(
   { content: given, toolCallId, isError }: ToolResultMessage,
   turn: Turn<ContentBlock>,
@@ -82,7 +95,7 @@ function encodeResult(
 ): void {
   const blocks = encodeUser(given);
   const text = blocks.filter((block) => block.text !== undefined);
-  const images = blocks.filter((block) => block.image !== undefined);
+  const images = blocks.filter((block) => block.text === undefined);
   if (text.length === 0) {
     text.push({ text: images.length > 0 ? "(see attached image)" : "(no output)" });
   }

@@ -3,9 +3,11 @@ import type {
   AssistantMessage,
   ImageContent,
   LlmMessage,
+  TextContent,
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { documentOf } from "../request/documents.ts";
 import { Memo } from "../request/memo.ts";
 
 export interface ContentRules {
@@ -53,12 +55,13 @@ interface Conversation {
 
 function encodeUser(content: string | readonly UserContent[]): Part[] {
   if (typeof content === "string") return content === "" ? [] : [{ text: content }];
-  return content.map((block) =>
-    block.type === "image" ? encodeImage(block) : { text: block.text },
-  );
+  return content.map((block) => {
+    const file = block.type === "image" ? block : documentOf(block);
+    return file === undefined ? { text: (block as TextContent).text } : encodeFile(file);
+  });
 }
 
-function encodeImage({ data, mimeType }: ImageContent): Part {
+function encodeFile({ data, mimeType }: Pick<ImageContent, "data" | "mimeType">): Part {
   return { inlineData: { data, mimeType } };
 }
 
@@ -100,7 +103,7 @@ function encodeResults(results: readonly ToolResultMessage[], rules: ContentRule
       ...(takesIds(rules) && { id: result.toolCallId }),
       name: result.toolName,
       response: { [result.isError ? "error" : "output"]: resultText(result) },
-      ...(rules.isGemini3 && images.length > 0 && { parts: images.map(encodeImage) }),
+      ...(rules.isGemini3 && images.length > 0 && { parts: images.map(encodeFile) }),
     };
     return { functionResponse };
   });

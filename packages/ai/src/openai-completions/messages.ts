@@ -12,7 +12,8 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionToolMessageParam,
 } from "openai/resources/chat/completions";
-import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
+import { dataUrl, imageOnlyText, joinText } from "../openai/content.ts";
+import { documentOf } from "../request/documents.ts";
 import { Memo } from "../request/memo.ts";
 import { boundedId, hashText, plainId } from "../request/short-id.ts";
 import type { CompletionsCompat } from "./compat.ts";
@@ -88,9 +89,13 @@ function userMessage(
   if (typeof content === "string") return { role: "user", content: content };
   const parts: ChatCompletionContentPart[] = [];
   for (const block of content) {
+    const document = documentOf(block);
     if (block.type === "image")
-      parts.push({ type: "image_url", image_url: { url: imageUrl(block) } });
-    else if (block.text !== "") parts.push({ type: "text", text: block.text });
+      parts.push({ type: "image_url", image_url: { url: dataUrl(block) } });
+    else if (document !== undefined) {
+      const file = { filename: document.fileName, file_data: dataUrl(document) };
+      parts.push({ type: "file", file });
+    } else if (block.text !== "") parts.push({ type: "text", text: block.text });
   }
   const [first] = parts;
   if (first === undefined) return undefined;
@@ -102,7 +107,7 @@ function userMessage(
 function imageParts(content: readonly UserContent[]): ChatCompletionContentPart[] {
   return content
     .filter((block) => block.type === "image")
-    .map((block) => ({ type: "image_url", image_url: { url: imageUrl(block) } }));
+    .map((block) => ({ type: "image_url", image_url: { url: dataUrl(block) } }));
 }
 
 function toolMessage(

@@ -13,7 +13,8 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
-import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
+import { dataUrl, imageOnlyText, joinText } from "../openai/content.ts";
+import { documentOf } from "../request/documents.ts";
 import { Memo } from "../request/memo.ts";
 import { boundedId, plainId } from "../request/short-id.ts";
 import { readReasoningItem, readTextSignature } from "./signatures.ts";
@@ -83,14 +84,18 @@ function userItems(content: string | readonly UserContent[]): ResponseInputItem[
 function inputParts(content: readonly UserContent[]): ResponseInputContent[] {
   return content.flatMap((block): ResponseInputContent[] => {
     if (block.type === "image") {
-      return [{ type: "input_image", detail: "auto", image_url: imageUrl(block) }];
+      return [{ type: "input_image", detail: "auto", image_url: dataUrl(block) }];
+    }
+    const document = documentOf(block);
+    if (document !== undefined) {
+      return [{ type: "input_file", filename: document.fileName, file_data: dataUrl(document) }];
     }
     return block.text === "" ? [] : [{ type: "input_text", text: block.text }];
   });
 }
 
 function resultItem(message: ToolResultMessage): ResponseInputItem {
-  const hasImage = message.content.some((block) => block.type === "image");
+  const hasImage = message.content.some((block) => block.type === "image" || documentOf(block));
   return {
     type: "function_call_output",
     call_id: splitToolCallId(message.toolCallId).callId,

@@ -1,7 +1,7 @@
 import type { ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 
-export function imageUrl(image: ImageContent): string {
-  return `data:${image.mimeType};base64,${image.data}`;
+export function dataUrl({ mimeType, data }: Pick<ImageContent, "mimeType" | "data">): string {
+  return `data:${mimeType};base64,${data}`;
 }
 
 /** The text blocks of a content, one after the other on lines of their own. */

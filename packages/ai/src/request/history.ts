@@ -9,6 +9,7 @@ import type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import type { Context, ImageLimits, Provider, ToolDefinition } from "../provider.ts";
+import { DocumentBudget, type DocumentText, documentOf } from "./documents.ts";
 import { withResultsInPlace } from "./late-results.ts";
 import { limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
@@ -30,7 +31,7 @@ export interface HistoryOptions {
  * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
  * their calls and results, of replies that were cut the calls; every remaining call has exactly one
  * result, which follows it; call ids are acceptable to the vendor and unique, and names are those under
- * which the tools are sent; data that only another model understands (signatures, thinking) is dropped; images become a note for models that read
+ * which the tools are sent; data that only another model understands (signatures, thinking) is dropped; files become their text where the endpoint takes none; images become a note for models that read
  * text only, and the oldest where they are too many; lone surrogates are removed. Until images have
  * to go, the result for a prefix of the messages is a prefix of the result, so that prompt caches hit.
  */
@@ -76,11 +77,12 @@ function transformHistory(
     start: () => ({
       pairing: new Pairing(),
       ids: new UniqueIds(),
+      documents: new DocumentBudget(model),
       replaced: new WeakMap<LlmMessage, LlmMessage>(),
     }),
-    step({ pairing, ids }, message) {
+    step({ pairing, ids, documents }, message) {
       if (message.role === "toolResult") {
-        pairing.answer(message, (content) => fitContent(content, readsImages));
+        pairing.answer(message, (content) => fitContent(content, readsImages, documents));
         return;
       }
       pairing.settle();
@@ -88,7 +90,7 @@ function transformHistory(
         const content =
           typeof message.content === "string"
             ? sanitizeText(message.content)
-            : fitContent(message.content, readsImages);
+            : fitContent(message.content, readsImages, documents);
         if (content.length > 0) pairing.add(withContent(message, content));
         return;
       }
@@ -260,9 +262,13 @@ function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] 
   }
 }
 
-function fitContent(content: UserContent[], readsImages: boolean): UserContent[] {
+function fitContent(
+  content: UserContent[],
+  readsImages: boolean,
+  documents: DocumentBudget,
+): UserContent[] {
   const fits = content.every((block) =>
-    block.type === "text" ? isFit(block, false) : readsImages,
+    block.type === "text" ? isFit(block, false) && !documentOf(block) : readsImages,
   );
   if (fits) return content;
   const fitted: UserContent[] = [];
@@ -270,7 +276,10 @@ function fitContent(content: UserContent[], readsImages: boolean): UserContent[]
   for (const block of content) {
     if (block.type === "text") {
       const text = sanitizeText(block.text);
-      if (text !== "") fitted.push({ type: "text", text });
+      const document = documentOf(block);
+      const sent: DocumentText | undefined =
+        document && documents.takes(document) ? { type: "text", text, document } : undefined;
+      if (sent !== undefined || text !== "") fitted.push(sent ?? { type: "text", text });
       isPlaceholder = false;
     } else if (readsImages) {
       fitted.push(block);

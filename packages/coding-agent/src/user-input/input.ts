@@ -1,5 +1,6 @@
 import type {
   Attachment,
+  AttachmentInput,
   ImageContent,
   ImageInput,
   ResourceReference,
@@ -8,12 +9,13 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { contentText, errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { FetchForeign } from "@tau-agent/system";
+import { isPdfType } from "./documents.ts";
 import { fetchImage } from "./fetch-image.ts";
 
 /** What a user sends along with text. */
 export interface PromptInput {
   readonly images?: readonly ImageInput[] | undefined;
-  readonly attachments?: readonly Attachment[] | undefined;
+  readonly attachments?: readonly AttachmentInput[] | undefined;
   /** Resources of MCP servers. */
   readonly resources?: readonly ResourceReference[] | undefined;
   /**
@@ -64,7 +66,7 @@ export class UserInput {
     for (const [index, image] of (input.images ?? []).entries()) {
       blocks.push(await this.#image(image, `images[${index}]`));
     }
-    const attachments = [...(input.attachments ?? [])];
+    const attachments = (input.attachments ?? []).map(wholeAttachment);
     for (const resource of input.resources ?? []) {
       attachments.push(...((await this.#options.readResource?.(resource)) ?? []));
     }
@@ -106,13 +108,39 @@ export class UserInput {
     if (attachment.type === "image" || mimeType.startsWith("image/")) {
       return this.#image({ type: "image", data: content, mimeType }, field);
     }
-    const text = extractedText ?? decodeText(content, mimeType);
+    const refuse = (reason: string) => new SessionError("invalid_attachment", { field, reason });
+    const text =
+      extractedText ??
+      (isPdfType(mimeType) ? await pdfText(attachment, refuse) : decodeText(content, mimeType));
     if (text === undefined) {
-      const reason = `${fileName} is ${mimeType}; send its text as extractedText`;
-      throw new SessionError("invalid_attachment", { field, reason });
+      throw refuse(`${fileName} is ${mimeType}; send its text as extractedText`);
     }
     return { type: "text", text: `<file name="${fileName}">\n${text}\n</file>` };
   }
+}
+
+/** An attachment with everything that the documented form has. */
+function wholeAttachment(given: AttachmentInput, index: number): Attachment {
+  if ("content" in given) return given;
+  const { mimeType, fileName = isPdfType(mimeType) ? "document.pdf" : "file" } = given;
+  const type = mimeType.startsWith("image/") ? "image" : "document";
+  const data = given.data.replace(/^data:[^,]*,/, "");
+  const size = Buffer.byteLength(data, "base64");
+  return { id: `attachment-${index + 1}`, type, fileName, mimeType, size, content: data };
+}
+
+/** About 100 000 tokens. */
+const maxPdfText = 400_000;
+
+async function pdfText(
+  { content, fileName }: Attachment,
+  refuse: (reason: string) => SessionError,
+): Promise<string> {
+  const { pdfPages } = await import("@tau-agent/system/pdf-pages");
+  const read = await pdfPages({ bytes: Buffer.from(content, "base64"), maxLength: maxPdfText });
+  if ("reason" in read) throw refuse(`${fileName} cannot be read: ${read.reason}`);
+  const { text, last, total } = read;
+  return last < total ? `${text}\n\n[Pages ${last + 1}-${total} are left out]` : text;
 }
 
 const textTypes = /^(text\/|application\/(json|xml|javascript|typescript|yaml|x-yaml|toml|x-sh))/;

@@ -6,6 +6,7 @@ import type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import { fencedContent, isFenced } from "../foreign-text/fence.ts";
+import { withDocuments } from "./documents.ts";
 
 export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
   return convertAll(messages, toLlmMessage);
@@ -26,6 +27,7 @@ export function createLlmConverter(
   lineOf: FindLine = () => undefined,
 ): typeof toLlmMessages {
   const known = new WeakMap<AgentMessage, LlmMessage>();
+  const sent = rememberSent();
   const convert = (message: AgentMessage): LlmMessage | undefined => {
     const line = message.role === "toolResult" ? lineOf(message) : undefined;
     if (message.role === "toolResult" && line !== undefined) {
@@ -34,12 +36,23 @@ export function createLlmConverter(
       return shown;
     }
     const note = noteOf(message);
-    if (note === undefined && isLlmMessage(message) && !hasFence(message)) return message;
+    if (note === undefined && isLlmMessage(message)) return sent(message);
     const converted = known.get(message) ?? withNote(toLlmMessage(message), note);
     if (converted !== undefined) known.set(message, converted);
     return converted;
   };
   return (messages) => convertAll(messages, convert);
+}
+
+function rememberSent(): typeof asSent {
+  const known = new WeakMap<LlmMessage, LlmMessage>();
+  return (message) => {
+    const found = known.get(message);
+    if (found !== undefined) return found;
+    const made = asSent(message);
+    if (made !== message) known.set(message, made);
+    return made;
+  };
 }
 
 function withLine(result: ToolResultMessage, line: string): ToolResultMessage {
@@ -74,14 +87,15 @@ function isLlmMessage(message: AgentMessage): message is LlmMessage {
   return role === "user" || role === "assistant" || role === "toolResult";
 }
 
-function hasFence(message: LlmMessage): message is ToolResultMessage {
-  return message.role === "toolResult" && isFenced(message);
+/** A message with its documents as the model takes them, and foreign text in its fence. */
+function asSent(message: LlmMessage): LlmMessage {
+  const whole = withDocuments(message);
+  if (whole.role !== "toolResult" || !isFenced(whole)) return whole;
+  return { ...whole, content: [...fencedContent(whole)] };
 }
 
 function toLlmMessage(message: AgentMessage): LlmMessage | undefined {
-  if (isLlmMessage(message)) {
-    return hasFence(message) ? { ...message, content: [...fencedContent(message)] } : message;
-  }
+  if (isLlmMessage(message)) return asSent(message);
   switch (message.role) {
     case "bashExecution":
       return message.excludeFromContext ? undefined : asUser(bashText(message), message);

@@ -87,14 +87,14 @@ describe("an attachment", () => {
 
   it("without text that can be read names the field and what to send", async () => {
     const { session } = await createTestSession(["ok"]);
-    const pdf = {
+    const archive = {
       id: "a",
       type: "document" as const,
-      fileName: "a.pdf",
-      mimeType: "application/pdf",
+      fileName: "a.zip",
+      mimeType: "application/zip",
     };
     const submitted = session.submit("read", {
-      attachments: [{ ...pdf, size: 1, content: "AA==" }],
+      attachments: [{ ...archive, size: 1, content: "AA==" }],
     });
     await expect(submitted).rejects.toThrow("attachments[0]");
     await expect(submitted).rejects.toThrow("extractedText");

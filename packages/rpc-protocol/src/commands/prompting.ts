@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Attachment, ImageInput, ResourceReference } from "../vocabulary/content.ts";
+import { AttachmentInput, ImageInput, ResourceReference } from "../vocabulary/content.ts";
 import { command } from "./command.ts";
 import { Cancelled, noParams, nothing } from "./shared.ts";
 
@@ -25,8 +25,8 @@ const queued = () =>
     message: z.string(),
     /** Images for the model. */
     images: images(),
-    /** Files to send along; the model reads the text extracted from them. */
-    attachments: z.optional(z.array(Attachment)),
+    /** Files to send along; the model reads their text, and PDFs as they are where its endpoint takes them. */
+    attachments: z.optional(z.array(AttachmentInput)),
     /** Resources of MCP servers to send along; the host reads them. */
     resources: z.optional(z.array(ResourceReference)),
     /**

@@ -84,6 +84,20 @@ export const Attachment = z.object({
 });
 export type Attachment = z.infer<typeof Attachment>;
 
+/** A file as clients may send it: in the documented form, or as its bytes alone. */
+export const AttachmentInput = z.union([
+  Attachment,
+  z.object({
+    /** The MIME type. */
+    mimeType: z.string(),
+    /** The file as base64. */
+    data: z.string(),
+    /** The file name without its folder. */
+    fileName: z.optional(z.string()),
+  }),
+]);
+export type AttachmentInput = z.infer<typeof AttachmentInput>;
+
 /** A resource of an MCP server. */
 export const ResourceReference = z.object({
   /** The name of the server. */

@@ -80,6 +80,8 @@ export interface ToolEnvironment {
   readonly web?: WebAccess | undefined;
   /** Whether the current model reads images; default yes. */
   readonly modelSupportsImages?: (() => boolean) | undefined;
+  /** Whether PDFs reach the current model as they are; default no. */
+  readonly modelReadsDocuments?: (() => boolean) | undefined;
 }
 
 /** Real paths of files and folders whose content no copy of a folder may hold. */

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { join, win32 } from "node:path";
+import { takesDocuments } from "@tau-agent/ai";
 import {
   createOutputMask,
   FileQueue,
@@ -96,6 +97,10 @@ export function createToolEnvironment(
     ...acting,
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => draft.session.models.model?.input.includes("image") ?? true,
+    modelReadsDocuments: () => {
+      const { model } = draft.session.models;
+      return model !== undefined && takesDocuments(model);
+    },
     sessionVariables: () => sessionVariables(draft.session),
     traceparentOf: telemetry && ((toolCallId) => telemetry.traceparentOf(toolCallId)),
   };

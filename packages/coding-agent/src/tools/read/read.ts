@@ -22,12 +22,13 @@ interface ReadArguments {
   readonly path: string;
   readonly offset?: number | undefined;
   readonly limit?: number | undefined;
+  readonly pages?: string | undefined;
 }
 
 /** How much of a file tells whether it is an image. */
 const headBytes = 64;
 
-/** Shows a text file or an image. */
+/** Shows a text file, an image or a PDF. */
 export async function runReadTool(
   args: ReadArguments,
   environment: ReadEnvironment,
@@ -54,9 +55,13 @@ async function readFile(
   let isFirst = true;
   for await (const chunk of readChunks(path, environment, signal)) {
     const isImage = isFirst && detectImageType(chunk.subarray(0, headBytes)) !== undefined;
-    if (isImage) {
+    const isPdf = isFirst && chunk.subarray(0, 5).toString("latin1") === "%PDF-";
+    if (isImage || isPdf) {
       const isWhole = chunk.length < chunkBytesOf(environment.workspace);
-      return readImage(path, { shown: args.path, start: chunk, isWhole, signal }, environment);
+      const file = { shown: args.path, start: chunk, isWhole, signal };
+      if (isImage) return readImage(path, file, environment);
+      const { readPdf } = await import("./read-pdf.ts");
+      return readPdf(path, { ...file, pages: args.pages }, environment);
     }
     isFirst = false;
     collector.add(chunk);

@@ -1,6 +1,5 @@
 import { ToolError } from "@tau-agent/agent";
 import type { ForeignReply } from "@tau-agent/system";
-import { pdfPages } from "../common/pdf-pages.ts";
 
 const textTypes =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|javascript|yaml|x-yaml|toml|x-sh|x-ndjson)$)/;
@@ -14,9 +13,10 @@ export async function pageText(reply: ForeignReply, signal: AbortSignal): Promis
   const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
   if (body.length === 0) return "(empty)";
   if (type === "application/pdf" || body.subarray(0, 5).toString("latin1") === "%PDF-") {
+    const { pdfPages } = await import("@tau-agent/system/pdf-pages");
     const read = await pdfPages({ bytes: body }, signal);
-    if (typeof read === "string") throw new ToolError(`Cannot read the PDF at ${url}: ${read}.`);
-    return read.text;
+    if ("text" in read) return read.text;
+    throw new ToolError(`Cannot read the PDF at ${url}: ${read.reason}.`);
   }
   const text = decoded(body, contentType);
   const isPage =
