@@ -170,7 +170,7 @@ export const layers: readonly Layers[] = [
   {
     root: `${codingAgent}/create`,
     floors: [["options"], ["trust"], ["parts"]],
-    looseFiles: ["create-session.ts", "export-saved-session.ts"],
+    looseFiles: ["create-session.ts", "export-saved-session.ts", "import-session.ts"],
   },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {

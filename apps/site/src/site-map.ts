@@ -49,6 +49,7 @@ export const sections: readonly Section[] = [
       "mcp",
       "sessions",
       "export",
+      "import",
       "extensions",
       "running-safely",
       "traces",

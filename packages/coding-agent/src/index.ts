@@ -100,6 +100,7 @@ export type { RewindOptions, RewindRequest } from "@tau-agent/worktrees";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-session.ts";
 export { exportSavedSession, type SavedSessionSetup } from "./create/export-saved-session.ts";
+export { type ImportResult, importSession } from "./create/import-session.ts";
 export { checkSetting } from "./create/options/check-setting.ts";
 export type { ExtensionOptions } from "./create/options/extension-options.ts";
 export type {

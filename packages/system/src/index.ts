@@ -37,6 +37,7 @@ export { isInside, isolatedTreeOf, isolatedTreePath } from "./base/files/isolate
 export { keyFileNames } from "./base/files/key-files.ts";
 export { lineOf } from "./base/files/line-of.ts";
 export { makeFolder, makeFolderNow } from "./base/files/make-folder.ts";
+export { openRegularFile } from "./base/files/open-regular-file.ts";
 export { keyFileRefusal, keyFileText, ProtectedFiles } from "./base/files/protected-files.ts";
 export type { JsonFile } from "./base/files/read-json.ts";
 export { parseJsonText, readJsonFile, readJsonIn } from "./base/files/read-json.ts";

@@ -7,6 +7,7 @@ import { conformance } from "./conformance.ts";
 import { execServer } from "./exec-server.ts";
 import { exportCommand } from "./export.ts";
 import { help } from "./help.ts";
+import { importCommand } from "./import.ts";
 import { mcp } from "./mcp.ts";
 import { models } from "./models.ts";
 import { packageCommands } from "./packages.ts";
@@ -22,6 +23,7 @@ export const subcommands: readonly Subcommand[] = [
   acp,
   execServer,
   exportCommand,
+  importCommand,
   record,
   rewind,
   completion,

@@ -49,6 +49,7 @@ export const errorTable = {
   prompt_aborted: { message: "The prompt was aborted before its run began", retryable: true },
   session_name_empty: { message: "Session name cannot be empty", retryable: false },
   session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
+  transcript_invalid: { message: "Could not import {path}: {reason}", retryable: false },
   session_damaged: {
     message: "Session {path} is damaged: {reason}. Nothing was changed; start another session.",
     retryable: false,
