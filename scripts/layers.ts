@@ -282,7 +282,7 @@ export const layers: readonly Layers[] = [
     floors: [
       ["base", "generated"],
       ["connection", "events", "host", "wire"],
-      ["prompt"],
+      ["prompt", "streams"],
       ["session"],
     ],
     looseFiles: ["index.ts", "rpc-client.ts"],

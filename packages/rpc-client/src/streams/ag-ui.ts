@@ -36,8 +36,12 @@ export interface AgUiNames {
 
 type Of<Kind extends RunPart["kind"]> = Extract<RunPart, { kind: Kind }>;
 
-/** Turns the events of a session into those of AG-UI, one at a time. */
-export function agUiEncoder({ threadId = "tau", runId }: AgUiNames = {}): RunEncoder<AgUiEvent> {
+/** Turns the events of a session into those of AG-UI, one at a time. The names are read for each run. */
+export function agUiEncoder(names: AgUiNames = {}): RunEncoder<AgUiEvent> {
+  const named = (runId: string) => ({
+    threadId: names.threadId ?? "tau",
+    runId: names.runId ?? runId,
+  });
   const steps: number[] = [];
   // A subagent does not outlive a run of AG-UI; that of a paused run starts again with the next.
   const active = new Map<string, Of<"subagent-start">>();
@@ -45,7 +49,7 @@ export function agUiEncoder({ threadId = "tau", runId }: AgUiNames = {}): RunEnc
     switch (part.kind) {
       case "run-start":
         return [
-          { type: "RUN_STARTED", threadId, runId: runId ?? part.runId },
+          { type: "RUN_STARTED", ...named(part.runId) },
           ...[...active.values()].flatMap(eventsOf),
         ];
       case "turn-start":
@@ -59,7 +63,7 @@ export function agUiEncoder({ threadId = "tau", runId }: AgUiNames = {}): RunEnc
       case "run-end":
         return [
           ...[...active.keys()].map((id) => suspended(id, part.open)),
-          ...runEnd(part, { threadId, runId: runId ?? part.runId }),
+          ...runEnd(part, named(part.runId)),
         ];
       case "subagent-start":
         active.set(part.id, part);

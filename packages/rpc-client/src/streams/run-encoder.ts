@@ -6,6 +6,8 @@ export interface RunEncoder<Part> {
   /** Takes up the requests that were open when the events began. */
   takeUp(requests: readonly ShownRequest[]): void;
   push(event: StreamEvent): Part[];
+  /** How many runs have ended or paused so far. */
+  readonly endedRuns: number;
   /** The events have ended. An encoder whose run waits for answers goes on with the events after them. */
   end(): Part[];
 }
@@ -14,6 +16,9 @@ export function encoderOf<Part>(encode: (part: RunPart) => Part[]): RunEncoder<P
   const reader = new RunReader();
   return {
     takeUp: (requests) => reader.takeUp(requests),
+    get endedRuns() {
+      return reader.endedRuns;
+    },
     push: (event) => reader.push(event).flatMap(encode),
     end: () => reader.end().flatMap(encode),
   };

@@ -7,6 +7,7 @@ import type { RunEnd, RunPart, ShownRequest, StreamEvent } from "./run-part.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 type Step = Partial<AssistantMessageEvent> & { readonly type: string };
+type PromptEnd = Extract<SessionEvent, { type: "prompt_result" }> & { readonly promptId?: string };
 type Read = (SessionEvent | ShownRequest | HostRequestResolved) & { readonly promptId?: string };
 
 const unfinished = "The run ended before this call did.";
@@ -20,13 +21,17 @@ export class RunReader {
   #blocks = new MessageBlocks("0");
   #open = new Map<string, ShownRequest>();
   #runs = 0;
+  #endedRuns = 0;
   #runId: string | undefined;
   #turn = 0;
   #messages = 0;
   #isInTurn = false;
   #hasReplied = false;
   #subagents = new Map<string, boolean>();
-  #result: Extract<SessionEvent, { type: "prompt_result" }> | undefined;
+  /** Whether the run has a name of our own, because its events name no prompt. */
+  #isNamed = false;
+  #isSettled = false;
+  #result: PromptEnd | undefined;
   #replies: AssistantMessage[] = [];
 
   /** Takes up requests that were open before, with the calls that they are about. */
@@ -43,25 +48,26 @@ export class RunReader {
     return [...this.#read(event as Read)];
   }
 
+  /** How many runs have ended or paused. */
+  get endedRuns(): number {
+    return this.#endedRuns;
+  }
+
   /** The events have ended: a run that waits for answers is paused, any other is cut. */
   end(): RunPart[] {
     if (this.#runId === undefined) return [];
+    if (this.#isSettled) return [...this.#finish()];
     return [...this.#end({ status: this.#open.size > 0 ? "paused" : "cut" })];
   }
 
   *#read(event: Read): Generator<RunPart, void> {
     if (event.type === "prompt_result") {
-      this.#result = event;
-      if (event.status === "handled" && this.#runId === undefined) {
-        yield* this.#begin(event);
-        yield* this.#end({ status: "completed" });
-      }
+      yield* this.#readResult(event);
     } else if (event.type === "agent_settled") {
-      if (this.#runId === undefined) return;
-      const { status = event.aborted ? "aborted" : "completed", error, code } = this.#result ?? {};
-      yield* this.#end({ status: status === "handled" ? "completed" : status, error, code });
+      this.#isSettled = this.#runId !== undefined;
+      if (this.#result !== undefined) yield* this.#finish();
     } else if (event.type === "host_request_resolved") {
-      this.#resolve(event);
+      this.#open.delete(event.id);
     } else if (event.type === "host_request") {
       yield* this.#begin(event);
       yield* this.#request(event);
@@ -168,16 +174,30 @@ export class RunReader {
     yield { kind: "request", request, callId };
   }
 
-  #resolve({ id, outcome }: HostRequestResolved): void {
-    const request = this.#open.get(id);
-    this.#open.delete(id);
-    const callId = request?.agentId === undefined ? request?.toolCallId : id;
-    if (callId !== undefined && outcome === "deny") this.#calls.deny(callId);
+  /** The result of the prompt whose run this is comes after the end of its work, that of others before. */
+  *#readResult(result: PromptEnd): Generator<RunPart, void> {
+    if (this.#runId === undefined) {
+      if (result.status !== "handled") return;
+      yield* this.#begin(result);
+      this.#isSettled = true;
+    }
+    const { promptId = this.#runId } = result;
+    if (promptId !== this.#runId && !this.#isNamed) return;
+    this.#result = result;
+    if (this.#isSettled) yield* this.#finish();
+  }
+
+  *#finish(): Generator<RunPart, void> {
+    const { status = "completed", error, code } = this.#result ?? {};
+    yield* this.#end({ status: status === "handled" ? "completed" : status, error, code });
   }
 
   *#begin({ promptId }: { readonly promptId?: string | undefined }): Generator<RunPart, void> {
+    // A run whose result was not seen has ended when the next begins.
+    if (this.#isSettled) yield* this.#finish();
     if (this.#runId !== undefined) return;
     this.#runs += 1;
+    this.#isNamed = promptId === undefined;
     this.#runId = promptId ?? `run-${this.#runs}`;
     yield { kind: "run-start", runId: this.#runId };
   }
@@ -204,6 +224,8 @@ export class RunReader {
     const replies = this.#replies;
     const open = [...this.#open.values()];
     this.#runId = undefined;
+    this.#isSettled = false;
+    this.#endedRuns += 1;
     this.#result = undefined;
     this.#replies = [];
     if (!isPaused) {

@@ -120,12 +120,12 @@ const answered: StreamEvent[] = [
     type: "tool_execution_end",
     toolCallId: "c",
     toolName: "bash",
-    result: { content: [{ type: "text", text: "denied" }] },
+    result: { content: [{ type: "text", text: "denied" }], details: { denied: {} } },
     isError: true,
   },
   { type: "turn_end" },
-  { type: "prompt_result", status: "completed" },
   { type: "agent_settled", aborted: false },
+  { type: "prompt_result", status: "completed" },
 ] as StreamEvent[];
 
 describe("a run that waits for an answer", () => {

@@ -1,4 +1,5 @@
 import type { AssistantMessageEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { RunPart } from "./run-part.ts";
 
 type Step = Partial<AssistantMessageEvent> & { readonly type: string };
@@ -15,15 +16,10 @@ export class ToolCalls {
   readonly #calls = new Map<string, Call>();
   /** The calls of the reply that streams, by the index of their block. */
   readonly #growing = new Map<number, string>();
-  readonly #denied = new Set<string>();
 
   /** A call that was shown before. */
   know(id: string, name: string): void {
     if (!this.#calls.has(id)) this.#calls.set(id, { name, hasDeltas: true, state: "ready" });
-  }
-
-  deny(id: string): void {
-    this.#denied.add(id);
   }
 
   *step(step: Step): Generator<RunPart, void> {
@@ -68,7 +64,7 @@ export class ToolCalls {
     yield* this.ready(id, name, {});
     const call = this.#calls.get(id);
     if (call !== undefined) call.state = "ended";
-    const isDenied = isError && this.#denied.delete(id);
+    const isDenied = isError && isJsonObject(result.details) && "denied" in result.details;
     yield { kind: "call-end", id, name: call?.name ?? name, result, isError, isDenied };
   }
 
@@ -81,7 +77,6 @@ export class ToolCalls {
     if (result === undefined) return;
     this.#calls.clear();
     this.#growing.clear();
-    this.#denied.clear();
   }
 
   #isCurrent(id: string): boolean {

@@ -26,7 +26,7 @@ export function serveEvents(
   { request, response, hosted, setup, pingMs }: EventStreamOptions,
   onClose: () => void,
 ): OpenConnection {
-  const stream = beginStream({ request, response, pingMs }, () => {
+  const stream = beginStream({ request, response, pingMs, asEvents }, () => {
     attachment.leave();
     onClose();
   });
@@ -52,7 +52,7 @@ export function serveIsolatedEvents(
   onClose: () => void,
 ): OpenConnection {
   const { sessionId, path } = session;
-  const stream = beginStream(options, () => {
+  const stream = beginStream({ ...options, asEvents }, () => {
     line.close();
     onClose();
   });
@@ -72,7 +72,16 @@ export function serveIsolatedEvents(
   return { end: stream.end };
 }
 
-function beginStream({ request, response, pingMs }: StreamOptions, onClose: () => void) {
+/** Begins a response of server-sent events, which `asEvents` makes of what is written. */
+export function beginStream(
+  {
+    request,
+    response,
+    pingMs,
+    asEvents,
+  }: StreamOptions & { readonly asEvents: (text: string, streamId: string) => string },
+  onClose: () => void,
+) {
   const { socket } = request;
   socket.setKeepAlive(true, pingMs);
   socket.setNoDelay(true);
@@ -108,7 +117,7 @@ function beginStream({ request, response, pingMs }: StreamOptions, onClose: () =
 }
 
 /** Where the client goes on: from the header of a stream that was cut, or from its address. */
-function cursorOf(
+export function cursorOf(
   { headers }: IncomingMessage,
   query: URLSearchParams,
 ): { streamId?: string; after?: number } {

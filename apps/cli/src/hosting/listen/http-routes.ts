@@ -1,18 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { DEFAULT_MAX_LINE_BYTES } from "@tau-agent/rpc-protocol";
-import { parseObject } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { refusalOf } from "./access.ts";
+import type { DoorBody, Doors } from "./doors/index.ts";
 import { serveEvents, serveIsolatedEvents } from "./event-stream.ts";
+import { fail, readObject, tell, wrongMethod } from "./http-answers.ts";
 import { answerOne } from "./one-command.ts";
 import type { PortParts } from "./port-parts.ts";
 
 /** How long a page may keep what it learned about access. */
 const PREFLIGHT_SECONDS = "600";
 
+type Door = "events" | "prompt" | "stream";
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
 export class HttpRoutes {
   readonly #parts: PortParts;
+  #doors: Doors | undefined;
 
   constructor(parts: PortParts) {
     this.#parts = parts;
@@ -33,26 +36,31 @@ export class HttpRoutes {
   async #route(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
     const { setup, access } = this.#parts;
-    const { pathname } = new URL(request.url ?? "/", "http://host");
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://host");
     if (pathname === "/healthz") return tell(response, 200, { status: "ok" });
     if (pathname === "/readyz") {
       const isReady = !setup.pool.isDraining;
       return tell(response, isReady ? 200 : 503, { status: isReady ? "ready" : "draining" });
     }
-    const [, events] = /^\/sessions\/([^/]+)\/events$/.exec(pathname) ?? [];
+    const [, handle, place] = /^\/sessions\/([^/]+)\/(events|prompt|stream)$/.exec(pathname) ?? [];
     const { origin } = request.headers;
     if (origin !== undefined && access.origins.includes(origin)) {
       response.setHeader("Access-Control-Allow-Origin", origin);
       response.setHeader("Vary", "Origin");
       if (request.method === "OPTIONS") return allow(response);
     }
-    const isEvents = events !== undefined && request.method === "GET";
+    const isEvents = place === "events" && request.method === "GET";
     const refusal = refusalOf(request, access, { takesQuery: isEvents });
     if (refusal !== undefined) {
       if (refusal.status === 401) response.setHeader("WWW-Authenticate", "Bearer");
       return fail(response, refusal.status, refusal.reason);
     }
-    if (events !== undefined) return this.#events(exchange, decodeURIComponent(events));
+    const isRaw = place === "events" && !searchParams.has("format");
+    if (handle !== undefined) {
+      const sessionId = decodeURIComponent(handle);
+      if (isRaw) return this.#events(exchange, sessionId);
+      return this.#door(exchange, sessionId, place as Door);
+    }
     if (pathname === "/rpc") return this.#command(exchange);
     fail(response, 404, "There is nothing here; see /rpc and /sessions/<sessionId>/events");
   }
@@ -81,36 +89,38 @@ export class HttpRoutes {
     open.add(connection);
   }
 
+  /** A session in the format of another client. */
+  async #door({ request, response }: Exchange, sessionId: string, name: Door): Promise<void> {
+    const { searchParams } = new URL(request.url ?? "/", "http://host");
+    const { Doors, doorFormats, formatNames, readDoorBody } = await import("./doors/index.ts");
+    const named = searchParams.get("format") ?? "ai-sdk";
+    const format = Object.hasOwn(doorFormats, named) ? doorFormats[named] : undefined;
+    if (format === undefined) return fail(response, 400, `format: expected ${formatNames}`);
+    this.#doors ??= new Doors();
+    const exchange = { request, response, sessionId, format, parts: this.#parts };
+    if (name !== "prompt") {
+      if (request.method !== "GET") return wrongMethod(response, "GET");
+      return this.#doors[name](exchange);
+    }
+    const body = await readObject(request, response);
+    if (body === undefined) return;
+    let read: DoorBody;
+    try {
+      read = readDoorBody(body.object);
+    } catch (error) {
+      return fail(response, 400, errorMessage(error));
+    }
+    await this.#doors.prompt(exchange, read);
+  }
+
   async #command({ request, response }: Exchange): Promise<void> {
-    if (request.method !== "POST") return wrongMethod(response, "POST");
-    const type = request.headers["content-type"] ?? "";
-    if (!/^application\/json *(;|$)/i.test(type)) {
-      return fail(response, 415, "Send the command as application/json");
-    }
-    const body = await readBody(request);
-    if (body === undefined) {
-      response.setHeader("Connection", "close");
-      return fail(response, 413, `A command has at most ${DEFAULT_MAX_LINE_BYTES} bytes`);
-    }
-    if (parseObject(body) === undefined)
-      return fail(response, 400, "The body is not a JSON object");
-    const answer = await answerOne(body, this.#parts.setup);
+    const body = await readObject(request, response);
+    if (body === undefined) return;
+    const answer = await answerOne(body.text, this.#parts.setup);
     // An accepted answer to a host request has no response.
     if (answer === undefined) return void response.writeHead(204).end();
     response.writeHead(200, { "Content-Type": "application/json" }).end(answer);
   }
-}
-
-/** The body; undefined if it is too long. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > DEFAULT_MAX_LINE_BYTES) return undefined;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString("utf8");
 }
 
 function allow(response: ServerResponse): void {
@@ -118,18 +128,4 @@ function allow(response: ServerResponse): void {
   response.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID");
   response.setHeader("Access-Control-Max-Age", PREFLIGHT_SECONDS);
   response.writeHead(204).end();
-}
-
-function wrongMethod(response: ServerResponse, method: string): void {
-  response.setHeader("Allow", `${method}, OPTIONS`);
-  fail(response, 405, `Use ${method}`);
-}
-
-function fail(response: ServerResponse, status: number, error: string): void {
-  tell(response, status, { error });
-}
-
-function tell(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "Content-Type": "application/json", "Cache-Control": "no-store" });
-  response.end(`${JSON.stringify(body)}\n`);
 }

@@ -101,8 +101,8 @@ function* eventsOf(
   }
   yield { type: "agent_end", messages: [] };
   const failed = status === "error" ? { error: "Overloaded", code: "overloaded" } : {};
-  yield { type: "prompt_result", id: 1, promptId, status, ...failed };
   yield { type: "agent_settled", aborted: status === "aborted", promptId };
+  yield { type: "prompt_result", id: 1, promptId, status, ...failed };
 }
 
 function* callEvents(
@@ -112,7 +112,8 @@ function* callEvents(
 ): Generator<Event> {
   const head = { toolCallId: id, toolName: "read" };
   const isError = outcome !== "ok";
-  const result = { content: [{ type: "text", text: path }] };
+  const denied = outcome === "denied" ? { details: { denied: { by: "client" } } } : {};
+  const result = { content: [{ type: "text", text: path }], ...denied };
   if (outcome === "lost") return;
   if (outcome !== "skipped") yield { type: "tool_execution_start", ...head, args: { path } };
   const agent = `${promptId}-${turn}-${id}`;
