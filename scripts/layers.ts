@@ -284,6 +284,7 @@ export const layers: readonly Layers[] = [
       ["connection", "events", "host", "wire"],
       ["prompt", "streams"],
       ["session"],
+      ["browser"],
     ],
     looseFiles: ["index.ts", "rpc-client.ts"],
   },

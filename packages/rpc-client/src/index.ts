@@ -42,8 +42,9 @@ export type { CommandMethods } from "./generated/command-methods.ts";
 export type { HostCommandOptions, SessionChoice } from "./host/host-command.ts";
 export { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";
 export { RpcClient } from "./rpc-client.ts";
+export type { ConnectOptions } from "./session/connect-options.ts";
 export type { RemoteClient } from "./session/remote-client.ts";
-export type { ConnectOptions } from "./session/remote-host.ts";
+export type { RemoteOptions } from "./session/remote-host.ts";
 export type { RemoteEvent, RemoteSession } from "./session/remote-session.ts";
 export type { RpcClientOptions } from "./session/rpc-client-options.ts";
 export type {

@@ -2,9 +2,9 @@ import type { Params } from "@tau-agent/rpc-protocol";
 import { fromCaller } from "./base/call-site.ts";
 import type { HostExit } from "./base/errors.ts";
 import type { StopOptions } from "./host/host-process.ts";
+import type { ConnectOptions } from "./session/connect-options.ts";
 import { ProcessLink } from "./session/process-link.ts";
 import type { RemoteClient } from "./session/remote-client.ts";
-import type { ConnectOptions } from "./session/remote-host.ts";
 import type { RemoteSession } from "./session/remote-session.ts";
 import type { RpcClientOptions } from "./session/rpc-client-options.ts";
 import { SessionClient } from "./session/session-client.ts";
@@ -31,11 +31,15 @@ export class RpcClient extends SessionClient implements AsyncDisposable {
    * @throws {ConnectionClosedError}
    */
   static async connect(url: string, options: ConnectOptions = {}): Promise<RemoteClient> {
-    const [{ RemoteHost }, { RemoteClient }] = await Promise.all([
+    const [{ RemoteHost }, { RemoteClient }, { wireTo }, { findToken }] = await Promise.all([
       import("./session/remote-host.ts"),
       import("./session/remote-client.ts"),
+      import("./wire/open-wire.ts"),
+      import("./wire/find-token.ts"),
     ]);
-    const host = await fromCaller(RpcClient.connect, () => RemoteHost.connect(url, options));
+    const host = await fromCaller(RpcClient.connect, async () =>
+      RemoteHost.connect(wireTo(url, findToken(url, options)), options),
+    );
     return new RemoteClient(host, options);
   }
 

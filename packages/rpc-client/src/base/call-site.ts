@@ -23,7 +23,8 @@ export async function fromCaller<Value>(
   work: () => Promise<Value>,
 ): Promise<Value> {
   const site: CallSite = {};
-  Error.captureStackTrace(site, method);
+  // Not every browser has it.
+  Error.captureStackTrace?.(site, method);
   try {
     return await work();
   } catch (error) {

@@ -116,7 +116,7 @@ export class Connection {
     if (options.signal?.aborted) return { id, answer: Promise.reject(options.signal.reason) };
     const named = namesPrompts && name === "prompt" ? { promptId: crypto.randomUUID() } : {};
     const line = encodeLine({ ...named, ...params, ...tag, id, type: name });
-    const sizeBytes = Buffer.byteLength(line) - "\n".length;
+    const sizeBytes = sizeOf(line, this.maxSentBytes);
     if (sizeBytes > this.maxSentBytes) {
       const error = new FrameTooLargeError("command", name, sizeBytes, this.maxSentBytes);
       return { id, answer: Promise.reject(error) };
@@ -293,4 +293,10 @@ export class Connection {
     }
     return undefined;
   }
+}
+
+/** The bytes of a line without its end; only a line that may be over the limit is counted exactly. */
+function sizeOf(line: string, limit: number): number {
+  const most = 3 * (line.length - "\n".length);
+  return most <= limit ? most : new TextEncoder().encode(line).length - "\n".length;
 }

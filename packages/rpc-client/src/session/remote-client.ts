@@ -1,5 +1,5 @@
 import type { HostedSessionInfo, Params } from "@tau-agent/rpc-protocol";
-import type { ConnectOptions, RemoteHost } from "./remote-host.ts";
+import type { RemoteHost, RemoteOptions } from "./remote-host.ts";
 import { RemoteSession } from "./remote-session.ts";
 import { SessionClient } from "./session-client.ts";
 
@@ -11,8 +11,8 @@ export class RemoteClient extends SessionClient implements AsyncDisposable {
   readonly #host: RemoteHost;
   readonly #requestTimeoutMs: number | undefined;
 
-  /** Use `RpcClient.connect`. */
-  constructor(host: RemoteHost, { requestTimeoutMs }: ConnectOptions) {
+  /** Use `RpcClient.connect`, or `connect` of the browser client. */
+  constructor(host: RemoteHost, { requestTimeoutMs }: RemoteOptions) {
     super(host.main, requestTimeoutMs);
     this.#host = host;
     this.#requestTimeoutMs = requestTimeoutMs;

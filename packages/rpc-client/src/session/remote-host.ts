@@ -2,8 +2,7 @@ import type { Params, Result } from "@tau-agent/rpc-protocol";
 import { isJsonObject, parseObject } from "@tau-agent/rpc-protocol/plain";
 import { ConnectionClosedError, RpcError } from "../base/errors.ts";
 import { Connection } from "../connection/connection.ts";
-import { findToken, type TokenOptions } from "../wire/find-token.ts";
-import { openWire, type Wire } from "../wire/open-wire.ts";
+import type { OpenWire, Wire } from "../wire/wire.ts";
 import { decodeResult } from "./command-methods.ts";
 import { initializeParams } from "./initialize-params.ts";
 import { DEFAULT_REQUEST_TIMEOUT_MS, type RpcClientOptions } from "./rpc-client-options.ts";
@@ -15,21 +14,20 @@ const RECONNECT_MS = 60_000;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
-/** How a client connects to a host that listens. */
-export interface ConnectOptions
-  extends TokenOptions,
-    Pick<
-      RpcClientOptions,
-      | "approve"
-      | "raiseBudget"
-      | "credentials"
-      | "ui"
-      | "workspace"
-      | "clientInfo"
-      | "mergeMs"
-      | "stream"
-      | "requestTimeoutMs"
-    > {
+/** How a client gets on with a host that listens, whatever connects it. */
+export interface RemoteOptions
+  extends Pick<
+    RpcClientOptions,
+    | "approve"
+    | "raiseBudget"
+    | "credentials"
+    | "ui"
+    | "workspace"
+    | "clientInfo"
+    | "mergeMs"
+    | "stream"
+    | "requestTimeoutMs"
+  > {
   /** How long a lost connection is tried again, in ms: 60 s by default, 0 for not at all. */
   readonly reconnect?: { readonly maxMs: number };
   /** How long a connection may take, in ms: 10 s by default, 0 for no limit. */
@@ -41,9 +39,8 @@ export class RemoteHost implements LinkedHost {
   /** The session of a host that has only one; and commands about the host itself. */
   readonly main: SessionLink;
   readonly routes: SessionRoutes;
-  readonly #url: string;
-  readonly #options: ConnectOptions;
-  readonly #token: string | undefined;
+  readonly #open: OpenWire;
+  readonly #options: RemoteOptions;
   /** Lines that wait for a connection. */
   #waiting: string[] = [];
   #wire: Wire | undefined;
@@ -54,10 +51,9 @@ export class RemoteHost implements LinkedHost {
   #isStopping = false;
   #wake: (() => void) | undefined;
 
-  private constructor(url: string, options: ConnectOptions) {
-    this.#url = url;
+  private constructor(open: OpenWire, options: RemoteOptions) {
+    this.#open = open;
     this.#options = options;
-    this.#token = findToken(url, options);
     this.main = new SessionLink(this);
     this.routes = new SessionRoutes(this);
   }
@@ -67,8 +63,8 @@ export class RemoteHost implements LinkedHost {
    *
    * @throws {ConnectionClosedError}
    */
-  static async connect(url: string, options: ConnectOptions): Promise<RemoteHost> {
-    const host = new RemoteHost(url, options);
+  static async connect(open: OpenWire, options: RemoteOptions): Promise<RemoteHost> {
+    const host = new RemoteHost(open, options);
     try {
       await host.#establish(false);
     } catch (error) {
@@ -78,7 +74,7 @@ export class RemoteHost implements LinkedHost {
     return host;
   }
 
-  get handlers(): ConnectOptions {
+  get handlers(): RemoteOptions {
     return this.#options;
   }
 
@@ -116,8 +112,7 @@ export class RemoteHost implements LinkedHost {
   async #establish(isAgain: boolean): Promise<void> {
     const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
     let wire: Wire | undefined;
-    wire = await openWire(this.#url, {
-      token: this.#token,
+    wire = await this.#open({
       timeoutMs,
       onLine: (line) => this.#receive(line),
       onClose: (reason) => {

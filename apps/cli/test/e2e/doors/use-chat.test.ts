@@ -1,11 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { chromium } from "playwright-core";
-import { expect, it, onTestFinished } from "vitest";
-import { browserLaunch } from "../../../../../scripts/testing/chromium.ts";
+import { expect, it } from "vitest";
 import { listeningHost } from "../../support/listening-host.ts";
+import { openBrowser, servePage } from "../../support/serve-page.ts";
 
 const scenario = [
   {
@@ -17,30 +13,10 @@ const scenario = [
   { content: "It says seen." },
 ];
 
-async function servePage(): Promise<string> {
-  const entry = fileURLToPath(new URL("__fixtures__/use-chat-page.mjs", import.meta.url));
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    format: "esm",
-    define: { "process.env.NODE_ENV": '"production"' },
-    conditions: ["browser"],
-    logLevel: "error",
-  });
-  const script = outputFiles[0]?.text ?? "";
-  const server = createServer((request, response) => {
-    const isScript = request.url === "/page.js";
-    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
-    response.end(isScript ? script : '<body><script type="module" src="/page.js"></script></body>');
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const entry = fileURLToPath(new URL("__fixtures__/use-chat-page.mjs", import.meta.url));
 
 it("lets a page with useChat prompt and approve, without a server of its own", async () => {
-  const origin = await servePage();
+  const origin = await servePage(entry);
   const { http, token } = await listeningHost({
     scenario,
     arguments: ["--allow-origin", origin, "--permission-mode", "ask"],
@@ -51,8 +27,7 @@ it("lets a page with useChat prompt and approve, without a server of its own", a
     body: JSON.stringify({ id: 1, type: "open_session" }),
   });
   const { data } = (await opened.json()) as { data: { sessionId: string } };
-  const browser = await chromium.launch(browserLaunch());
-  onTestFinished(() => browser.close());
+  const browser = await openBrowser();
   const page = await browser.newPage();
   const api = `${http}/sessions/${data.sessionId}/prompt`;
   await page.goto(`${origin}/#${new URLSearchParams({ api, token })}`);

@@ -1,0 +1,27 @@
+import { RemoteClient } from "../session/remote-client.ts";
+import { RemoteHost, type RemoteOptions } from "../session/remote-host.ts";
+import { openWebSocket } from "../wire/open-web-socket.ts";
+
+/** How a page connects to a host. */
+export interface BrowserOptions extends RemoteOptions {
+  /** The token of the host. Whoever has it can do what the host's user can. */
+  readonly token: string;
+}
+
+/**
+ * Connects a page to a host that listens: `ws://…` or `wss://…`. The host has to allow the page's origin
+ * (`--allow-origin`). A lost connection is made again, and goes on where it was cut.
+ *
+ * @throws {ConnectionClosedError}
+ */
+export async function connect(url: string, options: BrowserOptions): Promise<RemoteClient> {
+  const { token, ...rest } = options;
+  // The host chooses the first, so the token is not sent back.
+  const credentials = { protocols: ["tau", `tau.bearer.${token}`] };
+  const headers = { Authorization: `Bearer ${token}` };
+  const host = await RemoteHost.connect(
+    (wire) => openWebSocket(url, { ...wire, credentials, headers }),
+    rest,
+  );
+  return new RemoteClient(host, rest);
+}

@@ -1,0 +1,19 @@
+/**
+ * The client for web pages: sessions of a host that listens, over a WebSocket. Nothing here needs Node.
+ *
+ * @packageDocumentation
+ */
+
+export type { Params, Result } from "@tau-agent/rpc-protocol";
+export {
+  ConnectionClosedError,
+  FrameTooLargeError,
+  RequestTimeoutError,
+  RpcError,
+} from "../base/errors.ts";
+export type { DeltaEvent } from "../events/delta-event.ts";
+export { type DefinedTool, defineTool } from "../events/host-tools.ts";
+export type { RemoteClient } from "../session/remote-client.ts";
+export type { RemoteOptions } from "../session/remote-host.ts";
+export type { RemoteEvent, RemoteSession } from "../session/remote-session.ts";
+export { type BrowserOptions, connect } from "./connect.ts";
