@@ -280,7 +280,7 @@ export const layers: readonly Layers[] = [
   {
     root: "packages/rpc-client/src",
     floors: [
-      ["base", "generated"],
+      ["base", "generated", "markup"],
       ["connection", "events", "host", "wire"],
       ["prompt", "streams"],
       ["session"],

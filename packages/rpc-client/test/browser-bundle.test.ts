@@ -28,7 +28,7 @@ async function bundle(door: string) {
   return { code: code.toString(), gzipped: gzipSync(code).length, imported };
 }
 
-it.each(["browser", "streams"])("needs nothing of Node in a page: %s", async (door) => {
+it.each(["browser", "markup", "streams"])("needs nothing of Node in a page: %s", async (door) => {
   const { code, imported } = await bundle(door);
   expect(imported.filter((path) => isBuiltin(path))).toEqual([]);
   expect(code).not.toMatch(/\b(?:process\.(?:env|getuid|cwd)|setImmediate|__dirname)\b/);
