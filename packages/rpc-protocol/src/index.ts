@@ -135,6 +135,7 @@ export {
   type CommandFrame,
   decodeClientFrame,
   type FrameError,
+  type WorkspaceAnswer,
 } from "./wire/frame.ts";
 export { FrameDecoder } from "./wire/frame-decoder.ts";
 export {

@@ -150,6 +150,7 @@ export type { OutputOf, OutputSchema } from "./structured-output/output-schema.t
 export { createFetchForeign } from "./web/fetch-foreign.ts";
 export { ForeignError } from "./web/foreign-error.ts";
 export { hostOf } from "./web/host-of.ts";
+export type { ServingClients } from "./workspaces/common/carrier-options.ts";
 export { searchByListing } from "./workspaces/common/list-search.ts";
 export { LocalFiles } from "./workspaces/local/local-files.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";

@@ -10,6 +10,7 @@ import {
   type FrameError,
   ProtocolError,
   type ResponseFrame,
+  type WorkspaceAnswer,
 } from "@tau-agent/rpc-protocol";
 import type { Connection } from "./connection/connection.ts";
 import type { CommandRequest, HostContext, SessionContext } from "./handlers/contexts.ts";
@@ -39,7 +40,7 @@ export interface DispatchOptions extends RunOptions {
  * on another session, commands that are meant for it wait; questions and stops do not.
  */
 export function dispatch(
-  frame: ClientFrame | FrameError,
+  frame: Exclude<ClientFrame, WorkspaceAnswer> | FrameError,
   options: DispatchOptions,
 ): void | Promise<void> {
   const { connection, session } = options.context;

@@ -33,7 +33,7 @@ const specs = [
 ] as const;
 
 const scenario = [
-  turn(toolCall("read", { path: "a.txt" }), toolCall("grep", { pattern: "one", path: "a.txt" })),
+  turn([toolCall("read", { path: "a.txt" }), toolCall("grep", { pattern: "one", path: "a.txt" })]),
   turn(toolCall("edit", { path: "a.txt", edits: [{ oldText: "one", newText: "two" }] })),
   turn(toolCall("bash", { command: "pwd; cat a.txt; exit 3" })),
   turn(toolCall("write", { path: "new/b.txt", content: "b" })),

@@ -104,6 +104,7 @@ function isClient(value: unknown): boolean {
 
 function areCapabilities(value: unknown): boolean {
   if (!isJsonObject(value) || Object.hasOwn(value, "__proto__")) return false;
-  const { hostRequests = true } = value;
+  const { hostRequests = true, workspace = true } = value;
+  if (typeof workspace !== "boolean") return false;
   return typeof hostRequests === "boolean" || areTexts(hostRequests);
 }

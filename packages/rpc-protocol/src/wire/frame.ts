@@ -2,6 +2,7 @@ import type { $ZodIssue } from "zod/v4/core";
 import type { Command } from "../commands/command.ts";
 import { type CommandName, commands, isCommandName, type Params } from "../commands/index.ts";
 import { type CommandTraits, traitsOf } from "../commands/traits.ts";
+import type { WorkspaceOutputFrame, WorkspaceResultFrame } from "../vocabulary/client-workspace.ts";
 import { type ErrorCode, errorText } from "../vocabulary/error.ts";
 import type { ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
 import type { RequestId } from "../vocabulary/host-frame.ts";
@@ -27,7 +28,15 @@ export type CommandFrame = CommandTraits &
 export type ClientFrame =
   | CommandFrame
   | { kind: "extension_ui_response"; response: ExtensionUiResponse; sessionId?: unknown }
-  | { kind: "host_answer"; answer: HostAnswer; sessionId?: unknown };
+  | { kind: "host_answer"; answer: HostAnswer; sessionId?: unknown }
+  | WorkspaceAnswer;
+
+/** What a client says that serves a workspace; what is wrong with it is found by who asked. */
+export interface WorkspaceAnswer {
+  readonly kind: "workspace_answer";
+  readonly answer: WorkspaceResultFrame | WorkspaceOutputFrame;
+  readonly sessionId?: unknown;
+}
 
 /** Why a line was refused; everything needed to answer it. */
 export interface FrameError {
@@ -64,6 +73,11 @@ function decodeFields(value: Record<string, unknown>, line: string): ClientFrame
     return refuse(requestId, "parse", "parse", { reason: 'field "type" must be a string' });
   }
   if (type === "extension_ui_response") return decodeUiResponse(value, requestId);
+  if (type === "workspace_result" || type === "workspace_output") {
+    if (typeof id === "string") return { kind: "workspace_answer", answer: value as never };
+    const problem = { id: String(id), field: "id", reason: "expected the id of a call" };
+    return refuse(requestId, type, "invalid_response", problem);
+  }
   if (isHostAnswer(type)) {
     const decoded = decodeHostAnswer(type, value);
     if (!("field" in decoded)) return { kind: "host_answer", answer: decoded };

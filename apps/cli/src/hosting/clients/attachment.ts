@@ -29,6 +29,8 @@ export interface AttachmentOptions {
   readonly namesSession: boolean;
   /** The client sends one command and gets nothing but its answer. */
   readonly isOneShot?: boolean | undefined;
+  /** Called when the client begins to listen. */
+  readonly onListen?: (() => void) | undefined;
   readonly onClosed: () => void;
 }
 
@@ -69,6 +71,7 @@ export class Attachment implements SessionListener, AttachedSession {
   listen(): void {
     this.#stop ??= this.hosted.listen(this);
     this.hosted.requests.add(this.requests);
+    this.#options.onListen?.();
   }
 
   /** Sends no more frames. */

@@ -1,12 +1,14 @@
 import {
   type ClientFrame,
   type ErrorCode,
+  encodeLine,
   errorText,
   FrameDecoder,
   type FrameError,
   type Params,
   ProtocolError,
   type Result,
+  type WorkspaceAnswer,
 } from "@tau-agent/rpc-protocol";
 import type { AnsweredMethods } from "../../rpc/connection/client-requests.ts";
 import { Connection, type SessionTag } from "../../rpc/connection/connection.ts";
@@ -19,6 +21,7 @@ import {
   runCommand,
 } from "../../rpc/dispatch.ts";
 import type { AfterAnswer, CommandClient } from "../../rpc/handlers/contexts.ts";
+import { ClientPlace, type WorkspaceServingClient } from "../sessions/client-place.ts";
 import type { HostedSession } from "../sessions/hosted-session.ts";
 import { Attachment } from "./attachment.ts";
 import type { ClientOptions } from "./client-options.ts";
@@ -26,13 +29,15 @@ import type { IsolatedLines } from "./isolated-lines.ts";
 
 type Done = void | Promise<void>;
 
+type RoutedFrame = Exclude<ClientFrame, WorkspaceAnswer> | FrameError;
+
 interface Attached {
   readonly attachment: Attachment;
   readonly dispatching: DispatchOptions;
 }
 
 /** One connection of a client: takes its lines, and routes commands to the sessions they name. */
-export class Client implements CommandClient {
+export class Client implements CommandClient, WorkspaceServingClient {
   /** Answers about the host, and what the client asked for. */
   readonly connection: Connection;
   readonly #options: ClientOptions;
@@ -40,6 +45,9 @@ export class Client implements CommandClient {
   readonly #isolated: IsolatedLines | undefined;
   readonly #running = new RunningCommands();
   readonly #frames: FrameDecoder;
+  /** Those whose workspace this client may serve. */
+  readonly #places = new Set<ClientPlace>();
+  #servesWorkspaces = false;
   #answered: AnsweredMethods | undefined;
   /** Whether files are recorded for `rewind`, if the client has said so. */
   #recordsFiles: boolean | undefined;
@@ -98,18 +106,36 @@ export class Client implements CommandClient {
     this.#isClosed = true;
     for (const { attachment } of this.#attached.values()) attachment.leave();
     this.#attached.clear();
+    for (const place of this.#places) place.leave(this);
+    this.#places.clear();
     this.#isolated?.close();
   }
 
   initialize(asked: Params<"initialize">): void {
     const { capabilities, rewind } = asked;
-    if (capabilities !== undefined) this.#answered = capabilities.hostRequests || undefined;
+    if (capabilities !== undefined) {
+      this.#answered = capabilities.hostRequests || undefined;
+      this.#servesWorkspaces = capabilities.workspace ?? false;
+    }
     this.#recordsFiles = rewind ?? this.#recordsFiles;
     this.#isolated?.initialize(asked);
     for (const { attachment } of this.#attached.values()) {
       this.#adapt(attachment);
       this.#recordFiles(attachment.hosted);
+      if (attachment.isListening) this.serve(attachment.hosted.place);
     }
+  }
+
+  /** Serves the workspace of a session, if it can and nobody else does. */
+  serve(place: ClientPlace | undefined): void {
+    for (const known of this.#places) if (known.isEnded) this.#places.delete(known);
+    if (place === undefined || !this.#servesWorkspaces || this.#isClosed) return;
+    this.#places.add(place);
+    place.serve(this);
+  }
+
+  sendWorkspace(frame: Parameters<WorkspaceServingClient["sendWorkspace"]>[0]): Done {
+    return this.#options.writer.write(encodeLine(frame), true);
   }
 
   catchUp(): void {
@@ -133,7 +159,9 @@ export class Client implements CommandClient {
     const { pool, isOneShot = false } = this.#options;
     this.#refuseIfSolo("open_session");
     if (this.#isolated !== undefined) return this.#isolated.open(params, afterAnswer);
-    const hosted = await pool.open(params);
+    const place = new ClientPlace();
+    if (!isOneShot) this.serve(place);
+    const hosted = await pool.open(params, place);
     this.#recordFiles(hosted);
     const { attachment } = this.#attachedTo(hosted);
     hosted.requests.openedBy(isOneShot ? undefined : attachment.requests);
@@ -157,6 +185,10 @@ export class Client implements CommandClient {
 
   #take(frame: ClientFrame | FrameError): void {
     const { before, isEnding } = this.#options;
+    if (frame.kind === "workspace_answer") {
+      this.#takeAnswer(frame);
+      return;
+    }
     if (isEnding?.()) return;
     const wait = frame.kind === "command" ? before?.(frame) : undefined;
     if (wait !== undefined) this.#frames.hold(wait);
@@ -167,7 +199,15 @@ export class Client implements CommandClient {
     this.#running.add(done);
   }
 
-  #route(frame: ClientFrame | FrameError): Done {
+  /** An answer to nobody's call is one to a call that is not wanted any more. */
+  #takeAnswer({ answer }: WorkspaceAnswer): void {
+    for (const place of this.#places) {
+      const wait = place.take(this, answer);
+      if (wait !== undefined) this.#frames.hold(wait);
+    }
+  }
+
+  #route(frame: RoutedFrame): Done {
     const { pool } = this.#options;
     if (pool.solo !== undefined) return this.#dispatch(frame, pool.solo);
     const { sessionId } = frame;
@@ -188,7 +228,7 @@ export class Client implements CommandClient {
   }
 
   /** Runs commands that need no session of this process. */
-  #routeToHost(frame: ClientFrame | FrameError, connection: Connection): Done {
+  #routeToHost(frame: RoutedFrame, connection: Connection): Done {
     if (frame.kind === "error") return answerError(connection, frame);
     if (frame.kind !== "command" || frame.scope === "session") {
       return this.#refuse(frame, "missing_session_id", { command: nameOf(frame) });
@@ -196,7 +236,7 @@ export class Client implements CommandClient {
     return runCommand(frame, this.#runOptions(connection));
   }
 
-  #dispatch(frame: ClientFrame | FrameError, hosted: HostedSession): Done {
+  #dispatch(frame: RoutedFrame, hosted: HostedSession): Done {
     const done = dispatch(frame, this.#attachedTo(hosted).dispatching);
     if (done === undefined) return;
     // Ending a session waits for its other commands, but not for the one that ends it.
@@ -208,7 +248,7 @@ export class Client implements CommandClient {
     });
   }
 
-  #refuse(frame: ClientFrame | FrameError, found: ErrorCode, values: Record<string, string>): void {
+  #refuse(frame: RoutedFrame, found: ErrorCode, values: Record<string, string>): void {
     // Which sessions are still open during a drain is a matter of timing.
     const code = this.#options.pool.isDraining && isOfSession.test(found) ? "draining" : found;
     const id =
@@ -248,6 +288,7 @@ export class Client implements CommandClient {
       dialect,
       namesSession: pool.solo === undefined,
       isOneShot,
+      onListen: () => this.serve(hosted.place),
       onClosed: () => this.#attached.delete(hosted.sessionId),
     });
     const { session } = hosted;
@@ -296,7 +337,7 @@ function answersOnly({ writer, dialect }: ClientOptions, tag: SessionTag): Conne
 /** Refusals that say what has become of a session. */
 const isOfSession = /^(?:unknown_session|session_closing|missing_session_id)$/;
 
-function nameOf(frame: ClientFrame | FrameError): string {
+function nameOf(frame: RoutedFrame): string {
   switch (frame.kind) {
     case "command":
       return frame.name;

@@ -9,6 +9,7 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { diagnosticEvent } from "../../rpc/connection/diagnostic-event.ts";
+import type { ClientPlace } from "./client-place.ts";
 import type { KeptFrame, ReplayedFrame, ReplayRing, RingLimits } from "./replay-ring.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import type { UiNotices } from "./ui-notices.ts";
@@ -34,6 +35,8 @@ export interface HostedSessionOptions {
   readonly session: AgentSession;
   /** What extensions have told clients so far. */
   readonly notices: UiNotices;
+  /** The workspace that its clients serve, if it acts in one. */
+  readonly place?: ClientPlace | undefined;
   /** Called when a client can be asked. */
   readonly onReady: () => void;
   /** The only session of its host: clients get its diagnostics when they have said `initialize`. */
@@ -55,6 +58,7 @@ export class HostedSession {
   readonly sessionId: string;
   readonly session: AgentSession;
   readonly requests: SharedRequests;
+  readonly place: ClientPlace | undefined;
   /** Commands that wait for another conversation. */
   readonly waiting = new Set<CommandFrame>();
   /** Commands that are not answered yet. */
@@ -77,6 +81,7 @@ export class HostedSession {
     this.#options = options;
     this.sessionId = sessionId;
     this.session = session;
+    this.place = options.place;
     const { settings } = session;
     this.#ring = createRing?.({
       maxFrames: settings.get("replay.maxFrames"),

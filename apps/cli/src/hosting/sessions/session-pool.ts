@@ -9,6 +9,7 @@ import {
 } from "@tau-agent/rpc-protocol";
 import { within } from "@tau-agent/system";
 import type { Host } from "../../rpc/handlers/contexts.ts";
+import type { ClientPlace } from "./client-place.ts";
 import {
   HostedSession,
   type HostedSessionOptions,
@@ -24,6 +25,8 @@ export interface SessionSeams {
   readonly onShutdown: () => void;
   /** Fulfilled when the client can be asked. */
   readonly clientReady: Promise<void>;
+  /** The workspace that clients serve, if the session acts in one. */
+  readonly clientPlace?: ClientPlace | undefined;
 }
 
 type OpenSession = (params: Params<"open_session">, seams: SessionSeams) => Promise<AgentSession>;
@@ -160,7 +163,7 @@ export class SessionPool implements Host {
    *
    * @throws {ProtocolError} `invalid_path`, `session_path_in_use`; {SessionError} if it cannot be created
    */
-  async open(params: Params<"open_session">): Promise<HostedSession> {
+  async open(params: Params<"open_session">, clientPlace?: ClientPlace): Promise<HostedSession> {
     const { openSession } = this.#many;
     const first = this.#isFirst ? this.#options.handle : undefined;
     this.#isFirst = false;
@@ -169,10 +172,11 @@ export class SessionPool implements Host {
     try {
       return await this.#host(
         sessionId,
-        (seams) => openSession(params, seams),
+        (seams) => openSession(params, { ...seams, clientPlace }),
         (hosted) => {
           if (hosted !== undefined) void this.close(hosted, "closed");
         },
+        clientPlace,
       );
     } finally {
       this.#opening.delete(opening);
@@ -262,6 +266,7 @@ export class SessionPool implements Host {
     sessionId: string,
     open: (seams: SessionSeams) => Promise<AgentSession>,
     onShutdown: (hosted: HostedSession | undefined) => void,
+    place?: ClientPlace,
   ): Promise<HostedSession> {
     const { many, createRing, graceMs, idleMs } = this.#options;
     const notices = new UiNotices();
@@ -276,6 +281,7 @@ export class SessionPool implements Host {
       sessionId,
       session,
       notices,
+      place,
       onReady,
       isOnly: many === undefined,
       createRing,

@@ -54,6 +54,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   sessionDirectory: text,
   name: text,
   isWorkspaceOfClient: anything,
+  clientPlace: anything,
   overlay: callable,
   tools: object,
   toolExecution: oneOf(["sequential", "parallel"]),

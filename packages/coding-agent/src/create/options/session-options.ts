@@ -13,7 +13,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { SessionStore } from "@tau-agent/sessions";
 import type { SessionStart } from "@tau-agent/sessions/log";
-import type { SandboxChange, SettingsStore } from "@tau-agent/system";
+import type { SandboxChange, ServingClients, SettingsStore } from "@tau-agent/system";
 import type { RewindOptions } from "@tau-agent/worktrees";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { PromptResourcesOptions } from "../../resources/read-resources.ts";
@@ -48,6 +48,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly workspace?: Workspace | WorkspaceChoice | undefined;
   /** For hosts: a client chose the workspace. While a sandbox limits the session, it may only name one. */
   readonly isWorkspaceOfClient?: boolean | undefined;
+  /** For hosts: the connected clients, of which one serves a workspace of the client. */
+  readonly clientPlace?: ServingClients | undefined;
   /**
    * More folders that the work is about. The model and MCP servers learn of them, and the permission mode
    * `acceptEdits` lets files in them be edited. The sandbox stays as it is.

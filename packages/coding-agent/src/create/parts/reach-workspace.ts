@@ -64,6 +64,7 @@ export async function reachWorkspace(
     keyVariables: known.variables,
     namedVariables: known.namedVariables,
     processes,
+    client: options.clientPlace,
     reconnectMs: settings.get("workspace.reconnectMs"),
     onStatus: (status, reason) => standing.note(status, reason),
   });

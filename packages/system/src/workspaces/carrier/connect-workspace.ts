@@ -1,7 +1,15 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
+import { unlessAborted } from "../../base/unless-aborted.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
-import type { CarrierOptions } from "../common/carrier-options.ts";
-import { readWorkspaceSpec, type WorkspaceSpec } from "../common/workspace-spec.ts";
+import type { CarrierOptions, ServingClients } from "../common/carrier-options.ts";
+import { unreachable } from "../common/unreachable.ts";
+import {
+  type ClientSpec,
+  readWorkspaceSpec,
+  type WorkspaceSpec,
+  workspaceIdOf,
+} from "../common/workspace-spec.ts";
 import { shellConnector } from "../shell/connect-shell.ts";
 import { ConnectedWorkspace, type Connection, type Reconnection } from "./connected-workspace.ts";
 import { connectExec } from "./exec-connection.ts";
@@ -26,8 +34,37 @@ export async function connectWorkspace(
     );
   }
   if ("shell" in checked) return connectProgram(options, shellConnector(checked));
+  if (options.client !== undefined) return connectClient(checked, options.client, options);
   const reason = "it needs a session over RPC, whose client serves the workspace";
   throw new SessionError("invalid_option", { option: "workspace.client", reason });
+}
+
+/** A workspace of the client: nothing is started, and a client that comes ends the wait for one. */
+function connectClient(
+  spec: ClientSpec,
+  client: ServingClients,
+  options: CarrierOptions,
+): Promise<ConnectedWorkspace> {
+  const id = workspaceIdOf(spec);
+  const connect: Reconnection["connect"] = async ({ onLost, limitMs }) => {
+    const workspace = await client.connect({ id, cwd: spec.cwd, onLost });
+    if (workspace === undefined) {
+      throw unreachable(spec, "no client serves it: initialize with capabilities.workspace");
+    }
+    const overdue = (): Error => unreachable(spec, `its client does not answer`);
+    try {
+      await unlessAborted(workspace.describe(), AbortSignal.timeout(Math.ceil(limitMs)), overdue);
+    } catch (error) {
+      throw isWorkspaceError(error) ? unreachable(spec, error) : error;
+    }
+    return { workspace };
+  };
+  const { reconnectMs = defaultReconnectMs, connectMs = defaultConnectMs, onStatus } = options;
+  return ConnectedWorkspace.connect({
+    ...{ connect, reconnectMs, connectMs, onStatus },
+    onDispose: () => client.end(),
+    reachable: () => client.served(),
+  });
 }
 
 type Connect = (

@@ -38,6 +38,8 @@ export interface Reconnection {
   readonly reconnectMs: number;
   readonly connectMs: number;
   readonly onStatus?: ((status: WorkspaceStatus, reason?: string) => void) | undefined;
+  /** Resolves when the place can be reached again, before the next try would have come. */
+  readonly reachable?: (() => Promise<void>) | undefined;
   /** Called when it is disposed of. */
   readonly onDispose?: (() => void) | undefined;
 }
@@ -247,8 +249,11 @@ export class ConnectedWorkspace implements Workspace {
   async #pause(ms: number): Promise<void> {
     const { signal } = this.#disposed;
     if (signal.aborted) throw lost("it was closed");
-    const over = new Promise((resolve) => setTimeout(resolve, ms).unref());
-    await unlessAborted(over, signal, () => lost("it was closed"));
+    const over = new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
+    const { reachable } = this.#reconnection;
+    await unlessAborted(Promise.race([over, ...(reachable ? [reachable()] : [])]), signal, () =>
+      lost("it was closed"),
+    );
   }
 }
 

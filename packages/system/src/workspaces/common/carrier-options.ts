@@ -1,5 +1,20 @@
 import type { WorkspaceStatus } from "@tau-agent/rpc-protocol";
+import type { FramedWorkspace } from "@tau-agent/rpc-protocol/workspace";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
+
+/** The connected clients, of which one serves the workspace of a session. */
+export interface ServingClients {
+  /** A connection to the one that serves it; undefined where none does. */
+  connect(place: {
+    readonly id: string;
+    readonly cwd: string;
+    readonly onLost: (reason: string) => void;
+  }): Promise<FramedWorkspace | undefined>;
+  /** Resolves when the next client serves it. */
+  served(): Promise<void>;
+  /** No session acts there any more. */
+  end(): void;
+}
 
 /** What the host gives to a workspace that it reaches through a program. */
 export interface CarrierOptions {
@@ -17,6 +32,8 @@ export interface CarrierOptions {
   readonly connectMs?: number | undefined;
   /** Called when the connection is lost, with the reason, and when it is there again. */
   readonly onStatus?: ((status: WorkspaceStatus, reason?: string) => void) | undefined;
+  /** Those who may serve a workspace of the client. */
+  readonly client?: ServingClients | undefined;
   /** Gives up the first connection. */
   readonly signal?: AbortSignal | undefined;
 }

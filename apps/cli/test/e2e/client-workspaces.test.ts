@@ -1,0 +1,159 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import { RpcClient } from "@tau-agent/rpc-client";
+import type { Workspace, WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
+import { createLocalWorkspace } from "@tau-agent/system";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { FrameClient } from "../support/frame-client.ts";
+import { listeningHost } from "../support/listening-host.ts";
+
+/** A folder of the client, and what it serves. */
+function clientsPlace() {
+  const cwd = mkdtempSync(join(tmpdir(), "tau-client-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  writeFileSync(join(cwd, "a.txt"), "one\n");
+  writeFileSync(join(cwd, "AGENTS.md"), "Rules of the client's place.\n");
+  const local = createLocalWorkspace({ cwd });
+  const started: WorkspaceSpawnOptions[] = [];
+  const workspace: Workspace = {
+    ...{ id: local.id, cwd },
+    describe: (options) => local.describe(options),
+    stat: (...call) => local.stat(...call),
+    list: (...call) => local.list(...call),
+    read: (...call) => local.read(...call),
+    write: (...call) => local.write(...call),
+    remove: (...call) => local.remove(...call),
+    rename: (...call) => local.rename(...call),
+    createDirectory: (...call) => local.createDirectory(...call),
+    spawn: (options) => {
+      started.push(options);
+      return local.spawn(options);
+    },
+  };
+  return { cwd, workspace, started };
+}
+
+async function connect(...given: Parameters<typeof RpcClient.connect>) {
+  const client = await RpcClient.connect(...given);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const scenario = [
+  turn(toolCall("read", { path: "a.txt" })),
+  turn(toolCall("edit", { path: "a.txt", edits: [{ oldText: "one", newText: "two" }] })),
+  turn(toolCall("bash", { command: "pwd; cat a.txt; exit 3" })),
+  turn([
+    toolCall("grep", { pattern: "two" }),
+    toolCall("write", { path: "b/c.txt", content: "c" }),
+  ]),
+  turn("Done."),
+];
+
+async function resultTexts(session: Awaited<ReturnType<RpcClient["openSession"]>>) {
+  const { messages } = await session.getMessages();
+  return messages.flatMap((message) =>
+    message.role === "toolResult" ? [JSON.stringify(message.content)] : [],
+  );
+}
+
+describe("a workspace of the connected client", () => {
+  it("is where the tools act, and the client's program has what they did", async () => {
+    const { url, token, place } = await listeningHost({ scenario });
+    const { cwd, workspace, started } = clientsPlace();
+    const client = await connect(url, { token, workspace });
+    const session = await client.openSession({ workspace: { client: true, cwd } });
+    const statuses: unknown[] = [];
+    session.onEvent((event) => {
+      if (event.type === "workspace_status") statuses.push(event.status);
+    });
+    const state = await session.getState();
+    expect(state.workspace).toMatchObject({ kind: "client", cwd, status: "connected" });
+    expect((await session.promptAndWait("Go")).text).toBe("Done.");
+    const [read, edited, ran, found] = await resultTexts(session);
+    expect(read).toContain("one");
+    expect(edited).toContain("a.txt");
+    expect(ran).toContain(`${cwd}\\ntwo`);
+    expect(found).toContain("a.txt:1");
+    expect(readFileSync(join(cwd, "b/c.txt"), "utf8")).toBe("c");
+    expect(started.some(({ command }) => String(command).includes("exit 3"))).toBe(true);
+    expect(existsSync(join(place.cwd, "b"))).toBe(false);
+    expect(statuses).toEqual([]);
+  });
+
+  it("is lost with its client, and served by the first that comes with the capability", async () => {
+    const scenario = [
+      turn(toolCall("bash", { command: "sleep 600" })),
+      turn("It was lost."),
+      turn(toolCall("read", { path: "a.txt" })),
+      turn("It is back."),
+    ];
+    const { unixUrl } = await listeningHost({ scenario });
+    const { cwd, workspace, started } = clientsPlace();
+    const first = await RpcClient.connect(unixUrl, { workspace, reconnect: { maxMs: 0 } });
+    const { sessionId, ...opened } = await first.openSession({ workspace: { client: true, cwd } });
+    expect(opened).toBeDefined();
+    const watching = await connect(unixUrl);
+    const watched = await watching.attachSession(sessionId);
+    const statuses: string[] = [];
+    watched.onEvent((event) => {
+      if (event.type === "workspace_status") statuses.push(event.status);
+    });
+    const running = watched.promptAndWait("Go");
+    await expect.poll(() => started.length, { timeout: 20_000 }).toBe(1);
+    await first.close();
+    expect((await running).text).toBe("It was lost.");
+    expect((await resultTexts(watched))[0]).toContain("workspace lost");
+    expect(statuses).toEqual(["lost"]);
+
+    // The next prompt waits for somebody who can serve it.
+    const waiting = watched.promptAndWait("Again");
+    const other = await connect(unixUrl, { workspace });
+    await other.attachSession(sessionId);
+    expect((await waiting).text).toBe("It is back.");
+    expect((await resultTexts(watched))[1]).toContain("one");
+    expect(statuses).toEqual(["lost", "connected"]);
+  });
+
+  it("is refused without the capability", async () => {
+    const { unixUrl } = await listeningHost({ scenario });
+    const client = await connect(unixUrl);
+    const opening = client.openSession({ workspace: { client: true, cwd: "/there" } });
+    await expect(opening).rejects.toMatchObject({
+      code: "workspace_unreachable",
+      message: expect.stringContaining("capabilities.workspace"),
+    });
+  });
+
+  it("is used by frames of the exec server, without a place in the session", async () => {
+    const { unixUrl } = await listeningHost({ scenario });
+    const client = await FrameClient.connect(unixUrl);
+    client.send({ type: "initialize", capabilities: { workspace: true } });
+    client.send({ id: "o", type: "open_session", workspace: { client: true, cwd: "/there" } });
+    const call = await client.until(({ type }) => type === "workspace_call");
+    expect(call).toEqual({
+      type: "workspace_call",
+      id: expect.any(String),
+      workspaceId: expect.stringMatching(/^ws-[0-9a-f]{12}$/),
+      method: "describe",
+      params: {},
+    });
+    // Of a call that nobody made, and of no call at all.
+    client.send({ type: "workspace_result", id: "nobodys", result: {} });
+    client.send({ type: "workspace_result" });
+    expect(await client.until(({ command }) => command === "workspace_result")).toMatchObject({
+      code: "invalid_response",
+    });
+    client.send({
+      type: "workspace_result",
+      id: call.id,
+      error: { code: "failed", message: "no" },
+    });
+    expect(await client.until(({ type, id }) => type === "response" && id === "o")).toMatchObject({
+      code: "workspace_unreachable",
+    });
+  });
+});
