@@ -132,7 +132,7 @@ export const layers: readonly Layers[] = [
       ["package-installs", "policy"],
       ["user-input", "todos", "stream-rules", "jobs", "telemetry"],
       ["tools", "compaction"],
-      ["host-tools"],
+      ["host-tools", "durability"],
       ["subagents", "approvals"],
       ["run"],
       ["session"],
@@ -146,6 +146,7 @@ export const layers: readonly Layers[] = [
       compaction: "summaries of long conversations",
       create:
         "`createAgentSession`: checks options/, decides about trust/, builds the parts/ of a session and joins them",
+      durability: "calls that survive their host: their start, what takes them back, their turn",
       extensions: "discovery, loading, hooks, and the objects handed to extensions",
       "foreign-text":
         "results that hold what others wrote: their fences, and whether one came last",

@@ -7,6 +7,7 @@ export {
 export type { StreamFunction } from "@tau-agent/ai";
 export type { McpAccess, McpServerInfo, McpServerList } from "@tau-agent/mcp";
 export { McpPool } from "@tau-agent/mcp";
+export { FolderTurns } from "./durability/folder-turns.ts";
 export type {
   CustomProvider,
   FindOptions,

@@ -9,6 +9,7 @@ export type {
   PatchStatistics,
 } from "./isolation/index.ts";
 export { Isolation, keepWork, makeBranch, mergeChanges, taskFileNames } from "./isolation/index.ts";
+export type { RestoredFiles } from "./rewind/folder-snapshots.ts";
 export type {
   RewindOptions,
   RewindRequest,

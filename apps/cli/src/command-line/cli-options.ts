@@ -13,6 +13,9 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   provider?: string;
   model?: string;
   fallbackModel: string[];
+  durability?: "log" | "effects";
+  /** A prompt whose host died goes on when its session is opened. */
+  resumeInterrupted?: boolean;
   models?: string;
   thinking?: ThinkingLevel;
   permissionMode?: PermissionMode;

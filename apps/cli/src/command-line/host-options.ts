@@ -79,6 +79,18 @@ const model: HostOptions = {
     kind: "value",
     help: "Model: id, provider/id or a part of it, with optional :<thinking>",
   },
+  durability: {
+    key: "durability",
+    value: "what",
+    kind: "value",
+    choices: ["log", "effects"],
+    help: "What survives the death of the host: the conversation, or also effects of tools (log)",
+  },
+  "resume-interrupted": {
+    key: "resumeInterrupted",
+    kind: "switch",
+    help: "Go on with a prompt whose host died, when its session is opened",
+  },
   "fallback-model": {
     key: "fallbackModel",
     value: "provider/id",

@@ -3,6 +3,7 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { clientTimeoutOf, milliseconds } from "../command-line/hosting-options.ts";
 import { chooseDialect } from "../rpc/choose-dialect.ts";
 import { openSession } from "../session/open-session.ts";
+import { survives } from "../session/survives.ts";
 import type { ClientSetup } from "./clients/client-options.ts";
 import { serveStdio } from "./serve-stdio.ts";
 import type { HostedSession } from "./sessions/hosted-session.ts";
@@ -75,7 +76,12 @@ async function ringMaker(): Promise<(limits: RingLimits) => ReplayRing> {
 function openOnly(pool: SessionPool, context: HostingContext): Promise<HostedSession> {
   const { options, logger, environment, shutdown, beforeExtensions } = context;
   return pool.openOnly(
-    (seams) => openSession(options, logger, { ...seams, beforeExtensions }, environment),
+    async (seams) => {
+      const given = { ...seams, beforeExtensions };
+      const session = await openSession(options, logger, given, environment);
+      shutdown.outlivesHost = survives(options, session.settings);
+      return session;
+    },
     () => void shutdown.begin(0),
   );
 }

@@ -1,3 +1,5 @@
+import { ParentWatch } from "./parent-watch.ts";
+
 /** How long an orderly end may take before the process ends anyway. */
 const DEADLINE_MS = 4500;
 
@@ -18,6 +20,9 @@ export class Shutdown {
     this.#exit = exit;
   }
 
+  /** Whether a session goes on elsewhere with what runs here, if this host dies and does not end in order. */
+  outlivesHost = false;
+  readonly #parent = new ParentWatch();
   terminatedCode: number = signalExitCodes.SIGTERM;
   /** Whether the client still has to get answers, so that a host whose thread is busy gets more time. */
   owesAnswers: () => boolean = () => false;
@@ -70,6 +75,18 @@ export class Shutdown {
     const guarded = signals.filter((name) => name !== "SIGTERM" || this.#drain === undefined);
     const guardedInput = input && { stream: input, owesAnswers: () => this.owesAnswers() };
     new HostGuard(this.#exit, guarded, guardedInput);
+  }
+
+  /** Nothing comes from the client any more: it is done, or it was killed, and this host goes with it. */
+  clientLeft(): void {
+    if (this.#parent.isGone) this.clientDied();
+    else void this.begin(0);
+  }
+
+  /** The client has died, or was paused: the next host of a session has to find its work as it is. */
+  clientDied(): void {
+    if (this.outlivesHost) this.#exit(1);
+    else void this.begin(0);
   }
 
   /** Begins the end, once; `code` of the first call counts. */

@@ -49,6 +49,8 @@ export async function sessionOptions(
     apiKey: options.apiKey ?? environment.subagentKey,
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
+    durability: options.durability,
+    resume: options.resumeInterrupted ? "auto" : undefined,
     store: await storeOf(options, environment),
     projectKey: options.projectKey,
     leaseMs: milliseconds("--lease-ms", options.leaseMs),

@@ -11,9 +11,12 @@ import {
   type ToolEnvironment,
 } from "@tau-agent/system";
 import { summaryModel } from "../compaction/summary-model.ts";
+import { FolderTurns } from "../durability/folder-turns.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { listTextCommands } from "../resources/list-commands.ts";
 import { PromptResources } from "../resources/resources.ts";
+import { resumeLatest } from "../run/resume-latest.ts";
+import { Survival } from "../run/survival.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import { buildSession } from "../session/build-session.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
@@ -33,6 +36,7 @@ import { withScriptedModel } from "./options/scripted-options.ts";
 import type { CreateAgentSessionOptions, SessionSetup } from "./options/session-options.ts";
 import { sessionStartOf } from "./options/session-start.ts";
 import { currentEnvironment } from "./parts/current-environment.ts";
+import { createDurability, type Durability } from "./parts/durability.ts";
 import { createJobs } from "./parts/jobs.ts";
 import { createMcp } from "./parts/mcp.ts";
 import { openSurroundings } from "./parts/open-surroundings.ts";
@@ -69,7 +73,8 @@ export async function createAgentSession(
 export async function createSession(asked: AskedSession): Promise<CreatedSession> {
   const session = sessionStartOf(asked.session);
   // Subagents in this process get the options of their caller.
-  const options = await withScriptedModel({ mcpPool: new McpPool(), ...asked, session });
+  const shared = { mcpPool: new McpPool(), folderTurns: new FolderTurns() };
+  const options = await withScriptedModel({ ...shared, ...asked, session });
   const surroundings = await openSurroundings(options);
   try {
     return await assemble(new SessionDraft(surroundings));
@@ -95,9 +100,10 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   const resources = createResources(surroundings);
   diagnostics.push(...(await fileDiagnostics(surroundings)));
   const telemetry = await createTelemetry(draft);
-  const toolEnvironment = createToolEnvironment(draft, telemetry);
+  const durability = createDurability(draft);
+  const toolEnvironment = createToolEnvironment(draft, { telemetry, durability });
   const jobs = createJobs(draft, toolEnvironment);
-  const tasks = createTasks(draft, toolEnvironment);
+  const tasks = createTasks(draft, toolEnvironment, durability);
   const builtIn = [...createTools(toolEnvironment, jobs), ...tasks.tools];
   const tools = createToolSet(draft, builtIn);
   const opened = extensions?.opened;
@@ -145,6 +151,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       },
       toolEnvironment,
       jobs,
+      survival: survivalOf(draft, toolEnvironment, durability),
       rewind: createRewind(draft, toolEnvironment),
       ...sessionTexts(draft, { resources, mcp, textCommands }),
       userInput: createUserInput({ resources, settings, toolEnvironment, mcp }),
@@ -155,7 +162,9 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   tasks.follow(session, () => parts.origins.current);
   surroundings.standing.reportTo((event) => void parts.emit(event));
   opened?.connect({ session, parts, resources, textCommands });
+  if (options.resume === "auto") resumeLatest(parts, options.clientReady);
   requests.attach(embedderSink(draft));
+  await parts.inputs.survival?.open();
   if (surroundings.disk === undefined) await tasks.describe();
   else {
     // The first request waits for it, and no start.
@@ -163,6 +172,15 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     resources.readAhead();
   }
   return { session, parts };
+}
+
+function survivalOf(
+  draft: SessionDraft,
+  environment: ToolEnvironment,
+  durability: Durability | undefined,
+): Survival | undefined {
+  const load = durability && (() => durability.calls(environment));
+  return load && new Survival(load, () => draft.parts.conversation);
 }
 
 function createToolSet(draft: SessionDraft, builtIn: readonly AgentTool[]): ToolSet {
@@ -221,12 +239,18 @@ async function fileDiagnostics(surroundings: Surroundings): Promise<readonly Dia
   return [...models, ...(extensions?.diagnostics ?? []), ...packages, ...summaries];
 }
 
-function createTasks(draft: SessionDraft, environment: ToolEnvironment): SessionTasks {
+function createTasks(
+  draft: SessionDraft,
+  environment: ToolEnvironment,
+  durability: Durability | undefined,
+): SessionTasks {
   const { settings, places, sandboxed, disk, workspace } = draft.surroundings;
   const { options: given } = draft.surroundings;
   // A subagent shares its caller's connection: a host of its own could reach no object and no client.
-  const options =
-    workspace === undefined ? given : { ...given, workspace, startSubagentHost: undefined };
+  // So it does with what survives this host: there is one owner of its effects.
+  const isHere = workspace !== undefined || durability !== undefined;
+  const own = { ...(workspace && { workspace }), durableOwner: durability?.owner };
+  const options = isHere ? { ...given, ...own, startSubagentHost: undefined } : given;
   return createSessionTasks(options, {
     environment,
     settings,

@@ -13,6 +13,8 @@ export interface JobRecord {
   /** The model gets a message when it ends. */
   readonly notify?: boolean;
   readonly promptId?: string | undefined;
+  /** The command that goes on when its host dies. */
+  readonly commandId?: string | undefined;
   /** What the environment of its processes carries, if it is detached. */
   readonly mark?: string;
 }

@@ -35,6 +35,8 @@ export interface JobRequest {
   /** None by default. */
   readonly timeoutMs?: number | undefined;
   readonly traceparent?: string | undefined;
+  /** Keeps its command under this id. */
+  readonly commandId?: string | undefined;
 }
 
 /** A job that has ended, with the end of its output. */
@@ -81,13 +83,14 @@ export class RunningJobs {
    */
   async start(directory: string, request: JobRequest, promptId?: string): Promise<string> {
     const { jobId, folder } = createFolder(directory);
-    const { command, notify, detached } = request;
+    const { command, notify, detached, commandId } = request;
     const record: JobRecord = {
       jobId,
       command,
       startedAt: Date.now(),
       ...(detached ? { detached, mark: createMark() } : {}),
       ...(notify ? { notify } : {}),
+      ...(commandId === undefined ? {} : { commandId }),
       ...(promptId === undefined ? {} : { promptId }),
     };
     writeFileSync(join(folder, jobFiles.record), JSON.stringify(record), { mode: 0o600 });
@@ -142,6 +145,34 @@ export class RunningJobs {
     live?.kill();
     await live?.ended;
     return this.#describe(folder, record);
+  }
+
+  /** The job that was started with a kept command. */
+  startedAs(directory: string, commandId: string): string | undefined {
+    const found = readRecords(directory).find((record) => record.commandId === commandId);
+    return found?.jobId;
+  }
+
+  /** The commands of jobs of an earlier host that may go on. */
+  keptCommands(directory: string): readonly string[] {
+    return readRecords(directory).flatMap((record) => {
+      const isOver =
+        record.detached === true || readEnd(join(directory, record.jobId)) !== undefined;
+      return isOver || record.commandId === undefined ? [] : [record.commandId];
+    });
+  }
+
+  /** Goes on with jobs of an earlier host; those whose commands are gone are lost. */
+  async adoptAll(directory: string): Promise<void> {
+    const { kept } = this.#options.environment;
+    for (const record of kept === undefined ? [] : readRecords(directory)) {
+      const folder = join(directory, record.jobId);
+      const { commandId, detached } = record;
+      const isOver = detached === true || readEnd(folder) !== undefined;
+      if (commandId === undefined || isOver || this.#live.has(record.jobId)) continue;
+      const { command } = record;
+      await kept?.resume(commandId, () => this.#run(folder, record, { command })).catch(() => {});
+    }
   }
 
   /** The host ends: what it kills now counts as lost later. */

@@ -106,6 +106,23 @@ export class SessionJobs {
     if (!this.#isClosed && allowsDetached() && existsSync(directory)) await this.list();
   }
 
+  /** The job that a call has started with a kept command. */
+  async startedAs(commandId: string): Promise<string | undefined> {
+    return (await this.#load()).startedAs(await this.#directory(), commandId);
+  }
+
+  /** The commands of jobs that an earlier host has started and that may go on. */
+  async keptCommands(): Promise<readonly string[]> {
+    if (!existsSync(await this.#directory())) return [];
+    return (await this.#load()).keptCommands(await this.#directory());
+  }
+
+  /** Goes on with the jobs of an earlier host. */
+  async adoptAll(): Promise<void> {
+    if (!existsSync(await this.#directory())) return;
+    await (await this.#load()).adoptAll(await this.#directory());
+  }
+
   /** The host ends and kills its jobs: their ends are neither noted nor reported. */
   close(): void {
     this.#isClosed = true;

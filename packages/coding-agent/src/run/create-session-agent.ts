@@ -10,6 +10,7 @@ import { createLlmConverter } from "../user-input/llm-messages.ts";
 import { applyQueueSettings } from "./agent-queues.ts";
 import { CacheWarming, type CacheWarmingOptions } from "./cache-warming.ts";
 import { loopHooks, type SessionHooks } from "./session-hooks.ts";
+import type { Survival } from "./survival.ts";
 
 export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
   readonly settings: SettingsStore;
@@ -21,6 +22,7 @@ export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watc
   readonly toolExecution?: ToolExecutionMode | undefined;
   readonly maskKeys?: KeyMask | undefined;
   readonly telemetry?: SessionTelemetry | undefined;
+  readonly survival?: Survival | undefined;
 }
 
 /** What only the session can do for its loop. */
@@ -44,6 +46,19 @@ type Owner = Pick<
   readonly replaced: (from: AgentMessage, to: AgentMessage) => void;
 };
 
+/** Spans tell of the call alone, not of its turn. */
+function aroundTool(
+  telemetry: SessionTelemetry | undefined,
+  survival: Survival | undefined,
+): AgentOptions["aroundTool"] {
+  const traced: AgentOptions["aroundTool"] = telemetry && ((...call) => telemetry.runTool(...call));
+  if (survival === undefined) return traced;
+  return (call, execute, signal) => {
+    const run = () => traced?.(call, execute, signal) ?? execute();
+    return survival.run(call, run, signal);
+  };
+}
+
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionAgent(
   {
@@ -57,6 +72,7 @@ export function createSessionAgent(
     toolExecution,
     maskKeys,
     telemetry,
+    survival,
   }: SessionAgentOptions,
   { noteOf, lineOf, replaced, accountForWarming, ...owner }: Owner,
 ): { readonly agent: Agent; readonly warming: CacheWarming } {
@@ -76,8 +92,8 @@ export function createSessionAgent(
       return owner.emit(event.type === "tool_execution_update" ? mask(event) : event);
     },
     stream: warming.stream,
-    hooks: gate,
-    aroundTool: telemetry && ((...call) => telemetry.runTool(...call)),
+    hooks: survival?.hooks(gate) ?? gate,
+    aroundTool: aroundTool(telemetry, survival),
     currentTools: () => tools.callable,
     watchReply,
     resolveToolCall: createCallResolver(() => tools.all),

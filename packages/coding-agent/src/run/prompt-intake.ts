@@ -27,6 +27,7 @@ import { continuePrompt, resumePrompt } from "./resume-prompt.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { storedOutcome } from "./stored-outcome.ts";
+import type { Survival } from "./survival.ts";
 
 export interface PromptIntakeOptions {
   readonly agent: AgentQueues;
@@ -34,13 +35,14 @@ export interface PromptIntakeOptions {
   readonly driver: RunDriver;
   readonly userInput: UserInput;
   /** Refuses a prompt that could never be answered. */
-  readonly check: () => Promise<void>;
+  readonly check: (goesOn?: boolean) => Promise<void>;
+  readonly survival?: Pick<Survival, "openReply"> | undefined;
   readonly hooks?: SessionHooks | undefined;
   /** Called when a queued message is to interrupt the run. */
   readonly onSteer?: (() => void) | undefined;
   readonly origins: PromptOrigins;
   readonly outputs: OpenOutputs;
-  readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
+  readonly conversation: Pick<Conversation, "log" | "messages" | "drop" | "resumeCalls">;
   readonly budget: Pick<SessionBudget, "signal">;
   readonly telemetry?: SessionTelemetry | undefined;
   /** Sends an event, by default one of the current prompt. */
@@ -308,7 +310,7 @@ export class PromptIntake {
   ): Promise<PromptAcceptance> {
     const { promptId } = identity;
     if (!options.resume || this.#prompts.isClaimed(promptId)) return known;
-    await this.#options.check();
+    await this.#options.check(true);
     const result = resumePrompt(await askingFor(identity, options), this.#prompts, this.#options);
     if (result !== undefined) return { disposition: "started" as const, promptId, result };
     if (this.#announced.has(promptId)) return known;

@@ -4,13 +4,15 @@ import { type OpenOutputs, outputReminder } from "./open-outputs.ts";
 import type { PromptOrigins } from "./prompt-origins.ts";
 import type { PromptIdentity, PromptTracker } from "./prompt-tracker.ts";
 import type { RunDriver } from "./run-driver.ts";
+import type { Survival } from "./survival.ts";
 import { cutReply, hasEnded, latestPrompt } from "./unfinished-prompt.ts";
 
 interface Parts {
-  readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
+  readonly conversation: Pick<Conversation, "log" | "messages" | "drop" | "resumeCalls">;
   readonly driver: RunDriver;
   readonly origins: PromptOrigins;
   readonly outputs: OpenOutputs;
+  readonly survival?: Pick<Survival, "openReply"> | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ interface Parts {
 export function resumePrompt(
   prompt: PromptIdentity,
   prompts: PromptTracker,
-  { conversation, driver, origins, outputs }: Parts,
+  { conversation, driver, origins, outputs, survival }: Parts,
 ): Promise<PromptResult> | undefined {
   const { promptId, answer } = prompt;
   const messages = latestPrompt(conversation.log, promptId);
@@ -38,7 +40,12 @@ export function resumePrompt(
   if (driver.isBusy) return result;
   conversation.drop(cutReply(conversation.messages));
   origins.continueRun(promptId);
-  driver.start(problem === undefined ? [] : [outputReminder(problem)]);
+  const reply = survival?.openReply();
+  if (reply === undefined) driver.start(problem === undefined ? [] : [outputReminder(problem)]);
+  else {
+    conversation.resumeCalls();
+    driver.resume(reply, Promise.resolve());
+  }
   return result;
 }
 

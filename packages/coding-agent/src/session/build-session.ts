@@ -178,6 +178,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
       tools.restoreLoaded(loadedTools(log.tree));
       setup.restore(log.tree);
       clearing.adoptLog(log);
+      inputs.survival?.adoptLog(log);
       answering.restore(resumedModel(log.tree).fallback);
       followWriter(log, reports, later);
     },
@@ -204,12 +205,13 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
 /** Writes a message of the agent; fulfilled once it is stored. */
 function record(
   message: AgentMessage,
-  { conversation, origins, clearing, compaction, intake }: SessionParts,
+  { inputs, conversation, origins, clearing, compaction, intake }: SessionParts,
 ): void | Promise<void> {
   conversation.record(message, origins.of(message));
   if (message.role === "toolResult") clearing.noteResult(message);
   const noted = (): void => {
     if (message.role === "user") compaction.notePrompt();
+    if (message.role === "toolResult") inputs.survival?.noteResult(message);
     intake.noteRecorded(message);
   };
   const stored = conversation.log.stored();
@@ -227,10 +229,12 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     origins,
     outputs,
     admission,
-    check: () => {
-      const recovered = conversation.recover();
-      return recovered?.then(() => requests.check()) ?? requests.check();
+    check: async (goesOn) => {
+      await conversation.recover();
+      await requests.check();
+      if (!goesOn) await inputs.survival?.closeCalls();
     },
+    survival: inputs.survival,
     onSteer: () => {
       if (agent.interruptMode === "immediate") gate.withdraw(new Withdrawal("abort"));
     },
@@ -274,7 +278,8 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     conversation.resumeCalls();
     gate.resume(questions.requestIds);
     intake.continueRun(questions.promptId);
-    driver.resume(questions, ready);
+    // What was left before the question is seen to, too.
+    driver.resume(inputs.survival?.openReply() ?? questions, ready);
   };
   if (inputs.asksAgain !== undefined) askAgain(inputs.asksAgain);
   const navigation = new SessionNavigation({

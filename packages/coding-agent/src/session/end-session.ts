@@ -13,6 +13,7 @@ export async function endSession(parts: SessionParts): Promise<void> {
   parts.warming.close();
   await inputs.telemetry?.close();
   await inputs.mcp.end();
+  await inputs.survival?.close();
   await conversation.log.close();
   await inputs.closeStore?.();
   await inputs.closeWorkspace?.();

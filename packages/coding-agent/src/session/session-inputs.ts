@@ -25,6 +25,7 @@ import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { SessionPolicy } from "../policy/session-policy.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
+import type { Survival } from "../run/survival.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
@@ -60,6 +61,8 @@ export interface SessionInputs {
   readonly sandboxed: SandboxParts;
   readonly jobs: SessionJobs;
   readonly rewind: SessionRewind;
+  /** Sees effects through the death of the host; undefined where only the conversation survives. */
+  readonly survival?: Survival | undefined;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly userInput: UserInput;

@@ -104,6 +104,8 @@ export const hostingCommands = {
         modelId: z.optional(z.string()),
         /** Models, as `provider/id`, that answer in this order when that one fails. */
         fallbackModels: z.optional(z.array(z.string())),
+        /** Whether a prompt whose host died goes on now; by default it waits for `prompt` with `resume`. */
+        resume: z.optional(z.literal("auto")),
         /** The thinking level. */
         thinkingLevel: z.optional(ThinkingLevel),
         /** Added to the host's environment for this session; null removes a variable. */

@@ -80,6 +80,11 @@ export const errorTable = {
     message: "The workspace {workspace} cannot be reached: {reason}",
     retryable: true,
   },
+  durability_unavailable: {
+    message:
+      "Effects cannot be kept here: {reason}. Start with durability log, or choose another workspace.",
+    retryable: false,
+  },
   session_write_failed: {
     message:
       "Could not write the session to {path}: {reason}. What could not be written was not announced.",

@@ -104,9 +104,9 @@ export class FileHome implements SessionHome {
   }
 
   async #load(path: string, options: OpenOptions): Promise<OpenedSession> {
-    const { keepsQuestions, ...project } = options;
+    const { keepsQuestions, keepsCalls, ...project } = options;
     const opened = await SessionLog.load(path, { ...project, fsync: this.#options.fsync });
-    await answerOpenCalls(opened.log, { keepsQuestions });
+    if (!keepsCalls) await answerOpenCalls(opened.log, { keepsQuestions });
     return opened;
   }
 

@@ -38,6 +38,8 @@ export interface OpenedSession {
 export interface OpenOptions extends SessionProject {
   /** Leaves calls open that wait for an approval, because the session asks again. */
   readonly keepsQuestions?: boolean | undefined;
+  /** Leaves all calls of a killed host open, because the session goes on with them. */
+  readonly keepsCalls?: boolean | undefined;
 }
 
 /** What is known of a new session. */

@@ -18,7 +18,7 @@ import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 import type { StoreReports } from "./store/store-access.ts";
 import { FileWriter, type FsyncMode } from "./writers/file-writer.ts";
-import type { LogParts, LogWriter, MakeWriter } from "./writers/log-writer.ts";
+import type { LogParts, LogWriter, MakeWriter, Ownership } from "./writers/log-writer.ts";
 import { memoryWriter } from "./writers/memory-writer.ts";
 
 /** An entry without the fields that every entry has. */
@@ -98,6 +98,14 @@ export class SessionLog {
   /** How other sessions refer to this one: its path, or its id in a store. */
   get reference(): string | undefined {
     return this.#writer.reference;
+  }
+
+  /**
+   * For whom its host changes something; a session in memory has one host. Read when the session has been
+   * written.
+   */
+  get ownership(): Ownership {
+    return this.#writer.ownership ?? { key: this.header.id, epoch: 1 };
   }
 
   /** Where subagents and files of the session are kept; undefined where their own files are enough. */

@@ -159,7 +159,7 @@ export class StoredSessions implements SessionHome {
   }
 
   async #openOrCreate(id: string, options: OpenOptions): Promise<SessionLog> {
-    const { keepsQuestions, ...project } = options;
+    const { keepsQuestions, keepsCalls, ...project } = options;
     const access = this.#access;
     const { lease, loaded } = await acquireSession(access, id, (found) =>
       refuseOtherWorkspace(found, project, placeOf(access, id)),
@@ -171,13 +171,14 @@ export class StoredSessions implements SessionHome {
     const log = SessionLog.opened(header, loaded?.entries ?? [], (_, owner) => {
       return new StoreWriter({ access, journal }, owner);
     });
-    await answerOpenCalls(log, {
-      keepsQuestions,
-      readLost: async (call) => {
-        const { readLostParts } = await import("./lost-parts.ts");
-        return readLostParts({ access: this.#looking, key, entries: log.tree.entries, call });
-      },
-    });
+    if (!keepsCalls)
+      await answerOpenCalls(log, {
+        keepsQuestions,
+        readLost: async (call) => {
+          const { readLostParts } = await import("./lost-parts.ts");
+          return readLostParts({ access: this.#looking, key, entries: log.tree.entries, call });
+        },
+      });
     await access.files?.restoreSome();
     return log;
   }

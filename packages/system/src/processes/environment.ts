@@ -19,6 +19,14 @@ export interface LeaveQuestion {
   readonly reason: SandboxReason;
 }
 
+/** Commands of calls that outlive their host (decision 63). */
+export interface KeptCommandsOfCalls {
+  /** The id under which the next command of the current call is kept. */
+  commandId(): string | undefined;
+  /** Does work whose command is one of an earlier host, with which it goes on. */
+  resume<Result>(commandId: string, work: () => Result): Result;
+}
+
 /** The environment that the host gives its tools; tools never read the process themselves. */
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths start here. */
@@ -27,6 +35,8 @@ export interface ToolEnvironment {
   readonly workspace: Workspace;
   /** The workspace of one call of `bash`; by default as for the others. */
   readonly workspaceOf?: ((toolCallId: string) => Workspace) | undefined;
+  /** Commands that outlive this host; undefined where they end with it. */
+  readonly kept?: KeptCommandsOfCalls | undefined;
   /** The workspace of calls that a person lets leave the sandbox. */
   readonly outside?: (() => Workspace) | undefined;
   /** Whether the workspace has paths of Windows; default as this machine. */

@@ -1,5 +1,6 @@
 import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject, type JsonObject, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
+import { durabilitySettings } from "./durability-settings.ts";
 import {
   amount,
   choice,
@@ -179,11 +180,7 @@ export const settingsTable = {
   "images.blockImages": flag(false, "Whether images are withheld from the model."),
 
   sessionDir: text(undefined, "Folder for session files."),
-  "session.fsync": choice(
-    ["none", "turn", "entry"],
-    "none",
-    "How often session files are flushed to disk, to survive power cuts.",
-  ),
+  ...durabilitySettings,
   "session.store": text(
     undefined,
     "Store for sessions instead of files: redis://…, postgres://…, or a module; as --store.",

@@ -4,6 +4,7 @@ import {
   type AgentSession,
   type CreateAgentSessionOptions,
   createAgentSession,
+  type FolderTurns,
   type McpPool,
   type SessionStart,
 } from "@tau-agent/coding-agent";
@@ -11,6 +12,7 @@ import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../../command-line/cli-options.ts";
 import { environmentFrom, type ProcessEnvironment } from "../../process/environment.ts";
 import { sessionOptions } from "../../session/session-options.ts";
+import { survives } from "../../session/survives.ts";
 import type { HostingContext } from "./hosting-context.ts";
 import { realPath } from "./real-path.ts";
 import type { SessionSeams } from "./session-pool.ts";
@@ -19,6 +21,7 @@ type Asked = Params<"open_session">;
 
 export interface SessionDefaults extends HostingContext {
   readonly mcpPool: McpPool;
+  readonly folderTurns: FolderTurns;
 }
 
 /**
@@ -31,7 +34,13 @@ export async function openHostedSession(
   defaults: SessionDefaults,
   seams: SessionSeams,
 ): Promise<AgentSession> {
-  const { logger, beforeExtensions, mcpPool, environment: environmentOfHost } = defaults;
+  const {
+    logger,
+    beforeExtensions,
+    mcpPool,
+    folderTurns,
+    environment: environmentOfHost,
+  } = defaults;
   checkPaths(given);
   // The approval is for the folder that the client knows: here, that of the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
@@ -46,7 +55,9 @@ export async function openHostedSession(
     // A project's settings may name a store, and count once it is trusted.
     beforeOpen: ({ isStored }) => checkStore(asked, isStored),
     mcpPool,
+    folderTurns,
   });
+  defaults.shutdown.outlivesHost ||= survives(created, session.settings);
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;
@@ -124,6 +135,7 @@ function optionsOf(asked: Asked, { options, environment }: SessionDefaults): Cli
     model: modelId ?? (isOtherProvider ? undefined : options.model),
     fallbackModel: fallbackModels ?? options.fallbackModel,
     thinking: thinkingLevel ?? options.thinking,
+    resumeInterrupted: asked.resume === "auto" || options.resumeInterrupted,
     apiKey: apiKey ?? (isOtherProvider ? undefined : options.apiKey),
     // The flag is for the folder of the start.
     approve: approve ?? (isStart ? options.approve : undefined),

@@ -43,7 +43,7 @@ export function serveLines(
   if (clientTimeoutMs !== undefined) {
     const watch = new ClientWatch(clientTimeoutMs, () => {
       logger.warn(`The client has sent nothing for ${clientTimeoutMs} ms; the host ends`);
-      void shutdown.begin(0);
+      shutdown.clientDied();
     });
     input.on("data", () => watch.heard());
   }
@@ -52,11 +52,11 @@ export function serveLines(
     void lines
       .idle()
       .then(begun)
-      .then(() => shutdown.begin(0));
+      .then(() => shutdown.clientLeft());
   });
-  input.on("error", () => void shutdown.begin(0));
+  input.on("error", () => shutdown.clientLeft());
   shutdown.owesAnswers = owesAnswers;
-  output.onClosed(() => void shutdown.begin(0));
+  output.onClosed(() => shutdown.clientLeft());
   shutdown.onShutdown(async () => {
     writer.stopWaiting();
     await close();

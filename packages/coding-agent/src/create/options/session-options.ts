@@ -10,11 +10,12 @@ import type {
   WorkspaceChoice,
 } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
 import type { SessionStore } from "@tau-agent/sessions";
 import type { SessionStart } from "@tau-agent/sessions/log";
 import type { SandboxChange, ServingClients, SettingsStore } from "@tau-agent/system";
 import type { RewindOptions } from "@tau-agent/worktrees";
+import type { FolderTurns } from "../../durability/folder-turns.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { PromptResourcesOptions } from "../../resources/read-resources.ts";
 import type { TaskOptions } from "../../subagents/session-tasks.ts";
@@ -132,6 +133,15 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly extensions?: ExtensionOptions | undefined;
   /** The sandbox of commands and file tools, instead of that in the user's settings. */
   readonly sandbox?: SandboxChange | undefined;
+  /**
+   * What survives the death of this process: the conversation (`log`), or also what tools do, each of it
+   * once (`effects`); as the setting says by default.
+   */
+  readonly durability?: "log" | "effects" | undefined;
+  /** Whether an unfinished prompt of an earlier host goes on when the session is opened. */
+  readonly resume?: "auto" | undefined;
+  /** Sessions with the same one run changing calls of a folder one after the other, with `effects`. */
+  readonly folderTurns?: FolderTurns | undefined;
   /** Files that no tool opens and nothing in the sandbox reads, such as the token of a server that embeds the session. */
   readonly secretFiles?: readonly string[] | undefined;
   /**
@@ -195,6 +205,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
 /** The options as a session is made from them. */
 export type SessionSetup = Omit<CreateAgentSessionOptions, "session" | "credentials"> & {
   readonly session?: SessionStart | undefined;
+  /** Subagents change things for the session that they work for. */
+  readonly durableOwner?: (() => WorkspaceOwner) | undefined;
   /** Subagents in this process share those of their caller. */
   readonly credentials?: GetCredentials | KeptCredentials | undefined;
 };

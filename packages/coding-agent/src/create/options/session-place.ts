@@ -58,8 +58,21 @@ function fileHome(options: SessionSetup, places: Places, settings: SettingsStore
   return new FileHome(places, {
     directoryOf: (cwd) => sessionDirectory(options, { ...places, cwd }, settings),
     root: join(places.agentDirectory, "sessions"),
-    fsync: settings.get("session.fsync"),
+    fsync: isDurable(options, settings) ? "entry" : settings.get("session.fsync"),
   });
+}
+
+/**
+ * Whether effects survive the host (decision 63).
+ *
+ * @throws {SessionError} `invalid_option`: the log would not
+ */
+export function isDurable({ durability }: SessionSetup, settings: SettingsStore): boolean {
+  if ((durability ?? settings.get("durability")) !== "effects") return false;
+  const fsync = settings.get("session.fsync");
+  if (!settings.has("session.fsync") || fsync === "entry") return true;
+  const reason = `durability effects needs entry, not ${fsync}`;
+  throw new SessionError("invalid_option", { option: "session.fsync", reason });
 }
 
 function storeOf(

@@ -21,7 +21,7 @@ import { resolveScope } from "../options/choose-model.ts";
 import { type Places, resolvePlaces } from "../options/places.ts";
 import { refuseBrokenFiles } from "../options/refuse-mistakes.ts";
 import type { SessionSetup } from "../options/session-options.ts";
-import { sessionPlace } from "../options/session-place.ts";
+import { isDurable, sessionPlace } from "../options/session-place.ts";
 import { WorkingFolder } from "../options/working-folder.ts";
 import { type GatedFiles, lookForGated, type TrustPlace } from "../trust/gated-files.ts";
 import {
@@ -94,7 +94,8 @@ async function openThere(
   diagnostics.push(...permissions.diagnostics);
   const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
   const { cwd, workspaceId } = places;
-  const openOptions = { cwd, workspaceId, keepsQuestions };
+  const keepsCalls = isDurable(options, settings) && (options.taskDepth ?? 0) === 0;
+  const openOptions = { cwd, workspaceId, keepsQuestions, keepsCalls };
   const { home, closeStore } = await sessionPlace(options, places, settings);
   const [loaded, scope] = await Promise.all([
     openSession(stored?.session ?? options.session, home, openOptions),

@@ -19,12 +19,18 @@ import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
 import { localWorkspace } from "../../tools/common/local-place.ts";
 import type { SessionSetup } from "../options/session-options.ts";
+import type { Durability } from "./durability.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import { createWebAccess } from "./web-access.ts";
 
+interface EnvironmentParts {
+  readonly telemetry: SessionTelemetry | undefined;
+  readonly durability: Durability | undefined;
+}
+
 export function createToolEnvironment(
   draft: SessionDraft,
-  telemetry: SessionTelemetry | undefined,
+  { telemetry, durability }: EnvironmentParts,
 ): ToolEnvironment {
   const { options, places, settings, workingFolder, permissions } = draft.surroundings;
   const { environment, processes, workspace, disk, policy } = draft.surroundings;
@@ -95,6 +101,7 @@ export function createToolEnvironment(
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     createOutputMask: () => (settings.get("tools.maskKeys") ? createOutputMask(keys) : undefined),
     ...acting,
+    ...durability?.own(acting),
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => draft.session.models.model?.input.includes("image") ?? true,
     modelReadsDocuments: () => {

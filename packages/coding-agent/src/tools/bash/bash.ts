@@ -76,7 +76,9 @@ async function startJob(
   const jobs = jobsOf(environment);
   const timeoutMs = timeoutOf(timeout);
   try {
-    const jobId = await jobs.start({ command, timeoutMs, notify, detached, traceparent });
+    const commandId = environment.kept?.commandId();
+    const request = { command, timeoutMs, notify, detached, traceparent, commandId };
+    const jobId = await jobs.start(request);
     const text = `Started in the background as ${jobId}.${toolsText(jobs.offerTools())}`;
     return { content: [{ type: "text", text }], details: { jobId } };
   } catch (error) {

@@ -3,7 +3,7 @@ import type { SessionJobs } from "../../jobs/session-jobs.ts";
 import type { BuiltinEnvironment } from "./tool-row.ts";
 
 /** What a tool knows of jobs. */
-export type JobEnvironment = Pick<BuiltinEnvironment, "jobs">;
+export type JobEnvironment = Pick<BuiltinEnvironment, "jobs" | "kept">;
 
 /** The session's background jobs; an extension's own bash tool has none. */
 export function jobsOf({ jobs }: JobEnvironment): SessionJobs {

@@ -99,6 +99,10 @@ export class SessionFile {
     });
   }
 
+  get epoch(): number {
+    return this.#lease.epoch;
+  }
+
   /**
    * Appends whole lines, each ending in a line feed.
    *

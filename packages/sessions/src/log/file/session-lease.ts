@@ -3,6 +3,7 @@ import {
   existsSync,
   openSync,
   readFileSync,
+  renameSync,
   statSync,
   unlinkSync,
   utimesSync,
@@ -26,6 +27,10 @@ interface LeaseOwner {
   readonly token: string;
   /** When the process started, where the system tells: its number may be another's later. */
   readonly start?: string | undefined;
+  /** How often the session was taken; kept in the file of a lease that was given back, once it was used. */
+  readonly epoch?: number;
+  /** Nobody holds it. */
+  readonly isReleased?: boolean;
 }
 
 /** The right to write one session file, held in a file next to it. */
@@ -33,6 +38,8 @@ export class SessionLease {
   readonly #path: string;
   readonly #token = randomUuid();
   #heartbeat: NodeJS.Timeout | undefined;
+  #epoch = 1;
+  #isCounted = false;
 
   /**
    * Takes the lease of `sessionPath`.
@@ -46,6 +53,12 @@ export class SessionLease {
     this.#heartbeat.unref();
   }
 
+  /** Rises with each host that takes the session, for good once it was asked for. */
+  get epoch(): number {
+    this.#isCounted = true;
+    return this.#epoch;
+  }
+
   static isHeld(sessionPath: string): boolean {
     const path = `${sessionPath}.lock`;
     return existsSync(path) && isAlive(readOwner(path), path);
@@ -55,16 +68,20 @@ export class SessionLease {
     if (this.#heartbeat === undefined) return;
     clearInterval(this.#heartbeat);
     this.#heartbeat = undefined;
-    if (readOwner(this.#path)?.token === this.#token) remove(this.#path);
+    const owner = readOwner(this.#path);
+    if (owner?.token !== this.#token) return;
+    if (this.#isCounted) writeReleased(this.#path, { ...owner, isReleased: true });
+    else remove(this.#path);
   }
 
   #take(sessionPath: string): void {
     const { pid } = process;
     const start = processStart(pid);
-    const owner: LeaseOwner = { pid, host: hostname(), token: this.#token, start };
+    const own = { pid, host: hostname(), token: this.#token, start };
     // Twice: the second time after a dead owner's lease was removed.
     for (const isLastTry of [false, true]) {
       try {
+        const owner: LeaseOwner = { ...own, epoch: this.#epoch };
         writeNew(this.#path, JSON.stringify(owner));
         return;
       } catch (error) {
@@ -76,6 +93,7 @@ export class SessionLease {
             owner: String(holder?.pid ?? "unknown"),
           });
         }
+        this.#epoch = (holder?.epoch ?? 0) + 1;
         remove(this.#path);
       }
     }
@@ -104,6 +122,16 @@ function writeNew(path: string, text: string): void {
   }
 }
 
+/** In one step: a lease that cannot be read counts as one that is being written. */
+function writeReleased(path: string, owner: LeaseOwner): void {
+  try {
+    writeFileSync(`${path}.new`, JSON.stringify(owner), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  } catch {
+    remove(path);
+  }
+}
+
 function readOwner(path: string): LeaseOwner | undefined {
   const value = parseObject(attempt(() => readFileSync(path, "utf8")) ?? "");
   return value && "pid" in value && "token" in value ? (value as unknown as LeaseOwner) : undefined;
@@ -112,6 +140,7 @@ function readOwner(path: string): LeaseOwner | undefined {
 function isAlive(owner: LeaseOwner | undefined, path: string): boolean {
   const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   if (owner === undefined) return Math.abs(ageMs) < WRITING_MS;
+  if (owner.isReleased) return false;
   if (owner.host !== hostname()) return ageMs <= STALE_MS && ageMs >= -MAX_AHEAD_MS;
   // Here the process itself can be looked for: one that slept, or was stopped, is still the owner.
   try {

@@ -64,6 +64,11 @@ export class StoreJournal {
     return this.#acknowledged;
   }
 
+  /** The number of its lease; undefined before the first write. */
+  get token(): number | undefined {
+    return this.#lease?.token;
+  }
+
   /** Whether writes are refused until {@link recover}. */
   get hasFailed(): boolean {
     return this.#ended?.code === "session_write_failed";

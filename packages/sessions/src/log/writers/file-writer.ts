@@ -1,9 +1,9 @@
-import { existsSync, openSync } from "node:fs";
+import { existsSync, openSync, realpathSync } from "node:fs";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { encodeLine, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { LineReader } from "../file/line-reader.ts";
 import { opening, SessionFile } from "../file/session-file.ts";
-import type { LogWriter } from "./log-writer.ts";
+import type { LogWriter, Ownership } from "./log-writer.ts";
 
 /** When to flush the file to disk, to survive power cuts. */
 export type FsyncMode = "none" | "turn" | "entry";
@@ -24,6 +24,10 @@ export class FileWriter implements LogWriter {
 
   get reference(): string {
     return this.path;
+  }
+
+  get ownership(): Ownership | undefined {
+    return this.#file && { key: realpathSync(this.path), epoch: this.#file.epoch };
   }
 
   get isBegun(): boolean {

@@ -12,6 +12,8 @@ export interface LogWriter {
   readonly path: string | undefined;
   /** How other sessions refer to this one: its path, or its id in a store. */
   readonly reference: string | undefined;
+  /** What names the session to places where its host changes something, and how often it was taken. */
+  readonly ownership: Ownership | undefined;
   /** The header is written, so entries can follow. */
   readonly isBegun: boolean;
   /** Present where subagents and files of the session are kept with its entries. */
@@ -60,6 +62,12 @@ export interface LogWriter {
   recover(): Promise<readonly SessionEntry[] | undefined> | undefined;
 
   close(): void | Promise<void>;
+}
+
+export interface Ownership {
+  /** The same for each host of the session, and for no other session. */
+  readonly key: string;
+  readonly epoch: number;
 }
 
 /** Keeps what belongs to a session besides its entries. */

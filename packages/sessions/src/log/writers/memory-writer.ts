@@ -4,6 +4,7 @@ import type { LogWriter } from "./log-writer.ts";
 export const memoryWriter: LogWriter = {
   path: undefined,
   reference: undefined,
+  ownership: undefined,
   isBegun: true,
   begin: () => undefined,
   append: () => true,

@@ -5,7 +5,7 @@ import type { SessionPart } from "../store/session-part.ts";
 import { referenceOf, type StoreAccess } from "../store/store-access.ts";
 import type { StoreJournal } from "../store/store-journal.ts";
 import { StoredPart } from "../store/stored-part.ts";
-import type { LogOwner, LogParts, LogWriter } from "./log-writer.ts";
+import type { LogOwner, LogParts, LogWriter, Ownership } from "./log-writer.ts";
 
 /**
  * Writes a session into a store. Entries are in memory at once, so that the next one can follow them,
@@ -34,6 +34,11 @@ export class StoreWriter implements LogWriter, LogParts {
 
   get reference(): string {
     return referenceOf(this.#journal.key);
+  }
+
+  get ownership(): Ownership | undefined {
+    const { token, key } = this.#journal;
+    return token === undefined ? undefined : { key: JSON.stringify(key), epoch: token };
   }
 
   get isBegun(): boolean {

@@ -1,0 +1,9 @@
+import type { CreateAgentSessionOptions, SettingsStore } from "@tau-agent/coding-agent";
+
+/** Whether what a session does outlives its host. */
+export function survives(
+  { durability }: Pick<CreateAgentSessionOptions, "durability">,
+  settings: Pick<SettingsStore, "get">,
+): boolean {
+  return (durability ?? settings.get("durability")) === "effects";
+}

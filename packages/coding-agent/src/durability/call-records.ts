@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
+
+/** A file as it was before a call wrote it. */
+export interface RecordedFile {
+  readonly path: string;
+  /** Whether it was there; then its bytes are in a file of the record. */
+  readonly existed: boolean;
+  readonly mode?: number | undefined;
+  /** The topmost folder that was made for it. */
+  readonly madeFolder?: string | undefined;
+  /** SHA-256 of what the call writes. */
+  readonly written: string;
+}
+
+/** What a call that changes something has to be taken back by. */
+export interface CallRecord {
+  readonly checkpointId: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly epoch: number;
+  /** Where the call's session is. */
+  readonly reference?: string | undefined;
+  readonly folder: string;
+  readonly commandId?: string | undefined;
+  /** The folder as it was. */
+  readonly snapshot?: string | undefined;
+  readonly files: readonly RecordedFile[];
+}
+
+export function hashOf(bytes: Uint8Array | string): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+const namePattern = /^[0-9a-f]{16}$/;
+
+/** The records of calls that run, in the workspace; a file of the session gives no permission to restore anything. */
+export class CallRecords {
+  readonly #workspace: Workspace;
+  readonly #session: () => string;
+  #home: Promise<string> | undefined;
+
+  constructor(workspace: Workspace, session: () => string) {
+    this.#workspace = workspace;
+    this.#session = session;
+  }
+
+  async write(record: CallRecord): Promise<void> {
+    const path = await this.#path(record.checkpointId);
+    await this.#workspace.write(path, Buffer.from(JSON.stringify(record)), { mode: 0o600 });
+  }
+
+  /** The content that a file had. */
+  async writeContent(
+    { checkpointId }: CallRecord,
+    index: number,
+    bytes: Uint8Array,
+  ): Promise<void> {
+    const path = `${await this.#path(checkpointId)}.${index}`;
+    await this.#workspace.write(path, bytes, { mode: 0o600 });
+  }
+
+  async readContent({ checkpointId }: CallRecord, index: number): Promise<Uint8Array> {
+    return this.#workspace.read(`${await this.#path(checkpointId)}.${index}`);
+  }
+
+  async read(checkpointId: string): Promise<CallRecord | undefined> {
+    if (!namePattern.test(checkpointId)) return undefined;
+    const bytes = await unlessMissing(this.#workspace.read(await this.#path(checkpointId)));
+    return bytes && recordOf(bytes);
+  }
+
+  /** When a record was last touched: about when its host died. */
+  async touchedAt(checkpointId: string): Promise<number | undefined> {
+    return (await this.#workspace.stat(await this.#path(checkpointId)))?.modifiedAt;
+  }
+
+  async list(): Promise<readonly CallRecord[]> {
+    const entries = (await unlessMissing(this.#workspace.list(await this.#folder()))) ?? [];
+    const names = entries.map(({ name }) => name).filter((name) => namePattern.test(name));
+    const records = await Promise.all(names.map((name) => this.read(name)));
+    return records.filter((record) => record !== undefined);
+  }
+
+  async remove({ checkpointId, files }: CallRecord): Promise<void> {
+    const path = await this.#path(checkpointId);
+    await unlessMissing(this.#workspace.remove(path));
+    for (const index of files.keys())
+      await unlessMissing(this.#workspace.remove(`${path}.${index}`));
+  }
+
+  async #path(checkpointId: string): Promise<string> {
+    return `${await this.#folder()}/${checkpointId}`;
+  }
+
+  async #folder(): Promise<string> {
+    this.#home ??= this.#workspace.describe().then(({ homeDirectory }) => homeDirectory);
+    return `${await this.#home}/.cache/tau/calls/${this.#session()}`;
+  }
+}
+
+/** Undefined when nothing is there. */
+export async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isWorkspaceError(error, "not_found", "not_a_directory")) return undefined;
+    throw error;
+  }
+}
+
+function recordOf(bytes: Uint8Array): CallRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString());
+    return isJsonObject(value) && Array.isArray(value.files)
+      ? (value as unknown as CallRecord)
+      : undefined;
+  } catch {
+    // Its host died while it wrote it where that takes more than one step: then the call changed nothing.
+    return undefined;
+  }
+}

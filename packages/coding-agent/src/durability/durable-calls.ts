@@ -1,0 +1,325 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
+import type { SessionLog } from "@tau-agent/sessions/log";
+import { randomHex } from "@tau-agent/system";
+import type { CallContext, CallContexts } from "./call-context.ts";
+import { type CallRecord, CallRecords, hashOf, unlessMissing } from "./call-records.ts";
+import type { FolderRecorder } from "./folder-recorder.ts";
+import type { FolderTurns } from "./folder-turns.ts";
+import { interruptedResult } from "./interrupted-result.ts";
+import { KeptCommand } from "./kept-command.ts";
+import { restoreCall } from "./restore-call.ts";
+import { type StartedCall, startedCalls, TOOL_STARTED } from "./started-calls.ts";
+
+export interface DurableCallsOptions {
+  /** Where tools act; its changes carry the owner, outside of any call. */
+  readonly workspace: Workspace;
+  readonly contexts: CallContexts;
+  readonly owner: () => WorkspaceOwner;
+  /** Whether the session is not a subagent's. */
+  readonly isRoot: boolean;
+  readonly folder: () => string;
+  readonly log: () => SessionLog;
+  readonly findTool: (name: string) => AgentTool | undefined;
+  readonly isBuiltIn: (tool: AgentTool) => boolean;
+  readonly recorder: FolderRecorder | undefined;
+  readonly turns: FolderTurns;
+  readonly keepMs: number;
+  readonly onWait: (call: ToolCall) => void;
+  readonly jobs: {
+    /** The job that a call of `bash` has started with this command. */
+    startedAs(commandId: string): Promise<string | undefined>;
+    /** The commands of jobs that go on. */
+    keptCommands(): Promise<readonly string[]>;
+    /** Goes on with them. */
+    adoptAll(): Promise<void>;
+  };
+}
+
+/** Built-in tools that change nothing in the workspace; they are run again. */
+const harmless: ReadonlySet<string> = new Set(["todo_write", "job_kill", "call_tool"]);
+const fileTools: ReadonlySet<string> = new Set(["edit", "write"]);
+const beatMs = 1_000;
+
+/**
+ * Sees each changing call of a session to one effect (decision 63): its start is in the log before it begins,
+ * and what is needed to take it back in the workspace.
+ */
+export class DurableCalls {
+  readonly #options: DurableCallsOptions;
+  readonly #records: CallRecords;
+  readonly #running = new Map<string, CallRecord>();
+  /** Calls that an earlier host has started. They never start again. */
+  #started: ReadonlyMap<string, StartedCall> = new Map();
+  #opened: Promise<void> = Promise.resolve();
+  #touched = false;
+
+  constructor(options: DurableCallsOptions) {
+    this.#options = options;
+    this.#records = new CallRecords(options.workspace, () => options.owner().session);
+  }
+
+  /** Takes a session over from the host that had it before; calls wait until that is done. */
+  openLog(log: SessionLog): Promise<void> {
+    this.#started = startedCalls(log);
+    this.#running.clear();
+    if (!this.#options.isRoot || log.tree.length === 0) return Promise.resolve();
+    this.#opened = this.#takeOver();
+    this.#opened.catch(() => {});
+    return this.#opened;
+  }
+
+  /** Whether an earlier host has started a call, so that it is not decided again, and never starts again. */
+  hasStarted({ id }: Pick<ToolCall, "id">): boolean {
+    return this.#started.has(id);
+  }
+
+  /** Runs a call, or goes on with one of an earlier host. */
+  async run(
+    call: ToolCall,
+    execute: () => Promise<ToolResult>,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    await this.#opened;
+    const { turns, folder, contexts, findTool, onWait } = this.#options;
+    const inTurn = (work: () => Promise<ToolResult>) =>
+      turns.run(folder(), { signal, onWait: () => onWait(call) }, work);
+    const started = this.#started.get(call.id);
+    if (started !== undefined) return inTurn(() => this.#goOn(call, started, execute));
+    const tool = findTool(call.name);
+    if (tool === undefined || harmless.has(call.name) || (await onlyReads(tool, call))) {
+      return execute();
+    }
+    if (call.name === "task") {
+      await this.#noteStart(call, {});
+      return contexts.run({}, execute);
+    }
+    return inTurn(() => this.#begin(call, tool, execute));
+  }
+
+  /** The result of a call is stored: it will never be taken back. */
+  noteResult(toolCallId: string): void {
+    const record = this.#running.get(toolCallId);
+    if (record === undefined) return;
+    this.#running.delete(toolCallId);
+    void this.#forget(record).catch(() => {});
+  }
+
+  /** Ends a call that nobody goes on with, and says what is left of it. */
+  async interrupt(call: ToolCall): Promise<ToolResult> {
+    await this.#opened;
+    const started = this.#started.get(call.id);
+    if (started === undefined) {
+      return interruptedResult({ files: undefined, ranCommand: false, hasStarted: false });
+    }
+    const { folder, turns } = this.#options;
+    const { signal } = new AbortController();
+    return turns.run(folder(), { signal, onWait: () => {} }, () => this.#interrupt(call, started));
+  }
+
+  /** The host ends in order: its commands end with it. */
+  async close(): Promise<void> {
+    const { workspace, owner, isRoot } = this.#options;
+    if (!isRoot || !this.#touched) return;
+    const { session, epoch } = owner();
+    await workspace.durable?.endCommands({ session, beforeEpoch: epoch + 1 }).catch(() => {});
+  }
+
+  async #begin(
+    call: ToolCall,
+    tool: AgentTool,
+    execute: () => Promise<ToolResult>,
+  ): Promise<ToolResult> {
+    const { contexts, isBuiltIn, recorder, owner, log } = this.#options;
+    const isBash = call.name === "bash" && isBuiltIn(tool);
+    const commandId = isBash ? randomHex(8) : undefined;
+    const folder = this.#options.folder();
+    const snapshot = isBash ? await recorder?.take(folder) : undefined;
+    const { reference } = log();
+    const record: CallRecord = {
+      ...{ checkpointId: randomHex(8), toolCallId: call.id, toolName: call.name },
+      ...{ epoch: owner().epoch, reference, folder, commandId, snapshot, files: [] },
+    };
+    const isRecorded = snapshot !== undefined || fileTools.has(call.name);
+    // What is recorded of files comes with the first that is written.
+    if (isBash) await this.#records.write(record);
+    this.#running.set(call.id, record);
+    const { checkpointId } = record;
+    await this.#noteStart(call, { commandId, ...(isRecorded ? { checkpointId } : {}) });
+    const context: CallContext = {
+      commandId,
+      beforeWrite: isBash ? undefined : (path, bytes) => this.#recordFile(call.id, path, bytes),
+    };
+    const beat =
+      isBash && setInterval(() => void this.#records.write(record).catch(() => {}), beatMs);
+    try {
+      return await contexts.run(context, execute);
+    } finally {
+      if (beat) clearInterval(beat);
+    }
+  }
+
+  async #noteStart(call: ToolCall, more: Partial<StartedCall>): Promise<void> {
+    this.#touched = true;
+    const log = this.#options.log();
+    const { epoch } = this.#options.owner();
+    const data = { toolCallId: call.id, epoch, ...more };
+    log.append({ type: "custom", customType: TOOL_STARTED, data });
+    await log.stored();
+  }
+
+  async #recordFile(toolCallId: string, path: string, bytes: Uint8Array): Promise<void> {
+    const record = this.#running.get(toolCallId);
+    if (record === undefined) return;
+    const { workspace } = this.#options;
+    const found = await workspace.stat(path);
+    const before = found === undefined ? undefined : await unlessMissing(workspace.read(path));
+    const index = record.files.length;
+    if (before !== undefined) await this.#records.writeContent(record, index, before);
+    const file = {
+      ...{ path, existed: before !== undefined, mode: found?.mode, written: hashOf(bytes) },
+      madeFolder: before === undefined ? await firstMissing(path, workspace) : undefined,
+    };
+    const next = { ...record, files: [...record.files, file] };
+    await this.#records.write(next);
+    this.#running.set(toolCallId, next);
+  }
+
+  /** Goes on with the command of a call, or takes the call back. */
+  async #goOn(
+    call: ToolCall,
+    started: StartedCall,
+    execute: () => Promise<ToolResult>,
+  ): Promise<ToolResult> {
+    const { contexts, findTool, isBuiltIn, jobs } = this.#options;
+    const tool = findTool(call.name);
+    const { commandId } = started;
+    if (commandId !== undefined && call.name === "bash" && tool !== undefined && isBuiltIn(tool)) {
+      if (call.arguments.background === true) {
+        const jobId = await jobs.startedAs(commandId);
+        if (jobId !== undefined) return jobResult(jobId);
+      } else if (!(await this.#command(commandId).isUnclaimed())) {
+        const context: CallContext = { adopts: commandId };
+        const going = contexts.run(context, execute);
+        const ended = await going.then(
+          (result) => ({ result }),
+          (error: unknown) => ({ error }),
+        );
+        // The tool may have failed before it came to its command.
+        if (context.isMissing === false) {
+          if ("error" in ended) throw ended.error;
+          return ended.result;
+        }
+      }
+    }
+    return this.#interrupt(call, started);
+  }
+
+  async #interrupt(call: ToolCall, started: StartedCall): Promise<ToolResult> {
+    const { checkpointId, commandId } = started;
+    const endedAt = commandId === undefined ? undefined : await this.#command(commandId).end();
+    const record = checkpointId === undefined ? undefined : await this.#records.read(checkpointId);
+    // A file of the session gives no permission to restore another call.
+    const own = record?.toolCallId === call.id ? record : undefined;
+    const files =
+      own === undefined
+        ? checkpointId === undefined
+          ? undefined
+          : { restored: [], left: [], notCovered: [] }
+        : await this.#restore(own, endedAt);
+    if (own !== undefined) this.#running.set(call.id, own);
+    return interruptedResult({ files, ranCommand: call.name === "bash", hasStarted: true });
+  }
+
+  async #restore(record: CallRecord, endedAt: number | undefined) {
+    const { workspace, recorder } = this.#options;
+    const touchedAt = await this.#records.touchedAt(record.checkpointId);
+    const died = touchedAt === undefined ? Number.POSITIVE_INFINITY : touchedAt + 2 * beatMs;
+    const restoreFolder =
+      recorder && ((...of: Parameters<FolderRecorder["restore"]>) => recorder.restore(...of));
+    return restoreCall(
+      record,
+      { workspace, records: this.#records, restoreFolder },
+      endedAt ?? died,
+    );
+  }
+
+  /** Claims the session, keeps the commands of its open calls, ends the others, and takes subagents' calls back. */
+  async #takeOver(): Promise<void> {
+    const { workspace, owner, log, jobs } = this.#options;
+    const open = [...this.#started.values()].flatMap(({ commandId }) => commandId ?? []);
+    for (const commandId of new Set([...open, ...(await jobs.keptCommands())])) {
+      await this.#command(commandId).hold();
+    }
+    const records = await this.#records.list();
+    const { reference } = log();
+    const nested = records.filter((record) => record.reference !== reference);
+    const ends = await Promise.all(
+      nested.map(({ commandId }) => commandId && this.#command(commandId).endedAt()),
+    );
+    const { session, epoch } = owner();
+    this.#touched = true;
+    await workspace.durable?.endCommands({ session, beforeEpoch: epoch });
+    for (const [index, record] of nested.entries()) {
+      // Its folder may have been a tree that is gone.
+      const restoring = (await isAnswered(record))
+        ? undefined
+        : this.#restore(record, Number(ends[index]) || undefined);
+      await restoring?.catch(() => undefined);
+      await this.#records.remove(record);
+    }
+    void jobs.adoptAll().catch(() => undefined);
+    for (const record of records) {
+      if (!nested.includes(record) && !this.#started.has(record.toolCallId))
+        await this.#forget(record);
+    }
+  }
+
+  #command(commandId: string): KeptCommand {
+    const { workspace, owner, keepMs } = this.#options;
+    return new KeptCommand(commandId, { workspace, owner, keepMs });
+  }
+
+  async #forget(record: CallRecord): Promise<void> {
+    await this.#records.remove(record);
+    if (record.commandId !== undefined) await this.#command(record.commandId).forget();
+  }
+}
+
+function jobResult(jobId: string): ToolResult {
+  const text = `Started in the background as ${jobId}.`;
+  return { content: [{ type: "text", text }], details: { jobId } };
+}
+
+async function onlyReads(tool: AgentTool, call: ToolCall): Promise<boolean> {
+  if (tool.isReadOnly === true) return true;
+  try {
+    return (await tool.isReadOnlyCall?.(call.arguments)) ?? false;
+  } catch {
+    // With arguments that it cannot judge, the tool may write.
+    return false;
+  }
+}
+
+/** The topmost folder on the way to a file that is not there yet. */
+async function firstMissing(path: string, workspace: Workspace): Promise<string | undefined> {
+  let missing: string | undefined;
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+    const folder = path.slice(0, at);
+    if ((await workspace.stat(folder)) !== undefined) break;
+    missing = folder;
+  }
+  return missing;
+}
+
+/** Whether a subagent's file has the result of a call; what no file here says is taken back. */
+async function isAnswered({ reference, toolCallId }: CallRecord): Promise<boolean> {
+  if (reference === undefined) return false;
+  const { readFile } = await import("node:fs/promises");
+  const text = await readFile(reference, "utf8").catch(() => "");
+  return text.split("\n").some((line) => {
+    return line.includes('"toolResult"') && line.includes(JSON.stringify(toolCallId));
+  });
+}

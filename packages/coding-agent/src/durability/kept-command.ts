@@ -1,0 +1,91 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import {
+  isWorkspaceError,
+  type Workspace,
+  type WorkspaceOwner,
+  type WorkspaceProcess,
+} from "@tau-agent/rpc-protocol/workspace";
+import { unlessMissing } from "./call-records.ts";
+
+export interface KeptCommandOptions {
+  readonly workspace: Workspace;
+  readonly owner: () => WorkspaceOwner;
+  readonly keepMs: number;
+}
+
+/** The command of a call, which an earlier host has started. */
+export class KeptCommand {
+  readonly #id: string;
+  readonly #options: KeptCommandOptions;
+
+  constructor(id: string, options: KeptCommandOptions) {
+    this.#id = id;
+    this.#options = options;
+  }
+
+  /** Makes it this host's, so that it goes on until somebody says what becomes of it. */
+  async hold(): Promise<void> {
+    await this.#adopt();
+  }
+
+  /** Ends it; returns when it ended, undefined if it never ran or nobody knows. */
+  async end(): Promise<number | undefined> {
+    const over = await this.endedAt();
+    if (over !== undefined) return over;
+    const process = await this.#adopt();
+    if (process === undefined) return undefined;
+    await process.kill("SIGKILL");
+    await process.done.catch(() => undefined);
+    return Date.now();
+  }
+
+  /** When it ended, in ms since the epoch. */
+  async endedAt(): Promise<number | undefined> {
+    const { endedAt } = await this.#outcome();
+    return typeof endedAt === "number" ? endedAt : undefined;
+  }
+
+  /** Whether it was ended because no host took it over in time. */
+  async isUnclaimed(): Promise<boolean> {
+    return (await this.#outcome()).unclaimed === true;
+  }
+
+  /** Removes its output, once the result of the call is stored. */
+  async forget(): Promise<void> {
+    const { workspace } = this.#options;
+    const folder = await this.#folder();
+    if (folder !== undefined) await unlessMissing(workspace.remove(folder, { recursive: true }));
+  }
+
+  async #adopt(): Promise<WorkspaceProcess | undefined> {
+    const { workspace, owner, keepMs } = this.#options;
+    const options = { ...owner(), commandId: this.#id, fromOffset: 0, keepMs, onOutput: () => {} };
+    try {
+      return await workspace.durable?.adopt(options);
+    } catch (error) {
+      if (isWorkspaceError(error, "not_found")) return undefined;
+      throw error;
+    }
+  }
+
+  async #outcome(): Promise<Readonly<Record<string, unknown>>> {
+    const folder = await this.#folder();
+    if (folder === undefined) return {};
+    const bytes = await unlessMissing(this.#options.workspace.read(`${folder}/outcome.json`));
+    try {
+      const value: unknown = JSON.parse(Buffer.from(bytes ?? []).toString());
+      return isJsonObject(value) ? value : {};
+    } catch {
+      return {};
+    }
+  }
+
+  /** Where its files are, on this machine; elsewhere they are the workspace's business. */
+  async #folder(): Promise<string | undefined> {
+    const { workspace, owner } = this.#options;
+    if (workspace.id !== "local") return undefined;
+    const { temporaryDirectory } = await workspace.describe();
+    const { durablePath } = await import("@tau-agent/system/durability");
+    return `${durablePath(temporaryDirectory, owner().session)}/commands/${this.#id}`;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import type { RestoredFiles } from "@tau-agent/worktrees";
+import { type CallRecord, type CallRecords, hashOf, unlessMissing } from "./call-records.ts";
+
+export interface RestoreParts {
+  readonly workspace: Workspace;
+  readonly records: CallRecords;
+  /** Takes back what a command changed in the folder; undefined where it is not recorded. */
+  readonly restoreFolder?:
+    | ((folder: string, snapshot: string, endedAt: number) => Promise<RestoredFiles>)
+    | undefined;
+}
+
+/** Takes back what an interrupted call did, where nobody has changed it since. */
+export async function restoreCall(
+  record: CallRecord,
+  { workspace, records, restoreFolder }: RestoreParts,
+  endedAt: number,
+): Promise<RestoredFiles> {
+  const restored: string[] = [];
+  const left: string[] = [];
+  const notCovered: string[] = [];
+  for (const [index, file] of [...record.files.entries()].reverse()) {
+    const state = await restoreFile(record, index, { workspace, records });
+    if (state === "restored") restored.push(file.path);
+    if (state === "left") left.push(file.path);
+  }
+  if (record.snapshot !== undefined && restoreFolder !== undefined) {
+    const files = await restoreFolder(record.folder, record.snapshot, endedAt);
+    restored.push(...files.restored);
+    left.push(...files.left);
+    notCovered.push(...files.notCovered);
+  }
+  return { restored, left, notCovered };
+}
+
+async function restoreFile(
+  record: CallRecord,
+  index: number,
+  { workspace, records }: RestoreParts,
+): Promise<"restored" | "left" | "same"> {
+  const file = record.files[index];
+  if (file === undefined) return "same";
+  const { path, existed, mode } = file;
+  await removeTemporary(path, workspace);
+  const [before, now] = await Promise.all([
+    existed ? records.readContent(record, index) : undefined,
+    unlessMissing(workspace.read(path)),
+  ]);
+  if (now === undefined && before === undefined) {
+    await removeFolders(path, file.madeFolder, workspace);
+    return "same";
+  }
+  if (now !== undefined && before !== undefined && hashOf(now) === hashOf(before)) return "same";
+  if (now === undefined || hashOf(now) !== file.written) return "left";
+  if (before === undefined) {
+    await workspace.remove(path);
+    await removeFolders(path, file.madeFolder, workspace);
+  } else await workspace.write(path, before, { mode });
+  return "restored";
+}
+
+/** What a host that died while it wrote has left beside the file. */
+async function removeTemporary(path: string, workspace: Workspace): Promise<void> {
+  const [folder, name] = parts(path);
+  const entries = (await unlessMissing(workspace.list(folder))) ?? [];
+  const prefix = `.${name.slice(0, 100)}.`;
+  for (const { name: other, kind } of entries) {
+    const isOurs =
+      other.startsWith(prefix) && /^[0-9a-f]{12}\.tmp$/.test(other.slice(prefix.length));
+    if (kind === "file" && isOurs) await unlessMissing(workspace.remove(`${folder}/${other}`));
+  }
+}
+
+async function removeFolders(
+  path: string,
+  topmost: string | undefined,
+  workspace: Workspace,
+): Promise<void> {
+  if (topmost === undefined) return;
+  for (let [folder] = parts(path); folder.length >= topmost.length; [folder] = parts(folder)) {
+    // Somebody else may have put something there.
+    if ((await workspace.remove(folder).catch(() => false)) === false) return;
+  }
+}
+
+function parts(path: string): [folder: string, name: string] {
+  const at = path.lastIndexOf("/");
+  return [path.slice(0, Math.max(at, 1)), path.slice(at + 1)];
+}

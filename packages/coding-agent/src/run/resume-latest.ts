@@ -1,0 +1,24 @@
+import type { Conversation } from "@tau-agent/sessions/log";
+import { branchPrompts } from "./branch-prompts.ts";
+import type { ProblemReport } from "./problem-report.ts";
+import type { PromptIntake } from "./prompt-intake.ts";
+import { hasEnded } from "./unfinished-prompt.ts";
+
+interface Parts {
+  readonly conversation: Pick<Conversation, "log">;
+  readonly intake: PromptIntake;
+  readonly problems: Pick<ProblemReport, "add">;
+}
+
+/** Goes on with the prompt whose host died, once a client can listen; for `resume: "auto"`. */
+export function resumeLatest(
+  { conversation, intake, problems }: Parts,
+  ready: Promise<void> = new Promise((resolve) => setImmediate(resolve)),
+): void {
+  const { value: latest } = branchPrompts(conversation.log).next();
+  if (latest === undefined || hasEnded(latest.messages)) return;
+  const { promptId } = latest;
+  // Its text is there already.
+  const resumed = ready.then(() => intake.submit("resume", { promptId, resume: true }));
+  resumed.catch((error: unknown) => problems.add(error));
+}
