@@ -191,6 +191,7 @@ export const layers: readonly Layers[] = [
         "jobs",
         "ls",
         "read",
+        "ask-user",
         "read-entry",
         "todo-write",
         "tool-search",

@@ -134,6 +134,24 @@ it("fits a phone, and keeps the input in sight", async () => {
   expect(mine?.x).toBeGreaterThan(reply?.x ?? 360);
 });
 
+it("takes one of two answers and own words on a phone", async () => {
+  const page = await (await startChat()).open({ viewport: { width: 360, height: 640 } });
+  await page.getByLabel("Message").fill("Which folder?");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText("What may go?").waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await page.reload();
+  await page.getByLabel("Old builds").check();
+  await page.getByLabel("Own words").fill("but not those of today");
+  const box = await page.getByLabel("Old builds").locator("..").boundingBox();
+  expect(box?.height).toBeGreaterThanOrEqual(44);
+  await page.getByRole("button", { name: "Answer" }).click();
+  await page.getByText("As you say: What may go?").waitFor();
+  const answered = page.locator(".assistant", { hasText: "As you say" });
+  expect(await answered.textContent()).toContain("- Old builds\nbut not those of today");
+  expect(await page.locator(".question").count()).toBe(0);
+});
+
 it("has at most 300 lines", () => {
   const lines = ["web-chat.ts", "web-chat.html"].map((name) => {
     const code = readFileSync(fileURLToPath(new URL(name, import.meta.url)), "utf8");

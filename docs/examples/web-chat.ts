@@ -9,9 +9,9 @@ import { text as textOf } from "node:stream/consumers";
 import {
   type AgentMessage,
   type AgentSession,
-  type ApprovalRequest,
   type ApprovalResult,
   createAgentSession,
+  type QuestionResult,
   type SessionEvent,
 } from "@tau-agent/coding-agent";
 
@@ -65,7 +65,6 @@ class Chat {
   async #start(): Promise<AgentSession> {
     const session = await createAgentSession({
       cwd: process.cwd(),
-      // The user's conversation, if there is one.
       session: { kind: "id", id: this.#user },
       sessionDirectory: folder,
       // For a real model, use `environment: process.env, findLocalServers: true` instead of these two.
@@ -73,7 +72,9 @@ class Chat {
       model: `${import.meta.dirname}/web-chat.json`,
       // Without `timeoutMs: 0`, a question is denied after five minutes.
       permissions: { mode: "ask", timeoutMs: 0 },
-      approve: (request, { signal }) => this.#ask(request, signal),
+      approve: (request, { signal }) => this.#ask(request, signal, decisionOf),
+      answerQuestions: (request, { signal }) =>
+        this.#ask(request, signal, (answers) => ({ answers }) as QuestionResult),
     });
     session.subscribe((event) => this.#forward(event, session));
     return session;
@@ -98,15 +99,13 @@ class Chat {
     if (!response.closed) this.pages.add(response);
   }
 
-  #ask(request: ApprovalRequest, signal: AbortSignal) {
-    const shown = { type: "question", ...request };
-    return new Promise<ApprovalResult>((resolve) => {
+  #ask<T>(request: { id: string }, signal: AbortSignal, read: (choice: unknown) => T) {
+    const shown = { type: "questions" in request ? "questions" : "question", ...request };
+    return new Promise<T>((resolve) => {
       const answer = (choice: unknown): void => {
         if (!this.questions.delete(request.id)) return;
         this.#send({ type: "closed", id: request.id });
-        if (choice === "allow") resolve({ decision: "allow" });
-        else if (choice === "always") resolve({ decision: "allow", scope: "session" });
-        else resolve({ decision: "deny" });
+        resolve(read(choice));
       };
       this.questions.set(request.id, { shown, answer });
       signal.addEventListener("abort", () => answer("deny"));
@@ -135,6 +134,11 @@ class Chat {
   #send(message: Message): void {
     for (const response of this.pages) write(response, message);
   }
+}
+
+function decisionOf(choice: unknown): ApprovalResult {
+  if (choice === "allow") return { decision: "allow" };
+  return choice === "always" ? { decision: "allow", scope: "session" } : { decision: "deny" };
 }
 
 /** A message of the conversation as the events that showed it. */
@@ -171,9 +175,8 @@ function chatOf(request: IncomingMessage, response: ServerResponse): Chat {
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chat = chatOf(request, response);
   const { method, url } = request;
-  if (method === "GET" && url === "/events") return chat.show(response);
   response.setHeader("content-type", "text/html; charset=utf-8");
-  if (method === "GET") return void response.end(page);
+  if (method === "GET") return url === "/events" ? chat.show(response) : void response.end(page);
   const { text, id, choice } = JSON.parse(await textOf(request));
   if (url === "/prompt") void chat.prompt(String(text));
   else if (url === "/cancel") await chat.cancel();

@@ -65,6 +65,7 @@ export const sections: readonly Section[] = [
       "protocol",
       "protocol-reference",
       "host-requests",
+      "questions",
       "errors",
       "settings",
       "where",

@@ -15,6 +15,7 @@ from .commands import CommandMethods
 from .errors import ConnectionClosedError, FrameTooLargeError, RequestTimeoutError, RpcError
 from .events import EventStream
 from .host_requests import (
+    AnswerQuestions,
     Approve,
     Credentials,
     HostRequests,
@@ -74,6 +75,7 @@ class TauClient(CommandMethods):
         merge_ms: float | None = None,
         approve: Approve | None = None,
         raise_budget: RaiseBudget | None = None,
+        answer_questions: AnswerQuestions | None = None,
         credentials: Credentials | None = None,
         host_requests: Mapping[str, RequestHandler] | None = None,
         ui: UiHandler | None = None,
@@ -104,6 +106,8 @@ class TauClient(CommandMethods):
         `approve`: decides whether a tool may run. What it raises, and what is not a decision,
           denies. It is cancelled when the question ends in another way.
         `raise_budget`: decides whether a limit that is used up is raised, where the budget asks.
+        `answer_questions`: answers what the model asks with `ask_user`. Without it the questions are
+          shown by `ui.select` and `ui.input`; without those, the model has no such tool.
         `credentials`: gives the keys of providers, before the environment of the host and its
           auth.json. The host keeps what it returns in memory only.
         `host_requests`: handlers of further methods; the result is the answer.
@@ -131,6 +135,8 @@ class TauClient(CommandMethods):
             handlers["tool_approval"] = cast(RequestHandler, approve)
         if raise_budget is not None:
             handlers["budget"] = cast(RequestHandler, raise_budget)
+        if answer_questions is not None:
+            handlers["question"] = cast(RequestHandler, answer_questions)
         if credentials is not None:
             handlers["credential"] = credential_handler(credentials)
         self._requests = HostRequests(handlers, self._ui, self._write)
@@ -527,7 +533,7 @@ class TauClient(CommandMethods):
             "stream": self._stream,
             "mergeMs": self._merge_ms,
             "clientInfo": {"name": name, "version": version},
-            "capabilities": {"hostRequests": methods} if methods else None,
+            "capabilities": {"hostRequests": methods},
         }
 
     async def _initialize(self) -> None:
@@ -539,7 +545,7 @@ class TauClient(CommandMethods):
                 stream=self._stream,
                 merge_ms=self._merge_ms,
                 client_info={"name": name, "version": version},
-                capabilities={"hostRequests": methods} if methods else None,
+                capabilities={"hostRequests": methods},
                 timeout=self._start_timeout,
             )
         except RpcError:

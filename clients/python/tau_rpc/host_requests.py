@@ -10,8 +10,10 @@ from .protocol import (
     ApprovalParams,
     BudgetParams,
     CredentialParams,
+    ExtensionUiRequestInput,
     ExtensionUiRequestSelect,
     PermissionRule,
+    QuestionParams,
 )
 from .ui import UiHandler
 
@@ -38,6 +40,34 @@ class ApprovalRequest(ApprovalParams, _MaybeAsked):
 
 class BudgetRequest(BudgetParams, _MaybeAsked):
     """The question whether a limit that is used up is raised."""
+
+
+class QuestionRequest(QuestionParams, _MaybeAsked):
+    """What the model asks a person."""
+
+
+class _Answer(TypedDict):
+    labels: list[str]
+    """The labels that are chosen."""
+
+
+class Answer(_Answer, total=False):
+    """The answer to one question."""
+
+    text: str
+    """The person's own words, beside or instead of labels."""
+
+
+class Answers(TypedDict):
+    """One answer for each question, in their order."""
+
+    answers: list[Answer]
+
+
+class NoAnswer(TypedDict):
+    """The person does not answer."""
+
+    cancelled: Literal[True]
 
 
 class _Allow(TypedDict):
@@ -96,10 +126,12 @@ class GivenCredentials(TypedDict, total=False):
 
 Approve = Callable[[ApprovalRequest], Awaitable[Union[Allow, Deny]]]
 RaiseBudget = Callable[[BudgetRequest], Awaitable[Union[RaiseLimit, Stop]]]
+AnswerQuestions = Callable[[QuestionRequest], Awaitable[Union[Answers, NoAnswer]]]
 Credentials = Callable[[CredentialParams], Awaitable[Union[GivenCredentials, None]]]
 RequestHandler = Callable[[dict[str, Any]], Awaitable[Any]]
 
 _ONCE, _SESSION, _DENY, _STOP = "Allow once", "Allow for this session", "Deny", "Stop"
+_OTHER = "Other…"
 
 
 class HostRequests:
@@ -112,16 +144,18 @@ class HostRequests:
         send: Callable[[dict[str, Any]], None],
     ) -> None:
         self._handlers = dict(handlers)
-        if handlers:
-            # What is not listed ends at once, so these are shown as the dialogs they otherwise are.
-            self._handlers.setdefault("tool_approval", lambda request: _show_approval(ui, request))
-            self._handlers.setdefault("budget", lambda request: _show_budget(ui, request))
+        # What is not listed ends at once, so these are shown as dialogs.
+        self._handlers.setdefault("tool_approval", lambda request: _show_approval(ui, request))
+        self._handlers.setdefault("budget", lambda request: _show_budget(ui, request))
+        # Where nobody can answer, the model must not have the tool.
+        if type(ui).select is not UiHandler.select:
+            self._handlers.setdefault("question", lambda request: _show_questions(ui, request))
         self._send = send
         self._open: dict[str, asyncio.Task[None]] = {}
 
     @property
     def methods(self) -> list[str]:
-        """What the client answers; nothing if it shows everything as a dialog."""
+        """What the client answers."""
         return list(self._handlers)
 
     def open(self, frame: Mapping[str, Any]) -> None:
@@ -200,6 +234,28 @@ async def _show_budget(ui: UiHandler, request: Mapping[str, Any]) -> RaiseLimit 
     go_on = f"Continue with {raised:g}"
     choice = await _select(ui, request, [go_on, _STOP])
     return {"limit": raised} if choice == go_on else {"stop": True}
+
+
+async def _show_questions(ui: UiHandler, request: Mapping[str, Any]) -> Answers | NoAnswer:
+    """One dialog for each question and, for one's own words, another one."""
+    answers: list[Answer] = []
+    for question in request["questions"]:
+        labels = [option["label"] for option in question["options"]]
+        shown = {"id": request["id"], "title": question["question"]}
+        choice = await _select(ui, shown, [*labels, _OTHER])
+        if choice == _OTHER and _OTHER not in labels:
+            dialog: ExtensionUiRequestInput = {
+                "type": "extension_ui_request",
+                "id": request["id"],
+                "method": "input",
+                "title": question["question"],
+            }
+            choice = await ui.input(dialog)
+            labels = []
+        if choice is None or not choice.strip():
+            return {"cancelled": True}
+        answers.append({"labels": [choice]} if choice in labels else {"labels": [], "text": choice})
+    return {"answers": answers}
 
 
 async def _select(ui: UiHandler, request: Mapping[str, Any], options: list[str]) -> str | None:

@@ -16,11 +16,12 @@ from tau_rpc import (
     CredentialParams,
     Deny,
     GivenCredentials,
+    QuestionRequest,
     RpcError,
     TauClient,
     ToolContext,
 )
-from tau_rpc.protocol import Event, ExtensionUiRequestSelect
+from tau_rpc.protocol import Event, ExtensionUiRequestInput, ExtensionUiRequestSelect
 from tau_rpc.schema import schema_of, schema_of_arguments
 from tau_rpc.ui import UiHandler
 
@@ -311,6 +312,38 @@ class Approvals(HostTest):
         for options in ({}, {"raise_budget": raise_budget}):
             async with self.asking(ui=Ui(), **options) as client:
                 self.assertIn("one", (await asked(client, "bash echo one"))[0])
+
+
+class Questions(HostTest):
+    questions = [{"question": "Which?", "options": [{"label": "This"}, {"label": "That"}]}]
+
+    async def test_are_answered_by_a_function(self) -> None:
+        seen: list[QuestionRequest] = []
+
+        async def answer(request: QuestionRequest) -> Any:
+            seen.append(request)
+            return {"answers": [{"labels": ["That"], "text": "but later"}]}
+
+        async with self.client(answer_questions=answer) as client:
+            text, is_error = await asked(client, use("ask_user", questions=self.questions))
+        self.assertFalse(is_error)
+        self.assertEqual(text, "Which?\n- That\nbut later")
+        self.assertEqual(seen[0]["questions"], self.questions)
+
+    async def test_are_dialogs_of_the_ui_and_else_not_offered(self) -> None:
+        class Ui(UiHandler):
+            async def select(self, request: ExtensionUiRequestSelect) -> str | None:
+                return request["options"][-1]
+
+            async def input(self, request: ExtensionUiRequestInput) -> str | None:
+                return "neither"
+
+        async with self.client(ui=Ui()) as client:
+            text, is_error = await asked(client, use("ask_user", questions=self.questions))
+            self.assertEqual((text, is_error), ("Which?\nneither", False))
+        async with self.client() as client:
+            text, is_error = await asked(client, use("ask_user", questions=self.questions))
+            self.assertTrue(is_error)
 
 
 class Budgets(HostTest):

@@ -32,6 +32,7 @@ export {
   refreshModels,
 } from "@tau-agent/models";
 export type {
+  AnswerQuestions,
   ApprovalParams,
   ApprovalRequest,
   ApprovalResult,
@@ -50,6 +51,9 @@ export type {
   ExtensionUiResponse,
   PermissionMode,
   PermissionRule,
+  QuestionParams,
+  QuestionRequest,
+  QuestionResult,
   RaiseBudget,
   SessionEntry,
   SessionEvent,

@@ -1,4 +1,5 @@
 export type {
+  AnswerQuestions,
   ApprovalRequest,
   Approve,
   BudgetRequest,
@@ -7,6 +8,9 @@ export type {
   ErrorCode,
   ExtensionUiRequest,
   Params,
+  QuestionParams,
+  QuestionRequest,
+  QuestionResult,
   RaiseBudget,
   Result,
   SessionEvent,

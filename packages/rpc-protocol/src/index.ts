@@ -27,12 +27,14 @@ export {
 } from "./dialects/index.ts";
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
 export type {
+  AnswerQuestions,
   ApprovalRequest,
   Approve,
   AskedRequest,
   BudgetRequest,
   GetCredentials,
   GivenCredentials,
+  QuestionRequest,
   RaiseBudget,
 } from "./vocabulary/asked-request.ts";
 export type {
@@ -77,6 +79,8 @@ export {
   type OpenHostRequest,
   OpenUrlParams,
   PendingRequest,
+  QuestionParams,
+  QuestionResult,
 } from "./vocabulary/host-request.ts";
 export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";
 export type { LoginMethod, LoginProvider } from "./vocabulary/login.ts";

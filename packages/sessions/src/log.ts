@@ -55,6 +55,12 @@ export { SessionTotals, USAGE_ENTRY, WARMING } from "./log/session-totals.ts";
 export type { RoleFilter } from "./log/session-tree.ts";
 export { SessionTree } from "./log/session-tree.ts";
 export type { SessionPart } from "./log/store/session-part.ts";
+export {
+  QUESTION_ANSWERED,
+  QUESTION_ASKED,
+  type StoredAnswer,
+  storedQuestions,
+} from "./log/stored-questions.ts";
 export type { LogParts } from "./log/writers/log-writer.ts";
 export { TODO_EDIT_TYPE, todosOf } from "./todos/branch-todos.ts";
 export { bendTodo, isOpen, phasesOf, readPhases, readTodos } from "./todos/read-todos.ts";

@@ -83,6 +83,7 @@ export type {
   RequestSink,
 } from "./host-requests/host-requests.ts";
 export { HostRequests, Withdrawal } from "./host-requests/host-requests.ts";
+export { askQuestions } from "./host-requests/questions.ts";
 export type { AnswerProblem } from "./host-requests/request-error.ts";
 export { RequestError } from "./host-requests/request-error.ts";
 export { detectImageType } from "./images/image-type.ts";

@@ -4,6 +4,12 @@ import type { HostRequestMethod, PendingRequest } from "@tau-agent/rpc-protocol"
 import { RequestError } from "@tau-agent/system";
 import { elicitationOf, elicitedResult } from "../mapping/elicitation.ts";
 import { askedCall, permissionAnswer, permissionOptions } from "../mapping/permission.ts";
+import {
+  formAnswers,
+  questionCall,
+  questionForm,
+  questionOptions,
+} from "../mapping/question-form.ts";
 import { untilAborted } from "./client-files.ts";
 
 export interface QuestionPlace {
@@ -21,6 +27,8 @@ export interface QuestionPlace {
 /** The question whether a tool may run. */
 export type ApprovalRequest = Extract<PendingRequest, { method: "tool_approval" }>;
 
+type QuestionRequest = Extract<PendingRequest, { method: "question" }>;
+
 /** Asks the client what the session asks: permissions, and dialogs as forms. */
 export class ClientRequests implements RequestSink {
   readonly #place: QuestionPlace;
@@ -33,7 +41,7 @@ export class ClientRequests implements RequestSink {
   }
 
   answers(method: HostRequestMethod): boolean {
-    if (method === "tool_approval") return true;
+    if (method === "tool_approval" || method === "question") return true;
     // No editor has a form for keys.
     if (method === "host_tool" || method === "credential") return false;
     const { form, url } = this.#place.capabilities?.elicitation ?? {};
@@ -69,15 +77,17 @@ export class ClientRequests implements RequestSink {
   async #ask(request: PendingRequest, signal: AbortSignal): Promise<void> {
     let answer: { result: unknown } | { error: string };
     try {
-      const result =
-        request.method === "tool_approval"
-          ? await this.#permission(request, signal)
-          : await this.#elicit(request, signal);
-      answer = { result };
+      answer = { result: await this.#resultOf(request, signal) };
     } catch (error) {
       answer = { error: error instanceof Error ? error.message : String(error) };
     }
     this.#answer(request.id, answer);
+  }
+
+  #resultOf(request: PendingRequest, signal: AbortSignal): Promise<unknown> {
+    if (request.method === "tool_approval") return this.#permission(request, signal);
+    if (request.method !== "question") return this.#elicit(request, signal);
+    return this.#shows("form") ? this.#fillIn(request, signal) : this.#choose(request, signal);
   }
 
   #answer(id: string, answer: { result: unknown } | { error: string }): void {
@@ -107,6 +117,43 @@ export class ClientRequests implements RequestSink {
     const { result, deniesFromNowOn } = permissionAnswer(outcome, options);
     if (deniesFromNowOn) this.#denyFromNowOn(params);
     return result;
+  }
+
+  /** All questions as one form. */
+  async #fillIn({ params, toolCallId }: QuestionRequest, signal: AbortSignal): Promise<unknown> {
+    const { client, sessionId, idOfCall } = this.#place;
+    const shownCall = toolCallId && idOfCall(toolCallId);
+    const answer = await client.request(
+      "elicitation/create",
+      {
+        sessionId,
+        mode: "form",
+        ...(shownCall ? { toolCallId: shownCall } : {}),
+        ...questionForm(params),
+      },
+      untilAborted(signal),
+    );
+    return formAnswers(params, answer);
+  }
+
+  /** One question after the other, in the dialog for permissions. */
+  async #choose({ id, params, toolCallId }: QuestionRequest, signal: AbortSignal) {
+    const { client, sessionId, idOfCall } = this.#place;
+    const shownCall = toolCallId && idOfCall(toolCallId);
+    const answers: { labels: string[] }[] = [];
+    for (const question of params.questions) {
+      const toolCall = questionCall(question, shownCall || id);
+      const { outcome } = await client.request(
+        "session/request_permission",
+        { sessionId, toolCall, options: questionOptions(question) },
+        untilAborted(signal),
+      );
+      const chosen = outcome.outcome === "selected" ? Number(outcome.optionId) : Number.NaN;
+      const label = question.options[chosen]?.label;
+      if (label === undefined) return { cancelled: true };
+      answers.push({ labels: [label] });
+    }
+    return { answers };
   }
 
   #denyFromNowOn({ suggestions }: ApprovalParams): void {

@@ -4,11 +4,14 @@ import {
   decideToolCall,
   type ToolHooks,
 } from "@tau-agent/agent";
+import type { OpenHostRequest } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { LeaveQuestion, Withdrawal } from "@tau-agent/system";
 import { markForeign } from "../foreign-text/fence.ts";
+import { ASK_USER, type GivenAnswers } from "../tools/ask-user/definition.ts";
 import type { GateState, JudgedCalls, PassingCall, ToolGateOptions } from "./judged-calls.ts";
+import type { PersonQuestions, PersonQuestionsOptions } from "./person-questions.ts";
 import type { Questions } from "./questions.ts";
 
 /**
@@ -17,12 +20,13 @@ import type { Questions } from "./questions.ts";
  * not free (row `start`).
  */
 export class ToolGate implements ToolHooks {
-  readonly #options: ToolGateOptions;
+  readonly #options: ToolGateOptions & PersonQuestionsOptions;
   readonly #state: GateState = { resumed: new Map(), withdrawals: 0 };
   #judged: JudgedCalls | undefined;
+  #person: PersonQuestions | undefined;
   #isSuspended = false;
 
-  constructor(options: ToolGateOptions) {
+  constructor(options: ToolGateOptions & PersonQuestionsOptions) {
     this.#options = options;
   }
 
@@ -48,7 +52,10 @@ export class ToolGate implements ToolHooks {
   /** Takes all questions back, also those of calls that have begun and are not asked about yet. */
   withdraw(withdrawal: Withdrawal): void {
     this.#state.withdrawals += 1;
-    this.#options.requests.withdrawAll(withdrawal, ({ method }) => method === "tool_approval");
+    this.#options.requests.withdrawAll(
+      withdrawal,
+      (request) => request.method === "tool_approval" || isOwnQuestion(request),
+    );
   }
 
   /** These calls were asked about before the host ended, and are asked about again. */
@@ -58,7 +65,10 @@ export class ToolGate implements ToolHooks {
 
   /** The host ends: open questions stay open in the file. */
   suspend(): void {
-    this.#isSuspended = this.#judged?.questions.hasOpen === true || this.#state.resumed.size > 0;
+    this.#isSuspended =
+      this.#judged?.questions.hasOpen === true ||
+      this.#state.resumed.size > 0 ||
+      this.#options.requests.pending.some(isOwnQuestion);
   }
 
   isSuspended(): boolean {
@@ -69,6 +79,42 @@ export class ToolGate implements ToolHooks {
     call: ToolCall,
     tool: AgentTool,
     signal: AbortSignal = new AbortController().signal,
+  ): Promise<BeforeToolCallResult | undefined> {
+    const decided = await this.#admit(call, tool, signal);
+    const isQuestion = tool.name === ASK_USER && this.#options.isBuiltIn(tool);
+    return isQuestion ? this.#thenAsk(decided, signal) : decided;
+  }
+
+  /** What a person answered to a call of `ask_user`. */
+  takeAnswers(toolCallId: string): GivenAnswers | undefined {
+    return this.#person?.takeAnswers(toolCallId);
+  }
+
+  /** Asks the person right before the tool starts, unless the call does not run. */
+  #thenAsk(
+    decided: BeforeToolCallResult | undefined,
+    signal: AbortSignal,
+  ): BeforeToolCallResult | undefined {
+    if (decided?.block || decided?.isSuspended) return decided;
+    if (decided?.ask !== undefined) {
+      const { ask } = decided;
+      return { ...decided, ask: async () => this.#thenAsk(await ask(), signal) };
+    }
+    const confirm = async (ready: ToolCall): Promise<BeforeToolCallResult | undefined> => {
+      const last = await decided?.confirm?.(ready);
+      const settled = last?.ask === undefined ? last : await last.ask();
+      if (settled?.block || settled?.isSuspended) return settled;
+      const { PersonQuestions } = await import("./person-questions.ts");
+      this.#person ??= new PersonQuestions(this.#options);
+      return this.#person.ask(ready, signal);
+    };
+    return { ...decided, confirm };
+  }
+
+  async #admit(
+    call: ToolCall,
+    tool: AgentTool,
+    signal: AbortSignal,
   ): Promise<BeforeToolCallResult | undefined> {
     const { permissions, extensions } = this.#options;
     const requestId = this.#state.resumed.get(call.id);
@@ -114,4 +160,9 @@ export class ToolGate implements ToolHooks {
     this.#judged ??= new JudgedCalls(this.#options, this.#state);
     return this.#judged;
   }
+}
+
+/** A question of this session's model; those of its subagents are theirs. */
+function isOwnQuestion({ method, agentId }: OpenHostRequest): boolean {
+  return method === "question" && agentId === undefined;
 }

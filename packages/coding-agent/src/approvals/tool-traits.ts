@@ -11,7 +11,7 @@ const readOnlyTools: ReadonlySet<string> = new Set([
 ]);
 
 /** Tau's own tools that are never asked about: a subagent's calls are judged by themselves. */
-const neverAsked: ReadonlySet<string> = new Set(["todo_write", "task", "job_kill"]);
+const neverAsked: ReadonlySet<string> = new Set(["todo_write", "task", "job_kill", "ask_user"]);
 
 export function toolTraits({ name, isReadOnly }: AgentTool, isBuiltIn: boolean): ToolTraits {
   return {

@@ -35,6 +35,7 @@ import { toolDiagnostics } from "./options/refuse-mistakes.ts";
 import { withScriptedModel } from "./options/scripted-options.ts";
 import type { CreateAgentSessionOptions, SessionSetup } from "./options/session-options.ts";
 import { sessionStartOf } from "./options/session-start.ts";
+import { createAskUser, offersQuestions } from "./parts/ask-user.ts";
 import { currentEnvironment } from "./parts/current-environment.ts";
 import { createDurability, type Durability } from "./parts/durability.ts";
 import { createJobs } from "./parts/jobs.ts";
@@ -139,16 +140,15 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       toolExecution: options.toolExecution,
       budget: tasks.budget,
       saveRules: ruleSaver(draft),
-      asksAgain: options.clientReady ?? (options.approve && Promise.resolve()),
+      asksAgain: asksAgain(options),
       feed: tasks.feed,
       watchReply: (run) => rules.watch(run),
       hooks: opened?.hooks,
       maskKeys,
       telemetry,
       mcp,
-      toolsReady: async () => {
-        await Promise.all([mcp.ready(), tasks.describe()]);
-      },
+      toolsReady: () => Promise.all([mcp.ready(), tasks.describe()]),
+      offersQuestions: () => offersQuestions(draft),
       toolEnvironment,
       jobs,
       survival: survivalOf(draft, toolEnvironment, durability),
@@ -193,7 +193,7 @@ function createToolSet(draft: SessionDraft, builtIn: readonly AgentTool[]): Tool
     search: createToolSearch(draft),
     caller: createTool(callToolTool, {}),
     onDemand: jobToolNames,
-    onRewrite: [createReadEntry(draft)],
+    onRewrite: [createReadEntry(draft), createAskUser(draft)],
     isAllowed: policy && ((name) => policy.allowsTool(name)),
   });
   const opened = extensions?.opened;
@@ -203,6 +203,11 @@ function createToolSet(draft: SessionDraft, builtIn: readonly AgentTool[]): Tool
     ...leftOutByPolicy(policy, settings, opened?.tools),
   );
   return tools;
+}
+
+/** When questions of an earlier host are asked again; undefined where nobody answers. */
+function asksAgain({ clientReady, approve, answerQuestions }: SessionSetup) {
+  return clientReady ?? ((approve ?? answerQuestions) && Promise.resolve());
 }
 
 function nameSession(log: SessionLog, name: string | undefined): void {

@@ -12,6 +12,7 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import { textTokens } from "../compaction/text-tokens.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
+import { ASK_USER } from "../tools/ask-user/definition.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import { cacheRetentionOf } from "./cache-retention.ts";
 import type { OpenOutputs } from "./open-outputs.ts";
@@ -25,8 +26,10 @@ export interface ModelRequestsOptions {
   readonly answering: AnsweringModel;
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
+  /** Whether a person can be asked by the model. */
+  readonly offersQuestions: () => boolean;
   /** Waits for what a request declares. */
-  readonly toolsReady?: (() => Promise<void>) | undefined;
+  readonly toolsReady?: (() => Promise<unknown>) | undefined;
   /** Refuses requests once it is used up. */
   readonly budget: Pick<SessionBudget, "check" | "admit">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
@@ -116,6 +119,7 @@ export class ModelRequests {
     const model = other ?? this.#options.answering.model;
     if (model === undefined) throw new SessionError("no_model");
     await this.#options.toolsReady?.();
+    this.#offerQuestions();
     const [auth, systemPrompt] = await Promise.all([
       registry.requestAuth(model),
       this.systemPrompt(),
@@ -149,6 +153,12 @@ export class ModelRequests {
         maxRetryDelayMs: settings.get("retry.maxDelayMs"),
       },
     };
+  }
+
+  /** Decided at the first request of a session, for all of them. */
+  #offerQuestions(): void {
+    const { tools, setup, offersQuestions } = this.#options;
+    tools.need(ASK_USER, setup.declares(ASK_USER) ?? offersQuestions());
   }
 
   #settle(wanted: WantedSetup): Setup {

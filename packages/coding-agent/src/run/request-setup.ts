@@ -68,6 +68,11 @@ export class RequestSetup {
     return this.#current !== undefined;
   }
 
+  /** Whether requests declare a tool; undefined before the first. */
+  declares(name: string): boolean | undefined {
+    return this.#current?.tools.some((tool) => tool.name === name);
+  }
+
   /** What requests of earlier processes were made of; given once for each model, with its first request. */
   takeEarlier(model: Model, messages: readonly AgentMessage[]): Context["earlier"] {
     const past = this.#past;

@@ -32,6 +32,7 @@ import { RunEnd } from "../run/run-end.ts";
 import { warmingAccount } from "../run/warming-account.ts";
 import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
+import { ASK_USER } from "../tools/ask-user/definition.ts";
 import { absolutePath } from "../tools/common/paths.ts";
 import { createLlmConverter } from "../user-input/llm-messages.ts";
 import { buildModels } from "./build-models.ts";
@@ -108,6 +109,8 @@ function buildGate(inputs: SessionInputs, { origins }: Reports, later: Later): T
     asksWithoutSandbox: inputs.sandboxed.policy?.whenUnavailable === "ask",
     promptId: () => origins.current,
     endRun: () => later().agent.abort(),
+    conversation: () => later().conversation,
+    timeoutMs: () => inputs.settings.get("questions.timeoutMs"),
   });
 }
 
@@ -177,6 +180,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     adoptLog: (log) => {
       tools.restoreLoaded(loadedTools(log.tree));
       setup.restore(log.tree);
+      tools.need(ASK_USER, setup.declares(ASK_USER) === true);
       clearing.adoptLog(log);
       inputs.survival?.adoptLog(log);
       answering.restore(resumedModel(log.tree).fallback);

@@ -69,7 +69,9 @@ export interface SessionInputs {
   /** Date and platform as they are now, for the model. */
   readonly environment: () => EnvironmentFacts;
   readonly mcp: McpAccess;
-  readonly toolsReady: () => Promise<void>;
+  readonly toolsReady: () => Promise<unknown>;
+  /** Whether a person can be asked by the model. */
+  readonly offersQuestions: () => boolean;
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;

@@ -28,6 +28,7 @@ import type { StartSubagentHost } from "./runners/process-runner.ts";
 import type { SubagentRunner, SubagentServers } from "./runners/subagent-runner.ts";
 import { taskTool } from "./task-tool/definition.ts";
 import { TaskDescription } from "./task-tool/describe-task.ts";
+import { questionShare } from "./tasks/question-share.ts";
 import { SubagentFeed } from "./tasks/subagent-feed.ts";
 import { maySpawnAt, type TaskServices } from "./tasks/task-services.ts";
 
@@ -58,6 +59,7 @@ interface TaskingAgentSession extends BudgetedSession {
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
   readonly tools: ToolSet;
   readonly hostTools: HostTools;
+  readonly requests: HostRequests;
   readonly mcp: { forSubagent(names: readonly string[]): SubagentServers };
 }
 
@@ -109,6 +111,7 @@ export function createSessionTasks(
   const { startSubagentHost, taskDepth: depth = 0, taskAgents } = options;
   const budget = new SessionBudget(settings);
   const feed = new SubagentFeed();
+  let promptId = (): string | undefined => undefined;
   // Loaded with the first subagent (row `start`).
   const runner: SubagentRunner = async (request) => {
     if (startSubagentHost === undefined) {
@@ -153,6 +156,17 @@ export function createSessionTasks(
         mcpServers: (names) => session.mcp.forSubagent(names),
         approve: (agentId, request, signal) => session.approve(agentId, request, signal),
         isAfterUntrusted: () => isAfterUntrusted(session.log.tree.ancestors()),
+        answerQuestions: (agentId, caller) => {
+          const { requests } = session;
+          const timeoutMs = settings.get("questions.timeoutMs");
+          return questionShare({
+            requests,
+            agentId,
+            promptId: () => promptId(),
+            timeoutMs,
+            caller,
+          });
+        },
       };
     },
   };
@@ -166,7 +180,8 @@ export function createSessionTasks(
     describe: async () => {
       if (isOffered) await description.read();
     },
-    follow: (session, promptId) => {
+    follow: (session, currentPrompt) => {
+      promptId = currentPrompt;
       const { requests, permissions } = session;
       const questions = new BudgetQuestions({
         requests,

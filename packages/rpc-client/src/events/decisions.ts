@@ -1,4 +1,5 @@
 import type {
+  AnswerQuestions,
   Approve,
   GetCredentials,
   HostRequestFrame,
@@ -18,6 +19,11 @@ export interface Deciders {
    * select dialog by `ui.select`, and the work stops if there is none.
    */
   readonly raiseBudget?: RaiseBudget | undefined;
+  /**
+   * Answers what the model asks with `ask_user`. Without it the questions are shown as dialogs by `ui.select`
+   * and `ui.input`; without those, the model has no such tool.
+   */
+  readonly answerQuestions?: AnswerQuestions | undefined;
   /**
    * Gives the keys of providers, before the environment of the host and its `auth.json`. The host keeps what
    * it returns in memory only.
@@ -70,7 +76,7 @@ export class Decisions {
   }
 
   #decide(request: HostRequestFrame, signal: AbortSignal): Promise<unknown> | undefined {
-    const { approve, raiseBudget, credentials } = this.#deciders;
+    const { approve, raiseBudget, answerQuestions, credentials } = this.#deciders;
     const { id, toolCallId, promptId, agentId, deadlineAt } = request;
     const asked = { id, toolCallId, promptId, agentId, deadlineAt };
     if (request.method === "tool_approval" && approve !== undefined) {
@@ -78,6 +84,9 @@ export class Decisions {
     }
     if (request.method === "budget" && raiseBudget !== undefined) {
       return called(() => raiseBudget({ ...request.params, ...asked }, { signal }));
+    }
+    if (request.method === "question" && answerQuestions !== undefined) {
+      return called(() => answerQuestions({ ...request.params, ...asked }, { signal }));
     }
     if (request.method === "credential" && credentials !== undefined) {
       return called(async () => (await credentials(request.params)) ?? {});

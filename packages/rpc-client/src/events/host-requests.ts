@@ -1,10 +1,30 @@
 import type { HostRequestFrame, HostRequestResolved, HostResponse } from "@tau-agent/rpc-protocol";
-import { asDialog, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
+import {
+  asDialog,
+  QuestionDialogs,
+  type QuestionHostRequest,
+  resultOfDialog,
+} from "@tau-agent/rpc-protocol/plain";
 import { type Deciders, Decisions } from "./decisions.ts";
 import { answerUiRequest, type ExtensionUiHandlers } from "./extension-ui.ts";
 
-/** What a client with functions for it answers as a host request; dialogs stay dialogs. */
-export const answeredMethods = ["tool_approval", "budget"] as const;
+/**
+ * What a client answers as a host request; dialogs stay dialogs. Questions of the model and those for keys
+ * only where somebody can answer them.
+ */
+export function answeredMethods({
+  credentials,
+  answerQuestions,
+  ui,
+}: Deciders & { readonly ui?: ExtensionUiHandlers | undefined }): string[] {
+  const answersQuestions = answerQuestions !== undefined || ui?.select !== undefined;
+  return [
+    "tool_approval",
+    "budget",
+    ...(credentials === undefined ? [] : ["credential"]),
+    ...(answersQuestions ? ["question"] : []),
+  ];
+}
 
 export interface HostRequestHandlerOptions extends Deciders {
   /** Shows what has no function of its own. */
@@ -15,6 +35,8 @@ export interface HostRequestHandlerOptions extends Deciders {
 export class HostRequestHandler {
   readonly #options: HostRequestHandlerOptions;
   readonly #decisions: Decisions;
+  /** The ids of questions that are shown as dialogs. */
+  readonly #shown = new Set<string>();
 
   constructor(options: HostRequestHandlerOptions) {
     this.#options = options;
@@ -27,6 +49,7 @@ export class HostRequestHandler {
 
   close(resolved: HostRequestResolved): void {
     this.#decisions.close(resolved);
+    this.#shown.delete(resolved.id);
   }
 
   refuse(id: string, message: string): void {
@@ -41,14 +64,32 @@ export class HostRequestHandler {
   async #show(request: HostRequestFrame): Promise<void> {
     const { ui, send } = this.#options;
     const { id } = request;
-    const dialog = asDialog(request, Date.now());
     try {
+      if (request.method === "question") {
+        await this.#showQuestions(request);
+        return;
+      }
+      const dialog = asDialog(request, Date.now());
       const answer = dialog && (await answerUiRequest(dialog, ui));
       if (answer === undefined)
         send({ type: "host_response", id, error: { message: "not shown" } });
       else send({ type: "host_response", id, result: resultOfDialog(request, answer) });
     } catch (error) {
       send({ type: "host_response", id, error: { message: String(error) } });
+    }
+  }
+  /** One dialog after the other, until all is answered or the request has ended. */
+  async #showQuestions(request: QuestionHostRequest): Promise<void> {
+    const { ui, send } = this.#options;
+    const { id } = request;
+    if (this.#shown.has(id)) return;
+    this.#shown.add(id);
+    const dialogs = new QuestionDialogs(request);
+    while (this.#shown.has(id)) {
+      const answer = await answerUiRequest(dialogs.dialog(Date.now()), ui);
+      const result = dialogs.answer(answer ?? { cancelled: true });
+      if (result === undefined) continue;
+      if (this.#shown.delete(id)) send({ type: "host_response", id, result });
     }
   }
 }

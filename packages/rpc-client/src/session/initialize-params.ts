@@ -4,30 +4,32 @@ import type { RpcClientOptions } from "./rpc-client-options.ts";
 
 export function initializeParams({
   clientInfo,
-  approve,
-  raiseBudget,
-  credentials,
   mergeMs,
   stream = "delta",
   workspace,
+  ...deciders
 }: Pick<
   RpcClientOptions,
-  "clientInfo" | "approve" | "raiseBudget" | "credentials" | "mergeMs" | "stream" | "workspace"
+  | "clientInfo"
+  | "approve"
+  | "raiseBudget"
+  | "answerQuestions"
+  | "credentials"
+  | "ui"
+  | "mergeMs"
+  | "stream"
+  | "workspace"
 >): Params<"initialize"> {
-  const answersRequests = (approve ?? raiseBudget ?? credentials) !== undefined;
   return {
     // The environment may have chosen a dialect for others; events are handed on in this one.
     protocol: "pi",
     stream,
     ...(mergeMs !== undefined && { mergeMs }),
     ...(clientInfo && { clientInfo }),
-    ...((answersRequests || workspace !== undefined) && {
-      capabilities: {
-        ...(answersRequests && {
-          hostRequests: [...answeredMethods, ...(credentials === undefined ? [] : ["credential"])],
-        }),
-        ...(workspace !== undefined && { workspace: true }),
-      },
-    }),
+    capabilities: {
+      // Said in any case: a host that does not know would offer dialogs that nobody sees.
+      hostRequests: answeredMethods(deciders),
+      ...(workspace !== undefined && { workspace: true }),
+    },
   };
 }

@@ -20,6 +20,7 @@ export interface RemoteOptions
     RpcClientOptions,
     | "approve"
     | "raiseBudget"
+    | "answerQuestions"
     | "credentials"
     | "ui"
     | "workspace"

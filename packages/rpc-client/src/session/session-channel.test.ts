@@ -38,8 +38,8 @@ function place(): { workspace: Workspace; ended: string[] } {
 describe("a client with a workspace", () => {
   it("says so to the host", () => {
     const { workspace } = place();
-    expect(initializeParams({ workspace }).capabilities).toEqual({ workspace: true });
-    expect(initializeParams({}).capabilities).toBeUndefined();
+    expect(initializeParams({ workspace }).capabilities).toMatchObject({ workspace: true });
+    expect(initializeParams({}).capabilities).not.toHaveProperty("workspace");
   });
 
   it("serves it, and ends its commands with the connection", async () => {

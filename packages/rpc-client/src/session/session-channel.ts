@@ -30,21 +30,17 @@ export class SessionChannel {
   readonly connection: Connection;
   readonly tools: HostToolRunner;
   readonly #options: SessionChannelOptions;
-  readonly #requests: HostRequestHandler | undefined;
+  readonly #requests: HostRequestHandler;
   readonly #workspace: ClientWorkspaceServer | undefined;
 
   constructor(options: SessionChannelOptions) {
     this.#options = options;
     const { handlers, hub, note } = options;
-    const { approve, raiseBudget, credentials, ui = {}, workspace } = handlers;
+    const { ui = {}, workspace } = handlers;
     const send = (response: Parameters<Connection["answerHostRequest"]>[0]): void =>
       this.connection.answerHostRequest(response);
     this.#workspace = workspace && new ClientWorkspaceServer(workspace, send);
-    // Undefined for a client that is asked by dialogs only.
-    const requests =
-      (approve ?? raiseBudget ?? credentials) === undefined
-        ? undefined
-        : new HostRequestHandler({ approve, raiseBudget, credentials, ui, send });
+    const requests = new HostRequestHandler({ ...handlers, ui, send });
     const tools = new HostToolRunner(send);
     this.#requests = requests;
     this.tools = tools;

@@ -22,7 +22,7 @@ function subjectOf(toolName: string, input: Readonly<Record<string, unknown>>): 
 }
 
 /** The end of a command matters as much as its beginning. */
-function shortened(text: string): string {
+export function shortened(text: string): string {
   if (text.length <= MAX_SHOWN) return text;
   const left = `… (${text.length - MAX_SHOWN} characters left out) …`;
   const head = text.slice(0, SHOWN_HEAD).replace(/[\uD800-\uDBFF]$/, "");
@@ -33,7 +33,7 @@ function shortened(text: string): string {
 /** What would move the cursor or turn the text around could show another command than the one that runs. */
 const deceptive = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-function visible(text: string): string {
+export function visible(text: string): string {
   return text.replace(
     deceptive,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}`,

@@ -9,8 +9,13 @@ const SESSION = "Allow for this session";
 const DENY = "Deny";
 const STOP = "Stop";
 
-/** The host requests that {@link asDialog} can express. */
-export const dialogMethods: readonly HostRequestMethod[] = ["dialog", "tool_approval", "budget"];
+/** The host requests that dialogs can express: {@link asDialog}, and {@link QuestionDialogs}. */
+export const dialogMethods: readonly HostRequestMethod[] = [
+  "dialog",
+  "tool_approval",
+  "budget",
+  "question",
+];
 
 /**
  * A host request as a dialog, for clients that know no host requests; undefined for one that no

@@ -1,6 +1,11 @@
 // What needs no schema: for modules that a start loads.
 
 export { titleOfCall } from "../dialects/approval-title.ts";
+export {
+  QuestionDialogs,
+  type QuestionHostRequest,
+  requestOfDialog,
+} from "../dialects/question-dialogs.ts";
 export { asDialog, resultOfDialog } from "../dialects/request-dialogs.ts";
 export {
   durabilities,

@@ -1,4 +1,10 @@
-import type { BudgetParams, BudgetResult, CredentialParams } from "./host-request.ts";
+import type {
+  BudgetParams,
+  BudgetResult,
+  CredentialParams,
+  QuestionParams,
+  QuestionResult,
+} from "./host-request.ts";
 import type { ApprovalParams, ApprovalResult } from "./permission.ts";
 
 /** What a function learns of a request besides its parameters. */
@@ -36,6 +42,18 @@ export type RaiseBudget = (
   request: BudgetRequest,
   context: { readonly signal: AbortSignal },
 ) => BudgetResult | Promise<BudgetResult>;
+
+/** Questions of the model as a function gets them. */
+export interface QuestionRequest extends QuestionParams, AskedRequest {}
+
+/**
+ * Answers what the model asks: for each question labels, a text or both, or `{cancelled: true}`. What it
+ * throws, and anything else, counts as no answer. The signal is aborted as that of {@link Approve}.
+ */
+export type AnswerQuestions = (
+  request: QuestionRequest,
+  context: { readonly signal: AbortSignal },
+) => QuestionResult | Promise<QuestionResult>;
 
 /** The key of a provider. */
 export interface GivenCredentials {

@@ -59,6 +59,51 @@ export const BudgetResult = z.union([
 ]);
 export type BudgetResult = z.infer<typeof BudgetResult>;
 
+/** What the model wants to know of a person. */
+export const QuestionParams = z.object({
+  /** One to four questions. */
+  questions: z.array(
+    z.object({
+      /** The question. */
+      question: z.string(),
+      /** A few words that say what it is about. */
+      header: z.optional(z.string()),
+      /** Two to four answers to choose from; no two have the same label. */
+      options: z.array(
+        z.object({
+          /** The answer, as the result names it. */
+          label: z.string(),
+          /** What it means. */
+          description: z.optional(z.string()),
+        }),
+      ),
+      /** Whether several may be chosen. */
+      multiSelect: z.optional(z.boolean()),
+    }),
+  ),
+});
+export type QuestionParams = z.infer<typeof QuestionParams>;
+
+/** The answers of a person, or that there are none. */
+export const QuestionResult = z.union([
+  z.object({
+    /** One for each question, in their order. */
+    answers: z.array(
+      z.object({
+        /** The labels that were chosen. */
+        labels: z.array(z.string()),
+        /** The person's own words, beside or instead of labels. */
+        text: z.optional(z.string()),
+      }),
+    ),
+  }),
+  z.object({
+    /** The person does not answer. */
+    cancelled: z.literal(true),
+  }),
+]);
+export type QuestionResult = z.infer<typeof QuestionResult>;
+
 /** What an MCP server wants to know of the user, or to have opened. */
 export const ElicitationParams = z.object({
   /** The name of the server. */
@@ -122,6 +167,13 @@ const methods = {
     /** The dialog to show. */
     params: DialogParams,
   },
+  question: {
+    ...head,
+    /** What is asked. */
+    method: z.literal("question"),
+    /** The questions. */
+    params: QuestionParams,
+  },
   budget: {
     ...head,
     /** What is asked. */
@@ -157,6 +209,7 @@ const type = z.literal("host_request");
 export const HostRequestFrame = z.discriminatedUnion("method", [
   z.object({ type, ...methods.tool_approval }),
   z.object({ type, ...methods.dialog }),
+  z.object({ type, ...methods.question }),
   z.object({ type, ...methods.budget }),
   z.object({ type, ...methods.elicitation }),
   z.object({ type, ...methods.open_url }),
@@ -168,6 +221,7 @@ export type HostRequestFrame = z.infer<typeof HostRequestFrame>;
 export const PendingRequest = z.discriminatedUnion("method", [
   z.object(methods.tool_approval),
   z.object(methods.dialog),
+  z.object(methods.question),
   z.object(methods.budget),
   z.object(methods.elicitation),
   z.object(methods.open_url),

@@ -2,6 +2,7 @@ import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { lastCalls } from "./last-calls.ts";
 import type { SessionLog } from "./session-log.ts";
+import { storedQuestions } from "./stored-questions.ts";
 
 /** A reply whose calls were being asked about when the host ended. */
 export interface OpenQuestions {
@@ -16,17 +17,20 @@ export interface OpenQuestions {
 export function openQuestions(log: SessionLog): OpenQuestions | undefined {
   const last = lastCalls(log);
   if (last === undefined) return undefined;
-  const { asked, answered, promptId } = approvalsOf(log);
+  const { asked, answered, ...approvals } = approvalsOf(log);
+  const questions = storedQuestions(log);
   const requestIds = new Map(
     last.open.flatMap(({ id }) => {
       const requestId = asked.get(id);
       return requestId === undefined || answered.has(id) ? [] : [[id, requestId] as const];
     }),
   );
-  const first = last.open.findIndex(({ id }) => requestIds.has(id));
+  const first = last.open.findIndex(({ id }) => requestIds.has(id) || questions.has(id));
   if (first === -1) return undefined;
-  // An answered call may have begun, and is never repeated.
-  const calls = last.open.slice(first).filter(({ id }) => !answered.has(id));
+  // An answered call may have begun, and is never repeated; one that asks a person has no other effect.
+  const calls = last.open.slice(first).filter(({ id }) => questions.has(id) || !answered.has(id));
+  const [question] = questions.values();
+  const promptId = approvals.promptId ?? question?.promptId;
   return { message: last.message, calls, requestIds, promptId };
 }
 

@@ -1,4 +1,5 @@
 import type {
+  AnswerQuestions,
   Approve,
   HostRequestMethod,
   OpenHostRequest,
@@ -12,6 +13,7 @@ import { RequestError } from "./request-error.ts";
 export interface Deciders {
   readonly approve?: Approve | undefined;
   readonly raiseBudget?: RaiseBudget | undefined;
+  readonly answerQuestions?: AnswerQuestions | undefined;
 }
 
 /**
@@ -52,11 +54,14 @@ export function functionSink(
   };
 }
 
+const failures: { readonly [Method in HostRequestMethod]?: typeof approvals } = {
+  budget: { name: "raiseBudget", code: "raise_budget_failed", effect: "the work stopped" },
+  question: { name: "answerQuestions", code: "answer_failed", effect: "there is no answer" },
+};
 const approvals = { name: "approve", code: "approve_failed", effect: "the call was denied" };
-const budgets = { name: "raiseBudget", code: "raise_budget_failed", effect: "the work stopped" };
 
 function failureOf(method: HostRequestMethod, error: unknown): Diagnostic {
-  const { name, code, effect } = method === "budget" ? budgets : approvals;
+  const { name, code, effect } = failures[method] ?? approvals;
   const { field, reason } = (error instanceof RequestError && error.problem) || {};
   const message =
     field === undefined
@@ -65,24 +70,32 @@ function failureOf(method: HostRequestMethod, error: unknown): Diagnostic {
   return { severity: "error", code, message };
 }
 
-function deciderOf({ approve, raiseBudget }: Deciders, method: HostRequestMethod): unknown {
+function deciderOf(
+  { approve, raiseBudget, answerQuestions }: Deciders,
+  method: HostRequestMethod,
+): unknown {
   if (method === "tool_approval") return approve;
+  if (method === "question") return answerQuestions;
   return method === "budget" ? raiseBudget : undefined;
 }
 
 function decide(
-  { approve, raiseBudget }: Deciders,
+  { approve, raiseBudget, answerQuestions }: Deciders,
   request: OpenHostRequest,
   signal: AbortSignal,
 ): unknown {
   const { id, toolCallId, promptId, agentId, deadlineAt } = request;
   const asked = { id, toolCallId, promptId, agentId, deadlineAt };
-  if (request.method === "tool_approval") {
-    return approve?.({ ...request.params, ...asked }, { signal });
+  switch (request.method) {
+    case "tool_approval":
+      return approve?.({ ...request.params, ...asked }, { signal });
+    case "budget":
+      return raiseBudget?.({ ...request.params, ...asked }, { signal });
+    case "question":
+      return answerQuestions?.({ ...request.params, ...asked }, { signal });
+    default:
+      return undefined;
   }
-  if (request.method === "budget")
-    return raiseBudget?.({ ...request.params, ...asked }, { signal });
-  return undefined;
 }
 
 /** Several places to ask; the first that answers a method is asked. */

@@ -120,6 +120,10 @@ export const settingsTable = {
     300_000,
     "How long an approval waits, in ms; 0 means no limit.",
   ),
+  "questions.timeoutMs": count(
+    0,
+    "How long the user has to answer a question of the model, in ms; 0 for no limit.",
+  ),
 
   "sandbox.mode": raw(
     '"off" | "workspace" | "readOnly"',

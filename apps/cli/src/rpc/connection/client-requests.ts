@@ -6,6 +6,11 @@ import type {
   HostRequestResolved,
   OpenHostRequest,
 } from "@tau-agent/rpc-protocol";
+import {
+  QuestionDialogs,
+  type QuestionHostRequest,
+  requestOfDialog,
+} from "@tau-agent/rpc-protocol/plain";
 import { RequestError } from "@tau-agent/system";
 import type { Connection } from "./connection.ts";
 
@@ -29,6 +34,8 @@ export class ClientRequests {
   readonly #connection: Connection;
   readonly #requests: HostRequests;
   readonly #forms = new Map<string, Form>();
+  /** Questions that this client is asked as dialogs, one after the other. */
+  readonly #questions = new Map<string, QuestionDialogs>();
   #answered: AnsweredMethods | undefined;
   runsTools = false;
 
@@ -65,7 +72,10 @@ export class ClientRequests {
   /** `isOwn`: this client gave the answer. */
   closed({ id, method }: OpenHostRequest, resolved: HostRequestResolved, isOwn: boolean): void {
     const form = this.#forms.get(id);
+    // The client knows the dialog that is open.
+    const dialogId = this.#questions.get(id)?.id ?? id;
     this.#forms.delete(id);
+    this.#questions.delete(id);
     if (form === "request") this.#connection.sendRequest(resolved);
     if (form === "tool" && !isOwn) {
       const cancel = { type: "host_tool_cancel", id: crypto.randomUUID(), targetId: id } as const;
@@ -75,7 +85,9 @@ export class ClientRequests {
     const { dialect, isInitialized } = this.#connection;
     // Before `initialize`, the dialogs of extensions are exactly as their document has them.
     if (method === "dialog" && !isInitialized) return;
-    if (dialect.requestDialogs?.reportsEnd) this.#connection.sendRequest(resolved);
+    if (dialect.requestDialogs?.reportsEnd) {
+      this.#connection.sendRequest({ ...resolved, id: dialogId });
+    }
   }
 
   /**
@@ -105,8 +117,12 @@ export class ClientRequests {
 
   /** Takes the answer to a dialog; one for an unknown or closed dialog is ignored. */
   answerDialog({ id, ...response }: ExtensionUiResponse): void {
-    const request = this.#requests.get(id);
+    const request = this.#requests.get(id) ?? this.#requests.get(requestOfDialog(id));
     if (request === undefined || request.method === "host_tool") return;
+    if (request.method === "question") {
+      this.#answerQuestion(request, id, response);
+      return;
+    }
     const { resultOfDialog } = this.#connection.dialect.requestDialogs ?? {};
     if (resultOfDialog === undefined) return;
     this.#requests.answer(id, { result: resultOfDialog(request, response) });
@@ -121,7 +137,25 @@ export class ClientRequests {
     return true;
   }
 
+  /** The next dialog, or the answer; one to a dialog that has been answered is ignored. */
+  #answerQuestion(
+    request: QuestionHostRequest,
+    id: string,
+    response: Omit<ExtensionUiResponse, "type" | "id">,
+  ): void {
+    const dialogs = this.#questions.get(request.id);
+    if (dialogs?.id !== id) return;
+    const result = dialogs.answer(response);
+    if (result === undefined) this.#connection.ask(dialogs.dialog(Date.now()));
+    else this.#requests.answer(request.id, { result });
+  }
+
   #openDialog(request: OpenHostRequest): boolean {
+    if (request.method === "question") {
+      const dialogs = this.#questions.get(request.id) ?? new QuestionDialogs(request);
+      this.#questions.set(request.id, dialogs);
+      return this.#connection.ask(dialogs.dialog(Date.now()));
+    }
     const dialog = this.#connection.dialect.requestDialogs?.asDialog(request, Date.now());
     return dialog !== undefined && this.#connection.ask(dialog);
   }

@@ -69,6 +69,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   mcp: object,
   approve: callable,
   raiseBudget: callable,
+  answerQuestions: callable,
   findLocalServers: anything,
   session: anything,
   beforeOpen: callable,

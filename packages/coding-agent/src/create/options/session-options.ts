@@ -3,6 +3,7 @@ import type { StreamFunction } from "@tau-agent/ai";
 import type { McpPool } from "@tau-agent/mcp";
 import type { CustomProvider, KeptCredentials } from "@tau-agent/models";
 import type {
+  AnswerQuestions,
   Approve,
   GetCredentials,
   ManagedPolicy,
@@ -182,6 +183,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    * the work is stopped.
    */
   readonly raiseBudget?: RaiseBudget | undefined;
+  /**
+   * Answers what the model asks with `ask_user`, its own questions and those of subagents. Without it, and
+   * without a client that answers, the model has no such tool.
+   */
+  readonly answerQuestions?: AnswerQuestions | undefined;
   /**
    * For hosts: a client is attached to `session.requests`, and can be asked once this is fulfilled. Questions
    * that an earlier host left open are asked again then.

@@ -92,7 +92,8 @@ async function openThere(
   await extensions?.loadProject();
   const permissions = createPermissions(settings, options.permissions, policy?.merged.permissions);
   diagnostics.push(...permissions.diagnostics);
-  const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
+  const keepsQuestions =
+    (options.clientReady ?? options.approve ?? options.answerQuestions) !== undefined;
   const { cwd, workspaceId } = places;
   const keepsCalls = isDurable(options, settings) && (options.taskDepth ?? 0) === 0;
   const openOptions = { cwd, workspaceId, keepsQuestions, keepsCalls };

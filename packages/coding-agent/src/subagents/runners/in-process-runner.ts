@@ -1,4 +1,5 @@
 import type {
+  AnswerQuestions,
   Approve,
   PromptStatus,
   RaiseBudget,
@@ -39,6 +40,7 @@ interface SubagentSessionOptions {
   readonly taskFolder: string | undefined;
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
+  readonly answerQuestions: AnswerQuestions | undefined;
   /** They are set as the caller's change, so none are given at the start. */
   readonly permissions: undefined;
   readonly clientReady: undefined;
@@ -97,6 +99,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     taskFolder: request.standsFor,
     approve: request.approve,
     raiseBudget: request.raiseBudget,
+    answerQuestions: request.answerQuestions,
     permissions: undefined,
     clientReady: undefined,
   };

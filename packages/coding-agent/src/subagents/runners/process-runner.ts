@@ -1,6 +1,7 @@
 import { ToolError } from "@tau-agent/agent";
 import type { KeptCredentials } from "@tau-agent/models";
 import type {
+  AnswerQuestions,
   Approve,
   GetCredentials,
   ManagedPolicy,
@@ -40,6 +41,8 @@ export interface SubagentHostRequest {
   readonly approve: Approve;
   /** Decides about limits that it has used up. */
   readonly raiseBudget: RaiseBudget;
+  /** Answers what its model asks; undefined where nobody does. */
+  readonly answerQuestions: AnswerQuestions | undefined;
   /** Gives the keys of providers; undefined if the session is given none. */
   readonly credentials: GetCredentials | undefined;
 }
@@ -64,7 +67,8 @@ export interface ProcessRunnerOptions {
 export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
   const { command, environment, credentials } = options;
   return async (request) => {
-    const { cwd, onEvent, budget, signal, approve, raiseBudget, permissions } = request;
+    const { cwd, onEvent, budget, signal, permissions } = request;
+    const { approve, raiseBudget, answerQuestions } = request;
     const own = command() ?? [];
     const words = own.length === 0 ? undefined : own.map((word) => word.replaceAll("{cwd}", cwd));
     const args = hostArguments(request);
@@ -85,6 +89,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         onEvent,
         approve,
         raiseBudget,
+        answerQuestions,
         credentials: credentials.isOffered ? (asked) => credentials.answer(asked) : undefined,
       })
       .catch((error: unknown) => {

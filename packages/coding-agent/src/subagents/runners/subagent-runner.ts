@@ -1,4 +1,5 @@
 import type {
+  AnswerQuestions,
   Approve,
   RaiseBudget,
   SessionEvent,
@@ -47,6 +48,8 @@ export interface SubagentRequest {
   readonly approve: Approve;
   /** Decides about limits that the subagent has used up. */
   readonly raiseBudget: RaiseBudget;
+  /** Asks the caller's client what the subagent's model asks; undefined where nobody answers. */
+  readonly answerQuestions: AnswerQuestions | undefined;
 }
 
 export interface SubagentServers {

@@ -196,6 +196,7 @@ async function startSubagent(
     approve: (asked, { signal }) => session.approve(task.id, asked, endedWith(signal, run.signal)),
     raiseBudget: (asked, { signal }) =>
       context.share.raise(asked, { agentId: task.id, signal: endedWith(signal, run.signal) }),
+    answerQuestions: session.answerQuestions(task.id, run.signal),
     signal: run.signal,
     onEvent: (event) => {
       const used = context.meter.note(event);

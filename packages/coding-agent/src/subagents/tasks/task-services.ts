@@ -1,5 +1,10 @@
 import type { ScopedModel } from "@tau-agent/models";
-import type { ApprovalRequest, ApprovalResult, SessionEvent } from "@tau-agent/rpc-protocol";
+import type {
+  AnswerQuestions,
+  ApprovalRequest,
+  ApprovalResult,
+  SessionEvent,
+} from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { SessionPart } from "@tau-agent/sessions/log";
 import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
@@ -34,6 +39,8 @@ interface TaskingSession {
   mcpServers(names: readonly string[]): SubagentServers;
   /** Asks this session's client, for a subagent. */
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
+  /** Puts a subagent's questions to this session's client; undefined where nobody answers any. */
+  answerQuestions(agentId: string, caller: AbortSignal): AnswerQuestions | undefined;
 }
 
 export interface TaskServices {

@@ -1,0 +1,69 @@
+import type { CreateElicitationRequest, RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import { expect, it } from "vitest";
+import { Editor } from "./support/acp-editor.ts";
+
+const questions = [
+  { question: "Which?", options: [{ label: "This", description: "as ever" }, { label: "That" }] },
+  { question: "What else?", options: [{ label: "A" }, { label: "B" }], multiSelect: true },
+];
+const call = { type: "toolCall" as const, name: "ask_user", arguments: { questions } };
+const scenario = [{ content: [call] }, "Done."];
+
+function outcome(editor: Editor, sessionId: string) {
+  const ends = editor.of(sessionId, "tool_call_update").filter(({ content }) => content);
+  return JSON.stringify(ends.at(-1)?.content);
+}
+
+it("a question is a form where the editor has forms", async () => {
+  const asked: CreateElicitationRequest[] = [];
+  const editor = await Editor.start({
+    capabilities: { elicitation: { form: {} } },
+    scenario,
+    answers: (app) =>
+      app.onRequest("elicitation/create", ({ params }) => {
+        asked.push(params);
+        return {
+          action: "accept",
+          content: { answer1: "That", answer2: ["A", "B"], text2: "and C" },
+        };
+      }),
+  });
+  const { sessionId } = await editor.open();
+  expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "end_turn" });
+  expect(asked).toMatchObject([
+    {
+      sessionId,
+      mode: "form",
+      message: "Which?\nWhat else?",
+      requestedSchema: {
+        properties: {
+          answer1: { type: "string", enum: ["This", "That"], description: "Which?\nThis: as ever" },
+          text1: { type: "string" },
+          answer2: { type: "array", items: { enum: ["A", "B"] } },
+        },
+      },
+    },
+  ]);
+  const text = outcome(editor, sessionId);
+  for (const said of ["That", "- A", "- B", "and C"]) expect(text).toContain(said);
+});
+
+it("a question is a permission dialog where it has none", async () => {
+  const asked: RequestPermissionRequest[] = [];
+  const editor = await Editor.start({
+    scenario,
+    answers: (app) =>
+      app.onRequest("session/request_permission", ({ params }) => {
+        asked.push(params);
+        return { outcome: { outcome: "selected", optionId: asked.length === 1 ? "1" : "none" } };
+      }),
+  });
+  const { sessionId } = await editor.open();
+  expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "end_turn" });
+  expect(asked.map(({ options }) => options.map(({ name }) => name))).toEqual([
+    ["This", "That", "No answer"],
+    ["A", "B", "No answer"],
+  ]);
+  expect(asked[0]?.toolCall).toMatchObject({ title: "Which?" });
+  expect(outcome(editor, sessionId)).toContain("No answer");
+});

@@ -1,0 +1,32 @@
+import type { AnswerQuestions } from "@tau-agent/rpc-protocol";
+import { askQuestions, type HostRequests } from "@tau-agent/system";
+import { endedWith } from "./ended-with.ts";
+
+export interface QuestionShareOptions {
+  readonly requests: HostRequests;
+  readonly agentId: string;
+  readonly promptId: () => string | undefined;
+  readonly timeoutMs: number;
+  /** Aborted with the caller. */
+  readonly caller: AbortSignal;
+}
+
+/** Puts the questions of a subagent to its session's client; undefined where nobody answers any. */
+export function questionShare(options: QuestionShareOptions): AnswerQuestions | undefined {
+  const { requests, agentId, promptId, timeoutMs, caller } = options;
+  if (!requests.isAnswered("question")) return undefined;
+  return async ({ questions, agentId: nested, toolCallId }, { signal }) => {
+    const { result } = await askQuestions(
+      requests,
+      { questions },
+      {
+        agentId: nested === undefined ? agentId : `${agentId}/${nested}`,
+        promptId: promptId(),
+        toolCallId,
+        timeoutMs,
+        signal: endedWith(signal, caller),
+      },
+    );
+    return result ?? { cancelled: true };
+  };
+}
