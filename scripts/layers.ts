@@ -130,7 +130,7 @@ export const layers: readonly Layers[] = [
     floors: [
       ["resources", "permissions", "foreign-text"],
       ["package-installs", "policy"],
-      ["user-input", "todos", "stream-rules", "jobs", "telemetry"],
+      ["user-input", "todos", "stream-rules", "jobs", "telemetry", "diagnostics"],
       ["tools", "compaction"],
       ["host-tools", "durability"],
       ["subagents", "approvals"],
@@ -147,6 +147,7 @@ export const layers: readonly Layers[] = [
       create:
         "`createAgentSession`: checks options/, decides about trust/, builds the parts/ of a session and joins them",
       durability: "calls that survive their host: their start, what takes them back, their turn",
+      diagnostics: "new problems in changed files: commands and language servers",
       extensions: "discovery, loading, hooks, and the objects handed to extensions",
       "foreign-text":
         "results that hold what others wrote: their fences, and whether one came last",

@@ -20,6 +20,12 @@ export type { ChangeDetails } from "./base/diff.ts";
 export { describeChange, describeChangeNow, diffLines } from "./base/diff.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { EventBus } from "./base/event-bus.ts";
+export type {
+  DiagnosedChange,
+  FileDiagnosis,
+  FileProblem,
+  StartedChange,
+} from "./base/file-diagnosis.ts";
 export { errorCode } from "./base/files/error-code.ts";
 export { fileError, lostText, systemCodeOf } from "./base/files/file-error.ts";
 export { dropLock, withFileLock } from "./base/files/file-lock.ts";
@@ -136,6 +142,8 @@ export type { SandboxParts } from "./sandbox/open-sandbox.ts";
 export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";
 export { type SandboxChange, tightenCeiling } from "./sandbox/policy/sandbox-settings.ts";
 export { SessionSandbox } from "./sandbox/session-sandbox.ts";
+export type { DiagnosticsEntry, DiagnosticsFormat } from "./settings/diagnostics-entry.ts";
+export { isDiagnosticsEntry } from "./settings/diagnostics-entry.ts";
 export { readWord } from "./settings/read-word.ts";
 export { isSettingKey, settingHelp, settingKeys, settingsTable } from "./settings/schema.ts";
 export { isPeriod, MAX_PERIOD_MS } from "./settings/setting.ts";

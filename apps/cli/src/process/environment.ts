@@ -14,6 +14,7 @@ export interface ProcessEnvironment {
   /** The key a subagent's host got from the host that started it. */
   readonly subagentKey?: string | undefined;
   readonly subagentSandbox?: unknown;
+  readonly subagentDiagnostics?: unknown;
   readonly secretFiles?: readonly string[] | undefined;
   readonly sessionHandle?: string | undefined;
   readonly store?: string | undefined;
@@ -25,6 +26,9 @@ export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
 
 /** Variable that hands a sandbox to the hosts of subagents. */
 export const SUBAGENT_SANDBOX = "TAU_SUBAGENT_SANDBOX";
+
+/** Variable that hands what looks at changed files to the hosts of subagents. */
+export const SUBAGENT_DIAGNOSTICS = "TAU_SUBAGENT_DIAGNOSTICS";
 
 /** Variable that names files with keys to the hosts of subagents. */
 export const SECRET_FILES = "TAU_SECRET_FILES";
@@ -41,6 +45,7 @@ export function readEnvironment(): ProcessEnvironment {
   const {
     [SUBAGENT_KEY]: subagentKey,
     [SUBAGENT_SANDBOX]: sandbox,
+    [SUBAGENT_DIAGNOSTICS]: diagnostics,
     [SECRET_FILES]: secretFiles,
     [SESSION_HANDLE]: sessionHandle,
     TAU_STORE: store,
@@ -57,6 +62,7 @@ export function readEnvironment(): ProcessEnvironment {
     program: [process.execPath, process.argv[1] ?? ""],
     ...environmentFrom(variables),
     subagentKey,
+    ...(diagnostics ? { subagentDiagnostics: JSON.parse(diagnostics) as unknown } : {}),
     ...(sandbox ? { subagentSandbox: JSON.parse(sandbox) as unknown } : {}),
     ...(secretFiles ? { secretFiles: JSON.parse(secretFiles) as string[] } : {}),
     sessionHandle,
@@ -68,7 +74,13 @@ export function environmentFrom(
   variables: ProcessEnvironment["variables"],
 ): Omit<
   ProcessEnvironment,
-  "cwd" | "program" | "subagentKey" | "subagentSandbox" | "sessionHandle" | "store"
+  | "cwd"
+  | "program"
+  | "subagentKey"
+  | "subagentSandbox"
+  | "subagentDiagnostics"
+  | "sessionHandle"
+  | "store"
 > {
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;

@@ -58,6 +58,7 @@ export async function sessionOptions(
     // Checked where it is read, as what settings say.
     secretFiles: secretFilesOf(options, environment),
     hostProcesses: isBelowHost(environment) ? hostsAbove(environment.program) : undefined,
+    diagnostics: environment.subagentDiagnostics as CreateAgentSessionOptions["diagnostics"],
     sandbox: environment.subagentSandbox as CreateAgentSessionOptions["sandbox"],
     telemetry: {
       register: async () => {

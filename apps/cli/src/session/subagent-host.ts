@@ -5,6 +5,7 @@ import type { CliOptions } from "../command-line/cli-options.ts";
 import {
   type ProcessEnvironment,
   SECRET_FILES,
+  SUBAGENT_DIAGNOSTICS,
   SUBAGENT_KEY,
   SUBAGENT_SANDBOX,
 } from "../process/environment.ts";
@@ -27,6 +28,7 @@ export async function startSubagentHost(
     traceparent,
     sandbox,
     policy,
+    diagnostics,
     signal,
     onEvent,
     approve,
@@ -52,6 +54,7 @@ export async function startSubagentHost(
       PI_CODING_AGENT_DIR: agentDirectory,
       // In the environment and not among the arguments, which everybody can see.
       [SUBAGENT_SANDBOX]: sandbox && JSON.stringify(sandbox),
+      [SUBAGENT_DIAGNOSTICS]: diagnostics && JSON.stringify(diagnostics),
       [SECRET_FILES]: JSON.stringify(secretFilesOf(options, environment)),
       [SUBAGENT_KEY]: keyFor(args, options) && (options.apiKey ?? environment.subagentKey),
     },

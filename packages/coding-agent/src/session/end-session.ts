@@ -14,6 +14,7 @@ export async function endSession(parts: SessionParts): Promise<void> {
   await inputs.telemetry?.close();
   await inputs.mcp.end();
   await inputs.survival?.close();
+  await inputs.toolEnvironment.fileDiagnosis?.close();
   await conversation.log.close();
   await inputs.closeStore?.();
   await inputs.closeWorkspace?.();

@@ -10,7 +10,12 @@ import {
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { LogParts, SessionLogView, SessionPart } from "@tau-agent/sessions/log";
-import type { HostRequests, SettingsStore, ToolEnvironment } from "@tau-agent/system";
+import type {
+  DiagnosticsEntry,
+  HostRequests,
+  SettingsStore,
+  ToolEnvironment,
+} from "@tau-agent/system";
 import { isAfterUntrusted } from "../foreign-text/after-untrusted.ts";
 import type { HostTools, RunnableHostTool } from "../host-tools/host-tools.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -42,6 +47,8 @@ export interface TaskOptions {
   readonly taskFolder?: string | undefined;
   /** Agents the session may start; default all. */
   readonly taskAgents?: readonly string[] | undefined;
+  /** What looks at changed files, where that is not of the settings. */
+  readonly diagnostics?: { readonly entries: readonly DiagnosticsEntry[] } | undefined;
   /** They limit subagents, too, unless the setting `task.narrowTools` is off; exclusions always do. */
   readonly tools?: Pick<ToolSelection, "only" | "exclude"> | undefined;
 }
@@ -120,10 +127,11 @@ export function createSessionTasks(
     }
     const { createProcessRunner } = await import("./runners/process-runner.ts");
     const command = () => settings.get("task.command");
-    const { credentials } = options;
+    const { credentials, diagnostics } = options;
     const { environment } = parts;
     const policy = parts.session().policy?.given ?? [];
-    const runs = { startHost: startSubagentHost, command, environment, credentials, policy };
+    const given = { credentials, policy, diagnostics };
+    const runs = { startHost: startSubagentHost, command, environment, ...given };
     return createProcessRunner(runs)(request);
   };
   const services: Omit<TaskServices, "description"> = {

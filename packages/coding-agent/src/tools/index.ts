@@ -12,6 +12,7 @@ import { readTool } from "./read/definition.ts";
 import { todoWriteTool } from "./todo-write/definition.ts";
 import { withWayOut } from "./way-out.ts";
 import { webFetchTool } from "./web-fetch/definition.ts";
+import { withDiagnostics } from "./with-diagnostics.ts";
 import { writeTool } from "./write/definition.ts";
 
 // The order is part of the request prefix that vendors cache.
@@ -48,13 +49,13 @@ export function createTools(
   };
   return rows.map((row) => {
     const tool = createTool(row, shared);
-    if (environment.sandbox === undefined) return tool;
+    if (environment.sandbox === undefined) return withDiagnostics(tool, environment);
     const outside = () =>
       createTool(row, {
         ...shared,
         sandbox: undefined,
         workspace: environment.outside?.() ?? environment.workspace,
       });
-    return withWayOut(tool, outside, environment);
+    return withDiagnostics(withWayOut(tool, outside, environment), environment);
   });
 }

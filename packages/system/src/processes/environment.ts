@@ -1,4 +1,5 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import type { FileDiagnosis } from "../base/file-diagnosis.ts";
 import type { FileQueue } from "../base/files/file-queue.ts";
 import type { ProtectedFiles } from "../base/files/protected-files.ts";
 import type { WebAccess } from "../base/foreign-request.ts";
@@ -86,6 +87,8 @@ export interface ToolEnvironment {
   readonly inheritKeys?: boolean | undefined;
   /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */
   readonly bashTimeoutMs?: number | undefined;
+  /** Looks at files that tools change; undefined for tools without a session. */
+  readonly fileDiagnosis?: FileDiagnosis | undefined;
   /** The way to web pages; undefined for tools without a session. */
   readonly web?: WebAccess | undefined;
   /** Whether the current model reads images; default yes. */

@@ -17,6 +17,7 @@ import {
   type SettingValueOf,
   text,
 } from "./setting.ts";
+import { sightSettings } from "./sight-settings.ts";
 
 const queueModes = ["all", "one-at-a-time"] as const;
 
@@ -277,12 +278,7 @@ export const settingsTable = {
     "Proxy for requests to models; by default from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY.",
   ),
 
-  "web.fetch": flag(false, "Whether the model may fetch web pages, with the tool web_fetch."),
-  "web.allow": list(
-    [],
-    "Hosts, as example.com or *.example.com, that the host fetches although their addresses are not on the public internet, or through a proxy.",
-    { scope: "user" },
-  ),
+  ...sightSettings,
 
   extensions: resources("Extension files, folders or patterns."),
   skills: resources("Skill files or folders."),

@@ -136,6 +136,16 @@ export function list<T extends readonly string[] | undefined>(
   );
 }
 
+/** A list of objects that replaces the list below it; `accepts` checks each, `type` describes them. */
+export function entries<T>(
+  accepts: (value: unknown) => boolean,
+  type: string,
+  description: string,
+): Setting<readonly T[]> {
+  const acceptsAll = (found: unknown) => Array.isArray(found) && found.every(accepts);
+  return row<readonly T[]>({ type, accepts: acceptsAll }, { default: [], description });
+}
+
 /** A list of files, folders or patterns; the lists of both settings files count. */
 export function resources(description: string): Setting<readonly string[]> {
   const kind = { type: "list of paths", accepts: isTextList, merge: "concat" } as const;

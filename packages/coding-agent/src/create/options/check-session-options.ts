@@ -7,6 +7,7 @@ import {
   callable,
   checkNames,
   checkOptions,
+  isDiagnosticsEntry,
   list,
   type OptionCheck,
   type OptionChecks,
@@ -28,6 +29,14 @@ const model: OptionCheck = {
   accepts: (value) => text.accepts(value) || object.accepts(value),
 };
 const store: OptionCheck = { ...model, expected: "a store, its URL, or the name of a module" };
+
+const diagnostics: OptionCheck = {
+  expected: "{entries: [{match, command, format?} or {match, server, languageId?}]}",
+  accepts: (value) => {
+    const { entries } = Object(value);
+    return Array.isArray(entries) && entries.every(isDiagnosticsEntry);
+  },
+};
 
 /** Every option; other values than these would break later, where nothing names them. */
 const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: OptionCheck } = {
@@ -74,6 +83,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   session: anything,
   beforeOpen: callable,
   leaseMs: anything,
+  diagnostics,
   sandbox: anything,
   hostProcesses: list,
   mcpPool: anything,

@@ -14,7 +14,12 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
 import type { SessionStore } from "@tau-agent/sessions";
 import type { SessionStart } from "@tau-agent/sessions/log";
-import type { SandboxChange, ServingClients, SettingsStore } from "@tau-agent/system";
+import type {
+  DiagnosticsEntry,
+  SandboxChange,
+  ServingClients,
+  SettingsStore,
+} from "@tau-agent/system";
 import type { RewindOptions } from "@tau-agent/worktrees";
 import type { FolderTurns } from "../../durability/folder-turns.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
@@ -132,6 +137,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly settings?: SettingsStore | undefined;
   /** The user's code that extends the session; without this no extension is looked for. */
   readonly extensions?: ExtensionOptions | undefined;
+  /** What looks for problems in changed files, instead of the settings; subagents have it, too. */
+  readonly diagnostics?: { readonly entries: readonly DiagnosticsEntry[] } | undefined;
   /** The sandbox of commands and file tools, instead of that in the user's settings. */
   readonly sandbox?: SandboxChange | undefined;
   /**

@@ -3,6 +3,7 @@ import { join, win32 } from "node:path";
 import { takesDocuments } from "@tau-agent/ai";
 import {
   createOutputMask,
+  type FileDiagnosis,
   FileQueue,
   isolatedTreeOf,
   keyFileNames,
@@ -19,6 +20,7 @@ import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
 import { localWorkspace } from "../../tools/common/local-place.ts";
 import type { SessionSetup } from "../options/session-options.ts";
+import { createDiagnostics } from "./diagnostics.ts";
 import type { Durability } from "./durability.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import { createWebAccess } from "./web-access.ts";
@@ -40,6 +42,7 @@ export function createToolEnvironment(
   let closed: ClosedPaths | undefined;
   let visited: VisitedHosts | undefined;
   let web: WebAccess | undefined;
+  let fileDiagnosis: FileDiagnosis | undefined;
   const protectedFiles = new ProtectedFiles(agentDirectory, keyFileNames, places.secretFiles);
   const shellPath = settings.get("shellPath");
   const isManaged = (policy?.merged.sandbox?.mode ?? "off") !== "off";
@@ -86,6 +89,10 @@ export function createToolEnvironment(
     closedBelow(tool, root) {
       closed ??= new ClosedPaths(permissions, this, realPathsIn(this));
       return closed.below(tool, root);
+    },
+    get fileDiagnosis() {
+      fileDiagnosis ??= createDiagnostics(draft, this);
+      return fileDiagnosis;
     },
     get web() {
       web ??= createWebAccess(draft.surroundings, () => {

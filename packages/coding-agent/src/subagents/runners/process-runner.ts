@@ -9,7 +9,7 @@ import type {
   SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import type { ToolEnvironment } from "@tau-agent/system";
+import type { DiagnosticsEntry, ToolEnvironment } from "@tau-agent/system";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import {
   excludedFor,
@@ -33,6 +33,8 @@ export interface SubagentHostRequest {
   readonly sandbox: Readonly<Record<string, unknown>> | undefined;
   /** What its session must not be able to widen. */
   readonly policy: readonly ManagedPolicy[];
+  /** What looks at the files that its tools change, where that is not of the settings. */
+  readonly diagnostics: { readonly entries: readonly DiagnosticsEntry[] } | undefined;
   /** Ends the host, even one that does not start up. */
   readonly signal: AbortSignal;
   /** A promise holds the subagent back until it settles. */
@@ -62,6 +64,7 @@ export interface ProcessRunnerOptions {
   /** The keys that the session is given. */
   readonly credentials: KeptCredentials;
   readonly policy: readonly ManagedPolicy[];
+  readonly diagnostics?: SubagentHostRequest["diagnostics"];
 }
 
 export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
@@ -85,6 +88,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         traceparent,
         sandbox,
         policy: options.policy,
+        diagnostics: options.diagnostics,
         signal,
         onEvent,
         approve,

@@ -1,0 +1,17 @@
+import type { FileProblem } from "@tau-agent/system";
+
+/** A file as it is now. */
+export interface CheckedFile {
+  /** Absolute. */
+  readonly path: string;
+  /** With links resolved, where that is another one. */
+  readonly realPath: string;
+  readonly text: string;
+}
+
+/** What looks for the problems of a file; one for each entry and folder. */
+export interface Checker {
+  /** The problems of the file; undefined if there is no answer, or a later check took its place. */
+  check(file: CheckedFile): Promise<readonly FileProblem[] | undefined>;
+  close(): Promise<void>;
+}

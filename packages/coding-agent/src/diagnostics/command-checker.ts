@@ -1,0 +1,75 @@
+import type { DiagnosticsEntry, FileProblem } from "@tau-agent/system";
+import { type CheckedPlace, PlacePaths } from "./checked-place.ts";
+import type { CheckedFile, Checker } from "./checker.ts";
+import { readOutput } from "./read-output.ts";
+
+type CommandEntry = Extract<DiagnosticsEntry, { command: string }>;
+
+/** A check of a whole project may go on behind later calls, but not for ever. */
+const limitMs = 120_000;
+const maxOutput = 8 * 1024 * 1024;
+
+/** Runs a command for each check, one at a time; a later check of a file ends the earlier one. */
+export class CommandChecker implements Checker {
+  readonly #entry: CommandEntry;
+  readonly #place: CheckedPlace;
+  readonly #paths: PlacePaths;
+  readonly #onFailed: (reason: string) => void;
+  #running: AbortController | undefined;
+
+  constructor(entry: CommandEntry, place: CheckedPlace, onFailed: (reason: string) => void) {
+    this.#entry = entry;
+    this.#place = place;
+    this.#paths = new PlacePaths(place);
+    this.#onFailed = onFailed;
+  }
+
+  async check(file: CheckedFile): Promise<readonly FileProblem[] | undefined> {
+    this.#running?.abort();
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      return await this.#run(file, running.signal);
+    } catch (error) {
+      if (!running.signal.aborted) throw error;
+      return undefined;
+    } finally {
+      if (this.#running === running) this.#running = undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#running?.abort();
+  }
+
+  async #run(file: CheckedFile, signal: AbortSignal): Promise<readonly FileProblem[] | undefined> {
+    const { command: line, format } = this.#entry;
+    const { workspace, cwd } = this.#place;
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    const child = await workspace.spawn({
+      command: line.replaceAll("{file}", () => this.#paths.quoted(file.path)),
+      cwd,
+      timeoutMs: limitMs,
+      signal,
+      onOutput: (bytes) => {
+        size += bytes.length;
+        if (size <= maxOutput) pieces.push(bytes);
+      },
+    });
+    const { exitCode, timedOut } = await child.done;
+    if (signal.aborted || timedOut) return undefined;
+    const output = Buffer.concat(pieces).toString("utf8");
+    const found = readOutput(output, format);
+    if (exitCode !== 0 && found.length === 0) {
+      const said = output.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
+      this.#onFailed(`${line} ended with exit code ${exitCode}${said === "" ? "" : `: ${said}`}`);
+      return undefined;
+    }
+    return found.flatMap((problem) => {
+      const path = this.#paths.absolute(problem.file);
+      if (path !== file.path && path !== file.realPath) return [];
+      return [{ ...problem, file: this.#paths.relative(file.path) }];
+    });
+  }
+}

@@ -1,0 +1,62 @@
+import type { FileProblem } from "@tau-agent/system";
+
+/** The problems of a file, and the text that has them. */
+export interface CheckedText {
+  readonly text: string;
+  readonly problems: readonly FileProblem[];
+}
+
+/**
+ * The problems that were not there before. An edit moves lines, so a problem is the same when its message, and if
+ * possible the text of its line, are: of two that say the same, the one on a changed line is new.
+ */
+export function newProblems(before: CheckedText | undefined, after: CheckedText): FileProblem[] {
+  if (before === undefined) return [...after.problems];
+  const known = before.problems.map((problem) => ({
+    ...keysOf(problem, before.text),
+    isUsed: false,
+  }));
+  const found = after.problems.map((problem) => ({ ...keysOf(problem, after.text), problem }));
+  const isKnown = (name: "exact" | "loose", key: string): boolean => {
+    const one = known.find((each) => !each.isUsed && each[name] === key);
+    if (one !== undefined) one.isUsed = true;
+    return one !== undefined;
+  };
+  return found
+    .filter(({ exact }) => !isKnown("exact", exact))
+    .filter(({ loose }) => !isKnown("loose", loose))
+    .map(({ problem }) => problem);
+}
+
+function keysOf({ message, code, severity, line }: FileProblem, text: string) {
+  const loose = JSON.stringify([severity, code, message]);
+  const words = text.split("\n", line)[line - 1]?.trim() ?? "";
+  return { loose, exact: `${loose} ${words}` };
+}
+
+/** The most problems that a result names. */
+const maxShown = 20;
+
+/** The end of a tool's result. */
+export function problemText(problems: readonly FileProblem[]): string {
+  const lines = problems
+    .slice(0, maxShown)
+    .map(({ file, line, column, severity, message, code }) => {
+      const place = column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
+      return [`${place}:`, severity, code, message].filter((part) => part !== undefined).join(" ");
+    });
+  const rest = problems.length - lines.length;
+  return ["New problems:", ...lines, ...(rest > 0 ? [`[${rest} more]`] : [])].join("\n");
+}
+
+export function shownProblems(problems: readonly FileProblem[]): readonly FileProblem[] {
+  return problems.slice(0, maxShown);
+}
+
+const maxMessage = 500;
+
+/** A message on one line, not too long. */
+export function plainMessage(message: string): string {
+  const line = message.replace(/\s+/g, " ").trim();
+  return line.length > maxMessage ? `${line.slice(0, maxMessage)}…` : line;
+}

@@ -1,0 +1,168 @@
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { DiagnosticsEntry, FileProblem } from "@tau-agent/system";
+import type {
+  Diagnostic,
+  DocumentDiagnosticReport,
+  PublishDiagnosticsParams,
+} from "vscode-languageserver-protocol";
+import { type CheckedPlace, PlacePaths } from "./checked-place.ts";
+import type { CheckedFile, Checker } from "./checker.ts";
+import { languageIdOf } from "./language-ids.ts";
+import { plainMessage } from "./problem.ts";
+import { ServerConnection } from "./server-connection.ts";
+
+type ServerEntry = Extract<DiagnosticsEntry, { server: readonly string[] }>;
+
+/** How often it is started: once, and once again. */
+const maxStarts = 2;
+/** How long one check may go on behind later calls. */
+const limitMs = 120_000;
+/** A server reports in steps: after this silence it has said all, or after a time like that of its first step. */
+const minQuietMs = 300;
+const maxQuietMs = 2_000;
+const maxProblems = 1_000;
+
+/** A document that the server has open. */
+interface OpenCheck {
+  readonly path: string;
+  readonly uri: string;
+  readonly version: number;
+  readonly since: number;
+  readonly settle: (problems: readonly Diagnostic[] | undefined) => void;
+  quiet?: NodeJS.Timeout;
+}
+
+/** Asks a language server, which starts with the first check; one document at a time is open in it. */
+export class ServerChecker implements Checker {
+  readonly #entry: ServerEntry;
+  readonly #place: CheckedPlace;
+  readonly #paths: PlacePaths;
+  readonly #onFailed: (reason: string) => void;
+  #server: Promise<ServerConnection> | undefined;
+  #starts = 0;
+  #version = 0;
+  #open: OpenCheck | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #closing = new AbortController();
+
+  constructor(entry: ServerEntry, place: CheckedPlace, onFailed: (reason: string) => void) {
+    this.#entry = entry;
+    this.#place = place;
+    this.#paths = new PlacePaths(place);
+    this.#onFailed = onFailed;
+  }
+
+  async check(file: CheckedFile): Promise<readonly FileProblem[] | undefined> {
+    // An earlier check of the same file is of a text that is gone.
+    if (this.#open?.path === file.path) this.#open.settle(undefined);
+    const version = ++this.#version;
+    const asked = this.#last.then(async () => this.#ask(file, version));
+    this.#last = asked.catch(() => {});
+    const found = await asked;
+    const name = this.#paths.relative(file.path);
+    return found?.slice(0, maxProblems).flatMap((one) => problemOf(one, name) ?? []);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#open?.settle(undefined);
+    const server = await this.#server?.catch(() => undefined);
+    await server?.ended;
+  }
+
+  async #ask(file: CheckedFile, version: number): Promise<readonly Diagnostic[] | undefined> {
+    const server = await this.#start();
+    if (server === undefined || this.#closing.signal.aborted) return undefined;
+    const { promise, resolve: settle } = Promise.withResolvers<readonly Diagnostic[] | undefined>();
+    const uri = this.#paths.toUri(file.path);
+    const open: OpenCheck = { path: file.path, uri, version, since: performance.now(), settle };
+    this.#open = open;
+    const late = setTimeout(() => settle(undefined), limitMs);
+    void server.ended.then(() => settle(undefined));
+    const languageId = this.#entry.languageId ?? languageIdOf(this.#paths.extension(file.path));
+    const textDocument = { uri, languageId, version, text: file.text };
+    await server.notify("workspace/didChangeWatchedFiles", { changes: [{ uri, type: 2 }] });
+    await server.notify("textDocument/didOpen", { textDocument });
+    await server.notify("textDocument/didSave", { textDocument: { uri }, text: file.text });
+    if (server.hasPull) void this.#pull(server, open);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(late);
+      clearTimeout(open.quiet);
+      this.#open = undefined;
+      // What is closed is read from the disk again: other programs change it, too.
+      await server.notify("textDocument/didClose", { textDocument: { uri } });
+    }
+  }
+
+  async #pull(server: ServerConnection, open: OpenCheck): Promise<void> {
+    const params = { textDocument: { uri: open.uri } };
+    const report = await server
+      .request<DocumentDiagnosticReport>("textDocument/diagnostic", params)
+      .catch(() => undefined);
+    // One that refuses may still report them by itself.
+    if (report?.kind === "full") open.settle(report.items);
+  }
+
+  #take({ uri, version, diagnostics }: PublishDiagnosticsParams): void {
+    const open = this.#open;
+    if (open === undefined || (version != null && version !== open.version)) return;
+    if (uri !== open.uri && this.#paths.fromUri(uri) !== open.path) return;
+    clearTimeout(open.quiet);
+    const elapsedMs = performance.now() - open.since;
+    const quietMs = Math.min(maxQuietMs, Math.max(minQuietMs, elapsedMs));
+    open.quiet = setTimeout(() => open.settle(diagnostics), quietMs);
+  }
+
+  async #start(): Promise<ServerConnection | undefined> {
+    while (
+      this.#server === undefined &&
+      this.#starts < maxStarts &&
+      !this.#closing.signal.aborted
+    ) {
+      this.#starts++;
+      const starting = ServerConnection.start({
+        command: this.#entry.server,
+        place: this.#place,
+        signal: this.#closing.signal,
+        rootUri: this.#paths.toUri(this.#place.cwd),
+        onPublish: (published) => this.#take(published),
+      });
+      this.#server = starting;
+      const forget = (reason: string): void => {
+        if (this.#server === starting) this.#server = undefined;
+        if (this.#starts >= maxStarts && !this.#closing.signal.aborted) {
+          this.#onFailed(`${this.#entry.server.join(" ")} was started twice: ${reason}`);
+        }
+      };
+      try {
+        const server = await starting;
+        void server.ended.then(() => forget("it ended"));
+      } catch (error) {
+        forget(errorMessage(error));
+      }
+    }
+    return this.#server;
+  }
+}
+
+const severities = [undefined, "error", "warning", "information"] as const;
+/** What editors show as a fading of the text. */
+const hint = 4;
+
+function problemOf(found: Diagnostic, file: string): FileProblem | undefined {
+  const { range, message, severity, code } = found;
+  // Servers of others send what they like.
+  if (severity === hint || typeof message !== "string") return undefined;
+  const { line = 0, character = 0 } = range?.start ?? {};
+  const word = severity === undefined ? undefined : severities[severity];
+  return {
+    file,
+    line: line + 1,
+    column: character + 1,
+    ...(word !== undefined && { severity: word }),
+    message: plainMessage(message),
+    ...(code !== undefined && code !== null && { code: String(code) }),
+  };
+}

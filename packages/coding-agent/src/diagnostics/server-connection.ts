@@ -1,0 +1,169 @@
+import { PassThrough, Writable } from "node:stream";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { WorkspaceProcess } from "@tau-agent/rpc-protocol/workspace";
+import { unlessAborted } from "@tau-agent/system";
+import type { MessageConnection } from "vscode-jsonrpc";
+import type {
+  InitializeParams,
+  InitializeResult,
+  PublishDiagnosticsParams,
+} from "vscode-languageserver-protocol";
+import type { CheckedPlace } from "./checked-place.ts";
+
+export interface ServerConnectionOptions {
+  readonly command: readonly string[];
+  readonly place: CheckedPlace;
+  readonly rootUri: string;
+  /** Ends it, also while it starts. */
+  readonly signal: AbortSignal;
+  readonly onPublish: (published: PublishDiagnosticsParams) => void;
+}
+
+const initializeMs = 60_000;
+/** What a server may send without a whole message in it. */
+const maxSilentBytes = 8 * 1024 * 1024;
+
+/** A running language server, after its handshake. */
+export class ServerConnection {
+  readonly #ending = new AbortController();
+  readonly #connection: MessageConnection;
+  readonly #process: WorkspaceProcess;
+  /** Fulfilled once it has ended, however. */
+  readonly ended: Promise<void>;
+  /** Whether it answers when it is asked for problems, and does not only report them. */
+  hasPull = false;
+
+  /** @throws {Error} why it does not serve */
+  static async start(options: ServerConnectionOptions): Promise<ServerConnection> {
+    const { createMessageConnection, StreamMessageReader, StreamMessageWriter } = await import(
+      "vscode-jsonrpc/node"
+    );
+    const { command, place } = options;
+    const output = new PassThrough();
+    let silentBytes = 0;
+    let process: WorkspaceProcess | undefined;
+    process = await place.workspace.spawn({
+      command: [...command],
+      cwd: place.cwd,
+      stdin: "open",
+      signal: options.signal,
+      onOutput: (bytes, stream) => {
+        if (stream !== "stdout") return;
+        silentBytes += bytes.length;
+        // What floods the host instead of speaking is ended.
+        if (silentBytes > maxSilentBytes) void process?.kill("SIGKILL");
+        else output.write(bytes);
+      },
+    });
+    const started = process;
+    const input = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        started.write(chunk).then(() => done(), done);
+      },
+    });
+    // A server that has ended takes nothing more; its end is noticed anyway.
+    input.on("error", () => {});
+    const reader = new StreamMessageReader(output);
+    const connection = createMessageConnection(reader, new StreamMessageWriter(input));
+    reader.onPartialMessage(() => {});
+    const server = new ServerConnection(connection, started, options, () => {
+      silentBytes = 0;
+    });
+    try {
+      await server.#initialize(options);
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    connection: MessageConnection,
+    process: WorkspaceProcess,
+    { onPublish, rootUri }: ServerConnectionOptions,
+    onMessage: () => void,
+  ) {
+    this.#connection = connection;
+    this.#process = process;
+    const end = (): void => {
+      this.#ending.abort(new Error("the server has ended"));
+      connection.dispose();
+    };
+    this.ended = process.done.then(end, end);
+    connection.onError(() => void process.kill("SIGKILL"));
+    connection.onClose(() => {});
+    connection.onUnhandledNotification(onMessage);
+    connection.onNotification("textDocument/publishDiagnostics", (published) => {
+      onMessage();
+      onPublish(published);
+    });
+    const folders = [{ uri: rootUri, name: "workspace" }];
+    const answers: Readonly<Record<string, (params: unknown) => unknown>> = {
+      "workspace/configuration": (params) => {
+        const { items = [] } = params as { items?: readonly unknown[] };
+        return items.map(() => null);
+      },
+      "workspace/workspaceFolders": () => folders,
+      "workspace/applyEdit": () => ({ applied: false }),
+      "client/registerCapability": () => null,
+      "client/unregisterCapability": () => null,
+      "window/workDoneProgress/create": () => null,
+      "window/showMessageRequest": () => null,
+      "workspace/diagnostic/refresh": () => null,
+    };
+    for (const [method, answer] of Object.entries(answers)) {
+      connection.onRequest(method, (params: unknown) => {
+        onMessage();
+        return answer(params);
+      });
+    }
+    connection.listen();
+  }
+
+  async notify(method: string, params: object): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    await this.#connection.sendNotification(method, params).catch(() => {});
+  }
+
+  /** @throws {Error} it refuses, or has ended */
+  async request<Result>(method: string, params: object): Promise<Result> {
+    const asked = this.#connection.sendRequest<Result>(method, params);
+    asked.catch(() => {});
+    return unlessAborted(asked, this.#ending.signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#process.kill("SIGTERM");
+    await this.ended;
+  }
+
+  async #initialize({ rootUri }: ServerConnectionOptions): Promise<void> {
+    const params: InitializeParams = {
+      processId: null,
+      rootUri,
+      workspaceFolders: [{ uri: rootUri, name: "workspace" }],
+      capabilities: {
+        general: { positionEncodings: ["utf-16"] },
+        textDocument: {
+          synchronization: { didSave: true },
+          publishDiagnostics: { versionSupport: true },
+          diagnostic: {},
+        },
+        workspace: { configuration: true, workspaceFolders: true },
+        window: { workDoneProgress: true },
+      },
+    };
+    const late = AbortSignal.timeout(initializeMs);
+    const answered = this.request<InitializeResult>("initialize", params);
+    const { capabilities } = await unlessAborted(
+      answered,
+      late,
+      () => new Error(`it did not answer initialize in ${initializeMs / 1000} s`),
+    ).catch((error: unknown) => {
+      throw new Error(errorMessage(error), { cause: error });
+    });
+    this.hasPull = Boolean(capabilities.diagnosticProvider);
+    await this.notify("initialized", {});
+  }
+}
