@@ -88,11 +88,12 @@ export const layers: readonly Layers[] = [
   {
     root: worktrees,
     floors: [
-      ["git", "files"],
+      ["git", "files", "elsewhere"],
       ["isolation", "rewind"],
     ],
     looseFiles: ["index.ts"],
     contents: {
+      elsewhere: "scripts with git that a workspace runs",
       files: "walking a folder without following links",
       git: "running git, and what it lists",
       isolation: "working trees of isolated subagents, and how their work comes back",

@@ -9,6 +9,11 @@ import {
   type ToolEnvironment,
 } from "@tau-agent/system";
 import type { CoverageLimits } from "./files/coverage.ts";
+import { createMergeContents } from "./merge/merge-contents.ts";
+import type { MergeContents } from "./merge/merge-state.ts";
+import { writeFiles } from "./merge/write-files.ts";
+import type { Snapshots, WantedFiles } from "./snapshots.ts";
+import { changesBetween, type SnapshotChanges } from "./store/changes.ts";
 import { writeCommit } from "./store/commits.ts";
 import { KnownFiles } from "./store/known-files.ts";
 import { hashOf, type OpenedStore, openStore } from "./store/open-store.ts";
@@ -30,7 +35,7 @@ export interface KeptSnapshot extends FolderSnapshot {
 const refs = "refs/tau/checkpoints";
 
 /** Snapshots of one folder, as commits that refs of ours keep. */
-export class CheckpointStore {
+export class CheckpointStore implements Snapshots<KeptSnapshot> {
   readonly opened: OpenedStore;
   readonly #environment: ToolEnvironment;
   readonly #place: CheckpointPlace;
@@ -58,6 +63,23 @@ export class CheckpointStore {
 
   get folder(): string {
     return this.#place.folder;
+  }
+
+  get isApart(): boolean {
+    return this.opened.isApart;
+  }
+
+  get mergeContents(): MergeContents {
+    return createMergeContents(this.opened.git, this.opened.store);
+  }
+
+  changesBetween(before: string, after: string): Promise<SnapshotChanges> {
+    return changesBetween(this.opened.store, before, after);
+  }
+
+  writeFiles(wanted: WantedFiles<KeptSnapshot>): Promise<ReadonlyMap<string, string>> {
+    const refusalOf = (path: string) => this.refusalOf(path);
+    return writeFiles({ ...wanted, folder: this.folder, store: this.opened.store, refusalOf });
   }
 
   async take(message: string, parents: readonly string[] = []): Promise<KeptSnapshot> {

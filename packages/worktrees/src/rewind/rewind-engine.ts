@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import type { Checkpoint as CheckpointInfo, RewindFiles } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { randomHex, type ToolEnvironment } from "@tau-agent/system";
 import { shownName } from "../git/file-names.ts";
-import { type CheckpointPlace, CheckpointStore, type KeptSnapshot } from "./checkpoint-store.ts";
+import { type CheckpointPlace, CheckpointStore } from "./checkpoint-store.ts";
 import { type FileState, isSame } from "./files/file-state.ts";
 import { type Effect, Journal } from "./journal.ts";
-import { createMergeContents } from "./merge/merge-contents.ts";
 import { type Plan, planTakeBack } from "./merge/plan.ts";
-import { writeFiles } from "./merge/write-files.ts";
-import { changesBetween, type SnapshotChanges } from "./store/changes.ts";
+import type { KeptState, Snapshots } from "./snapshots.ts";
+import type { SnapshotChanges } from "./store/changes.ts";
 import type { SnapshotNotes } from "./store/commits.ts";
 import { hashOf } from "./store/open-store.ts";
 import {
@@ -27,6 +27,8 @@ export interface RewindEngineOptions extends CheckpointPlace {
   readonly environment: ToolEnvironment;
   readonly sessionId: string;
   readonly keep: number;
+  /** The workspace that has the folder, if that is not this machine. */
+  readonly elsewhere?: Workspace | undefined;
 }
 
 export interface TakeBackRequest {
@@ -59,27 +61,30 @@ const nothing: Force = { isInForce: false, except: new Set() };
 /** The checkpoints of a session in one folder. One thing happens at a time. */
 export class RewindEngine {
   readonly #options: RewindEngineOptions;
-  readonly #store: CheckpointStore;
+  readonly #store: Snapshots;
   readonly #journal: Journal;
   readonly #refFolder: string;
-  #open:
-    | { readonly id: string; readonly entryId: string; readonly before: KeptSnapshot }
-    | undefined;
+  #open: { readonly id: string; readonly entryId: string; readonly before: KeptState } | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isRecovered = false;
 
-  private constructor(options: RewindEngineOptions, store: CheckpointStore) {
+  private constructor(options: RewindEngineOptions, store: Snapshots) {
     this.#options = options;
     this.#store = store;
     this.#refFolder = hashOf(options.sessionId);
     // What one store holds says nothing of the other.
-    const name = `${this.#refFolder}${store.opened.isApart ? "-apart" : ""}.jsonl`;
+    const name = `${this.#refFolder}${store.isApart ? "-apart" : ""}.jsonl`;
     this.#journal = new Journal(join(options.directory, "journals", name));
   }
 
   /** @throws {ToolError} there is no git */
   static async open(options: RewindEngineOptions): Promise<RewindEngine> {
-    return new RewindEngine(options, await CheckpointStore.open(options.environment, options));
+    const { environment, elsewhere } = options;
+    if (elsewhere === undefined) {
+      return new RewindEngine(options, await CheckpointStore.open(environment, options));
+    }
+    const { SnapshotsThere } = await import("./snapshots-there.ts");
+    return new RewindEngine(options, await SnapshotsThere.open(elsewhere, options));
   }
 
   /** A prompt is about to change files: they are recorded, unless they were for this prompt. */
@@ -156,13 +161,12 @@ export class RewindEngine {
     const steps = await this.#stepsOf(request);
     const id = `rw-${randomHex(6)}`;
     const before = await this.#store.take(`Before a rewind to ${entryId}`);
-    const { git, store } = this.#store.opened;
     const plan = await planTakeBack({
       current: before.files,
       notCovered: before.notes.notCovered,
       steps: steps.map(({ found }) => found),
       refusalOf: (path) => this.#store.refusalOf(path),
-      mergeContents: createMergeContents(git, store),
+      mergeContents: this.#store.mergeContents,
     });
     const notCovered = new Set(before.notes.notCovered);
     for (const { found } of steps) for (const path of found.notCovered) notCovered.add(path);
@@ -181,10 +185,8 @@ export class RewindEngine {
       ...{ targets: states, leafId: request.leafId, position: request.length },
       effects: effectsOf(steps, plan.conflicts.keys()),
     });
-    const failures = await writeFiles({
-      ...{ folder: this.#store.folder, store, current: before.files, targets: plan.targets },
-      refusalOf: (path) => this.#store.refusalOf(path),
-      temporaryName: `.tau-${id}`,
+    const failures = await this.#store.writeFiles({
+      ...{ current: before.files, targets: plan.targets, temporaryName: `.tau-${id}` },
     });
     const done = withFailures(plan, failures);
     await this.#finishRewind(id, before.commit, effectsOf(steps, done.conflicts.keys()));
@@ -194,10 +196,9 @@ export class RewindEngine {
   /** What has to be done: the newest prompts are taken back first, older ones are done again last. */
   async #stepsOf({ isSince, position, undoes }: TakeBackRequest): Promise<Step[]> {
     const timeline = this.#timeline();
-    const { store } = this.#store.opened;
     const past = undoes === undefined ? undefined : timeline.rewinds.get(undoes);
     if (past !== undefined) {
-      const found = await changesBetween(store, past.commit, past.end?.commit ?? past.commit);
+      const found = await this.#store.changesBetween(past.commit, past.end?.commit ?? past.commit);
       return [{ found, effects: effectsBefore(timeline, past) }];
     }
     const dropped = [...timeline.pruned].find(isSince);
@@ -224,7 +225,7 @@ export class RewindEngine {
     const isWithout = (force: Force) => !force.isInForce && force.except.size === 0;
     if (isWithout(now) && isWithout(wanted)) return undefined;
     const inForce = ({ isInForce, except }: Force, path: string) => except.has(path) !== isInForce;
-    const found = await changesBetween(this.#store.opened.store, commit, after);
+    const found = await this.#store.changesBetween(commit, after);
     const changes = found.changes.flatMap((change) => {
       const { path, before: was, after: is } = change;
       if (inForce(now, path) === inForce(wanted, path)) return [];
@@ -243,7 +244,7 @@ export class RewindEngine {
   }
 
   /** Ends the open checkpoint with a snapshot; it is dropped if nothing has changed. */
-  async #finish(after: KeptSnapshot): Promise<void> {
+  async #finish(after: KeptState): Promise<void> {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
@@ -276,7 +277,7 @@ export class RewindEngine {
     if (left.length > 0) {
       const { commit, files, ...rest } = await this.#store.take("After a killed host");
       for (const { id, commit: before } of left) {
-        const { changes } = await changesBetween(this.#store.opened.store, before, commit);
+        const { changes } = await this.#store.changesBetween(before, commit);
         const isChanged = changes.length > 0;
         if (isChanged) await this.#store.keep(this.#refOf(id), { commit, files, ...rest });
         this.#journal.append({ type: "end", id, commit, isChanged });
@@ -296,10 +297,8 @@ export class RewindEngine {
       if (isSame(found, from ?? undefined)) targets.set(path, to ?? undefined);
       else conflicts.add(path);
     }
-    const failures = await writeFiles({
-      ...{ folder: this.#store.folder, store: this.#store.opened.store },
+    const failures = await this.#store.writeFiles({
       ...{ current: now.files, targets, temporaryName: `.tau-${rewind.id}` },
-      refusalOf: (path) => this.#store.refusalOf(path),
       gone: rewind.targets.flatMap(([path, , to]) => (to === null ? [path] : [])),
     });
     for (const path of failures.keys()) conflicts.add(path);
@@ -346,7 +345,7 @@ function effectsOf(steps: readonly Step[], conflicts: Iterable<string>): Effect[
 
 function describe(
   { targets, conflicts }: Plan,
-  { files }: KeptSnapshot,
+  { files }: KeptState,
   leftOut: ReadonlySet<string>,
 ): RewindFiles {
   const changed = [...targets].flatMap(([path, state]) => {

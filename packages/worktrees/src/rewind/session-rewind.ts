@@ -2,6 +2,7 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { Checkpoint, Result } from "@tau-agent/rpc-protocol";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { Diagnostic, ToolEnvironment } from "@tau-agent/system";
 import type { RewindEngine } from "./rewind-engine.ts";
 
@@ -42,6 +43,8 @@ export interface RewindSession {
 
 export interface SessionRewindOptions {
   readonly environment: ToolEnvironment;
+  /** The workspace that has the session's folder, if that is not this machine. */
+  readonly elsewhere?: Workspace | undefined;
   /** The folder for Tau's own files. */
   readonly directory: string;
   /** Folders of the agent's own, which are never recorded. */
@@ -181,10 +184,9 @@ export class SessionRewind {
   }
 
   async #open(): Promise<RewindEngine> {
-    const { environment, directory, ownFolders, options, session } = this.#options;
+    const { environment, elsewhere, directory, ownFolders, options, session } = this.#options;
     const { id: sessionId } = session();
-    const { realpathSync } = process.getBuiltinModule("node:fs");
-    const folder = realpathSync(environment.cwd);
+    const folder = await this.#realFolder();
     const key = JSON.stringify([sessionId, folder]);
     if (this.#engine?.key !== key) {
       await this.endPrompt();
@@ -192,7 +194,7 @@ export class SessionRewind {
       const limits = { maxFileBytes, maxTotalBytes };
       const place = { folder, directory, ownFolders: [...ownFolders(), directory], limits };
       const opened = import("./rewind-engine.ts").then(({ RewindEngine: Engine }) =>
-        Engine.open({ ...place, environment, sessionId, keep }),
+        Engine.open({ ...place, environment, elsewhere, sessionId, keep }),
       );
       this.#engine = { key, opened };
       // The next attempt opens it again.
@@ -201,6 +203,13 @@ export class SessionRewind {
       });
     }
     return this.#engine.opened;
+  }
+
+  async #realFolder(): Promise<string> {
+    const { environment, elsewhere } = this.#options;
+    const { cwd } = environment;
+    if (elsewhere !== undefined) return (await elsewhere.stat(cwd))?.realPath ?? cwd;
+    return process.getBuiltinModule("node:fs").realpathSync(cwd);
   }
 
   /** If recording fails, the prompt runs without a checkpoint. */

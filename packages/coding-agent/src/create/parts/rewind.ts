@@ -11,6 +11,7 @@ export function createRewind(draft: SessionDraft, environment: ToolEnvironment):
   const { agentDirectory } = places;
   const created = new SessionRewind({
     environment,
+    elsewhere: workspace,
     directory: join(agentDirectory, "rewind"),
     ownFolders: () => {
       const { path } = draft.parts.conversation.log;
@@ -19,11 +20,7 @@ export function createRewind(draft: SessionDraft, environment: ToolEnvironment):
     },
     options: () => ({
       // What a subagent changes belongs to the prompt of its caller.
-      // Files elsewhere are not recorded.
-      enabled:
-        workspace === undefined &&
-        taskDepth === 0 &&
-        (rewind.enabled ?? settings.get("rewind.enabled")),
+      enabled: taskDepth === 0 && (rewind.enabled ?? settings.get("rewind.enabled")),
       maxFileBytes: rewind.maxFileBytes ?? settings.get("rewind.maxFileBytes"),
       maxTotalBytes: rewind.maxTotalBytes ?? settings.get("rewind.maxTotalBytes"),
       keep: rewind.keep ?? settings.get("rewind.keep"),

@@ -1,0 +1,205 @@
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import { hostPlaceReason, isHostPlace } from "@tau-agent/system";
+import { parseRawChanges } from "../elsewhere/raw-changes.ts";
+import { differenceScript, openStoreScript, recordScript } from "../elsewhere/record-script.ts";
+import { listOf, namesIn, runThere, tryThere } from "../elsewhere/run-there.ts";
+import { foldersAbove } from "../git/file-names.ts";
+import type { CheckpointPlace } from "./checkpoint-store.ts";
+import type { FileState } from "./files/file-state.ts";
+import type { MergeContents } from "./merge/merge-state.ts";
+import type { KeptState, Snapshots, WantedFiles } from "./snapshots.ts";
+import type { SnapshotChanges } from "./store/changes.ts";
+import { hashOf } from "./store/open-store.ts";
+
+const refs = "refs/tau/checkpoints";
+const usual = [0o644, 0o755] as const;
+/** The last line before the paths that a snapshot left out, in the message of its commit. */
+const leftOutMark = "left out:";
+
+/**
+ * Snapshots of a folder in a workspace elsewhere, in a store of ours there. What the project ignores is not
+ * recorded, and of permissions whether a file is executable.
+ */
+export class SnapshotsThere implements Snapshots {
+  readonly folder: string;
+  readonly isApart = true;
+  readonly #workspace: Workspace;
+  readonly #variables: Readonly<Record<string, string>>;
+  readonly #lastRef: string;
+  /** What the newest snapshot has. */
+  #last: { readonly tree: string; readonly files: ReadonlyMap<string, FileState> } | undefined;
+
+  private constructor(
+    workspace: Workspace,
+    { folder, limits, sessionId }: CheckpointPlace & { readonly sessionId: string },
+    homeDirectory: string,
+  ) {
+    this.folder = folder;
+    this.#workspace = workspace;
+    this.#lastRef = `${refs}/last/${hashOf(folder)}`;
+    const top = `${homeDirectory}/.cache/tau`;
+    this.#variables = {
+      ...{ folder, top, store: `${top}/rewind/${hashOf(folder)}` },
+      ...{ most: String(limits.maxFileBytes), session: hashOf(sessionId) },
+    };
+  }
+
+  /** Opens it; the first snapshot makes what is missing. */
+  static async open(
+    workspace: Workspace,
+    place: CheckpointPlace & { readonly sessionId: string },
+  ): Promise<SnapshotsThere> {
+    const { homeDirectory } = await workspace.describe();
+    return new SnapshotsThere(workspace, place, homeDirectory);
+  }
+
+  async take(message: string, parents: readonly string[] = []): Promise<KeptState> {
+    const script = `${recordScript}
+{ printf '%s\\n\\n%s\\n' "$message" "${leftOutMark}"; cat "$out"; } >"$out.message"
+commit=$(git commit-tree "$tree" "$@" -F "$out.message") || exit 1
+printf '%s\\0' "$commit"
+${differenceScript}`;
+    const base = this.#last?.tree ?? "";
+    const words = parents.flatMap((parent) => ["-p", parent]);
+    const names = namesIn(await this.#run(script, { words, variables: { base, message } }));
+    const [tree = "", ...rest] = names;
+    const end = rest.indexOf("");
+    const notCovered = rest.slice(0, end).sort();
+    const [commit = "", kind, ...listed] = rest.slice(end + 1);
+    const files = new Map(kind === "diff" ? this.#last?.files : []);
+    if (kind === "all") for (const entry of listed) addEntry(files, entry);
+    else {
+      for (const { path, after } of parseRawChanges(listed)) {
+        const state = after && stateOf(after.mode, after.id);
+        if (state === undefined) files.delete(path);
+        else files.set(path, state);
+      }
+    }
+    this.#last = { tree, files };
+    return { commit, tree, files, notes: { notCovered, usual, modes: {} } };
+  }
+
+  async keep(name: string, { commit }: KeptState): Promise<void> {
+    const script = 'git update-ref "$1" "$3" && git update-ref "$2" "$3"';
+    await this.#run(script, { words: [`${refs}/${name}`, this.#lastRef, commit] });
+  }
+
+  async keepLast({ commit }: KeptState): Promise<void> {
+    await this.#run('git update-ref "$1" "$2"', { words: [this.#lastRef, commit] });
+  }
+
+  async drop(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    const script = 'for ref in "$@"; do git update-ref -d "$ref" || exit 1; done';
+    await this.#run(script, { words: names.map((name) => `${refs}/${name}`) });
+  }
+
+  refusalOf(path: string): string | undefined {
+    return isHostPlace(path) ? hostPlaceReason : undefined;
+  }
+
+  async changesBetween(before: string, after: string): Promise<SnapshotChanges> {
+    const script = `
+for commit in "$@"; do git log -1 --format=%B "$commit" || exit 1; printf '\\0'; done
+git diff-tree -r -z --raw --no-renames --no-abbrev "$1^{tree}" "$2^{tree}"`;
+    const names = namesIn(await this.#run(script, { words: [before, after] }));
+    const [old = "", now = "", ...raw] = names;
+    const notCovered = [...new Set([...leftOutOf(old), ...leftOutOf(now)])].sort();
+    const changes = parseRawChanges(raw).map(({ path, before: was, after: is }) => ({
+      path,
+      before: was && stateOf(was.mode, was.id),
+      after: is && stateOf(is.mode, is.id),
+    }));
+    return { changes, notCovered };
+  }
+
+  get mergeContents(): MergeContents {
+    return async (...ids) => {
+      const script = `
+work=$store/merge.$$
+trap 'rm -rf "$work"' EXIT
+mkdir -m 700 "$work" || exit 1
+for part in base ours theirs; do git cat-file blob "$1" >"$work/$part" || exit 1; shift; done
+cd "$work" && git merge-file -p --quiet ours base theirs >merged && git hash-object -w --no-filters merged`;
+      const { exitCode, stdout } = await tryThere(this.#request(script, { words: ids }));
+      return exitCode === 0 ? stdout.toString().trim() : undefined;
+    };
+  }
+
+  async writeFiles({ targets }: WantedFiles<KeptState>): Promise<ReadonlyMap<string, string>> {
+    const gone: string[] = [];
+    const wanted: string[] = [];
+    for (const [path, state] of targets) {
+      if (state === undefined) gone.push(path);
+      else wanted.push(`${modeOf(state)} ${state.id}\t${path}`);
+    }
+    const lists = `${this.#variables.store}/write.${this.#variables.session}`;
+    const folders = [...new Set(gone.flatMap(foldersAbove))].sort((a, b) => b.length - a.length);
+    await Promise.all([
+      this.#workspace.write(`${lists}.gone`, listOf(gone), { mode: 0o600 }),
+      this.#workspace.write(`${lists}.folders`, listOf(folders), { mode: 0o600 }),
+      this.#workspace.write(`${lists}.wanted`, listOf(wanted), { mode: 0o600 }),
+    ]);
+    const script = `
+GIT_INDEX_FILE=$1.index
+export GIT_INDEX_FILE
+if [ -s "$1.gone" ]; then
+  xargs -0 rm -f -- <"$1.gone" 2>/dev/null
+  xargs -0 -n 1 rmdir -- <"$1.folders" 2>/dev/null
+fi
+rm -f "$1.index"
+git update-index -z --index-info <"$1.wanted" || exit 1
+git checkout-index -f -q -a 2>/dev/null
+git update-index -q --refresh >/dev/null 2>&1
+git diff-files -z --name-only
+if [ -s "$1.gone" ]; then xargs -0 sh -c 'for path; do
+  if [ -e "$path" ] || [ -L "$path" ]; then printf "%s\\0" "$path"; fi
+done' tau <"$1.gone"; fi
+rm -f "$1".*`;
+    const failed = namesIn(await this.#run(script, { words: [lists] }));
+    return new Map(failed.map((path) => [path, "it could not be written"]));
+  }
+
+  #run(
+    script: string,
+    options: { words?: readonly string[]; variables?: Readonly<Record<string, string>> },
+  ): Promise<Buffer> {
+    return runThere(this.#request(script, options));
+  }
+
+  #request(
+    script: string,
+    {
+      words,
+      variables = {},
+    }: { words?: readonly string[]; variables?: Readonly<Record<string, string>> },
+  ) {
+    return {
+      ...{ workspace: this.#workspace, cwd: this.folder, words },
+      script: openStoreScript + script,
+      environment: { ...this.#variables, ...variables },
+    };
+  }
+}
+
+function addEntry(files: Map<string, FileState>, entry: string): void {
+  const [, mode = "", id = "", path = ""] = /^(\d+) \w+ (\w+)\t(.*)$/s.exec(entry) ?? [];
+  const state = stateOf(mode, id);
+  if (state !== undefined) files.set(path, state);
+}
+
+function stateOf(mode: string, id: string): FileState | undefined {
+  if (mode === "120000") return { kind: "link", mode: 0, id };
+  if (!mode.startsWith("100")) return undefined;
+  return { kind: "file", mode: usual[mode === "100755" ? 1 : 0], id };
+}
+
+function modeOf({ kind, mode }: FileState): string {
+  if (kind === "link") return "120000";
+  return mode & 0o100 ? "100755" : "100644";
+}
+
+function leftOutOf(message: string): string[] {
+  const lines = message.split("\n");
+  return lines.slice(lines.indexOf(leftOutMark) + 1).filter((line) => line !== "");
+}
