@@ -1,0 +1,65 @@
+/** Kills and pauses hosts at steps that a seed chooses, and holds what is left against the promises (decision 63). */
+import { parseArgs } from "node:util";
+import { startLoopbackServer } from "@tau-agent/ai/testing";
+import { mutants } from "./mutants.ts";
+import { playRound, type RoundResult } from "./round.ts";
+import { scenarioOf, type Work } from "./work.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "100" },
+    seed: { type: "string" },
+    parallel: { type: "string", default: "2" },
+    mutant: { type: "string" },
+    seconds: { type: "string" },
+  },
+});
+const rounds = Number(values.rounds);
+const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(values.seed);
+const { mutant } = values;
+if (mutant !== undefined && !Object.hasOwn(mutants, mutant)) {
+  throw new Error(`There is no mutant ${mutant}; there are ${Object.keys(mutants).join(", ")}`);
+}
+const deadline = performance.now() + Number(values.seconds ?? "1e9") * 1_000;
+
+const works = new Map<string, Work>();
+const requests = new Map<string, number>();
+await using server = await startLoopbackServer({
+  records: false,
+  rules: false,
+  scenario: (request) => {
+    requests.set(request.model, (requests.get(request.model) ?? 0) + 1);
+    const scenario = scenarioOf((model) => works.get(model) ?? []);
+    return typeof scenario === "function" ? scenario(request) : undefined;
+  },
+});
+const roundServer = {
+  url: server.urls["openai-completions"],
+  setWork: (model: string, work: Work) => void works.set(model, work),
+  requestsOf: (model: string) => requests.get(model) ?? 0,
+};
+
+let started = 0;
+const results: RoundResult[] = [];
+const broken = () => results.filter((result) => result.broken.length > 0);
+async function play(): Promise<void> {
+  while (started < rounds && performance.now() < deadline) {
+    if (mutant !== undefined && broken().length > 0) return;
+    const own = seed + started++;
+    const result = await playRound(own, roundServer, mutant).catch((error: unknown) => {
+      return { seed: own, fault: "kill", step: "", crashes: 0, broken: [String(error)] } as const;
+    });
+    results.push(result);
+    for (const words of result.broken) {
+      process.stdout.write(`seed ${own} (${result.fault} at ${result.step}): ${words}\n`);
+    }
+  }
+}
+const began = performance.now();
+await Promise.all(Array.from({ length: Number(values.parallel) }, play));
+const crashes = results.reduce((sum, result) => sum + result.crashes, 0);
+const seconds = Math.round((performance.now() - began) / 1_000);
+process.stdout.write(
+  `${results.length} rounds from seed ${seed}, ${crashes} crashes, ${broken().length} with broken promises, ${seconds} s\n`,
+);
+process.exitCode = (broken().length > 0) === (mutant === undefined) ? 1 : 0;

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PlannedCall, Work } from "./work.ts";
+
+export interface Entry {
+  readonly type?: unknown;
+  readonly message?: {
+    readonly role?: unknown;
+    readonly toolCallId?: string;
+    readonly toolName?: string;
+    readonly isError?: boolean;
+    readonly details?: { readonly interrupted?: boolean };
+    readonly content?: unknown;
+  };
+}
+
+/** What is known at the end of a round. */
+export interface Outcome {
+  readonly work: Work;
+  readonly folder: string;
+  readonly entries: readonly Entry[];
+  readonly requests: number;
+  readonly crashes: number;
+  readonly status: string;
+}
+
+function countIn(path: string, word: string): number {
+  if (!existsSync(path)) return 0;
+  return readFileSync(path, "utf8").split("\n").filter((line) => line === word).length;
+}
+
+const text = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+
+/** The promises that a round has broken, in words. */
+export function brokenPromises({ work, folder, entries, requests, crashes, status }: Outcome): string[] {
+  const broken: string[] = [];
+  const say = (isKept: boolean, words: string) => void (isKept || broken.push(words));
+  const results = entries.flatMap(({ message }) => (message?.role === "toolResult" ? [message] : []));
+  for (const call of work.flat()) {
+    const own = results.filter(({ toolCallId }) => toolCallId === call.id);
+    say(own.length === 1, `${call.id} has ${own.length} results`);
+    const [result] = own;
+    if (result === undefined) continue;
+    for (const words of effectsOf(call, result.details?.interrupted === true, folder)) {
+      broken.push(`${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}`);
+    }
+    const isWhole = call.kind !== "slow" || result.details?.interrupted === true;
+    const shown = JSON.stringify(result.content);
+    for (const at of isWhole ? [] : [1, 2, 3, 4, 5, 6]) {
+      say(shown.split(`${call.mark} ${at}`).length === 2, `G2 ${call.id}: its output is not whole`);
+    }
+  }
+  say(status === "completed", `G4 the prompt ended as ${status}`);
+  const replies = entries.filter(({ message }) => message?.role === "assistant").length;
+  const tasks = work.flat().filter(({ kind }) => kind === "task").length;
+  const most = replies + crashes + tasks * (2 + crashes);
+  say(requests <= most, `G5 ${requests} requests for ${replies} replies, ${crashes} crashes`);
+  return broken;
+}
+
+function effectsOf({ kind, mark }: PlannedCall, isInterrupted: boolean, folder: string): string[] {
+  const wanted = isInterrupted ? 0 : 1;
+  const at = (name: string) => join(folder, name);
+  const wrong: string[] = [];
+  const say = (isKept: boolean, words: string) => void (isKept || wrong.push(words));
+  switch (kind) {
+    case "append":
+    case "slow": {
+      const lines = countIn(at("log"), mark);
+      say(lines === wanted, `G1 its line is ${lines} times in the log`);
+      const after = existsSync(at(`after-${mark}`)) ? 1 : 0;
+      if (kind === "slow") say(after === wanted, "G1 its last file");
+      break;
+    }
+    case "write":
+      say((text(at(`new/${mark}`)) === mark) === !isInterrupted, "G1 its new file");
+      break;
+    case "replace":
+      say(text(at(`old-${mark}`)) === (isInterrupted ? "old" : mark), "G1 its replaced file");
+      break;
+    case "edit": {
+      const now = text(at("text")) ?? "";
+      say(now.includes(`${isInterrupted ? "before" : "after"} ${mark}\n`), "G1 its edit");
+      break;
+    }
+    case "task": {
+      const [lines, ends] = [countIn(at("log"), mark), countIn(at("done"), mark)];
+      say(lines <= 1, `G2 the subagent's line is ${lines} times in the log`);
+      say(lines === ends, "G1 the subagent's call left half of what it did");
+      if (!isInterrupted) say(lines === 1, "G1 the subagent's line is missing");
+      break;
+    }
+    case "look":
+      say(!isInterrupted, "G6 a call that only reads is interrupted");
+  }
+  return wrong;
+}

@@ -1,0 +1,178 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Entry, brokenPromises } from "./oracle.ts";
+import { Host } from "./host.ts";
+import { Random } from "./random.ts";
+import { planWork, type Work } from "./work.ts";
+
+export interface RoundServer {
+  readonly url: string;
+  setWork(model: string, work: Work): void;
+  requestsOf(model: string): number;
+}
+
+/** What happens to a host, and where. */
+type Fault = "kill" | "pause" | "worker";
+const faults: readonly [Fault, ...Fault[]] = ["kill", "kill", "pause", "worker"];
+const steps: readonly [string, ...string[]] = [
+  ...(["time", "time", "message_start", "message_end"] as const),
+  ...(["tool_execution_start", "tool_execution_update", "tool_execution_end"] as const),
+];
+
+export interface RoundResult {
+  readonly seed: number;
+  readonly fault: Fault;
+  readonly step: string;
+  readonly crashes: number;
+  readonly broken: readonly string[];
+}
+
+const leaseMs = 1_000;
+const limitMs = 60_000;
+const storeModule = fileURLToPath(new URL("./file-store.mjs", import.meta.url));
+
+/** One prompt whose hosts die, and which is resumed until it is over. */
+export async function playRound(
+  seed: number,
+  server: RoundServer,
+  mutant?: string,
+): Promise<RoundResult> {
+  const random = new Random(seed);
+  const work = planWork(random);
+  const fault = random.pick(faults);
+  const step = random.pick(steps);
+  const model = `round-${seed}`;
+  server.setWork(model, work);
+  const place = mkdtempSync(join(tmpdir(), "tau-campaign-"));
+  const folder = makePlace(place, { work, model, url: server.url });
+  const isStored = fault === "pause" || random.below(2) === 0;
+  const words = wordsOf(place, model, isStored);
+  const options = { words, cwd: folder, variables: variablesOf(place), mutant };
+  let crashes = 0;
+  let paused: Host | undefined;
+  let status = "none";
+  const lives = 1 + random.below(2);
+  try {
+    for (let life = 0; ; life += 1) {
+      const host = await openHost(options);
+      const asleep = paused;
+      // It goes on while the next host works, which has the session now.
+      void pause(random.below(600)).then(() => asleep?.signal("SIGCONT"));
+      const over = host.until(({ type, promptId }) => type === "prompt_result" && promptId === "p1", limitMs);
+      host.send({ type: "prompt", id: "p", promptId: "p1", message: "go", resume: true });
+      const isLast = life >= lives;
+      const stepped = isLast ? undefined : reach(host, step, random);
+      const first = await Promise.race([over.then(() => "over"), stepped ?? over.then(() => "over")]);
+      if (first === "over" || isLast) {
+        const result = await over;
+        status = String(result?.status ?? `nothing: ${host.stderr.slice(-500)}`);
+        await end(host);
+        break;
+      }
+      crashes += 1;
+      if (fault === "pause") {
+        host.signal("SIGSTOP");
+        paused = host;
+      } else if (fault === "worker" && random.below(2) === 0) {
+        // As when its worker is killed: its stdin ends.
+        host.signal("SIGKILL");
+      } else host.signal("SIGKILL");
+      if (fault !== "pause") await host.ended;
+    }
+    if (paused !== undefined) await endPaused(paused);
+    const entries = readEntries(place, isStored);
+    const requests = server.requestsOf(model);
+    const broken = brokenPromises({ work, folder, entries, requests, crashes, status });
+    return { seed, fault, step, crashes, broken };
+  } finally {
+    paused?.signal("SIGKILL");
+    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function makePlace(
+  place: string,
+  { work, model, url }: { readonly work: Work; readonly model: string; readonly url: string },
+): string {
+  const folder = join(place, "project");
+  for (const name of ["project", "agent", "tmp", "sessions"]) mkdirSync(join(place, name));
+  const calls = work.flat();
+  const edits = calls.filter(({ kind }) => kind === "edit");
+  writeFileSync(join(folder, "text"), edits.map(({ mark }) => `before ${mark}\n`).join(""));
+  for (const { kind, mark } of calls) {
+    if (kind === "replace") writeFileSync(join(folder, `old-${mark}`), "old");
+  }
+  const provider = { baseUrl: url, api: "openai-completions", apiKey: "x", models: [{ id: model }] };
+  writeFileSync(join(place, "agent/models.json"), JSON.stringify({ providers: { loop: provider } }));
+  const settings = { retry: { baseDelayMs: 10 }, durabilityAdoptMs: 20_000 };
+  writeFileSync(join(place, "agent/settings.json"), JSON.stringify(settings));
+  return folder;
+}
+
+function wordsOf(place: string, model: string, isStored: boolean): string[] {
+  const own = ["--durability", "effects", "--provider", "loop", "--model", model];
+  if (!isStored) return [...own, "--session", join(place, "session.jsonl")];
+  const store = `${storeModule}?${join(place, "sessions")}`;
+  return [...own, "--store", store, "--lease-ms", String(leaseMs), "--session-id", "s1", "--project-key", "p"];
+}
+
+function variablesOf(place: string): Record<string, string | undefined> {
+  const { PATH } = process.env;
+  return {
+    ...{ PATH, HOME: place, TMPDIR: join(place, "tmp") },
+    ...{ PI_CODING_AGENT_DIR: join(place, "agent"), DO_NOT_TRACK: "1" },
+  };
+}
+
+/** A host that has the session, which an earlier one may keep for a while. */
+async function openHost(options: ConstructorParameters<typeof Host>[0]): Promise<Host> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const host = new Host(options);
+    const ready = host.until(({ command }) => command === "initialize", limitMs);
+    host.send({ type: "initialize", id: "i", stream: "delta" });
+    if ((await ready) !== undefined) return host;
+    if (performance.now() > deadline) throw new Error(`No host starts: ${host.stderr.slice(-1000)}`);
+    await pause(100);
+  }
+}
+
+async function reach(host: Host, step: string, random: Random): Promise<string> {
+  if (step === "time") await pause(random.below(1_200));
+  else {
+    for (let count = random.below(5); count >= 0; count -= 1) {
+      if ((await host.until(({ type }) => type === step, limitMs)) === undefined) break;
+    }
+    if (random.below(2) === 0) await pause(random.below(60));
+  }
+  return "step";
+}
+
+async function end(host: Host): Promise<void> {
+  host.child.stdin?.end();
+  const timer = setTimeout(() => host.signal("SIGKILL"), 15_000);
+  await host.ended;
+  clearTimeout(timer);
+}
+
+/** A host that was paused past its lease ends its run, and changes nothing any more. */
+async function endPaused(host: Host): Promise<void> {
+  host.signal("SIGCONT");
+  await pause(300);
+  await end(host);
+}
+
+function readEntries(place: string, isStored: boolean): Entry[] {
+  const folder = join(place, "sessions");
+  const files = isStored
+    ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.jsonl$/.test(name))
+    : [];
+  const own = files.filter((name) => !/subagent|sub-/.test(name)).map((name) => join(folder, name));
+  const paths = isStored ? own : [join(place, "session.jsonl")];
+  return paths.flatMap((path) =>
+    readFileSync(path, "utf8").split("\n").filter(Boolean).flatMap((line) => JSON.parse(line)),
+  );
+}
