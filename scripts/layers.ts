@@ -195,6 +195,7 @@ export const layers: readonly Layers[] = [
         "read",
         "ask-user",
         "read-entry",
+        "subagents",
         "todo-write",
         "tool-search",
         "web-fetch",

@@ -156,7 +156,12 @@ export type {
   SubagentHost,
   SubagentHostRequest,
 } from "./subagents/runners/process-runner.ts";
-export type { Subagent, SubagentReply } from "./subagents/runners/subagent-runner.ts";
+export type {
+  Subagent,
+  SubagentControl,
+  SubagentMessages,
+  SubagentReply,
+} from "./subagents/runners/subagent-runner.ts";
 export type { TaskOptions } from "./subagents/session-tasks.ts";
 export type { SessionTodos } from "./todos/session-todos.ts";
 export type { FileChange } from "./tools/preview-change.ts";

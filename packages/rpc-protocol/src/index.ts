@@ -61,6 +61,7 @@ export {
 export type { ClientEvent, EventOrder } from "./vocabulary/event-order.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
 export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
+export { SubagentInfo } from "./vocabulary/subagent.ts";
 export {
   BudgetParams,
   BudgetResult,

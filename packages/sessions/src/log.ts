@@ -11,7 +11,14 @@ export {
   savedBy,
 } from "./log/cleared-results.ts";
 export type { Consumption } from "./log/consumption.ts";
-export { consumptionOf, nothingUsed, plus, SubagentMeter, usedBy } from "./log/consumption.ts";
+export {
+  consumptionOf,
+  minus,
+  nothingUsed,
+  plus,
+  SubagentMeter,
+  usedBy,
+} from "./log/consumption.ts";
 export { Conversation } from "./log/conversation.ts";
 export { mendMembers, no, optional, rulesOf } from "./log/entries/mend.ts";
 export { migrateEntries } from "./log/entries/migrate.ts";
@@ -29,6 +36,11 @@ export { loadedTools, loadedToolsEntry } from "./log/loaded-tools.ts";
 export { noteModel } from "./log/note-model.ts";
 export { openQuestions } from "./log/open-questions.ts";
 export { openSession } from "./log/open-session.ts";
+export {
+  conversationOf,
+  readConversation,
+  type WrittenConversation,
+} from "./log/read-conversation.ts";
 export { createReminder, reminderDetails } from "./log/reminder.ts";
 export type { SavedSessionsOptions } from "./log/saved-sessions.ts";
 export {

@@ -80,6 +80,14 @@ export async function startSubagentHost(
     get sessionFile() {
       return sessionFile;
     },
+    steer: async (message) => void (await client.steer(message)),
+    control: {
+      list: async () => (await client.listSubagents()).subagents,
+      messages: (path, since) => client.getSubagentMessages(path, since),
+      steer: (path, message) => client.steerSubagent(path, message),
+      abort: (path) => client.abortSubagent(path),
+      resume: async (path, message) => void (await client.resumeSubagent(path, message)),
+    },
     prompt: async (text, verbatim) => {
       try {
         const forwarded = verbatim ? { verbatim } : {};

@@ -9,7 +9,7 @@ import {
   storedQuestions,
 } from "@tau-agent/sessions/log";
 import { askQuestions, type HostRequests, randomUuid } from "@tau-agent/system";
-import type { GivenAnswers } from "../tools/ask-user/definition.ts";
+import type { GivenAnswers } from "../tools/ask-user/given-answers.ts";
 
 export interface PersonQuestionsOptions {
   readonly requests: HostRequests;

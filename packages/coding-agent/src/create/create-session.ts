@@ -25,6 +25,7 @@ import { callToolTool } from "../tools/call-tool/definition.ts";
 import { createTool } from "../tools/common/tool-row.ts";
 import { createTools } from "../tools/index.ts";
 import { jobToolNames } from "../tools/jobs/definition.ts";
+import { subagentToolNames } from "../tools/subagents/definition.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { checkSessionOptions } from "./options/check-session-options.ts";
@@ -50,7 +51,7 @@ import { leftOutByPolicy } from "./parts/session-policy.ts";
 import { sessionTexts } from "./parts/session-texts.ts";
 import { createTelemetry } from "./parts/telemetry.ts";
 import { createToolEnvironment } from "./parts/tool-environment.ts";
-import { createToolSearch } from "./parts/tool-search.ts";
+import { createToolSearch, offerTools } from "./parts/tool-search.ts";
 
 /** Options of an embedder, or of a subagent in this process. */
 type AskedSession = Omit<CreateAgentSessionOptions, "credentials"> &
@@ -142,6 +143,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       saveRules: ruleSaver(draft),
       asksAgain: asksAgain(options),
       feed: tasks.feed,
+      subagents: tasks.subagents,
       watchReply: (run) => rules.watch(run),
       hooks: opened?.hooks,
       maskKeys,
@@ -192,7 +194,7 @@ function createToolSet(draft: SessionDraft, builtIn: readonly AgentTool[]): Tool
     settings,
     search: createToolSearch(draft),
     caller: createTool(callToolTool, {}),
-    onDemand: jobToolNames,
+    onDemand: new Set([...jobToolNames, ...subagentToolNames]),
     onRewrite: [createReadEntry(draft), createAskUser(draft)],
     isAllowed: policy && ((name) => policy.allowsTool(name)),
   });
@@ -263,6 +265,9 @@ function createTasks(
     disk,
     session: () => draft.session,
     openPart: (...part) => draft.parts.conversation.log.parts?.openPart(...part),
+    readPart: (reference) => draft.parts.conversation.log.parts?.readPart(reference),
+    notify: (message) => draft.parts.notices.deliver(message),
+    offerTools: () => offerTools(draft, subagentToolNames),
     createSession: async (...changes) =>
       (await createSession(likeSession(options, sandboxed, ...changes))).session,
   });

@@ -40,8 +40,8 @@ import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
+import type { SubagentControl } from "../subagents/runners/subagent-runner.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
-import type { FileChange } from "../tools/preview-change.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { PromptInput } from "../user-input/input.ts";
 import { addMessage } from "./build-session.ts";
@@ -65,6 +65,8 @@ export class AgentSession implements AsyncDisposable {
   readonly bash: BashCommands;
   /** Commands that the model runs in the background. */
   readonly jobs: SessionJobs;
+  /** Its subagents, one by one. */
+  readonly subagents: SubagentControl;
   /** The files as they were before each prompt, and whether they are recorded. */
   readonly checkpoints: SessionRewind;
   readonly compaction: Pick<Compaction, "abort" | "isRunning">;
@@ -96,6 +98,7 @@ export class AgentSession implements AsyncDisposable {
     this.todos = parts.todos;
     this.bash = parts.bash;
     this.jobs = parts.inputs.jobs;
+    this.subagents = parts.inputs.subagents;
     this.checkpoints = parts.inputs.rewind;
     this.compaction = parts.compaction;
     this.retry = parts.retry;
@@ -331,10 +334,7 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /** What a call of `edit` or `write` would change now; undefined for any other call, and one that would fail. */
-  async previewChange(
-    toolName: string,
-    input: Readonly<Record<string, unknown>>,
-  ): Promise<FileChange | undefined> {
+  async previewChange(toolName: string, input: Readonly<Record<string, unknown>>) {
     const { changeOf } = await import("../tools/preview-change.ts");
     return changeOf(toolName, input, this.#parts.inputs.toolEnvironment);
   }

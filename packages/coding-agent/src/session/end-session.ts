@@ -9,6 +9,8 @@ export async function endSession(parts: SessionParts): Promise<void> {
   const { work, conversation, inputs, models } = parts;
   inputs.jobs.close();
   await inputs.hooks?.end();
+  // Those in the background end while what they were can still be written.
+  await inputs.subagents.close();
   await work.end();
   parts.warming.close();
   await inputs.telemetry?.close();

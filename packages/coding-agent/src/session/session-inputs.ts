@@ -27,6 +27,7 @@ import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { Survival } from "../run/survival.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
+import type { SessionSubagents } from "../subagents/tasks/session-subagents.ts";
 import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
@@ -56,6 +57,7 @@ export interface SessionInputs {
   readonly tools: ToolSet;
   readonly budget: SessionBudget;
   readonly feed: SubagentFeed;
+  readonly subagents: SessionSubagents;
   readonly toolEnvironment: ToolEnvironment;
   /** What keeps commands and file tools inside, and what was found out about that. */
   readonly sandboxed: SandboxParts;

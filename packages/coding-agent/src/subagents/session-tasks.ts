@@ -8,7 +8,7 @@ import {
   type ScopedModel,
 } from "@tau-agent/models";
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
-import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { CustomMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { LogParts, SessionLogView, SessionPart } from "@tau-agent/sessions/log";
 import type {
   DiagnosticsEntry,
@@ -18,10 +18,16 @@ import type {
 } from "@tau-agent/system";
 import { isAfterUntrusted } from "../foreign-text/after-untrusted.ts";
 import type { HostTools, RunnableHostTool } from "../host-tools/host-tools.ts";
+import type { OfferedTools } from "../jobs/session-jobs.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { SessionPolicy } from "../policy/session-policy.ts";
 import type { Disk } from "../resources/files/disk.ts";
 import { createTool } from "../tools/common/tool-row.ts";
+import {
+  abortSubagentTool,
+  listSubagentsTool,
+  subagentOutputTool,
+} from "../tools/subagents/definition.ts";
 import { isSelected, type ToolSelection } from "../tools/tool-selection.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { AgentDefinition } from "./agents/agent-definition.ts";
@@ -34,7 +40,9 @@ import type { SubagentRunner, SubagentServers } from "./runners/subagent-runner.
 import { taskTool } from "./task-tool/definition.ts";
 import { TaskDescription } from "./task-tool/describe-task.ts";
 import { questionShare } from "./tasks/question-share.ts";
+import { SessionSubagents } from "./tasks/session-subagents.ts";
 import { SubagentFeed } from "./tasks/subagent-feed.ts";
+import { SUBAGENT_ENTRY } from "./tasks/subagent-record.ts";
 import { maySpawnAt, type TaskServices } from "./tasks/task-services.ts";
 
 /** How a session gives work to subagents. */
@@ -55,7 +63,8 @@ export interface TaskOptions {
 
 interface TaskingAgentSession extends BudgetedSession {
   readonly policy?: SessionPolicy | undefined;
-  readonly log: BudgetedSession["log"] & Pick<SessionLogView, "path" | "tree">;
+  readonly log: BudgetedSession["log"] & SessionLogView;
+  note(customType: string, data: unknown): void;
   readonly models: {
     readonly registry: ModelRegistry;
     readonly model: Model | undefined;
@@ -82,6 +91,7 @@ interface CountedSession extends BudgetedSession {
 export interface SessionTasks {
   readonly budget: SessionBudget;
   readonly feed: SubagentFeed;
+  readonly subagents: SessionSubagents;
   readonly tools: readonly AgentTool[];
   /**
    * Reads what the description of `task` says, for the folder and the trust that the session has now.
@@ -98,47 +108,53 @@ interface InheritedOptions {
   readonly credentials: KeptCredentials;
 }
 
+/** What tasks need of their session. */
+interface TaskParts {
+  environment: ToolEnvironment;
+  settings: SettingsStore;
+  agentDirectory: string;
+  /** The disk of the project; undefined for this machine's. */
+  disk: Disk | undefined;
+  createSession: CreateSubagentSession;
+  /** Begins a subagent's log in the session's store; undefined without a store. */
+  openPart: (...part: Parameters<LogParts["openPart"]>) => Promise<SessionPart> | undefined;
+  /** The lines of such a log; undefined if there are none. */
+  readPart: (reference: string) => Promise<readonly object[] | undefined> | undefined;
+  /** Tells the model of an end that no call waits for. */
+  notify: (message: CustomMessage) => void;
+  /** Lets the model follow subagents in the background. */
+  offerTools: () => OfferedTools;
+  /** The session the tasks belong to; called when a task runs. */
+  session: () => TaskingAgentSession;
+}
+
 /** Creates the parts a session needs for tasks; loads and reads nothing yet. */
 export function createSessionTasks(
   options: TaskOptions & InheritedOptions,
-  parts: {
-    environment: ToolEnvironment;
-    settings: SettingsStore;
-    agentDirectory: string;
-    /** The disk of the project; undefined for this machine's. */
-    disk: Disk | undefined;
-    createSession: CreateSubagentSession;
-    /** Begins a subagent's log in the session's store; undefined without a store. */
-    openPart: (...part: Parameters<LogParts["openPart"]>) => Promise<SessionPart> | undefined;
-    /** The session the tasks belong to; called when a task runs. */
-    session: () => TaskingAgentSession;
-  },
+  parts: TaskParts,
 ): SessionTasks {
   const { settings } = parts;
-  const { startSubagentHost, taskDepth: depth = 0, taskAgents } = options;
+  const { taskDepth: depth = 0, taskAgents } = options;
   const budget = new SessionBudget(settings);
   const feed = new SubagentFeed();
   let promptId = (): string | undefined => undefined;
-  // Loaded with the first subagent (row `start`).
-  const runner: SubagentRunner = async (request) => {
-    if (startSubagentHost === undefined) {
-      const { createInProcessRunner } = await import("./runners/in-process-runner.ts");
-      return createInProcessRunner(parts.createSession)(request);
-    }
-    const { createProcessRunner } = await import("./runners/process-runner.ts");
-    const command = () => settings.get("task.command");
-    const { credentials, diagnostics } = options;
-    const { environment } = parts;
-    const policy = parts.session().policy?.given ?? [];
-    const given = { credentials, policy, diagnostics };
-    const runs = { startHost: startSubagentHost, command, environment, ...given };
-    return createProcessRunner(runs)(request);
-  };
+  const runner = runnerOf(options, parts);
+  const subagents = new SessionSubagents({
+    log: () => parts.session().log,
+    note: (record) => parts.session().note(SUBAGENT_ENTRY, record),
+    notify: parts.notify,
+    readStored: async (reference) => parts.readPart(reference),
+    resume: async (record, message) => {
+      const { resumeInBackground } = await import("./task-tool/resume-in-background.ts");
+      await resumeInBackground(record, message, { ...services, description });
+    },
+  });
   const services: Omit<TaskServices, "description"> = {
     ...parts,
     budget,
     runner,
     feed,
+    subagents,
     depth,
     allowedAgents: taskAgents,
     excludedTools: (agent) => [
@@ -153,6 +169,7 @@ export function createSessionTasks(
       return {
         sessionFile: log.path,
         openPart: parts.openPart,
+        offerTools: parts.offerTools,
         model,
         fallbackModels: options.fallbackModels,
         thinkingLevel,
@@ -181,10 +198,12 @@ export function createSessionTasks(
   const description = new TaskDescription(services);
   const tool = createTool(taskTool, { ...services, description });
   const isOffered = maySpawnAt({ settings }, depth);
+  const follow = [subagentOutputTool, abortSubagentTool, listSubagentsTool];
   return {
     budget,
     feed,
-    tools: isOffered ? [tool] : [],
+    subagents,
+    tools: isOffered ? [tool, ...follow.map((row) => createTool(row, subagents))] : [],
     describe: async () => {
       if (isOffered) await description.read();
     },
@@ -200,6 +219,25 @@ export function createSessionTasks(
       budget.attach(session, questions);
       if (depth === 0) cleanUpAtFirstRun(session, parts);
     },
+  };
+}
+
+/** Loaded with the first subagent (row `start`). */
+function runnerOf(
+  { startSubagentHost, credentials, diagnostics }: TaskOptions & InheritedOptions,
+  { settings, environment, createSession, session }: TaskParts,
+): SubagentRunner {
+  return async (request) => {
+    if (startSubagentHost === undefined) {
+      const { createInProcessRunner } = await import("./runners/in-process-runner.ts");
+      return createInProcessRunner(createSession)(request);
+    }
+    const { createProcessRunner } = await import("./runners/process-runner.ts");
+    const command = () => settings.get("task.command");
+    const policy = session().policy?.given ?? [];
+    const given = { credentials, policy, diagnostics };
+    const runs = { startHost: startSubagentHost, command, environment, ...given };
+    return createProcessRunner(runs)(request);
   };
 }
 

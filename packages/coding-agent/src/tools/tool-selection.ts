@@ -3,6 +3,7 @@ import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import { starMatcher } from "@tau-agent/system";
 import { jobToolNames } from "./jobs/definition.ts";
+import { subagentToolNames } from "./subagents/definition.ts";
 import { webFetchName } from "./web-fetch/definition.ts";
 
 /** Which tools are active. */
@@ -61,7 +62,7 @@ export function selectTools({
     [...builtIn, ...custom, ...alsoKnown],
   );
   const active =
-    patterns === undefined ? all : withJobTools(all, applyPatterns(all, patterns), patterns);
+    patterns === undefined ? all : withFollowers(all, applyPatterns(all, patterns), patterns);
   const excluded = selection.exclude ?? [];
   return {
     tools: active.filter(({ name }) => !excluded.some((pattern) => fits(pattern, name))),
@@ -75,18 +76,25 @@ function isNamed(name: string, patterns: readonly string[] = []): boolean {
   return patterns.some((pattern) => pattern.replace(/^\+/, "") === name);
 }
 
-/** Whatever the patterns name, the tools for jobs come with bash, unless they are taken away. */
-function withJobTools(
+/** Tools with which the model follows what another one starts. */
+const followers = [
+  { of: "bash", names: jobToolNames },
+  { of: "task", names: subagentToolNames },
+];
+
+/** Whatever the patterns name, those come with the tool that starts it, unless they are taken away. */
+function withFollowers(
   all: readonly AgentTool[],
   active: readonly AgentTool[],
   patterns: readonly string[],
 ): AgentTool[] {
   const isActive = new Set(active);
-  if (!active.some(({ name }) => name === "bash")) return [...active];
+  const isFollower = (name: string) =>
+    followers.some(({ of, names }) => names.has(name) && active.some((tool) => tool.name === of));
   const removed = patterns.filter((pattern) => pattern.startsWith("-"));
   const isRemoved = (name: string) => removed.some((pattern) => fits(pattern.slice(1), name));
   return all.filter(
-    (tool) => isActive.has(tool) || (jobToolNames.has(tool.name) && !isRemoved(tool.name)),
+    (tool) => isActive.has(tool) || (isFollower(tool.name) && !isRemoved(tool.name)),
   );
 }
 

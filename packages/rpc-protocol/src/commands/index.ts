@@ -16,6 +16,7 @@ import { requestCommands } from "./requests.ts";
 import { rewindCommands } from "./rewind.ts";
 import { sessionCommands } from "./session.ts";
 import { stateCommands } from "./state.ts";
+import { subagentCommands } from "./subagents.ts";
 import { todoCommands } from "./todos.ts";
 import { toolCommands } from "./tools.ts";
 
@@ -36,6 +37,7 @@ export {
   rewindCommands,
   sessionCommands,
   stateCommands,
+  subagentCommands,
   todoCommands,
   toolCommands,
 };
@@ -50,6 +52,7 @@ export const commands = {
   ...compactionCommands,
   ...bashCommands,
   ...jobCommands,
+  ...subagentCommands,
   ...budgetCommands,
   ...todoCommands,
   ...toolCommands,

@@ -158,6 +158,18 @@ export const errorTable = {
       "The budget is used up: {dimension} reached {used} of {limit} ({setting}). Raise it with set_budget or in the settings.",
     retryable: false,
   },
+  subagent_not_found: {
+    message: "There is no subagent {subagentId}. list_subagents lists those there are.",
+    retryable: false,
+  },
+  subagent_not_running: {
+    message: "Subagent {subagentId} does not run. Resume it to go on with its conversation.",
+    retryable: false,
+  },
+  subagent_running: {
+    message: "Subagent {subagentId} still runs. Steer it, or resume it once it has ended.",
+    retryable: true,
+  },
   job_not_found: {
     message: "There is no job {jobId}. list_jobs lists those there are.",
     retryable: false,

@@ -45,7 +45,8 @@ export function plus(left: Consumption, right: Partial<Consumption>): Consumptio
 }
 
 /** What `later` has more than `earlier`. */
-function minus(later: Consumption, earlier: Consumption): Consumption {
+/** What was added since. */
+export function minus(later: Consumption, earlier: Consumption): Consumption {
   const rest = { ...later };
   for (const key of keys) rest[key] = later[key] - earlier[key];
   return rest;
@@ -100,10 +101,16 @@ export function usedByTask(toolName: string, details: unknown): Consumption | un
  * `task` calls, as one running sum per call.
  */
 export class SubagentMeter {
-  #own = nothingUsed;
+  #own: Consumption;
   readonly #nested = new Map<string, Consumption>();
-  #total = nothingUsed;
+  #total: Consumption;
   #hasReadForeign = false;
+
+  /** @param before - what it has used before, in the same conversation */
+  constructor(before: Consumption = nothingUsed) {
+    this.#own = before;
+    this.#total = before;
+  }
 
   /** Whether it, or one that it started, has read text from outside. */
   get hasReadForeign(): boolean {

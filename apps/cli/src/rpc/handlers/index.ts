@@ -15,6 +15,7 @@ import { requestHandlers } from "./requests.ts";
 import { rewindHandlers } from "./rewind.ts";
 import { sessionHandlers } from "./session.ts";
 import { stateHandlers } from "./state.ts";
+import { subagentHandlers } from "./subagents.ts";
 import { todoHandlers } from "./todos.ts";
 import { toolHandlers } from "./tools.ts";
 
@@ -27,6 +28,7 @@ export const handlers = {
   ...compactionHandlers,
   ...bashHandlers,
   ...jobHandlers,
+  ...subagentHandlers,
   ...budgetHandlers,
   ...todoHandlers,
   ...toolHandlers,

@@ -4,25 +4,19 @@ import { type JobSession, SessionJobs } from "../../jobs/session-jobs.ts";
 import type { SessionParts } from "../../session/session-parts.ts";
 import { jobToolNames } from "../../tools/jobs/definition.ts";
 import type { SessionDraft } from "./session-draft.ts";
-import { areCalledByName, loadTools } from "./tool-search.ts";
+import { offerTools } from "./tool-search.ts";
 
 /** The background jobs of a session; those that outlived an earlier host are found later. */
 export function createJobs(draft: SessionDraft, environment: ToolEnvironment): SessionJobs {
   const { places, settings, options, workspace } = draft.surroundings;
   const { clientReady } = options;
-  const isOffered = (name: string) =>
-    draft.parts.inputs.tools.callable.some((tool) => tool.name === name);
   const jobs = new SessionJobs({
     environment,
     directory: join(places.agentDirectory, "jobs"),
     // What would keep it runs on this machine.
     allowsDetached: () => workspace === undefined && settings.get("bash.jobs.allowDetached"),
     session: () => sessionOf(draft.parts),
-    offerTools: () => {
-      const names = [...jobToolNames].filter(isOffered);
-      loadTools(draft, names);
-      return { names, areCalledByName: areCalledByName(draft) };
-    },
+    offerTools: () => offerTools(draft, jobToolNames),
   });
   // A turn of the event loop later, so that the caller can subscribe first.
   if (clientReady === undefined) setImmediate(() => void jobs.findDetached());

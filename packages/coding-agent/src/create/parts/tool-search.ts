@@ -1,5 +1,6 @@
 import { appendsTools } from "@tau-agent/ai";
 import { loadedToolsEntry } from "@tau-agent/sessions/log";
+import type { OfferedTools } from "../../jobs/session-jobs.ts";
 import { createTool } from "../../tools/common/tool-row.ts";
 import { toolSearchTool } from "../../tools/tool-search/definition.ts";
 import type { SessionDraft } from "./session-draft.ts";
@@ -26,6 +27,14 @@ export function loadTools(draft: SessionDraft, names: readonly string[]): void {
   // Written first, so that a reopened session has the tools, too.
   draft.parts.conversation.append(loadedToolsEntry(fresh));
   tools.load(fresh);
+}
+
+/** Lets the model call tools that are offered on demand, as far as the session has them. */
+export function offerTools(draft: SessionDraft, wanted: ReadonlySet<string>): OfferedTools {
+  const { callable } = draft.parts.inputs.tools;
+  const names = [...wanted].filter((name) => callable.some((tool) => tool.name === name));
+  loadTools(draft, names);
+  return { names, areCalledByName: areCalledByName(draft) };
 }
 
 /** Whether the current model calls loaded tools with `call_tool`. */

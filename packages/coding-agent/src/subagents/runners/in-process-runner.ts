@@ -7,12 +7,14 @@ import type {
   SubagentLevel,
 } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { SessionLogView } from "@tau-agent/sessions/log";
 import type { HostTools } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import {
   excludedFor,
   type Subagent,
+  type SubagentControl,
   type SubagentRequest,
   type SubagentRunner,
   type SubagentUse,
@@ -24,7 +26,9 @@ interface SubagentSessionOptions {
   readonly model: string | Model | undefined;
   readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
-  readonly session: { readonly kind: "new" } | { readonly kind: "memory" };
+  readonly session:
+    | { readonly kind: "new" | "memory" }
+    | { readonly kind: "file"; readonly path: string };
   readonly sessionDirectory: string | undefined;
   readonly name: string;
   readonly agentName: string;
@@ -50,7 +54,9 @@ interface SubagentSession {
   readonly budget: SessionBudget;
   readonly permissions: { set(change: PermissionChange): void };
   readonly hostTools: Pick<HostTools, "inherit">;
-  readonly log: { readonly path: string | undefined };
+  readonly log: SessionLogView;
+  readonly subagents: SubagentControl;
+  steer(text: string): Promise<unknown>;
   readonly lastAssistantText: string | null;
   readonly stats: SubagentUse;
   subscribe(listener: (event: SessionEvent) => void | Promise<void>): () => void;
@@ -86,7 +92,10 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     model: request.modelPattern ?? request.model,
     fallbackModels: request.fallbackModels,
     thinkingLevel: request.thinkingLevel,
-    session: { kind: sessionDirectory === undefined ? "memory" : "new" },
+    session:
+      request.resumes === undefined
+        ? { kind: sessionDirectory === undefined ? "memory" : "new" }
+        : { kind: "file", path: request.resumes },
     sessionDirectory,
     name: `${agent.name}: ${request.id}`,
     agentName: agent.name,
@@ -113,6 +122,9 @@ function subagentOf(
     get sessionFile() {
       return session.log.path;
     },
+    control: session.subagents,
+    steer: async (message) => void (await session.steer(message)),
+    transcript: async () => [session.log.header, ...session.log.tree.entries],
     prompt: async (text, verbatim) => {
       const { status, error } = await session.prompt(text, { traceparent, verbatim });
       const answer = session.lastAssistantText ?? "";

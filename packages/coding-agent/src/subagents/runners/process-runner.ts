@@ -112,6 +112,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
       get sessionFile() {
         return started.sessionFile;
       },
+      control: started.control,
+      steer: started.steer && ((message) => started.steer?.(message) ?? Promise.resolve()),
       prompt: (...prompt) => started.prompt(...prompt),
       setBudget: (change) => started.setBudget(change),
       setPermissions: async (change) => {
@@ -166,7 +168,8 @@ function hostArguments(request: SubagentRequest): string[] {
     args.push("--provider", model.provider, "--model", model.id);
   }
   for (const name of request.fallbackModels ?? []) args.push("--fallback-model", name);
-  if (sessionDirectory === undefined) args.push("--no-session");
+  if (request.resumes !== undefined) args.push("--session", request.resumes);
+  else if (sessionDirectory === undefined) args.push("--no-session");
   else args.push("--session-dir", sessionDirectory);
   args.push("--name", `${agent.name}: ${request.id}`);
   args.push(request.isProjectTrusted ? "--approve" : "--no-approve");

@@ -4,9 +4,10 @@ import type {
   RaiseBudget,
   SessionEvent,
   SessionStats,
+  SubagentInfo,
   SubagentLevel,
 } from "@tau-agent/rpc-protocol";
-import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
@@ -26,6 +27,8 @@ export interface SubagentRequest {
   /** Models that answer when that one fails; undefined for what its host's settings say. */
   readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
+  /** The file of the conversation that it goes on with; a new one if absent. */
+  readonly resumes?: string | undefined;
   /** Where its session file goes; in memory when absent. */
   readonly sessionDirectory: string | undefined;
   /** Its nesting depth: 1 if a person's session starts it. */
@@ -70,9 +73,29 @@ export interface SubagentReply {
 /** Tokens and cost of a subagent, those that it started included. */
 export type SubagentUse = Pick<SessionStats, "tokens" | "cost">;
 
+/** The messages of a conversation after an entry. */
+export interface SubagentMessages {
+  readonly messages: AgentMessage[];
+  /** The id of the last of them, for the next `since`. */
+  readonly lastEntryId?: string | undefined;
+}
+
+/** What the owner of subagents can do with one of them; a nested one is named by its path. */
+export interface SubagentControl {
+  list(): Promise<SubagentInfo[]>;
+  messages(path: string, since?: string): Promise<SubagentMessages>;
+  steer(path: string, message: string): Promise<void>;
+  abort(path: string): Promise<void>;
+  resume(path: string, message: string): Promise<void>;
+}
+
 /** A running subagent. */
 export interface Subagent {
   readonly sessionFile: string | undefined;
+  /** The subagents below it; undefined for a host that knows no commands for them. */
+  readonly control?: SubagentControl | undefined;
+  /** Sends it a message while it runs. */
+  readonly steer?: ((message: string) => Promise<void>) | undefined;
   /** @param isAfterUntrusted whether foreign text may have made the prompt */
   prompt(text: string, isAfterUntrusted: boolean): Promise<SubagentReply>;
   /** Changes its limits, which apply to all its prompts together. */
@@ -87,7 +110,7 @@ export interface Subagent {
   setEventLevel(level: SubagentLevel): Promise<void>;
   /** What it has used in all, as its own statistics say. */
   used?(): Promise<SubagentUse | undefined>;
-  /** The lines of its session, for a session file on another machine. */
+  /** The lines of its session, for one that is on another machine, or in no file. */
   transcript?(): Promise<readonly object[]>;
   /** Ends it and everything it started. May be called during a prompt. */
   stop(): Promise<void>;

@@ -36,6 +36,9 @@ export const taskTool = toolRow({
         type: "boolean",
         description: "In a copy of the tree; changes come back as a patch",
       },
+      background: { type: "boolean", description: "Return at once" },
+      notify: { type: "boolean", description: "With background: a message at the end" },
+      resume: { type: "string", description: "Id of an ended subagent to go on with, by task" },
       verify: {
         description: "Check isolated work: true, or {commands: [{name, command}]}",
       },

@@ -2,7 +2,8 @@ import { ToolError } from "@tau-agent/agent";
 import { readAnswerSchema } from "@tau-agent/system";
 import { type AgentDefinition, maySpawn } from "../agents/agent-definition.ts";
 import { type LoadedAgents, loadAgents } from "../agents/load-agents.ts";
-import type { Task, TaskOrder } from "../tasks/task-order.ts";
+import { resumedConversation } from "../tasks/resumed-conversation.ts";
+import type { ResumedConversation, Task, TaskOrder } from "../tasks/task-order.ts";
 import { maySpawnAt, type TaskServices } from "../tasks/task-services.ts";
 import { readVerifyRequest } from "../verification/verify-config.ts";
 
@@ -27,6 +28,10 @@ export interface TaskArguments {
   readonly outputSchema?: unknown;
   readonly isolated?: boolean | undefined;
   readonly verify?: unknown;
+  /** The id of an ended subagent to go on with. */
+  readonly resume?: string | undefined;
+  readonly background?: boolean | undefined;
+  readonly notify?: boolean | undefined;
 }
 
 /**
@@ -44,7 +49,8 @@ export async function readOrder(
       `Subagents may not be nested deeper than ${services.settings.get("task.maxRecursionDepth")} (task.maxRecursionDepth).`,
     );
   }
-  const items = itemsOf(args, singleId);
+  const resumed = args.resume ? await resumedBy(args.resume, args, services) : undefined;
+  const items = itemsOf(args, resumed?.record.id ?? singleId);
   const { agents, diagnostics } = await loadAgents({
     agentDirectory: services.agentDirectory,
     cwd: services.environment.cwd,
@@ -53,12 +59,13 @@ export async function readOrder(
     isProjectTrusted: services.session().isProjectTrusted,
   });
   const tasks = items.map((item): Task => {
-    const name = item.agent ?? args.agent ?? "task";
+    const name = resumed?.record.agent ?? item.agent ?? args.agent ?? "task";
     const agent = agentOf(name, { agents, diagnostics }, services.allowedAgents);
     const prompt = args.context ? `${args.context}\n\n${item.task}` : item.task;
-    return { id: item.id, agent, description: item.description, prompt };
+    const id = resumed === undefined ? services.subagents.claim(item.id) : item.id;
+    return { id, agent, description: item.description, prompt, resumes: resumed };
   });
-  const isolated = args.isolated === true;
+  const isolated = resumed?.record.isolated ?? args.isolated === true;
   if (isolated && services.disk !== undefined) {
     throw new ToolError(
       `Isolated tasks need a project on the host's own machine, and this one is in workspace ${services.disk.id}. Leave isolated and verify out.`,
@@ -72,6 +79,16 @@ export async function readOrder(
     isolated,
     verify: readVerifyRequest(args.verify, isolated, services.settings),
   };
+}
+
+/** @throws {ToolError} there is no such subagent, it runs, or nothing of it was kept */
+async function resumedBy(
+  id: string,
+  { tasks }: TaskArguments,
+  services: TaskServices,
+): Promise<ResumedConversation> {
+  if (tasks !== undefined) throw new ToolError("Give resume with task, not with tasks.");
+  return resumedConversation(await services.subagents.resumable(id), services);
 }
 
 function itemsOf({ task, tasks, description }: TaskArguments, singleId: string): TaskItem[] {

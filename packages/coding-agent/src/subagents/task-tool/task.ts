@@ -2,12 +2,14 @@ import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { type Consumption, nothingUsed, plus } from "@tau-agent/sessions/log";
+import type { OfferedTools } from "../../jobs/session-jobs.ts";
+import { startInBackground } from "../tasks/background-tasks.ts";
+import { resultText } from "../tasks/result-text.ts";
 import { runTasks } from "../tasks/run-tasks.ts";
-import type { Task } from "../tasks/task-order.ts";
+import type { Task, TaskOrder } from "../tasks/task-order.ts";
 import { type TaskResult, withPatchNames } from "../tasks/task-result.ts";
 import type { TaskServices } from "../tasks/task-services.ts";
 import { readOrder, type TaskArguments } from "./read-order.ts";
-import { resultText } from "./result-text.ts";
 
 const UPDATE_INTERVAL_MS = 200;
 /** How many names of missing files to list for the model. */
@@ -21,6 +23,12 @@ export async function runTaskTool(
   const order = await readOrder(args, services, call.toolCallId);
   const { toolCallId, signal } = call;
   await services.budget.admit({ toolCallId, signal });
+  if (args.background === true) {
+    return startedResult(
+      order,
+      startInBackground(order, services, { toolCallId, notifies: args.notify }),
+    );
+  }
   // A parent session that shares its budget must learn of use at once.
   const tellsUse = services.depth > 0;
   const progress = new Progress(order.tasks, { send: call.onUpdate, tellsUse });
@@ -37,6 +45,16 @@ export async function runTaskTool(
   } finally {
     progress.stop();
   }
+}
+
+/** What the model gets at once, and how it follows what it has started. */
+function startedResult({ tasks }: TaskOrder, { names, areCalledByName }: OfferedTools): ToolResult {
+  const ids = tasks.map(({ id }) => id);
+  const how = names.length === 0 ? "" : ` Follow with ${names.join(", ")}`;
+  const by = how === "" ? "" : areCalledByName ? " by call_tool." : ".";
+  const text = `Started in the background: ${ids.join(", ")}.${how}${by}`;
+  const [id] = ids;
+  return { content: [{ type: "text", text }], details: ids.length === 1 ? { id } : { ids } };
 }
 
 function resultOf(

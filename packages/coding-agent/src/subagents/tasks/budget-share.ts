@@ -10,6 +10,8 @@ export interface BudgetShareOptions {
   /** How many subagents share the remaining budget. */
   readonly count: number;
   readonly used: () => Consumption;
+  /** What it had used before it went on. */
+  readonly before?: { readonly consumption: Consumption; readonly runTimeMs: number } | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export class BudgetShare {
 
   constructor(options: BudgetShareOptions) {
     this.#options = options;
-    this.#limits = this.#withRule(options.budget.remaining(options.count));
+    this.#limits = this.#withRule(options.budget.remaining(options.count, beforeOf(options)));
     this.#unfollow = options.budget.onLimitsChange(() => void this.#pass());
   }
 
@@ -79,7 +81,8 @@ export class BudgetShare {
   }
 
   #used() {
-    const wallTimeMs = Math.round(performance.now() - this.#startedAt);
+    const { wallTimeMs: before = 0 } = beforeOf(this.#options);
+    const wallTimeMs = Math.round(before + performance.now() - this.#startedAt);
     return { ...this.#options.used(), wallTimeMs };
   }
 
@@ -89,6 +92,11 @@ export class BudgetShare {
     const isAsked = onExceeded === "ask" && Object.keys(limits).length > 0;
     return isAsked ? { ...limits, onExceeded } : limits;
   }
+}
+
+/** Its host counts that, too. */
+function beforeOf({ before }: BudgetShareOptions): Partial<Consumption & { wallTimeMs: number }> {
+  return before === undefined ? {} : { ...before.consumption, wallTimeMs: before.runTimeMs };
 }
 
 function limitNames({ clear: _, onExceeded: __, ...limits }: BudgetChange) {

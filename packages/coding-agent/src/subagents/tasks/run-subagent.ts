@@ -1,22 +1,15 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { type Consumption, SubagentMeter } from "@tau-agent/sessions/log";
-import { truncateTail } from "@tau-agent/system";
-import {
-  type CapturedWork,
-  type IsolatedTree,
-  type Isolation,
-  keepWork,
-  type PatchPart,
-} from "@tau-agent/worktrees";
+import { type Consumption, minus, SubagentMeter } from "@tau-agent/sessions/log";
+import type { CapturedWork, IsolatedTree, Isolation, PatchPart } from "@tau-agent/worktrees";
 import { asOwnFile } from "../../permissions/isolated-paths.ts";
+import { nothingSpent } from "../budgets/budgeted-session.ts";
 import type { Subagent, SubagentReply, SubagentRequest } from "../runners/subagent-runner.ts";
 import { verifyWork } from "../verification/verify-work.ts";
 import { BudgetShare } from "./budget-share.ts";
 import { endedWith } from "./ended-with.ts";
 import { HostToolShare } from "./host-tool-share.ts";
+import { type KeptResult, keepAll, keepOutput } from "./keep-result.ts";
 import { PermissionShare } from "./permission-share.ts";
 import { settleUse } from "./settle-use.ts";
 import { openCopy, ownFolder, type SubagentCopy } from "./subagent-copy.ts";
@@ -74,17 +67,9 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
   const { services, order, isolation } = given;
   let run = given;
   const startedAt = performance.now();
-  const meter = new SubagentMeter();
+  const { consumption } = task.resumes?.totals ?? nothingSpent;
   const { budget } = services;
-  const share = new BudgetShare({ budget, count: run.shares, used: () => meter.total });
-  const permissions = new PermissionShare(
-    services.session().permissions,
-    task.agent.permissionMode,
-  );
-  const hostTools = new HostToolShare({
-    tools: () => services.hostTools(task.id, task.agent),
-    onChange: (listener) => services.session().hostTools.onChange(listener),
-  });
+  const { meter, share, permissions, hostTools } = sharesOf(task, given);
   let subagent: Subagent | undefined;
   let tree: IsolatedTree | undefined;
   let work: Work | undefined;
@@ -100,13 +85,16 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
   let hasStarted = false;
   try {
     run = { ...given, copy: await openCopy(task, given, fail) };
+    services.subagents.note(task.id, run.copy && storedIn(run, run.copy));
     tree = await isolation?.createTree();
+    if (task.resumes?.keptPatch !== undefined) await tree?.apply(task.resumes.keptPatch);
     run.signal.throwIfAborted();
     await emit({ type: "subagent_start", ...name, isolated: order.isolated });
     hasStarted = true;
     const context = { cwd: tree?.cwd, meter, share, permissions, emit };
     subagent = await startSubagent(task, run, context);
     run.copy?.attach(subagent);
+    services.subagents.attach(task.id, subagent);
     await services.feed.join(subagent);
     await share.bind(subagent);
     await permissions.bind(subagent);
@@ -114,6 +102,7 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
     run.signal.throwIfAborted();
     work = await doWork({ task, run, subagent, tree, emit });
     await settleUse(subagent, meter, budget);
+    await keepLines(services.subagents, task.id, { subagent, copy: run.copy });
   } catch (error) {
     fail(error);
   }
@@ -156,10 +145,41 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
       verification,
       sessionFile: subagent?.sessionFile,
       storedSession: run.copy?.reference,
-      used: meter.total,
+      used: minus(meter.total, consumption),
       durationMs: Math.round(performance.now() - startedAt),
     },
   };
+}
+
+/** What it has of its caller, as that has it now. */
+function sharesOf(task: Task, { services, shares }: TaskRun) {
+  const { budget, session } = services;
+  const before = task.resumes?.totals;
+  const meter = new SubagentMeter(before?.consumption);
+  const used = () => meter.total;
+  return {
+    meter,
+    share: new BudgetShare({ budget, count: shares, used, before }),
+    permissions: new PermissionShare(session().permissions, task.agent.permissionMode),
+    hostTools: new HostToolShare({
+      tools: () => services.hostTools(task.id, task.agent),
+      onChange: (listener) => session().hostTools.onChange(listener),
+    }),
+  };
+}
+
+function storedIn(run: TaskRun, copy: SubagentCopy) {
+  return { storedSession: copy.reference, directory: ownFolder(run) };
+}
+
+/** Of a conversation that is in no file, this host keeps the lines. */
+async function keepLines(
+  subagents: TaskServices["subagents"],
+  id: string,
+  { subagent, copy }: { readonly subagent: Subagent; readonly copy: SubagentCopy | undefined },
+): Promise<void> {
+  if (copy !== undefined || subagent.sessionFile !== undefined) return;
+  subagents.keepLines(id, await subagent.transcript?.().catch(() => undefined));
 }
 
 async function startSubagent(
@@ -176,6 +196,7 @@ async function startSubagent(
   const { services, order } = run;
   const { environment, budget } = services;
   const session = services.session();
+  const depth = task.resumes?.record.depth ?? services.depth + 1;
   return services.runner({
     id: task.id,
     agent: task.agent,
@@ -183,11 +204,12 @@ async function startSubagent(
     standsFor: standsFor(environment, context.cwd !== undefined),
     ...(await chooseModel(task, order, session)),
     fallbackModels: task.agent.fallbackModels ?? session.fallbackModels,
+    resumes: task.resumes?.sessionFile,
     sessionDirectory:
       run.copy !== undefined ? ownFolder(run) : session.sessionFile && run.artifactsFolder,
-    depth: services.depth + 1,
+    depth,
     excludedTools: services.excludedTools(task.agent),
-    maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
+    maySpawn: maySpawnAt(services, depth) && task.agent.spawns?.length !== 0,
     isProjectTrusted: session.isProjectTrusted,
     mcpServers: session.mcpServers(task.agent.mcpServers ?? []),
     budget: context.share.limits,
@@ -342,53 +364,4 @@ function unverified({ verify }: TaskOrder): VerificationResult | undefined {
   const isWanted = mode === "command";
   const status = isWanted ? "skipped" : "not_requested";
   return { requested: isWanted, ...named, status, ...nothing };
-}
-
-/** The kept record of isolated work, and its mergeable parts. */
-type KeptResult = Pick<TaskResult, "patch" | "leftOut" | "commits"> & {
-  readonly parts?: readonly PatchPart[];
-};
-
-async function keepAll(
-  { isolation, artifactsFolder, fileName }: TaskRun,
-  { work, tree }: { work: Work | undefined; tree: IsolatedTree | undefined },
-): Promise<KeptResult> {
-  const captured = work?.tree;
-  if (isolation === undefined || tree === undefined || captured === undefined) return {};
-  const { verification } = work ?? {};
-  if (verification?.status === "failed" && verification.onFailure === "discard_patch") {
-    const nothing = { filesChanged: 0, insertions: 0, deletions: 0, files: [] };
-    return { patch: { ...nothing, status: "discarded" } };
-  }
-  const name = join(artifactsFolder, fileName);
-  const path = `${name}.patch`;
-  const { statistics, parts, unmerged } = await keepWork(isolation, captured, path);
-  const leftOut = await tree.keepFiles(captured, `${name}-files`);
-  const commits = await tree.keepCommits(`${name}.bundle`);
-  return {
-    patch:
-      statistics.filesChanged === 0
-        ? { ...statistics, status: "empty" }
-        : { ...statistics, status: "kept", path, ...(unmerged.length > 0 && { unmerged }) },
-    ...(leftOut.length > 0 && { leftOut }),
-    ...(commits !== undefined && { commits }),
-    parts,
-  };
-}
-
-async function keepOutput(
-  { services: { settings }, artifactsFolder, fileName }: TaskRun,
-  text: string,
-): Promise<Pick<TaskResult, "output" | "outputTruncated" | "outputPath">> {
-  const { content, truncated } = truncateTail(text, {
-    maxBytes: settings.get("task.maxOutputBytes"),
-    maxLines: settings.get("task.maxOutputLines"),
-  });
-  if (!truncated) return { output: text };
-  const path = join(artifactsFolder, `${fileName}.md`);
-  const isKept = await writeFile(path, text, { mode: 0o600 }).then(
-    () => true,
-    () => false,
-  );
-  return { output: content, outputTruncated: true, ...(isKept && { outputPath: path }) };
 }

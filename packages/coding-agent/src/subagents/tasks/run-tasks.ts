@@ -12,7 +12,10 @@ import {
   mergeChanges,
   taskFileNames,
 } from "@tau-agent/worktrees";
+import { resultText } from "./result-text.ts";
 import { runSubagent, type TaskOutcome, type TaskRun } from "./run-subagent.ts";
+import type { RunningSubagent } from "./session-subagents.ts";
+import type { SubagentRecord } from "./subagent-record.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { type TaskResult, type TaskStatus, unstartedResult } from "./task-result.ts";
 import type { TaskServices } from "./task-services.ts";
@@ -22,6 +25,10 @@ export interface RunTasksOptions {
   readonly signal: AbortSignal;
   readonly toolCallId: string;
   readonly onProgress: (task: Task, event: SessionEvent, used: Consumption) => void;
+  /** Whether nobody waits for the call. */
+  readonly background?: boolean | undefined;
+  /** Whether the model gets a message with each end. */
+  readonly notifies?: boolean | undefined;
 }
 
 /**
@@ -34,6 +41,57 @@ export interface RunTasksOptions {
 export async function runTasks(
   order: TaskOrder,
   options: RunTasksOptions,
+): Promise<{ results: TaskResult[]; leftOut: readonly string[]; started: number }> {
+  const running = beginAll(order, options);
+  try {
+    return await runBegun(order, { ...options, running });
+  } catch (error) {
+    // None has run, and each still has its one end.
+    for (const task of order.tasks) {
+      endOne(options, refused(task, order, { status: "failed", error: errorMessage(error) }));
+    }
+    throw error;
+  }
+}
+
+type BegunTasks = RunTasksOptions & { readonly running: ReadonlyMap<string, RunningSubagent> };
+
+function beginAll(order: TaskOrder, options: RunTasksOptions): BegunTasks["running"] {
+  const { services, toolCallId, background = false, notifies = false } = options;
+  const { isolated } = order;
+  return new Map(
+    order.tasks.map(({ id, agent, description = "", resumes }) => {
+      const before = resumes?.record;
+      const record: SubagentRecord = {
+        ...{ id, agent: agent.name, isolated, background, toolCallId, status: "running" },
+        description: description || (before?.description ?? ""),
+        startedAt: before?.startedAt ?? Date.now(),
+        usage: before?.usage ?? nothingUsed,
+        depth: before?.depth ?? services.depth + 1,
+        directory: services.session().sessionFile && artifactsFolderOf(services),
+        sessionFile: resumes?.sessionFile,
+      };
+      return [id, services.subagents.begin(record, { notifies })];
+    }),
+  );
+}
+
+function endOne({ services }: RunTasksOptions, result: TaskResult): void {
+  services.subagents.end(result, resultText(result));
+}
+
+function refused(
+  { id, agent, description }: Task,
+  { isolated }: TaskOrder,
+  ending: { readonly status: TaskStatus; readonly error: string },
+): TaskResult {
+  const task = { id, agent: agent.name, description, isolated };
+  return unstartedResult(task, { ...ending, used: nothingUsed });
+}
+
+async function runBegun(
+  order: TaskOrder,
+  options: BegunTasks,
 ): Promise<{ results: TaskResult[]; leftOut: readonly string[]; started: number }> {
   const { services, signal } = options;
   const { environment, agentDirectory, settings } = services;
@@ -54,6 +112,7 @@ export async function runTasks(
     await makeFolder(artifactsFolder, 0o700);
     const outcomes = await runAll(order, options, { artifactsFolder, isolation });
     const results = await bringBack(outcomes, { isolation, signal, services });
+    if (isolation !== undefined) for (const result of results) endOne(options, result);
     const started = outcomes.filter(({ wasTaken }) => wasTaken).length;
     return { results, leftOut: isolation?.baseline.leftOut ?? [], started };
   } finally {
@@ -69,7 +128,7 @@ function artifactsFolderOf({ session, environment }: TaskServices): string {
 
 async function runAll(
   order: TaskOrder,
-  options: RunTasksOptions,
+  options: BegunTasks,
   place: Pick<TaskRun, "artifactsFolder" | "isolation">,
 ): Promise<TaskOutcome[]> {
   const { settings } = options.services;
@@ -82,7 +141,10 @@ async function runAll(
   const work = async (): Promise<void> => {
     for (const [index, task] of queue) {
       const fileName = `${prefix}-${names.get(task.id)}`;
-      outcomes[index] = await runOne(task, order, { ...options, place: { ...place, fileName } });
+      const outcome = await runOne(task, order, { ...options, place: { ...place, fileName } });
+      outcomes[index] = outcome;
+      // The end of isolated work is that it is back.
+      if (place.isolation === undefined) endOne(options, outcome.result);
     }
   };
   await Promise.all(Array.from({ length: Math.min(workers, order.tasks.length) }, work));
@@ -92,30 +154,30 @@ async function runAll(
 async function runOne(
   task: Task,
   order: TaskOrder,
-  options: RunTasksOptions & {
+  options: BegunTasks & {
     place: Pick<TaskRun, "artifactsFolder" | "isolation" | "fileName">;
   },
 ): Promise<TaskOutcome> {
   const { services, signal, toolCallId, place } = options;
   const { budget, settings } = services;
-  const { id, agent, description } = task;
   const refuse = (status: TaskStatus, error: string): TaskOutcome => ({
     wasTaken: false,
-    result: unstartedResult(
-      { id, agent: agent.name, description, isolated: order.isolated },
-      { status, error, used: nothingUsed },
-    ),
+    result: refused(task, order, { status, error }),
   });
-  if (signal.aborted) return refuse("aborted", "The call was aborted before this task started.");
+  const own = options.running.get(task.id)?.signal;
+  if (signal.aborted || own?.aborted)
+    return refuse("aborted", "The call was aborted before this task started.");
   try {
-    await budget.takeSubagent({ toolCallId, signal });
+    // A conversation that goes on was counted when it began.
+    if (task.resumes === undefined) await budget.takeSubagent({ toolCallId, signal });
+    else budget.check();
   } catch (error) {
     return refuse("budget_exceeded", errorMessage(error));
   }
   const maxRuntimeMs = settings.get("task.maxRuntimeMs");
   const timeout = isTimed(maxRuntimeMs) ? AbortSignal.timeout(maxRuntimeMs) : undefined;
   const spent = budget.signal;
-  const signals = [signal, spent, timeout].filter((source) => source !== undefined);
+  const signals = [signal, own, spent, timeout].filter((source) => source !== undefined);
   return runSubagent(task, {
     services,
     order,
@@ -124,7 +186,8 @@ async function runOne(
     signal: AbortSignal.any(signals),
     abortStatus: () => {
       if (spent.aborted) return "budget_exceeded";
-      return timeout?.aborted && !signal.aborted ? "timed_out" : "aborted";
+      const isStopped = signal.aborted || own?.aborted;
+      return timeout?.aborted && !isStopped ? "timed_out" : "aborted";
     },
     shares: order.tasks.length,
     onProgress: (event, used) => options.onProgress(task, event, used),

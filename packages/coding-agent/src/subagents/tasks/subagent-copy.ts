@@ -15,12 +15,13 @@ interface CopyPlace {
 
 /** Begins the log of a subagent in the session's store; undefined without one. */
 export async function openCopy(
-  { id }: Task,
+  { id, resumes }: Task,
   place: CopyPlace,
   onFailure: (error: unknown) => void,
 ): Promise<SubagentCopy | undefined> {
   const part = await place.services.session().openPart(place.toolCallId, id);
-  return part && new SubagentCopy(part, ownFolder(place), onFailure);
+  const folder = ownFolder(place);
+  return part && new SubagentCopy(part, { folder, file: resumes?.sessionFile }, onFailure);
 }
 
 /** Where the session file of a subagent goes that has a copy in a store. */
@@ -46,17 +47,21 @@ const followEntries: ReadonlySet<string> = new Set([
  */
 export class SubagentCopy {
   readonly #part: SessionPart;
-  readonly #folder: string;
+  readonly #place: { readonly folder: string; readonly file: string | undefined };
   readonly #onFailure: (error: unknown) => void;
   #subagent: Subagent | undefined;
   /** What events wait for; undefined if nothing does. */
   #turn: Promise<void> | undefined;
   #hasFailed = false;
 
-  /** @param folder - where the subagent writes its file, and nothing else does */
-  constructor(part: SessionPart, folder: string, onFailure: (error: unknown) => void) {
+  /** @param place - where the subagent writes its file and nothing else does, or the file itself */
+  constructor(
+    part: SessionPart,
+    place: { readonly folder: string; readonly file: string | undefined },
+    onFailure: (error: unknown) => void,
+  ) {
     this.#part = part;
-    this.#folder = folder;
+    this.#place = place;
     this.#onFailure = onFailure;
   }
 
@@ -107,11 +112,12 @@ export class SubagentCopy {
   }
 
   #file(): string | undefined {
-    const known = this.#subagent?.sessionFile;
+    const { folder, file } = this.#place;
+    const known = file ?? this.#subagent?.sessionFile;
     if (known !== undefined) return known;
     try {
-      const name = readdirSync(this.#folder).find((found) => found.endsWith(".jsonl"));
-      return name === undefined ? undefined : join(this.#folder, name);
+      const name = readdirSync(folder).find((found) => found.endsWith(".jsonl"));
+      return name === undefined ? undefined : join(folder, name);
     } catch {
       return undefined;
     }

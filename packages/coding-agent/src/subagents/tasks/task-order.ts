@@ -1,6 +1,8 @@
+import type { WrittenConversation } from "@tau-agent/sessions/log";
 import type { AnswerSchema } from "@tau-agent/system";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { VerifyRequest } from "../verification/verify-config.ts";
+import type { SubagentRecord } from "./subagent-record.ts";
 
 /** One task, ready to execute. */
 export interface Task {
@@ -8,6 +10,17 @@ export interface Task {
   readonly agent: AgentDefinition;
   readonly description: string | undefined;
   readonly prompt: string;
+  /** The conversation to go on with; undefined for a new one. */
+  readonly resumes?: ResumedConversation | undefined;
+}
+
+/** What an ended subagent goes on with. */
+export interface ResumedConversation {
+  readonly record: SubagentRecord;
+  readonly sessionFile: string;
+  /** What it has used before, as its own file says. */
+  readonly totals: WrittenConversation["totals"];
+  readonly keptPatch: string | undefined;
 }
 
 export interface TaskOrder {

@@ -9,11 +9,13 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { SessionPart } from "@tau-agent/sessions/log";
 import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import type { HostTools, RunnableHostTool } from "../../host-tools/host-tools.ts";
+import type { OfferedTools } from "../../jobs/session-jobs.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import type { Disk } from "../../resources/files/disk.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { SubagentRunner, SubagentServers } from "../runners/subagent-runner.ts";
+import type { SessionSubagents } from "./session-subagents.ts";
 import type { SubagentFeed } from "./subagent-feed.ts";
 
 interface TaskingSession {
@@ -21,6 +23,8 @@ interface TaskingSession {
   readonly sessionFile: string | undefined;
   /** Begins a subagent's log in the session's store; undefined without a store. */
   openPart(toolCallId: string, id: string): Promise<SessionPart> | undefined;
+  /** Lets the model follow the subagents that run in the background. */
+  offerTools(): OfferedTools;
   readonly model: Model | undefined;
   /** The fallbacks it was given besides those of its settings; its subagents read settings themselves. */
   readonly fallbackModels: readonly string[] | undefined;
@@ -54,6 +58,8 @@ export interface TaskServices {
   readonly budget: SessionBudget;
   readonly runner: SubagentRunner;
   readonly feed: SubagentFeed;
+  /** The session's subagents, one by one. */
+  readonly subagents: SessionSubagents;
   /** The session's nesting depth: 0 for a person's. */
   readonly depth: number;
   readonly excludedTools: (agent: AgentDefinition) => readonly string[];

@@ -1,6 +1,6 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { GivenAnswers } from "./definition.ts";
+import type { GivenAnswers } from "./given-answers.ts";
 
 /** Where `ask_user` finds what the person said: they were asked before the tool began. */
 export interface AnswerSource {

@@ -1,8 +1,4 @@
-import type { QuestionResult } from "@tau-agent/rpc-protocol";
 import { toolRow } from "../common/tool-row.ts";
-
-/** What a person answered: one answer for each question, in their order. */
-export type GivenAnswers = Extract<QuestionResult, { answers: unknown }>["answers"];
 
 export const ASK_USER = "ask_user";
 

@@ -74,6 +74,8 @@ export interface Ownership {
 export interface LogParts {
   /** Begins a log for a subagent. */
   openPart(toolCallId: string, id: string): Promise<SessionPart>;
+  /** The lines of a part; undefined if the store has none of that name. */
+  readPart(reference: string): Promise<readonly object[] | undefined>;
   /** Restores files that the arguments of a call name; undefined without any. */
   restoreNamed(args: unknown): Promise<void> | undefined;
 }

@@ -2,7 +2,7 @@ import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { partName } from "../store/named-files.ts";
 import { parseStored } from "../store/open-stored-session.ts";
 import type { SessionPart } from "../store/session-part.ts";
-import { referenceOf, type StoreAccess } from "../store/store-access.ts";
+import { keyOf, referenceOf, type StoreAccess } from "../store/store-access.ts";
 import type { StoreJournal } from "../store/store-journal.ts";
 import { StoredPart } from "../store/stored-part.ts";
 import type { LogOwner, LogParts, LogWriter, Ownership } from "./log-writer.ts";
@@ -87,6 +87,13 @@ export class StoreWriter implements LogWriter, LogParts {
     const name = partName(toolCallId, id);
     const subpath = key.subpath === undefined ? name : `${key.subpath}/${name}`;
     return StoredPart.open(this.#access, { ...key, subpath });
+  }
+
+  async readPart(reference: string): Promise<readonly object[] | undefined> {
+    const key = keyOf(this.#access, reference);
+    const lines = await this.#access.store.load(key);
+    const { files } = this.#access;
+    return lines?.map((line) => files?.take(key, line) ?? line);
   }
 
   restoreNamed(args: unknown): Promise<void> | undefined {

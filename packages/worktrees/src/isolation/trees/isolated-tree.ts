@@ -1,5 +1,6 @@
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { ToolError } from "@tau-agent/agent";
 import { FolderDoor } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
 import { readOnlyCopy } from "../repository/private-copy.ts";
@@ -30,6 +31,12 @@ export interface KeptFile {
 export interface IsolatedTree {
   /** The folder in the tree that corresponds to the caller's. */
   readonly cwd: string;
+  /**
+   * Puts the changes of a patch that was kept into the tree.
+   *
+   * @throws {ToolError} they do not fit the caller's files as they are now
+   */
+  apply(patch: string): Promise<void>;
   capture(): Promise<CapturedWork>;
   /** Undoes changes to the files since that capture. */
   restore(work: CapturedWork): Promise<void>;
@@ -64,6 +71,13 @@ export function createIsolatedTree(parts: TreeParts): IsolatedTree {
   return {
     cwd,
     remove,
+    apply: async (patch) => {
+      const { exitCode, stderr } = await git.try(["apply", patch], { cwd: worktree.path });
+      if (exitCode === 0) return;
+      throw new ToolError(
+        `Its earlier changes do not fit the files as they are now: ${stderr.trim()}\nThe patch: ${patch}`,
+      );
+    },
     capture: () => capture(parts),
     restore: async ({ tree: wanted }) => {
       const { tree: now } = await capture(parts);

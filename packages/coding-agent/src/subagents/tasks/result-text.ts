@@ -1,7 +1,7 @@
 import type { VerificationResult } from "@tau-agent/rpc-protocol";
 import { truncateTail } from "@tau-agent/system";
 import type { KeptCommits, KeptFile } from "@tau-agent/worktrees";
-import type { TaskPatch, TaskResult } from "../tasks/task-result.ts";
+import type { TaskPatch, TaskResult } from "./task-result.ts";
 
 export function resultText(result: TaskResult): string {
   const { id, agent, error, output, outputPath } = result;

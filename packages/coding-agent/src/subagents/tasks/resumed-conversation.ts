@@ -1,0 +1,33 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolError } from "@tau-agent/agent";
+import { makeFolder, randomHex } from "@tau-agent/system";
+import { fileOf, type SubagentRecord } from "./subagent-record.ts";
+import type { ResumedConversation } from "./task-order.ts";
+import type { TaskServices } from "./task-services.ts";
+
+/**
+ * What an ended subagent goes on with: its file, or one that is written of what the store or the memory of
+ * this host has.
+ *
+ * @throws {ToolError} nothing was kept
+ */
+export async function resumedConversation(
+  record: SubagentRecord,
+  services: TaskServices,
+): Promise<ResumedConversation> {
+  const written = await services.subagents.read(record);
+  if (written === undefined) {
+    throw new ToolError(`The conversation of subagent ${record.id} was not kept.`);
+  }
+  const { header, entries, totals } = written;
+  const sessionFile = await fileOf(record);
+  const { keptPatch } = record;
+  if (sessionFile !== undefined) return { record, sessionFile, totals, keptPatch };
+  const folder = join(services.environment.temporaryDirectory, `tau-tasks-${randomHex(6)}`);
+  await makeFolder(folder, 0o700);
+  const path = join(folder, "resumed.jsonl");
+  const lines = [header, ...entries].map((line) => `${JSON.stringify(line)}\n`);
+  await writeFile(path, lines.join(""), { mode: 0o600 });
+  return { record, sessionFile: path, totals, keptPatch };
+}

@@ -1,0 +1,372 @@
+import type { SessionEntry, SubagentInfo } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import {
+  conversationOf,
+  nothingUsed,
+  plus,
+  readConversation,
+  type WrittenConversation,
+} from "@tau-agent/sessions/log";
+import type { Subagent, SubagentControl, SubagentMessages } from "../runners/subagent-runner.ts";
+import {
+  fileOf,
+  infoOf,
+  messagesOf,
+  recordsIn,
+  SUBAGENT_ENTRY,
+  type SubagentRecord,
+} from "./subagent-record.ts";
+import type { TaskResult } from "./task-result.ts";
+
+/** The longest that a call waits for the end of a subagent. */
+const MAX_WAIT_MS = 60_000;
+
+/** What runs, until its end has been told. */
+export interface RunningSubagent {
+  readonly id: string;
+  /** Aborted to stop this one. */
+  readonly signal: AbortSignal;
+}
+
+interface Live extends RunningSubagent {
+  readonly controller: AbortController;
+  readonly owner: string;
+  readonly notifies: boolean;
+  readonly started: PromiseWithResolvers<Subagent>;
+  readonly ended: PromiseWithResolvers<void>;
+}
+
+export interface SubagentsOptions {
+  /** The session's own log. */
+  readonly log: () => {
+    readonly header: { readonly id: string };
+    readonly tree: { readonly entries: readonly SessionEntry[] };
+  };
+  readonly note: (record: SubagentRecord) => void;
+  /** Tells the model of an end that no call waits for. */
+  readonly notify: (message: CustomMessage) => void;
+  /** The lines of a subagent that the session's store has. */
+  readonly readStored: (reference: string) => Promise<readonly object[] | undefined>;
+  /** Starts an ended one again; its end is told to nobody. */
+  readonly resume: (record: SubagentRecord, message: string) => Promise<void>;
+}
+
+/**
+ * The subagents of a session, running or not. Each has an id of its own, kept in the session's file with
+ * how it ended. What runs is stopped, steered and told of one by one.
+ */
+export class SessionSubagents implements SubagentControl {
+  readonly #options: SubagentsOptions;
+  readonly #live = new Map<string, Live>();
+  readonly #claimed = new Set<string>();
+  #records: { readonly owner: string; readonly byId: Map<string, SubagentRecord> } | undefined;
+  /** The conversations of those that have no file. */
+  readonly #lines = new Map<string, readonly object[]>();
+  #isClosed = false;
+
+  constructor(options: SubagentsOptions) {
+    this.#options = options;
+  }
+
+  /** All of them, nested ones included, oldest first. */
+  async list(): Promise<SubagentInfo[]> {
+    const found = new Map<string, SubagentInfo>();
+    for (const record of this.#known().values()) {
+      for (const info of [infoOf(record), ...(await this.#below(record))]) {
+        if (!found.has(info.id) || info.id === record.id) found.set(info.id, info);
+      }
+    }
+    return [...found.values()].toSorted((one, other) => one.startedAt - other.startedAt);
+  }
+
+  /** @throws {SessionError} `subagent_not_found` */
+  async messages(path: string, since?: string): Promise<SubagentMessages> {
+    const { live, record, rest } = this.#find(path);
+    if (live !== undefined) {
+      const { control, transcript } = await this.#started(live, path);
+      if (rest !== "") return (await control?.messages(rest, since)) ?? { messages: [] };
+      const [, ...entries] = (await transcript?.()) ?? [];
+      return messagesOf(entries as SessionEntry[], since);
+    }
+    const written = await this.#writtenBy(record, rest, path);
+    return messagesOf(written?.conversation?.entries ?? [], since);
+  }
+
+  /** @throws {SessionError} `subagent_not_found`, `subagent_not_running` */
+  async steer(path: string, message: string): Promise<void> {
+    const { live, rest } = this.#find(path);
+    const subagent = await this.#started(live, path);
+    await (rest === "" ? subagent.steer?.(message) : subagent.control?.steer(rest, message));
+  }
+
+  /**
+   * Stops this one with those below it; resolves once it has ended.
+   *
+   * @throws {SessionError} `subagent_not_found`, `subagent_not_running`
+   */
+  async abort(path: string): Promise<void> {
+    const { live, rest } = this.#find(path);
+    if (live === undefined) throw new SessionError("subagent_not_running", { subagentId: path });
+    if (rest !== "") {
+      await (await this.#started(live, path)).control?.abort(rest);
+      return;
+    }
+    live.controller.abort();
+    await live.ended.promise;
+  }
+
+  /** @throws {SessionError} `subagent_not_found`, `subagent_running` */
+  async resume(path: string, message: string): Promise<void> {
+    const { live, rest } = this.#find(path);
+    if (live !== undefined && rest !== "") {
+      await (await this.#started(live, path)).control?.resume(rest, message);
+      return;
+    }
+    await this.#options.resume(await this.resumable(path), message);
+  }
+
+  /**
+   * An ended one, to go on with.
+   *
+   * @throws {SessionError} `subagent_not_found`, `subagent_running`
+   */
+  async resumable(path: string): Promise<SubagentRecord> {
+    const { live, record, rest } = this.#find(path);
+    if (live !== undefined) throw new SessionError("subagent_running", { subagentId: path });
+    if (rest === "") return record;
+    const nested = await this.#writtenBy(record, rest, path);
+    return { ...nested.record, id: path };
+  }
+
+  /** What one said last, once it has ended or the time is over. @throws {SessionError} */
+  async output(
+    path: string,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly info: SubagentInfo; readonly text: string }> {
+    const { live } = this.#find(path);
+    if (live !== undefined) await ended(live, Math.min(waitMs, MAX_WAIT_MS), signal);
+    const info = (await this.list()).find(({ id }) => id === path);
+    if (info === undefined) throw new SessionError("subagent_not_found", { subagentId: path });
+    const known = info.status === "running" ? undefined : this.#known().get(path)?.output;
+    return { info, text: known ?? lastText((await this.messages(path)).messages) };
+  }
+
+  /** An id that no subagent of the session has had. */
+  claim(wanted: string): string {
+    const known = this.#known();
+    for (let count = 1; ; count++) {
+      const id = count === 1 ? wanted : `${wanted}~${count}`;
+      if (known.has(id) || this.#claimed.has(id) || this.#live.has(id)) continue;
+      this.#claimed.add(id);
+      return id;
+    }
+  }
+
+  /** One starts, or starts again. */
+  begin(
+    record: SubagentRecord,
+    { notifies = false }: { readonly notifies?: boolean } = {},
+  ): RunningSubagent {
+    const { id } = record;
+    if (this.#live.has(id)) throw new SessionError("subagent_running", { subagentId: id });
+    const controller = new AbortController();
+    const live: Live = {
+      ...{ id, controller, signal: controller.signal, notifies },
+      owner: this.#options.log().header.id,
+      started: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+    };
+    // Nobody may be waiting for it.
+    live.started.promise.catch(() => {});
+    this.#live.set(id, live);
+    this.#keep(live, record);
+    return live;
+  }
+
+  /** It can be spoken to from now on. */
+  attach(id: string, subagent: Subagent): void {
+    const { sessionFile } = subagent;
+    if (sessionFile !== undefined) this.note(id, { sessionFile });
+    this.#live.get(id)?.started.resolve(subagent);
+  }
+
+  /** What is known of a running one by now. */
+  note(id: string, change: Partial<SubagentRecord> | undefined): void {
+    const live = this.#live.get(id);
+    const record = this.#known(live?.owner).get(id);
+    if (live !== undefined && record !== undefined && change !== undefined) {
+      this.#keep(live, { ...record, ...change });
+    }
+  }
+
+  /** Keeps the conversation of one that has no file, for as long as this host lives. */
+  keepLines(id: string, lines: readonly object[] | undefined): void {
+    if (lines !== undefined) this.#lines.set(id, lines);
+  }
+
+  /** One has ended. Only the first end counts. */
+  end(result: TaskResult, text: string): void {
+    const live = this.#live.get(result.id);
+    const before = this.#known(live?.owner).get(result.id);
+    if (live === undefined) return;
+    this.#live.delete(result.id);
+    live.started.reject(new SessionError("subagent_not_running", { subagentId: result.id }));
+    const { status, output, sessionFile, storedSession, patch, used } = result;
+    const isCutOff = this.#isClosed && status === "aborted";
+    if (before !== undefined) {
+      this.#keep(live, {
+        ...before,
+        status: isCutOff ? "interrupted" : status,
+        endedAt: Date.now(),
+        usage: plus(before.usage ?? nothingUsed, used),
+        output,
+        sessionFile: sessionFile ?? before.sessionFile,
+        storedSession: storedSession ?? before.storedSession,
+        keptPatch: isKept(patch?.status) ? patch?.path : undefined,
+      });
+    }
+    live.ended.resolve();
+    const concerns = live.owner === this.#options.log().header.id;
+    if (live.notifies && concerns && !this.#isClosed) this.#options.notify(noticeOf(result, text));
+  }
+
+  /** The session ends, and all that runs with it. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const running = [...this.#live.values()];
+    for (const { controller } of running) controller.abort();
+    await Promise.all(running.map(({ ended: { promise } }) => promise));
+  }
+
+  #keep(live: Live, record: SubagentRecord): void {
+    this.#known(live.owner).set(record.id, record);
+    // Another conversation does not learn of it.
+    if (live.owner === this.#options.log().header.id) this.#options.note(record);
+  }
+
+  /** Those of the session's conversation, read once. */
+  #known(owner?: string): Map<string, SubagentRecord> {
+    const log = this.#options.log();
+    const { id } = log.header;
+    if (owner !== undefined && owner !== id) return new Map();
+    if (this.#records?.owner !== id) {
+      this.#records = { owner: id, byId: recordsIn(log.tree.entries) };
+      this.#claimed.clear();
+    }
+    return this.#records.byId;
+  }
+
+  #find(path: string): {
+    readonly live: Live | undefined;
+    readonly record: SubagentRecord;
+    /** The path below it; empty for itself. */
+    readonly rest: string;
+  } {
+    const known = this.#known();
+    for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const id = path.slice(0, end);
+      const record = known.get(id);
+      if (record === undefined) continue;
+      return { live: this.#live.get(id), record, rest: path.slice(end + 1) };
+    }
+    throw new SessionError("subagent_not_found", { subagentId: path });
+  }
+
+  /** What an ended one has written; undefined if nothing of it was kept. */
+  async read(record: SubagentRecord): Promise<WrittenConversation | undefined> {
+    const path = await fileOf(record);
+    const written = path === undefined ? undefined : await readConversation(path);
+    if (written !== undefined) return written;
+    const { storedSession, id } = record;
+    const stored =
+      storedSession === undefined ? undefined : await this.#options.readStored(storedSession);
+    const [header, ...entries] = this.#lines.get(id) ?? stored ?? [];
+    if (header === undefined) return undefined;
+    return conversationOf({ header, entries } as Parameters<typeof conversationOf>[0]);
+  }
+
+  async #started(live: Live | undefined, path: string): Promise<Subagent> {
+    if (live === undefined) throw new SessionError("subagent_not_running", { subagentId: path });
+    return live.started.promise;
+  }
+
+  async #below(record: SubagentRecord): Promise<SubagentInfo[]> {
+    const live = this.#live.get(record.id);
+    if (live === undefined) return this.#writtenBelow(record, `${record.id}/`);
+    const subagent = await Promise.race([live.started.promise.catch(() => undefined), soon()]);
+    const infos = (await subagent?.control?.list().catch(() => [])) ?? [];
+    return infos.map((info) => ({ ...info, id: `${record.id}/${info.id}` }));
+  }
+
+  async #writtenBelow(record: SubagentRecord, prefix: string): Promise<SubagentInfo[]> {
+    const conversation = await this.read(record);
+    const infos: SubagentInfo[] = [];
+    for (const nested of recordsIn(conversation?.entries ?? []).values()) {
+      infos.push(infoOf(nested, prefix));
+      infos.push(...(await this.#writtenBelow(nested, `${prefix}${nested.id}/`)));
+    }
+    return infos;
+  }
+
+  async #writtenBy(
+    record: SubagentRecord,
+    rest: string,
+    path: string,
+  ): Promise<{ record: SubagentRecord; conversation: WrittenConversation | undefined }> {
+    const conversation = await this.read(record);
+    if (rest === "") return { record, conversation };
+    for (const nested of recordsIn(conversation?.entries ?? []).values()) {
+      if (rest === nested.id) return this.#writtenBy(nested, "", path);
+      if (rest.startsWith(`${nested.id}/`)) {
+        return this.#writtenBy(nested, rest.slice(nested.id.length + 1), path);
+      }
+    }
+    throw new SessionError("subagent_not_found", { subagentId: path });
+  }
+}
+
+export function noteOf(record: SubagentRecord) {
+  return { type: "custom" as const, customType: SUBAGENT_ENTRY, data: record };
+}
+
+function isKept(status: string | undefined): boolean {
+  return status === "kept" || status === "branch" || status === "conflict";
+}
+
+/** What is not up in this turn of the event loop has nothing below it. */
+function soon(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
+}
+
+async function ended(live: Live, waitMs: number, signal: AbortSignal): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.max(0, waitMs));
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await Promise.race([live.ended.promise, over]);
+  clearTimeout(timer);
+}
+
+function lastText(messages: readonly AgentMessage[]): string {
+  for (const message of messages.toReversed()) {
+    if (message.role !== "assistant") continue;
+    const text = message.content
+      .map((block) => (block.type === "text" ? block.text : ""))
+      .join("")
+      .trim();
+    if (text !== "") return text;
+  }
+  return "";
+}
+
+function noticeOf({ id, status, exitCode }: TaskResult, text: string): CustomMessage {
+  return {
+    role: "custom",
+    customType: "subagent_end",
+    content: `Background subagent ${id} has ended.\n\n${text}`,
+    display: true,
+    details: { id, status, exitCode },
+    timestamp: Date.now(),
+  };
+}

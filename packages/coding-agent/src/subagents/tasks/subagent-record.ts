@@ -1,0 +1,83 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { KnownSessionEntry, SessionEntry, SubagentInfo } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { nothingUsed, readConversation, type WrittenConversation } from "@tau-agent/sessions/log";
+
+/** The type of the custom entries that hold what a session knows of its subagents. */
+export const SUBAGENT_ENTRY = "subagent";
+
+/** A subagent as its session's file has it. */
+export interface SubagentRecord extends SubagentInfo {
+  readonly isolated: boolean;
+  /** How deep it is nested: 1 if a person's session started it. */
+  readonly depth: number;
+  /** The call that started or resumed it last. */
+  readonly toolCallId?: string | undefined;
+  /** The folder that its session file is in. */
+  readonly directory?: string | undefined;
+  readonly sessionFile?: string | undefined;
+  readonly storedSession?: string | undefined;
+  /** A patch with work of an isolated one that is not in the caller's files. */
+  readonly keptPatch?: string | undefined;
+  readonly output?: string | undefined;
+}
+
+/** What entries say of subagents, in the order of their first starts. No host runs them any more. */
+export function recordsIn(entries: Iterable<SessionEntry>): Map<string, SubagentRecord> {
+  const records = new Map<string, SubagentRecord>();
+  for (const entry of entries as Iterable<KnownSessionEntry>) {
+    if (entry.type !== "custom" || entry.customType !== SUBAGENT_ENTRY) continue;
+    const record = { usage: nothingUsed, ...Object(entry.data) } as SubagentRecord;
+    const status = record.status === "running" ? "interrupted" : record.status;
+    records.set(record.id, { ...record, status });
+  }
+  return records;
+}
+
+export function infoOf(record: SubagentRecord, prefix = ""): SubagentInfo {
+  const { id, agent, description, status, startedAt, endedAt, usage, background } = record;
+  const ended = endedAt === undefined ? {} : { endedAt };
+  return {
+    ...{ id: `${prefix}${id}`, agent, description, status, startedAt, ...ended },
+    ...{ usage, background },
+  };
+}
+
+/** The messages after an entry, and the id of the last. */
+export function messagesOf(
+  entries: readonly SessionEntry[],
+  since?: string,
+): { messages: AgentMessage[]; lastEntryId?: string } {
+  const first = since === undefined ? 0 : entries.findIndex(({ id }) => id === since) + 1;
+  const found = (entries.slice(first) as readonly KnownSessionEntry[]).flatMap((entry) =>
+    entry.type === "message" ? [{ id: entry.id, message: entry.message as AgentMessage }] : [],
+  );
+  const last = found.at(-1);
+  return {
+    messages: found.map(({ message }) => message),
+    ...(last === undefined ? {} : { lastEntryId: last.id }),
+  };
+}
+
+/** The file of a subagent, also of one whose host was killed before it could note it. */
+export async function fileOf(record: SubagentRecord): Promise<string | undefined> {
+  const { sessionFile, directory, agent, id } = record;
+  if (sessionFile !== undefined || directory === undefined) return sessionFile;
+  const name = `${agent}: ${id}`;
+  const files = await readdir(directory).catch(() => []);
+  for (const file of files
+    .filter((found) => found.endsWith(".jsonl"))
+    .sort()
+    .reverse()) {
+    const path = join(directory, file);
+    if (nameOf(await readConversation(path)) === name) return path;
+  }
+  return undefined;
+}
+
+function nameOf(conversation: WrittenConversation | undefined): string | undefined {
+  const entries = (conversation?.entries ?? []) as readonly KnownSessionEntry[];
+  const named = entries.findLast((entry) => entry.type === "session_info");
+  return named?.type === "session_info" ? named.name : undefined;
+}

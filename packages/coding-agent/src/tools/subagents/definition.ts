@@ -1,0 +1,37 @@
+import { toolRow } from "../common/tool-row.ts";
+
+/** The tools for subagents in the background, offered from the first on. */
+export const subagentToolNames: ReadonlySet<string> = new Set([
+  "subagent_output",
+  "abort_subagent",
+  "list_subagents",
+]);
+
+const id = { type: "string" } as const;
+
+export const subagentOutputTool = toolRow({
+  name: "subagent_output",
+  description: "Show a subagent's status and last text; waits for its end up to waitMs.",
+  parameters: {
+    type: "object",
+    properties: { id, waitMs: { type: "number", description: "At most 60000" } },
+    required: ["id"],
+  },
+  isReadOnly: true,
+  load: async () => (await import("./subagents.ts")).runSubagentOutputTool,
+});
+
+export const abortSubagentTool = toolRow({
+  name: "abort_subagent",
+  description: "Stop a subagent.",
+  parameters: { type: "object", properties: { id }, required: ["id"] },
+  load: async () => (await import("./subagents.ts")).runAbortSubagentTool,
+});
+
+export const listSubagentsTool = toolRow({
+  name: "list_subagents",
+  description: "List subagents.",
+  parameters: { type: "object", properties: {}, required: [] },
+  isReadOnly: true,
+  load: async () => (await import("./subagents.ts")).runListSubagentsTool,
+});

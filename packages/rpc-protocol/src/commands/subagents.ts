@@ -1,0 +1,84 @@
+import * as z from "zod/mini";
+import { AgentMessage } from "../vocabulary/message.ts";
+import { SubagentInfo } from "../vocabulary/subagent.ts";
+import { command } from "./command.ts";
+import { noParams, nothing } from "./shared.ts";
+
+const subagentId = () => z.string();
+
+/** The subagents of a session, one by one. */
+export const subagentCommands = {
+  list_subagents: command({
+    summary: "Lists the session's subagents, nested ones included, oldest first.",
+    params: noParams,
+    result: () =>
+      z.object({
+        /** The subagents. */
+        subagents: z.array(SubagentInfo),
+      }),
+    awaitsSessionChange: true,
+  }),
+  get_subagent_messages: command({
+    summary: "Returns the messages of a subagent's conversation, running or not.",
+    params: () =>
+      z.object({
+        /** The subagent; a nested one by its path. */
+        subagentId: subagentId(),
+        /** Only messages after the entry of this id. */
+        since: z.optional(z.string()),
+      }),
+    result: () =>
+      z.object({
+        /** The messages. */
+        messages: z.array(AgentMessage),
+        /** The id of the last of them, for the next `since`; absent if there are none. */
+        lastEntryId: z.optional(z.string()),
+      }),
+    positional: ["subagentId", "since"],
+    awaitsSessionChange: true,
+  }),
+  steer_subagent: command({
+    summary: "Sends a message to one running subagent; it is delivered as by steer.",
+    params: () =>
+      z.object({
+        /** The subagent; a nested one by its path. */
+        subagentId: subagentId(),
+        /** The message. */
+        message: z.string(),
+      }),
+    result: nothing,
+    data: "none",
+    positional: ["subagentId", "message"],
+    awaitsSessionChange: true,
+  }),
+  abort_subagent: command({
+    summary: "Stops one running subagent with those that it started; its caller gets an error.",
+    params: () =>
+      z.object({
+        /** The subagent; a nested one by its path. */
+        subagentId: subagentId(),
+      }),
+    result: nothing,
+    data: "none",
+    positional: ["subagentId"],
+    awaitsSessionChange: true,
+  }),
+  resume_subagent: command({
+    summary:
+      "Goes on with the conversation of a subagent that has ended. Its end is an event; the session's model is not told.",
+    params: () =>
+      z.object({
+        /** The subagent; a nested one by its path. */
+        subagentId: subagentId(),
+        /** What it is to do. */
+        message: z.string(),
+      }),
+    result: () =>
+      z.object({
+        /** The same id. */
+        subagentId: subagentId(),
+      }),
+    positional: ["subagentId", "message"],
+    awaitsSessionChange: true,
+  }),
+};
