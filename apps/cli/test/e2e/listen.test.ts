@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { chmodSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection, createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventSource } from "eventsource";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -89,6 +90,23 @@ describe("a port", () => {
     const host = startHost({ arguments: listen });
     expect((await host.ended).code).toBe(1);
     expect(host.stderr).toMatch(/^tau: error: .*loose-token: others can read it/);
+  });
+
+  it("keeps a token file that lies elsewhere from the model", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tau-token-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "listener");
+    const read = { type: "toolCall", name: "read", arguments: { path: file } };
+    const { url, token, tokenFile } = await listeningHost({
+      scenario: [{ content: [read] }, "done"],
+      arguments: ["--token-file", file],
+    });
+    expect(tokenFile).toBe(file);
+    const client = await FrameClient.connect(url, token);
+    const sessionId = await client.open();
+    await client.ask({ type: "prompt", message: "go", sessionId });
+    const end = await client.until(({ type }) => type === "tool_execution_end");
+    expect(JSON.stringify(end.result)).toContain("holds keys and is not opened");
   });
 
   it("is not opened to other machines by mistake", async () => {
