@@ -424,6 +424,15 @@ export const escapes: Readonly<Record<string, Escape>> = {
     () => "cat ~/.pi/agent/rpc-token",
     ({ agentDirectory }) => writeFileSync(join(agentDirectory, "rpc-token"), secret) as undefined,
   ),
+  "the token of the listener in a file elsewhere": reads(
+    () => "cat ~/tokens/listener",
+    ({ home, keyFiles }) => {
+      mkdirSync(join(home, "tokens"));
+      writeFileSync(join(home, "tokens", "listener"), secret);
+      keyFiles.push(join(home, "tokens", "listener"));
+      return undefined;
+    },
+  ),
   "keys that are stored while it runs": {
     prepare: ({ agentDirectory }) => {
       rmSync(join(agentDirectory, "auth.json"));

@@ -21,6 +21,8 @@ export class SandboxedPlace {
   readonly temporaryDirectory = join(this.root, "tmp");
   readonly processes = new ProcessRegistry({});
   readonly environment: Record<string, string | undefined>;
+  /** Files with keys outside of the agent directory. */
+  readonly keyFiles: string[] = [];
   sandbox: SessionSandbox | undefined;
 
   constructor() {
@@ -50,7 +52,7 @@ export class SandboxedPlace {
       agentDirectory: this.agentDirectory,
       temporaryDirectory: this.temporaryDirectory,
       environment: this.environment,
-      keyFiles: [],
+      keyFiles: this.keyFiles,
     };
     const opened = await openSandbox({ ...noSandbox, mode: "workspace", ...policy }, places);
     this.sandbox = opened.sandbox;
