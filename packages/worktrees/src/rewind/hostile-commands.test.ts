@@ -182,7 +182,8 @@ describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all th
       readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), "utf8")]);
     const before = outsideNow();
     expect(before).toHaveLength(loopFiles + 1);
-    for (let round = 0; round < 3; round++) {
+    // Where the link is in place when a rewind looks first, it leaves all as it is, and shows nothing.
+    for (let round = 0, rewinds = 0; rewinds < 3 && round < 8; round++) {
       const engine = await open(place);
       await prompt(engine, `m${round}`, () => {
         for (let number = 0; number < loopFiles; number++) {
@@ -192,7 +193,8 @@ describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all th
         }
       });
       const stop = await exchangeInLoop(place);
-      await takeBack(engine, `m${round}`);
+      const { files } = await takeBack(engine, `m${round}`);
+      if (files.changed.length > 0) rewinds += 1;
       await stop();
       for (let number = 0; number < loopFiles; number++) {
         const path = join(outside, `new-${round}-${number}`);
@@ -201,5 +203,5 @@ describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all th
       }
     }
     expect(outsideNow()).toEqual(before);
-  }, 60_000);
+  }, 180_000);
 });
