@@ -113,7 +113,7 @@ export { keyMark, maskText, OutputMask } from "./processes/output-mask.ts";
 export type { OutputSink, OutputStream } from "./processes/output-pump.ts";
 export type { ProcessOutcome } from "./processes/process.ts";
 export { runProcess } from "./processes/process.ts";
-export { processEnvironment } from "./processes/process-environment.ts";
+export { environmentChanges, processEnvironment } from "./processes/process-environment.ts";
 export { ProcessError, SandboxStartError } from "./processes/process-error.ts";
 export { hasProcessGroups, isGroupAlive, killProcesses } from "./processes/process-group.ts";
 export { nobodys, ownersVariable } from "./processes/process-owners.ts";

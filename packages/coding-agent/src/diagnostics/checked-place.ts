@@ -3,7 +3,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ToolEnvironment } from "@tau-agent/system";
 
 /** Where checks run: the workspace of a session, and a folder of it. */
-export type CheckedPlace = Pick<ToolEnvironment, "cwd" | "workspace" | "isWindows">;
+export interface CheckedPlace extends Pick<ToolEnvironment, "cwd" | "workspace" | "isWindows"> {
+  /** What the variables of a command differ in from those of the workspace: it gets no keys. */
+  readonly variables: Readonly<Record<string, string | null>>;
+}
 
 /** Paths of a place: of the machine that has it. */
 export class PlacePaths {

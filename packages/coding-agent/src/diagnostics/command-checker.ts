@@ -44,12 +44,13 @@ export class CommandChecker implements Checker {
 
   async #run(file: CheckedFile, signal: AbortSignal): Promise<readonly FileProblem[] | undefined> {
     const { command: line, format } = this.#entry;
-    const { workspace, cwd } = this.#place;
+    const { workspace, cwd, variables } = this.#place;
     const pieces: Uint8Array[] = [];
     let size = 0;
     const child = await workspace.spawn({
       command: line.replaceAll("{file}", () => this.#paths.quoted(file.path)),
       cwd,
+      environment: variables,
       timeoutMs: limitMs,
       signal,
       onOutput: (bytes) => {

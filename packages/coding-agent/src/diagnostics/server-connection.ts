@@ -19,6 +19,7 @@ export interface ServerConnectionOptions {
   readonly onPublish: (published: PublishDiagnosticsParams) => void;
 }
 
+const stderrTail = 300;
 const initializeMs = 60_000;
 /** What a server may send without a whole message in it. */
 const maxSilentBytes = 8 * 1024 * 1024;
@@ -41,14 +42,20 @@ export class ServerConnection {
     const { command, place } = options;
     const output = new PassThrough();
     let silentBytes = 0;
+    let said = "";
     let process: WorkspaceProcess | undefined;
     process = await place.workspace.spawn({
       command: [...command],
       cwd: place.cwd,
+      // Without it, a bash whose input is a socket takes itself for a remote shell and reads .bashrc.
+      environment: { ...place.variables, SHLVL: "1" },
       stdin: "open",
       signal: options.signal,
       onOutput: (bytes, stream) => {
-        if (stream !== "stdout") return;
+        if (stream !== "stdout") {
+          said = `${said}${Buffer.from(bytes).toString("utf8")}`.slice(-stderrTail);
+          return;
+        }
         silentBytes += bytes.length;
         // What floods the host instead of speaking is ended.
         if (silentBytes > maxSilentBytes) void process?.kill("SIGKILL");
@@ -74,7 +81,8 @@ export class ServerConnection {
       return server;
     } catch (error) {
       await server.close();
-      throw error;
+      const words = said.trim() === "" ? "" : `; it wrote: ${said.trim()}`;
+      throw new Error(`${errorMessage(error)}${words}`, { cause: error });
     }
   }
 
@@ -160,9 +168,7 @@ export class ServerConnection {
       answered,
       late,
       () => new Error(`it did not answer initialize in ${initializeMs / 1000} s`),
-    ).catch((error: unknown) => {
-      throw new Error(errorMessage(error), { cause: error });
-    });
+    );
     this.hasPull = Boolean(capabilities.diagnosticProvider);
     await this.notify("initialized", {});
   }

@@ -1,11 +1,11 @@
-import type { FileDiagnosis, ToolEnvironment } from "@tau-agent/system";
+import { environmentChanges, type FileDiagnosis, type ToolEnvironment } from "@tau-agent/system";
 import { SessionDiagnostics } from "../../diagnostics/session-diagnostics.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
 /** What looks at the changes of files; nothing is started before the first that matches. */
 export function createDiagnostics(
   draft: SessionDraft,
-  environment: Pick<ToolEnvironment, "cwd" | "workspace" | "isWindows">,
+  environment: ToolEnvironment,
 ): FileDiagnosis {
   const { settings, options } = draft.surroundings;
   return new SessionDiagnostics({
@@ -13,7 +13,7 @@ export function createDiagnostics(
     timeoutMs: () => settings.get("diagnosticsTimeoutMs"),
     place: () => {
       const { cwd, workspace, isWindows } = environment;
-      return { cwd, workspace, isWindows };
+      return { cwd, workspace, isWindows, variables: environmentChanges(environment) };
     },
     note: (problem) => draft.parts.problems.noteOnce(problem),
   });

@@ -19,11 +19,16 @@ export function withWorkspace<Given extends Parameters<typeof localWorkspace>[0]
   return { ...environment, workspace: localWorkspace(environment) };
 }
 
+/** Electron reads files inside of its archive, but the system starts none: programs are beside it. */
+export function unpacked(path: string): string {
+  return path.replace(/\.asar(?=[\\/])/, ".asar.unpacked");
+}
+
 /** The path of ripgrep's executable, if there is one. */
 async function findRipgrep(): Promise<string | undefined> {
   try {
     // Its module throws where there is no binary for the platform.
-    return (await import("@vscode/ripgrep")).rgPath;
+    return unpacked((await import("@vscode/ripgrep")).rgPath);
   } catch {
     return undefined;
   }
