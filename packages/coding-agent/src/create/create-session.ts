@@ -162,6 +162,10 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     }),
   );
   tasks.follow(session, () => parts.origins.current);
+  surroundings.sandboxed.secrets?.listen({
+    note: (found) => parts.problems.noteOnce(found),
+    noteSecret: draft.keys.noteSecret,
+  });
   surroundings.standing.reportTo((event) => void parts.emit(event));
   opened?.connect({ session, parts, resources, textCommands });
   if (options.resume === "auto") resumeLatest(parts, options.clientReady);

@@ -12,6 +12,25 @@ const handle = {
   sessionId: z.string(),
 };
 
+/** A credential that the sandbox's proxy puts into requests. */
+const Secret = () =>
+  z.object({
+    /** The variable in which commands find a placeholder. */
+    env: z.string(),
+    /** Where the value comes from: `$NAME` of the environment, or `!command`. */
+    value: z
+      .string()
+      .check(z.regex(/^(?:\$[A-Za-z_]\w*|![^]*\S[^]*)$/, { error: "expected $NAME or !command" })),
+    /** The only hosts it is for: exact names, port 443 unless `name:port`. */
+    hosts: z.array(z.string()),
+    /** The header that is set where a request has none: `bearer`, `basic` or `header:<name>`. */
+    as: z.optional(z.string()),
+    /** The only methods. */
+    methods: z.optional(z.array(z.string())),
+    /** Globs over the only decoded, normalised paths. */
+    paths: z.optional(z.array(z.string())),
+  });
+
 /** Where the frames of a session are. */
 const position = {
   /** Names one life of the session; another one has other frames. */
@@ -108,6 +127,8 @@ export const hostingCommands = {
         resume: z.optional(z.literal("auto")),
         /** The thinking level. */
         thinkingLevel: z.optional(ThinkingLevel),
+        /** Credentials that commands in the sandbox use and never see, besides those of the settings. */
+        secrets: z.optional(z.array(Secret())),
         /** Added to the host's environment for this session; null removes a variable. */
         environment: z.optional(z.record(z.string(), z.nullable(z.string()))),
         /** A key for the provider, for this session only. */

@@ -1,5 +1,6 @@
 import { ownListeners } from "./bubblewrap/own-listeners.ts";
 import { openDoor } from "./network/open-door.ts";
+import { type SecretSources, SessionSecrets } from "./network/session-secrets.ts";
 import type { SandboxPlaces } from "./paths/sandbox-paths.ts";
 import type { SandboxPolicy } from "./policy/sandbox-settings.ts";
 import { checkSandbox, type SandboxCheck } from "./sandbox-check.ts";
@@ -8,6 +9,8 @@ import { SessionSandbox } from "./session-sandbox.ts";
 export interface OpenedSandbox {
   readonly sandbox: SessionSandbox;
   readonly check: SandboxCheck;
+  /** Undefined without any. */
+  readonly secrets?: SessionSecrets | undefined;
 }
 
 /** The sandbox of a session, if it has one; without a policy it never had anything to do with one. */
@@ -19,18 +22,29 @@ export interface SandboxParts extends Partial<OpenedSandbox> {
 export async function openSandbox(
   policy: SandboxPolicy,
   places: SandboxPlaces,
+  sources: SecretSources,
 ): Promise<OpenedSandbox> {
   const check = await checkSandbox(places.environment);
-  const domains = typeof policy.network === "string" ? ["*"] : policy.network;
+  const { network } = policy;
+  const domains = network === "all" ? ["*"] : network === "off" ? [] : network;
   const isShared = check.mechanism === "seatbelt";
   const listeners = () => ownListeners(places.hostProcesses);
-  const rules = { domains, closedPorts: () => listeners().ports };
+  const closedPorts = () => listeners().ports;
+  const secrets =
+    policy.secrets.length > 0 ? new SessionSecrets(policy.secrets, sources) : undefined;
   const sandbox = new SessionSandbox({
     policy,
     places,
     check,
     ownListeners: listeners,
-    openDoor: (folder) => openDoor(isShared ? undefined : folder, rules),
+    secrets,
+    openDoor: async (folder) => {
+      const way = { folder, isShared };
+      if (secrets === undefined) return openDoor(way, { domains, closedPorts });
+      // Most sandboxes have none, and load nothing for them.
+      const { openSecretDoor } = await import("./network/secret-door.ts");
+      return openSecretDoor(way, { secrets, domains, closedPorts, policy, places });
+    },
   });
-  return { sandbox, check };
+  return { sandbox, check, secrets };
 }

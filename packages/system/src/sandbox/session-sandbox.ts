@@ -14,6 +14,7 @@ import { Placeholders } from "./bubblewrap/placeholders.ts";
 import { RestlessSockets } from "./bubblewrap/restless-sockets.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { behindDoor } from "./network/open-door.ts";
+import { type SessionSecrets, sourceVariables } from "./network/session-secrets.ts";
 import { isOfHost, readRefusal, sandboxRefusal, writeRefusal } from "./paths/path-rules.ts";
 import { PrivateFolders } from "./paths/private-folders.ts";
 import { hostPlacesIn, protectedPlaces } from "./paths/protected-places.ts";
@@ -29,6 +30,8 @@ export interface SessionSandboxOptions {
   readonly check: SandboxCheck;
   /** Where this host listens. */
   readonly ownListeners: () => OwnListeners;
+  /** Credentials that only the proxy knows; undefined without any. */
+  readonly secrets: SessionSecrets | undefined;
   /** Opens the way to what the policy lets be reached, with its files in a folder. */
   readonly openDoor: (folder: string) => Promise<SandboxNetworkDoor>;
 }
@@ -65,10 +68,13 @@ export class SessionSandbox implements Sandbox {
 
   get failureNotice(): string | undefined {
     if (!this.isAvailable) return undefined;
-    const { network } = this.#options.policy;
+    const { network, secrets } = this.#options.policy;
+    const hosts = secrets.flatMap((secret) => secret.hosts);
     const writable = [...this.#paths.named, "/tmp"].join(", ");
     const reach =
-      network === "off" ? "none" : network === "all" ? "all" : network.join(", ") || "none";
+      network === "all"
+        ? "all"
+        : [...(network === "off" ? [] : network), ...hosts].join(", ") || "none";
     return `[It ran in a sandbox. Writable: ${writable}. Network: ${reach}.]`;
   }
 
@@ -132,8 +138,9 @@ export class SessionSandbox implements Sandbox {
     this.#paths.keepForHost(paths);
   }
 
-  async enclose(command: PlainCommand): Promise<EnclosedCommand> {
+  async enclose(asked: PlainCommand): Promise<EnclosedCommand> {
     const { check, policy } = this.#options;
+    const command = { ...asked, variables: this.#withoutValues(asked.variables) };
     if (!check.available) {
       if (policy.whenUnavailable === "run") return { ...command, release: async () => {} };
       throw unavailable(check);
@@ -144,13 +151,14 @@ export class SessionSandbox implements Sandbox {
     const variables = {
       ...behindDoor(door, hasNetwork ? command.variables : withoutAddresses(command.variables)),
       ...door?.variables,
+      ...this.#options.secrets?.variables,
       TMPDIR: this.#folders.temporaryDirectory,
     };
     const inner = [...(door?.command ?? []), command.file, ...command.args];
     const { alsoWritable } = command;
-    const asked = command.cwd ?? this.#paths.cwd;
+    const folder = command.cwd ?? this.#paths.cwd;
     // The host names its own folders, which may be where commands see a private one.
-    const cwd = resolveLinks(alsoWritable === undefined ? this.hostPath(asked) : asked).path;
+    const cwd = resolveLinks(alsoWritable === undefined ? this.hostPath(folder) : folder).path;
     if (!existsSync(cwd)) throw missingFolder(cwd);
     if (check.mechanism === "seatbelt") {
       const profile = this.#profile(hasNetwork, door, command);
@@ -192,10 +200,18 @@ export class SessionSandbox implements Sandbox {
     };
   }
 
+  /** No command gets what a value comes from, whatever keys it inherits. */
+  #withoutValues(variables: PlainCommand["variables"]): PlainCommand["variables"] {
+    const hidden = new Set(sourceVariables(this.#options.policy.secrets));
+    if (hidden.size === 0) return variables;
+    return Object.fromEntries(Object.entries(variables).filter(([name]) => !hidden.has(name)));
+  }
+
   /** All of the network goes through the proxy, too, while this host has ports that must stay closed. */
   #needsDoor({ ports }: OwnListeners): boolean {
     const { network } = this.#options.policy;
-    return network !== "off" && !(network === "all" && ports.length === 0);
+    const isPlain = network === "off" || (network === "all" && ports.length === 0);
+    return !isPlain || this.#options.secrets !== undefined;
   }
 
   #doorFor(own: OwnListeners): Promise<SandboxNetworkDoor> | undefined {

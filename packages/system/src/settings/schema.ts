@@ -1,6 +1,7 @@
 import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject, type JsonObject, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import { durabilitySettings } from "./durability-settings.ts";
+import { sandboxRows } from "./sandbox-rows.ts";
 import {
   amount,
   choice,
@@ -126,31 +127,7 @@ export const settingsTable = {
     "How long the user has to answer a question of the model, in ms; 0 for no limit.",
   ),
 
-  "sandbox.mode": raw(
-    '"off" | "workspace" | "readOnly"',
-    "off",
-    "Whether commands and file tools are kept in a sandbox: they may write in the working folder, or nowhere. A project may only tighten this.",
-  ),
-  "sandbox.write": raw(
-    "list of paths",
-    undefined,
-    "More paths that may be written in the sandbox: absolute, ~, or relative to the working folder.",
-  ),
-  "sandbox.denyRead": raw(
-    "list of paths",
-    undefined,
-    "Paths that may not be read in the sandbox; the lists of all settings files count together.",
-  ),
-  "sandbox.network": raw(
-    '"off" | "all" | list of domains',
-    "off",
-    "What the sandbox may reach: nothing, all, or domains such as example.com and *.example.com.",
-  ),
-  "sandbox.whenUnavailable": raw(
-    '"refuse" | "ask" | "run"',
-    "refuse",
-    "What happens to commands where this machine has no sandbox: they fail, a person is asked, or they run without it.",
-  ),
+  ...sandboxRows,
 
   workspaces: record<JsonObject>(
     "{command | shell | client, cwd, id?}",

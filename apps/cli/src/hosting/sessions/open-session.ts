@@ -145,7 +145,7 @@ function optionsOf(asked: Asked, { options, environment }: SessionDefaults): Cli
 }
 
 function placesOf(
-  { cwd, workspace, sessionPath, durableSessionId, projectKey }: Asked,
+  { cwd, workspace, sessionPath, durableSessionId, projectKey, secrets }: Asked,
   { options, environment }: SessionDefaults,
   { agentDirectory = "", session, sessionDirectory, ...created }: CreateAgentSessionOptions,
 ): Partial<CreateAgentSessionOptions> {
@@ -159,6 +159,7 @@ function placesOf(
     cwd: cwd ?? (workspace === undefined ? created.cwd : undefined),
     ...(workspace === undefined ? {} : { workspace, isWorkspaceOfClient: true }),
     ...(start === undefined ? {} : { session: start }),
+    ...(secrets === undefined ? {} : { secrets }),
     ...(directory === undefined ? {} : { sessionDirectory: directory }),
     // What names a folder of files names the project in a store.
     ...(projectKey === undefined ? {} : { projectKey }),

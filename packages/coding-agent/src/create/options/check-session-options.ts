@@ -73,6 +73,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   stream: callable,
   settings,
   extensions: object,
+  secrets: list,
   secretFiles: texts,
   mcpServers: object,
   mcp: object,

@@ -20,6 +20,8 @@ export function likeSession(
   return {
     ...options,
     sandbox: sandbox?.inherited ?? options.sandbox,
+    // They are among what it inherits.
+    secrets: undefined,
     ...differences,
     ...onDisk,
     baseDirectory,

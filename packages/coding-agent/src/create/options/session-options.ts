@@ -17,6 +17,7 @@ import type { SessionStart } from "@tau-agent/sessions/log";
 import type {
   DiagnosticsEntry,
   SandboxChange,
+  SandboxSecret,
   ServingClients,
   SettingsStore,
 } from "@tau-agent/system";
@@ -150,6 +151,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly resume?: "auto" | undefined;
   /** Sessions with the same one run changing calls of a folder one after the other, with `effects`. */
   readonly folderTurns?: FolderTurns | undefined;
+  /** Credentials that commands in the sandbox use and never see, besides those of settings and `sandbox`. */
+  readonly secrets?: readonly SandboxSecret[] | undefined;
   /** Files that no tool opens and nothing in the sandbox reads, such as the token of a server that embeds the session. */
   readonly secretFiles?: readonly string[] | undefined;
   /**

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { createCommandRunner } from "@tau-agent/models";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SandboxParts } from "@tau-agent/system";
 import { droppedByPolicy, policyDenied } from "../../policy/policy-denied.ts";
@@ -14,9 +15,9 @@ export async function createSandbox(
   base: Omit<SessionBase, "sandboxed">,
 ): Promise<SandboxParts & { readonly diagnostics: readonly Diagnostic[] }> {
   const { places, settings, workingFolder, environment, options } = base;
-  const { sandbox: given, hostProcesses } = options;
+  const { sandbox: given, secrets, hostProcesses } = options;
   const ceiling = base.policy?.merged.sandbox;
-  const isWanted = given !== undefined || settings.sandboxFiles.length > 0 || ceiling !== undefined;
+  const isWanted = (given ?? secrets ?? ceiling) !== undefined || settings.sandboxFiles.length > 0;
   // Nothing is loaded for those who want none.
   if (!isWanted) return { diagnostics: [] };
   const { settleSandbox, settingPath } = await import("@tau-agent/system/sandbox-settings");
@@ -34,7 +35,7 @@ export async function createSandbox(
       beyond.push(droppedByPolicy(member, "its value counts where this one asks for more.", path));
     },
   };
-  const settled = settleSandbox(sandboxFiles, { isProjectTrusted, given, limit });
+  const settled = settleSandbox(sandboxFiles, { isProjectTrusted, given, secrets, limit });
   const { policy } = settled;
   const diagnostics = [...settled.diagnostics, ...beyond];
   if (policy.mode === "off") return { policy, diagnostics };
@@ -43,13 +44,18 @@ export async function createSandbox(
     throw new SessionError("sandbox_unavailable", { workspace: places.workspaceId, reason });
   }
   const { openSandbox } = await import("@tau-agent/system/open-sandbox");
-  const opened = await openSandbox(policy, {
-    ...places,
-    cwd: () => workingFolder.cwd,
-    environment,
-    hostProcesses,
-    keyFiles: places.secretFiles,
-  });
+  const run = createCommandRunner({ processes: base.processes });
+  const opened = await openSandbox(
+    policy,
+    {
+      ...places,
+      cwd: () => workingFolder.cwd,
+      environment,
+      hostProcesses,
+      keyFiles: places.secretFiles,
+    },
+    { environment, runCommand: (command) => run(command, environment) },
+  );
   const { available, reason, remedy } = opened.check;
   if (available) {
     const folders = { cwd: workingFolder.cwd, homeDirectory: places.homeDirectory };

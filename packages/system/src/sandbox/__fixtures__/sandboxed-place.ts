@@ -54,7 +54,10 @@ export class SandboxedPlace {
       environment: this.environment,
       keyFiles: this.keyFiles,
     };
-    const opened = await openSandbox({ ...noSandbox, mode: "workspace", ...policy }, places);
+    const opened = await openSandbox({ ...noSandbox, mode: "workspace", ...policy }, places, {
+      environment: {},
+      runCommand: async () => "",
+    });
     this.sandbox = opened.sandbox;
     return this;
   }

@@ -2,6 +2,12 @@ import { join } from "node:path";
 import type { SandboxNetworkDoor } from "./network-door.ts";
 import { type ProxyRules, startProxy } from "./proxy.ts";
 
+export interface DoorPlace {
+  /** Where the host keeps the sandbox's files. */
+  readonly folder: string;
+  readonly isShared: boolean;
+}
+
 /** Every sandbox has a network of its own, so they all can use one port. */
 const PORT = 3128;
 
@@ -43,15 +49,14 @@ server.listen(${PORT}, "127.0.0.1", () => {
 
 /**
  * Opens the way from a session's sandbox to the domains of its settings.
- *
- * @param folder where the socket of the proxy is made, for a sandbox with a network of its own; without
- * one the proxy listens on a port of this machine
+ Where it shares this machine's network, the
+ * proxy listens on a port, else on a socket.
  */
 export async function openDoor(
-  folder: string | undefined,
+  { folder, isShared }: DoorPlace,
   rules: ProxyRules,
 ): Promise<SandboxNetworkDoor> {
-  if (folder === undefined) {
+  if (isShared) {
     const { port, close } = await startProxy({ host: "127.0.0.1", port: 0 }, rules);
     return { command: [], variables: proxyVariables(port), files: [], port, close };
   }

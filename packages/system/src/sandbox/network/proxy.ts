@@ -1,32 +1,22 @@
-import { lookup } from "node:dns";
 import {
   createServer,
   request as httpRequest,
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import { connect, isIP, type ListenOptions, type LookupFunction, type Socket } from "node:net";
-import { networkInterfaces } from "node:os";
+import { connect, type ListenOptions, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { allowsHost } from "../policy/domain-list.ts";
+import { type ClosedPorts, closedLookup, isClosed } from "./closed-lookup.ts";
+import { hopHeaders } from "./hop-headers.ts";
+import type { SecretGate } from "./secret-gate.ts";
 
 export interface ProxyRules {
   readonly domains: readonly string[];
-  /** Ports of this machine that stay closed: the host's own. */
-  readonly closedPorts: () => readonly number[];
+  readonly closedPorts: ClosedPorts;
+  /** Takes what goes to the hosts of secrets; undefined without any. */
+  readonly secrets?: SecretGate | undefined;
 }
-
-/** Headers that are for the proxy, or for the next hop only (RFC 9110, section 7.6.1). */
-const hopHeaders: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /**
  * Starts a proxy for HTTP and CONNECT, for the names of a list; `close` also ends its connections.
@@ -66,20 +56,27 @@ function tunnel(
   { client, head, rules }: { client: Duplex; head: Buffer; rules: ProxyRules },
 ): Socket | undefined {
   const target = parse(`http://${authority}`);
+  const port = Number(/:(\d+)$/.exec(authority)?.[1] ?? 443);
+  if (target !== undefined && rules.secrets?.serves(hostOf(target), port)) {
+    client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    rules.secrets
+      .accept(client, head, { host: hostOf(target), port })
+      .catch(() => client.destroy());
+    return undefined;
+  }
   if (target === undefined || !allowsHost(rules.domains, target.hostname)) {
     client.end(`HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\n\r\n${refusalOf(authority)}`);
     return undefined;
   }
-  const port = Number(/:(\d+)$/.exec(authority)?.[1] ?? 443);
   const upstream = connect({
     host: hostOf(target),
     port,
-    lookup: checkedLookup(port, rules),
+    lookup: closedLookup(port, rules.closedPorts),
     allowHalfOpen: true,
   });
   let isOpen = false;
   upstream.once("connect", () => {
-    if (isClosed(upstream.remoteAddress ?? "", port, rules)) return upstream.destroy();
+    if (isClosed(upstream.remoteAddress ?? "", port, rules.closedPorts)) return upstream.destroy();
     isOpen = true;
     client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     upstream.write(head);
@@ -102,6 +99,11 @@ function forward(request: IncomingMessage, response: ServerResponse, rules: Prox
     refuse(400, "The sandbox's proxy takes http: addresses and CONNECT.");
     return;
   }
+  if (rules.secrets?.isNamed(hostOf(target))) {
+    rules.secrets.refused(`A plain HTTP request to ${target.host} was refused: it has a secret.`);
+    refuse(403, `Only HTTPS goes to ${target.host}: the sandbox has a secret for it.\n`);
+    return;
+  }
   if (!allowsHost(rules.domains, target.hostname)) {
     refuse(403, refusalOf(target.host));
     return;
@@ -116,7 +118,7 @@ function forward(request: IncomingMessage, response: ServerResponse, rules: Prox
       method: request.method,
       agent: false,
       headers: { ...Object.fromEntries(headers), host: target.host },
-      lookup: checkedLookup(port, rules),
+      lookup: closedLookup(port, rules.closedPorts),
     },
     (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -126,7 +128,8 @@ function forward(request: IncomingMessage, response: ServerResponse, rules: Prox
   );
   upstream.once("socket", (socket) => {
     socket.once("connect", () => {
-      if (isClosed(socket.remoteAddress ?? "", port, rules)) upstream.destroy(new Error("closed"));
+      if (isClosed(socket.remoteAddress ?? "", port, rules.closedPorts))
+        upstream.destroy(new Error("closed"));
     });
   });
   upstream.once("error", () =>
@@ -146,27 +149,4 @@ function hostOf({ hostname }: URL): string {
 
 function refusalOf(host: string): string {
   return `The sandbox does not let ${host} be reached; sandbox.network lists what may be.\n`;
-}
-
-/** Refuses addresses of this machine where the port is one of the host's own. */
-function checkedLookup(port: number, rules: ProxyRules): LookupFunction {
-  return (host, options, callback) => {
-    lookup(host, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, "", 0);
-      const allowed = addresses.filter(({ address }) => !isClosed(address, port, rules));
-      const [first] = allowed;
-      if (first === undefined) return callback(new Error(`${host} is closed`), "", 0);
-      if (options.all) callback(null, allowed);
-      else callback(null, first.address, first.family);
-    });
-  };
-}
-
-function isClosed(address: string, port: number, { closedPorts }: ProxyRules): boolean {
-  if (!closedPorts().includes(port)) return false;
-  const plain = address.replace(/^::ffff:/, "");
-  if (isIP(plain) === 0 || /^(?:127\.|0\.|::1$|::$)/.test(plain)) return true;
-  return Object.values(networkInterfaces()).some((all) =>
-    all?.some((each) => each.address === plain),
-  );
 }

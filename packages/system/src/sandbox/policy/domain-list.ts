@@ -22,7 +22,7 @@ export function coversDomain(domains: readonly string[], domain: string): boolea
 }
 
 /** In lower case, without a dot at the end and the brackets of IPv6. */
-function plainName(name: string): string {
+export function plainName(name: string): string {
   return name
     .toLowerCase()
     .replace(/\.$/, "")

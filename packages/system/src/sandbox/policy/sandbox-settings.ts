@@ -9,6 +9,8 @@ import type { Diagnostic } from "../../base/diagnostic.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { readWord } from "../../settings/read-word.ts";
 import { coversDomain } from "./domain-list.ts";
+import { readSecrets, type SandboxSecret } from "./secret-settings.ts";
+import { usableSecrets } from "./usable-secrets.ts";
 
 /** Which names a sandbox may reach over the network: none, any, or these. */
 type SandboxNetwork = "off" | "all" | readonly string[];
@@ -27,6 +29,10 @@ export interface SandboxChange {
   /** A domain is an exact name, or `*.name` for all below it. */
   readonly network?: SandboxNetwork | undefined;
   readonly whenUnavailable?: SandboxFallback | undefined;
+  /** Credentials that commands use and never see; of the user and the caller only. */
+  readonly secrets?: readonly SandboxSecret[] | undefined;
+  /** A file with further authorities that may vouch for the hosts of secrets. */
+  readonly upstreamCertificates?: string | undefined;
 }
 
 /** A sandbox with every member decided. */
@@ -62,7 +68,8 @@ interface Problem {
 }
 
 const fallbacks = ["refuse", "ask", "run"] as const;
-const members = ["mode", "write", "denyRead", "network", "whenUnavailable"];
+const ofUser = ["secrets", "upstreamCertificates"];
+const members = ["mode", "write", "denyRead", "network", "whenUnavailable", ...ofUser];
 
 /** No sandbox. */
 export const noSandbox: SandboxPolicy = {
@@ -71,6 +78,8 @@ export const noSandbox: SandboxPolicy = {
   denyRead: [],
   network: "off",
   whenUnavailable: "refuse",
+  secrets: [],
+  upstreamCertificates: "",
 };
 
 /**
@@ -85,6 +94,8 @@ export function settleSandbox(
   options: {
     readonly isProjectTrusted: boolean;
     readonly given?: SandboxChange | undefined;
+    /** In addition to those of the settings, or of `given`. */
+    readonly secrets?: unknown;
     readonly limit?: SandboxLimit | undefined;
   },
 ): { readonly policy: SandboxPolicy; readonly diagnostics: readonly Diagnostic[] } {
@@ -97,8 +108,10 @@ export function settleSandbox(
     policy = joined(policy, change);
   };
   if (options.given !== undefined) join(readGiven(options.given));
+  const closing = [limit?.ceiling.network ?? "all"];
   for (const { path, scope, value } of files) {
-    const { change, problems } = readSandbox(value);
+    const ownValue = scope === "project" ? withoutOfUser(value, path, diagnostics) : value;
+    const { change, problems } = readSandbox(ownValue);
     const [problem] = problems;
     const isOwn = scope === "user" || options.isProjectTrusted;
     if (problem !== undefined && isOwn) {
@@ -108,9 +121,44 @@ export function settleSandbox(
     if (scope === "project") {
       // A limit that is not understood could be any; the closest one holds.
       policy = tightened(policy, problem === undefined ? change : { ...change, mode: "readOnly" });
+      closing.push(change.network ?? "all");
     } else if (options.given === undefined) join(change, path);
   }
-  return { policy: limit === undefined ? policy : limited(policy, limit), diagnostics };
+  const asked = { ...policy, secrets: [...policy.secrets, ...readAdded(options.secrets)] };
+  const held = limit === undefined ? asked : limited(asked, limit);
+  const { secrets, unused } = usableSecrets(held, closing);
+  if (unused.length > 0) diagnostics.push(unusedSecrets(unused, held));
+  const isOption = options.secrets !== undefined || options.given?.secrets !== undefined;
+  if (held.mode === "off" && isOption && asked.secrets.length > 0) {
+    const reason = "secrets need a sandbox, and sandbox.mode is off";
+    throw new SessionError("invalid_option", { option: "secrets", reason });
+  }
+  return { policy: { ...held, secrets }, diagnostics };
+}
+
+/** A project names no programs and no hosts for its reader's credentials. */
+function withoutOfUser(value: unknown, path: string, diagnostics: Diagnostic[]): unknown {
+  if (!isJsonObject(value)) return value;
+  for (const name of ofUser.filter((each) => value[each] !== undefined)) {
+    const message = `Setting sandbox.${name} is only read from the user's own settings; it is ignored (in ${path})`;
+    diagnostics.push({ severity: "warning", message, path, member: `sandbox.${name}` });
+  }
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !ofUser.includes(name)));
+}
+
+function readAdded(value: unknown): readonly SandboxSecret[] {
+  const problems: Problem[] = [];
+  const secrets = readSecrets(value, true, problems);
+  const [problem] = problems;
+  if (problem === undefined) return secrets ?? [];
+  throw new SessionError("invalid_option", { option: problem.field, reason: problem.reason });
+}
+
+function unusedSecrets(names: readonly string[], { mode }: SandboxPolicy): Diagnostic {
+  const why =
+    mode === "off" ? "sandbox.mode is off" : "a project or the host's policy closes their hosts";
+  const message = `The secrets for ${names.join(", ")} are not used: ${why}.`;
+  return { severity: "warning", code: "sandbox_secret_unused", message };
 }
 
 /** Without a sandbox nothing that is managed runs, and nobody may say otherwise. */
@@ -162,7 +210,7 @@ export function tightenCeiling(one: SandboxCeiling, other: SandboxCeiling): Sand
 }
 
 function readGiven(given: SandboxChange): SandboxChange {
-  const { change, problems } = readSandbox(given);
+  const { change, problems } = readSandbox(given, true);
   const [problem] = problems;
   if (problem === undefined) return change;
   const option = problem.field === "" ? "sandbox" : `sandbox.${problem.field}`;
@@ -170,7 +218,10 @@ function readGiven(given: SandboxChange): SandboxChange {
 }
 
 /** Reads the members of a sandbox; those that are wrong are left out and named. */
-function readSandbox(value: unknown): { change: SandboxChange; problems: readonly Problem[] } {
+function readSandbox(
+  value: unknown,
+  isLibrary = false,
+): { change: SandboxChange; problems: readonly Problem[] } {
   if (value === undefined || value === null) return { change: {}, problems: [] };
   if (!isJsonObject(value)) {
     return { change: {}, problems: [{ field: "", reason: "expected an object" }] };
@@ -189,8 +240,16 @@ function readSandbox(value: unknown): { change: SandboxChange; problems: readonl
     denyRead: pathsOf("denyRead", value.denyRead, problems),
     network: networkOf(value.network, problems),
     whenUnavailable: readWord("whenUnavailable", value.whenUnavailable, fallbacks, problems),
+    secrets: readSecrets(value.secrets, isLibrary, problems),
+    upstreamCertificates: fileOf(value.upstreamCertificates, problems),
   };
   return { change, problems };
+}
+
+function fileOf(value: unknown, problems: Problem[]): string | undefined {
+  if (value === undefined || value === null || typeof value === "string") return value ?? undefined;
+  problems.push({ field: "upstreamCertificates", reason: "expected a path" });
+  return undefined;
 }
 
 function joined(policy: SandboxPolicy, change: SandboxChange): SandboxPolicy {
@@ -200,6 +259,8 @@ function joined(policy: SandboxPolicy, change: SandboxChange): SandboxPolicy {
     denyRead: change.denyRead ?? policy.denyRead,
     network: change.network ?? policy.network,
     whenUnavailable: change.whenUnavailable ?? policy.whenUnavailable,
+    secrets: change.secrets ?? policy.secrets,
+    upstreamCertificates: change.upstreamCertificates ?? policy.upstreamCertificates,
   };
 }
 
@@ -252,6 +313,8 @@ function tightened(policy: SandboxPolicy, change: SandboxChange): SandboxPolicy 
     write: write === undefined ? policy.write : policy.write.filter((path) => write.includes(path)),
     denyRead: [...new Set([...policy.denyRead, ...denyRead])],
     network: commonNetwork(policy.network, network),
+    secrets: policy.secrets,
+    upstreamCertificates: policy.upstreamCertificates,
     whenUnavailable: stricter(
       [...fallbacks].reverse(),
       policy.whenUnavailable,

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { SecretProxy, VALUE } from "./__fixtures__/secret-proxy.ts";
+
+const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
+
+describe("the proxy of a sandbox with a secret", () => {
+  it("puts the value in place of its placeholder, and takes it out of the answer", async () => {
+    const proxy = await SecretProxy.start();
+    const answer = await proxy.request({ authorization: `Bearer ${proxy.placeholder}` });
+    expect(proxy.reached.join()).toContain(`Bearer ${VALUE}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200/);
+    expect(answer).toContain(proxy.placeholder);
+    expect(answer).not.toContain(VALUE);
+  });
+
+  it("does so inside of Basic, and asks for no encoding", async () => {
+    const proxy = await SecretProxy.start();
+    const answer = await proxy.request({
+      authorization: basic(`x:${proxy.placeholder}`),
+      "accept-encoding": "gzip, br",
+    });
+    expect(proxy.reached.join()).toContain(basic(`x:${VALUE}`));
+    expect(proxy.reached.join().toLowerCase()).toContain('"accept-encoding","identity"');
+    expect(answer).toContain(basic(`x:${proxy.placeholder}`));
+    expect(answer).not.toContain(basic(`x:${VALUE}`));
+  });
+
+  it.each([
+    ["bearer", "authorization", `Bearer ${VALUE}`],
+    ["basic", "authorization", basic(VALUE)],
+    ["header:X-Token", "x-token", VALUE],
+  ])("sets the header of %s where there is none", async (as, name, value) => {
+    const proxy = await SecretProxy.start({ secret: { as } });
+    await proxy.request();
+    expect(proxy.reached[0]?.toLowerCase()).toContain(
+      JSON.stringify([name, value]).slice(1, -1).toLowerCase(),
+    );
+    await proxy.request({ [name]: "mine" });
+    expect(proxy.reached.at(-1)).toContain("mine");
+    expect(proxy.reached.at(-1)).not.toContain(value);
+  });
+
+  it("passes bodies and long answers on", async () => {
+    const long = "x".repeat(300_000);
+    const proxy = await SecretProxy.start({
+      answer: (_request, response) => void response.end(`${long}${VALUE}${long}`),
+    });
+    const body = `{"a": "${proxy.placeholder}"}`;
+    const headers = { authorization: proxy.placeholder };
+    const answer = await proxy.request(headers, { method: "POST", body });
+    expect(proxy.reached.slice(1).join("")).toBe(body);
+    expect(answer.split("x").length).toBeGreaterThan(600_000);
+    expect(answer).toContain(`x${proxy.placeholder}x`);
+    expect(answer).not.toContain(VALUE);
+  });
+
+  it("reads a value again that the server refuses, once", async () => {
+    let reads = 0;
+    const proxy = await SecretProxy.start({
+      value: () => `value-number-${++reads}`,
+      answer: (request, response) => {
+        const isNew = request.headers.authorization === "Bearer value-number-2";
+        response.writeHead(isNew ? 200 : 401).end(request.headers.authorization);
+      },
+    });
+    const headers = { authorization: `Bearer ${proxy.placeholder}` };
+    const answer = await proxy.request(headers, { method: "POST", body: "hello" });
+    expect(answer).toMatch(/^HTTP\/1\.1 200/);
+    expect(answer).not.toContain("value-number");
+    expect(proxy.reached.filter((text) => text === "hello")).toHaveLength(2);
+    expect(proxy.reads()).toBe(2);
+  });
+
+  it("refuses plain HTTP, other methods and other paths in words, and tells of it", async () => {
+    const proxy = await SecretProxy.start({ secret: { methods: ["GET"], paths: ["/api/**"] } });
+    expect(await proxy.request({}, { path: "/api/x" })).toMatch(/^HTTP\/1\.1 200/);
+    expect(await proxy.request({}, { path: "/x" })).toMatch(/^HTTP\/1\.1 403/);
+    expect(await proxy.request({}, { path: "/api/x", method: "POST" })).toMatch(/^HTTP\/1\.1 403/);
+    expect(await proxy.request({}, { host: "other" })).toMatch(/^HTTP\/1\.1 421/);
+    expect(proxy.notes).toHaveLength(3);
+    expect(proxy.reached).toHaveLength(1);
+  });
+
+  it("shows nothing where the value cannot be read", async () => {
+    const proxy = await SecretProxy.start({
+      value: () => {
+        throw new Error(`no ${VALUE}`);
+      },
+    });
+    const answer = await proxy.request({ authorization: proxy.placeholder });
+    expect(answer).toMatch(/^HTTP\/1\.1 502/);
+    expect(answer).toContain("The value of the secret TOKEN cannot be read.");
+    expect(answer).not.toContain(VALUE);
+  });
+});
