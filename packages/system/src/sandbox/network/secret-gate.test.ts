@@ -93,3 +93,24 @@ describe("the proxy of a sandbox with a secret", () => {
     expect(answer).not.toContain(VALUE);
   });
 });
+
+describe("what the proxy has no word for", () => {
+  it.each(["websocket", "h2c"])("is refused in words: an upgrade to %s", async (protocol) => {
+    const proxy = await SecretProxy.start();
+    const head = `GET / HTTP/1.1\r\nhost: localhost:${proxy.serverPort}\r\n`;
+    const answer = await proxy.raw(`${head}connection: upgrade\r\nupgrade: ${protocol}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 501[\s\S]*no WebSocket and no HTTP\/2/);
+    expect(proxy.notes.join()).toContain("501");
+  });
+
+  it("is refused in words: HTTP/2 from the start", async () => {
+    const proxy = await SecretProxy.start();
+    expect(await proxy.raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")).toContain("takes HTTP/1.1 here");
+    await expect(proxy.raw("", { alpn: ["h2"] })).rejects.toThrow(/alert|protocol|closed|reset/i);
+  });
+
+  it("does not believe a server that is another one", async () => {
+    const proxy = await SecretProxy.start({ secret: { hosts: ["localhost:1"] } });
+    await expect(proxy.tunnel("localhost:2")).rejects.toThrow();
+  });
+});

@@ -88,14 +88,21 @@ export class SecretGate {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const target = this.#targets.get(request.socket);
-    if (target === undefined) return void request.socket.destroy();
+    if (target === undefined) {
+      request.socket.destroy();
+      return;
+    }
     const refusal = refusalOf(request, target);
-    if (refusal !== undefined) return this.#refuse(response, request, target, refusal);
+    if (refusal !== undefined) {
+      this.#refuse(response, request, target, refusal);
+      return;
+    }
     const all = this.#options.secrets.forHost(target.host, target.port);
     const held = fittingSecrets(request, all);
     if (held.length === 0) {
       const text = `${request.method} of this path is none of the requests that its secrets are for.`;
-      return this.#refuse(response, request, target, { status: 403, text });
+      this.#refuse(response, request, target, { status: 403, text });
+      return;
     }
     this.#pass({ request, response, target, held }).catch((error: unknown) => {
       const text = error instanceof Unreadable ? error.message : "The server cannot be reached.";
@@ -160,11 +167,8 @@ export class SecretGate {
     const encoding = found.headers["content-encoding"] ?? "identity";
     if (encoding.toLowerCase() !== "identity" || statusCode === 206) {
       found.destroy();
-      return answer(
-        response,
-        502,
-        `The server answered with ${encoding}, which hides what it says.`,
-      );
+      answer(response, 502, `The server answered with ${encoding}, which hides what it says.`);
+      return;
     }
     const replacements = () => this.#options.secrets.replacements;
     const hasBody = request.method !== "HEAD" && statusCode !== 204 && statusCode !== 304;
@@ -179,7 +183,10 @@ export class SecretGate {
     }
     // The server's own words for the status may be anything.
     response.writeHead(statusCode, headers);
-    if (!hasBody) return void found.resume().once("end", () => response.end());
+    if (!hasBody) {
+      found.resume().once("end", () => response.end());
+      return;
+    }
     found.once("error", () => response.destroy());
     found.once("close", () => found.complete || response.destroy());
     found.pipe(scrubStream(replacements)).pipe(response);
@@ -218,7 +225,10 @@ class KeptBody {
   }
 
   pipe(into: NodeJS.WritableStream): void {
-    if (this.#isSent) return void into.end(Buffer.concat(this.#chunks ?? []));
+    if (this.#isSent) {
+      into.end(Buffer.concat(this.#chunks ?? []));
+      return;
+    }
     this.#isSent = true;
     this.#request.on("data", (chunk: Buffer) => {
       this.#size += chunk.length;

@@ -90,7 +90,8 @@ function problemOf(value: unknown, field: string, isLibrary: boolean): SecretPro
 }
 
 function valueProblem(value: unknown, isLibrary: boolean): string | undefined {
-  if (typeof value === "string" && /^(?:\$[A-Za-z_]\w*|![^]*\S[^]*)$/.test(value)) return undefined;
+  if (typeof value === "string" && /^(?:\$[A-Za-z_]\w*|![\s\S]*\S[\s\S]*)$/.test(value))
+    return undefined;
   if (isLibrary && ((typeof value === "string" && value !== "") || typeof value === "function")) {
     return undefined;
   }
