@@ -138,6 +138,7 @@ export {
   truncateTail,
 } from "./processes/truncate.ts";
 export type { SecretListener } from "./sandbox/network/session-secrets.ts";
+export { allowsHost } from "./sandbox/policy/domain-list.ts";
 export type { SandboxParts } from "./sandbox/open-sandbox.ts";
 export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";
 export { type SandboxChange, tightenCeiling } from "./sandbox/policy/sandbox-settings.ts";

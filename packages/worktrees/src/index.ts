@@ -7,8 +7,9 @@ export type {
   MergeOutcome,
   PatchPart,
   PatchStatistics,
+  TaskIsolation,
 } from "./isolation/index.ts";
-export { Isolation, keepWork, makeBranch, mergeChanges, taskFileNames } from "./isolation/index.ts";
+export { makeBranch, mergeChanges, openIsolation, taskFileNames } from "./isolation/index.ts";
 export type { RestoredFiles } from "./rewind/folder-snapshots.ts";
 export type {
   RewindOptions,

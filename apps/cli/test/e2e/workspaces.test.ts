@@ -13,6 +13,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { nextLike } from "../support/next-like.ts";
 import { makePlace } from "../support/place.ts";
+import { call, git, repositoryPlace, worker } from "../support/repository-place.ts";
 import { binPath, runHost, startHost } from "../support/start-host.ts";
 
 const execServer = [process.execPath, binPath, "exec-server"];
@@ -78,6 +79,45 @@ describe.each(specs)("a session whose workspace is behind %s", (_, specOf) => {
     expect(JSON.parse(header)).toMatchObject({ cwd: there, workspace: { id } });
     expect(sessionFile).toContain(`/${id}--`);
     chmodSync(host.place.cwd, 0o755);
+  });
+});
+
+describe.each(specs)("a repository that is behind %s", (_, specOf) => {
+  it("has isolated tasks verified and merged there, and prompts taken back", async () => {
+    const there = elsewhere();
+    git(there, "init", "-q");
+    git(there, "add", "-A");
+    git(there, "commit", "-qm", "first");
+    const verify = { commands: [{ name: "there", command: "ls made.txt && pwd" }] };
+    const place = repositoryPlace(
+      [
+        ...worker("<w1>", call("write", { path: "made.txt", content: "made\n" })),
+        ...worker("start", call("task", { task: "<w1>", isolated: true, verify })),
+      ],
+      { "task.verification.enabled": true, "rewind.enabled": true },
+    );
+    const workspace = ["--workspace", JSON.stringify(specOf(there))];
+    const host = startHost(
+      {},
+      { place: { ...place, arguments: [...place.arguments, ...workspace] } },
+    );
+    host.send({ type: "prompt", message: "start", id: "p" });
+    await nextLike(host, { type: "subagent_verification_end", status: "passed" });
+    await nextLike(host, { type: "prompt_result", status: "completed" });
+    expect(readFileSync(join(there, "made.txt"), "utf8")).toBe("made\n");
+    expect(git(there, "status", "--porcelain")).toBe("?? made.txt\n");
+    host.send({ type: "list_checkpoints", id: "l" });
+    const { data } = await nextLike(host, { type: "response", id: "l" });
+    const { checkpoints } = data as { checkpoints: { entryId: string }[] };
+    host.send({ type: "rewind", entryId: checkpoints[0]?.entryId, id: "r" });
+    expect(await nextLike(host, { type: "response", id: "r" })).toMatchObject({
+      data: { files: { changed: [{ path: "made.txt", change: "deleted" }], conflicts: [] } },
+    });
+    expect(git(there, "status", "--porcelain")).toBe("");
+    // The project of the same name here is as it was, and nothing of the other one is with it.
+    expect(git(place.cwd, "status", "--porcelain")).toBe("");
+    expect(existsSync(join(place.folder, "agent", "worktrees"))).toBe(false);
+    expect((await host.finish()).code).toBe(0);
   });
 });
 

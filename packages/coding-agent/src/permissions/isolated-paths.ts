@@ -17,8 +17,18 @@ export function isolatedCopyOf(
   cwd: string,
   { standsFor, worktreesRoot }: { readonly standsFor: string; readonly worktreesRoot: string },
 ): IsolatedCopy {
-  const [own, folder] = [realPathOf(cwd), realPathOf(standsFor)];
-  const tree = isolatedTreeOf(own, realPathOf(worktreesRoot)) ?? own;
+  return copyThere(realPathOf(cwd), {
+    standsFor: realPathOf(standsFor),
+    worktreesRoot: realPathOf(worktreesRoot),
+  });
+}
+
+/** The same for real paths, of any machine. */
+export function copyThere(
+  own: string,
+  { standsFor: folder, worktreesRoot }: Parameters<typeof isolatedCopyOf>[1],
+): IsolatedCopy {
+  const tree = isolatedTreeOf(own, worktreesRoot) ?? own;
   // The session may have been opened in a folder of the repository.
   const below = relative(tree, own);
   if (below === "" || !folder.endsWith(`${sep}${below}`)) return { tree: own, folder };

@@ -7,7 +7,7 @@
  * worktrees. `docs/isolation.md` describes the life of a tree and what each part costs to drop.
  */
 export { Isolation, removeLeftoverTrees } from "./isolation.ts";
-export { keepWork } from "./keep-work.ts";
+export { type KeptWork, keepWork } from "./keep-work.ts";
 export {
   type Change,
   type MergeOutcome,
@@ -15,7 +15,9 @@ export {
   mergeChanges,
   type PatchPart,
 } from "./merge-back.ts";
+export { openIsolation } from "./open-isolation.ts";
 export type { PatchStatistics } from "./repository/patch.ts";
 export { taskFileNames } from "./task-file-names.ts";
+export type { TaskIsolation } from "./task-isolation.ts";
 export type { KeptCommits } from "./trees/commits.ts";
 export type { CapturedWork, IsolatedTree, KeptFile } from "./trees/isolated-tree.ts";

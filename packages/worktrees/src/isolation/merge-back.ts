@@ -18,7 +18,8 @@ export interface Change {
 
 /** What a task changed in one repository: the caller's, or that of a submodule. */
 export interface PatchPart {
-  readonly repository: Repository;
+  /** Absent for the caller's in a workspace elsewhere. */
+  readonly repository?: Repository | undefined;
   /** Path of the submodule, with a trailing slash; empty for the caller's own repository. */
   readonly prefix: string;
   readonly path: string;
@@ -77,7 +78,7 @@ async function tryToMerge(
   const place = { folder: folder.path, signal };
   const states = new Map<string, MergeState>();
   for (const { repository: inside, prefix } of changes.flatMap(({ parts }) => parts)) {
-    if (states.has(prefix)) continue;
+    if (inside === undefined || states.has(prefix)) continue;
     const takesRepositories = inside.isPrivate;
     const before = (await takeSnapshot(git, inside, { ...place, takesRepositories })).tree;
     states.set(prefix, { repository: inside, before, tree: before });

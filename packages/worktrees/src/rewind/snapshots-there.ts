@@ -1,5 +1,6 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { hostPlaceReason, isHostPlace } from "@tau-agent/system";
+import { keepingModes } from "../elsewhere/keep-modes.ts";
 import { parseRawChanges } from "../elsewhere/raw-changes.ts";
 import { differenceScript, openStoreScript, recordScript } from "../elsewhere/record-script.ts";
 import { listOf, namesIn, runThere, tryThere } from "../elsewhere/run-there.ts";
@@ -126,7 +127,10 @@ cd "$work" && git merge-file -p --quiet ours base theirs >merged && git hash-obj
     };
   }
 
-  async writeFiles({ targets }: WantedFiles<KeptState>): Promise<ReadonlyMap<string, string>> {
+  async writeFiles({
+    current,
+    targets,
+  }: WantedFiles<KeptState>): Promise<ReadonlyMap<string, string>> {
     const gone: string[] = [];
     const wanted: string[] = [];
     for (const [path, state] of targets) {
@@ -156,7 +160,10 @@ if [ -s "$1.gone" ]; then xargs -0 sh -c 'for path; do
   if [ -e "$path" ] || [ -L "$path" ]; then printf "%s\\0" "$path"; fi
 done' tau <"$1.gone"; fi
 rm -f "$1".*`;
-    const failed = namesIn(await this.#run(script, { words: [lists] }));
+    const place = { workspace: this.#workspace, folder: this.folder };
+    const replaced = [...targets.keys()].filter((path) => current.has(path));
+    const write = () => this.#run(script, { words: [lists] });
+    const failed = namesIn(await keepingModes(place, replaced, write));
     return new Map(failed.map((path) => [path, "it could not be written"]));
   }
 

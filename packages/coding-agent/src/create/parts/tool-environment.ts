@@ -13,9 +13,10 @@ import {
   type WebAccess,
 } from "@tau-agent/system";
 import { ClosedPaths } from "../../permissions/closed-paths.ts";
-import { isolatedCopyOf } from "../../permissions/isolated-paths.ts";
+import { copyThere, isolatedCopyOf } from "../../permissions/isolated-paths.ts";
 import { realPathsIn } from "../../permissions/real-paths.ts";
 import { VisitedHosts } from "../../permissions/visited-hosts.ts";
+import type { Disk } from "../../resources/files/disk.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
 import { localWorkspace } from "../../tools/common/local-place.ts";
@@ -71,15 +72,16 @@ export function createToolEnvironment(
     },
     copy: () => {
       const standsFor = options.taskFolder;
-      // Trees of subagents are on this machine.
-      if (workspace !== undefined || standsFor === undefined || !workingFolder.isHome) {
-        return undefined;
-      }
-      const worktreesRoot = join(agentDirectory, "worktrees");
-      return isolatedCopyOf(workingFolder.cwd, { standsFor, worktreesRoot });
+      if (standsFor === undefined || !workingFolder.isHome) return undefined;
+      const { cwd } = workingFolder;
+      return disk === undefined
+        ? isolatedCopyOf(cwd, { standsFor, worktreesRoot: join(agentDirectory, "worktrees") })
+        : copyThere(cwd, { standsFor, worktreesRoot: worktreesThere(disk) });
     },
     writeRoot: () =>
-      workspace === undefined ? writeRootOf(workingFolder.cwd, agentDirectory) : undefined,
+      disk === undefined
+        ? writeRootOf(workingFolder.cwd, agentDirectory)
+        : isolatedTreeOf(workingFolder.cwd, worktreesThere(disk)),
     fileQueue,
     shellPath,
     shellCommandPrefix: settings.get("shellCommandPrefix"),
@@ -136,6 +138,10 @@ function placesHere(
     outside,
   };
 }
+
+/** The folder in which a workspace elsewhere has the trees of subagents. */
+const worktreesThere = ({ homeDirectory, path }: Disk): string =>
+  path.join(homeDirectory, ".cache", "tau", "worktrees");
 
 /** A subagent in an isolated tree changes nothing outside of that, in this process or its own. */
 function writeRootOf(cwd: string, agentDirectory: string): string | undefined {

@@ -66,11 +66,6 @@ export async function readOrder(
     return { id, agent, description: item.description, prompt, resumes: resumed };
   });
   const isolated = resumed?.record.isolated ?? args.isolated === true;
-  if (isolated && services.disk !== undefined) {
-    throw new ToolError(
-      `Isolated tasks need a project on the host's own machine, and this one is in workspace ${services.disk.id}. Leave isolated and verify out.`,
-    );
-  }
   return {
     tasks,
     modelPattern: args.model === "" ? undefined : args.model,

@@ -2,20 +2,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { VerificationResult } from "@tau-agent/rpc-protocol";
 import { truncateTail } from "@tau-agent/system";
-import {
-  type CapturedWork,
-  type IsolatedTree,
-  type Isolation,
-  keepWork,
-  type PatchPart,
-} from "@tau-agent/worktrees";
+import type { CapturedWork, IsolatedTree, PatchPart, TaskIsolation } from "@tau-agent/worktrees";
 import type { TaskResult } from "./task-result.ts";
 import type { TaskServices } from "./task-services.ts";
 
 /** Where the files of a task go. */
 interface KeptPlace {
   readonly services: Pick<TaskServices, "settings">;
-  readonly isolation: Isolation | undefined;
+  readonly isolation: TaskIsolation | undefined;
   readonly artifactsFolder: string;
   readonly fileName: string;
 }
@@ -46,7 +40,7 @@ export async function keepAll(
   }
   const name = join(artifactsFolder, fileName);
   const path = `${name}.patch`;
-  const { statistics, parts, unmerged } = await keepWork(isolation, captured, path);
+  const { statistics, parts, unmerged } = await isolation.keepWork(captured, path);
   const leftOut = await tree.keepFiles(captured, `${name}-files`);
   const commits = await tree.keepCommits(`${name}.bundle`);
   return {

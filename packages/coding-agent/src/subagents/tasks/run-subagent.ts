@@ -1,7 +1,7 @@
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { type Consumption, minus, SubagentMeter } from "@tau-agent/sessions/log";
-import type { CapturedWork, IsolatedTree, Isolation, PatchPart } from "@tau-agent/worktrees";
+import type { CapturedWork, IsolatedTree, PatchPart, TaskIsolation } from "@tau-agent/worktrees";
 import { asOwnFile } from "../../permissions/isolated-paths.ts";
 import { nothingSpent } from "../budgets/budgeted-session.ts";
 import type { Subagent, SubagentReply, SubagentRequest } from "../runners/subagent-runner.ts";
@@ -29,7 +29,7 @@ const endings: Partial<Record<TaskStatus, string>> = {
 export interface TaskRun {
   readonly services: TaskServices;
   readonly order: TaskOrder;
-  readonly isolation: Isolation | undefined;
+  readonly isolation: TaskIsolation | undefined;
   /** An existing folder for session files, patches and logs. */
   readonly artifactsFolder: string;
   readonly toolCallId: string;

@@ -6,10 +6,9 @@ import { type Consumption, nothingUsed } from "@tau-agent/sessions/log";
 import { isTimed, makeFolder, randomHex } from "@tau-agent/system";
 import {
   type Change,
-  Isolation,
   type MergeOutcome,
-  makeBranch,
-  mergeChanges,
+  openIsolation,
+  type TaskIsolation,
   taskFileNames,
 } from "@tau-agent/worktrees";
 import { resultText } from "./result-text.ts";
@@ -96,14 +95,18 @@ async function runBegun(
   const { services, signal } = options;
   const { environment, agentDirectory, settings } = services;
   const artifactsFolder = artifactsFolderOf(services);
+  const { cwd, workspace } = environment;
+  const place =
+    services.disk === undefined
+      ? {
+          environment,
+          worktreesRoot: join(agentDirectory, "worktrees"),
+          isProjectTrusted: services.session().isProjectTrusted,
+          maxCopyBytes: settings.get("isolation.maxCopyBytes"),
+        }
+      : { workspace, cwd };
   const isolation = order.isolated
-    ? await Isolation.open({
-        environment,
-        worktreesRoot: join(agentDirectory, "worktrees"),
-        isProjectTrusted: services.session().isProjectTrusted,
-        maxCopyBytes: settings.get("isolation.maxCopyBytes"),
-        signal,
-      }).catch((error: unknown) => {
+    ? await openIsolation({ ...place, signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error;
         throw new ToolError("The call was aborted before its tasks started.");
       })
@@ -114,7 +117,7 @@ async function runBegun(
     const results = await bringBack(outcomes, { isolation, signal, services });
     if (isolation !== undefined) for (const result of results) endOne(options, result);
     const started = outcomes.filter(({ wasTaken }) => wasTaken).length;
-    return { results, leftOut: isolation?.baseline.leftOut ?? [], started };
+    return { results, leftOut: isolation?.leftOut ?? [], started };
   } finally {
     await isolation?.dispose();
   }
@@ -197,7 +200,7 @@ async function runOne(
 /** Merges what may be merged; other patches stay files. */
 async function bringBack(
   outcomes: readonly TaskOutcome[],
-  context: { isolation: Isolation | undefined; signal: AbortSignal; services: TaskServices },
+  context: { isolation: TaskIsolation | undefined; signal: AbortSignal; services: TaskServices },
 ): Promise<TaskResult[]> {
   const { isolation, signal, services } = context;
   const results = outcomes.map(({ result }) => result);
@@ -223,7 +226,7 @@ const unmergedOf = (outcome: MergeOutcome): readonly string[] =>
   outcome.status === "branch" ? (outcome.unmerged ?? []) : [];
 
 async function mergeAll(
-  isolation: Isolation,
+  isolation: TaskIsolation,
   changes: readonly Change[],
   { mode, signal }: { mode: "patch" | "branch" | "none"; signal: AbortSignal },
 ): Promise<Map<string, MergeOutcome>> {
@@ -234,13 +237,13 @@ async function mergeAll(
       ? { status: "kept", reason: "The call was aborted before it was merged." }
       : { status: "conflict", reason: errorMessage(error) };
   if (mode === "patch") {
-    return mergeChanges(isolation, changes, signal).catch((error: unknown) => {
+    return isolation.mergeChanges(changes, signal).catch((error: unknown) => {
       const failed = failedBy(error);
       return new Map(changes.map(({ id }) => [id, failed]));
     });
   }
   for (const change of changes) {
-    outcomes.set(change.id, await makeBranch(isolation, change).catch(failedBy));
+    outcomes.set(change.id, await isolation.makeBranch(change).catch(failedBy));
   }
   return outcomes;
 }

@@ -70,7 +70,7 @@ export function sumStatistics(all: readonly PatchStatistics[]): PatchStatistics 
 }
 
 // "added\tdeleted\tpath\0"; for a rename the path is empty and "old\0new\0" follow.
-function readStatistics(output: string): PatchStatistics {
+export function readStatistics(output: string): PatchStatistics {
   const parts = output.split("\0").values();
   const files: string[] = [];
   let insertions = 0;

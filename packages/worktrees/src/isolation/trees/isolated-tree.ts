@@ -1,6 +1,5 @@
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ToolError } from "@tau-agent/agent";
 import { FolderDoor } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
 import { readOnlyCopy } from "../repository/private-copy.ts";
@@ -9,6 +8,7 @@ import { restoreTree } from "../repository/restore-tree.ts";
 import { type Snapshot, takeSnapshot } from "../repository/snapshot.ts";
 import { type KeptCommits, keepCommits } from "./commits.ts";
 import type { RepositoryTemplate } from "./own-repository.ts";
+import { patchRefusal } from "./patch-refusal.ts";
 import { captureSubmodules, type Submodule, type SubmoduleWork } from "./submodules.ts";
 import type { Worktree } from "./worktree.ts";
 
@@ -73,10 +73,7 @@ export function createIsolatedTree(parts: TreeParts): IsolatedTree {
     remove,
     apply: async (patch) => {
       const { exitCode, stderr } = await git.try(["apply", patch], { cwd: worktree.path });
-      if (exitCode === 0) return;
-      throw new ToolError(
-        `Its earlier changes do not fit the files as they are now: ${stderr.trim()}\nThe patch: ${patch}`,
-      );
+      if (exitCode !== 0) throw patchRefusal(patch, stderr);
     },
     capture: () => capture(parts),
     restore: async ({ tree: wanted }) => {

@@ -1,0 +1,21 @@
+import type { KeptWork } from "./keep-work.ts";
+import type { Change, MergeOutcome } from "./merge-back.ts";
+import type { CapturedWork, IsolatedTree } from "./trees/isolated-tree.ts";
+
+/** The trees for the tasks of one call, and the way of their work back to the caller's files. */
+export interface TaskIsolation {
+  /** Untracked paths of the caller's that are too large to copy. */
+  readonly leftOut: readonly string[];
+  /** @throws {ToolError} git cannot make it */
+  createTree(): Promise<IsolatedTree>;
+  /** Writes the work of a task as one patch to a file of the host, and what is needed to merge it. */
+  keepWork(work: CapturedWork, path: string): Promise<KeptWork>;
+  /** Merges changes into the caller's files, in the given order, each three-way on top of the ones before. */
+  mergeChanges(
+    changes: readonly Change[],
+    signal?: AbortSignal,
+  ): Promise<Map<string, MergeOutcome>>;
+  /** Keeps a change as a branch. */
+  makeBranch(change: Change): Promise<MergeOutcome>;
+  dispose(): Promise<void>;
+}
