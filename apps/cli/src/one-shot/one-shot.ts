@@ -1,9 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
-import { extname, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { AgentSession, OutputSchema, PromptResult } from "@tau-agent/coding-agent";
 import { CodedError, encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
-import type { AttachmentInput, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { systemReason } from "@tau-agent/system";
 import type { CliOptions } from "../command-line/cli-options.ts";
@@ -13,6 +12,7 @@ import { showingProgress } from "../process/progress.ts";
 import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.ts";
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
+import { readFiles } from "./read-files.ts";
 
 export interface Notice {
   readonly text: string;
@@ -145,7 +145,10 @@ async function runPrompts(
 ): Promise<PromptResult> {
   const { session, options } = task;
   const outputSchema = await readSchema(options.outputSchema, task.cwd);
-  const { text, images, attachments } = await readFiles(options.files, task.cwd);
+  const { text, images, attachments } = await readFiles(options.files, {
+    cwd: session.bash.workspaceElsewhere === undefined ? task.cwd : session.log.header.cwd,
+    elsewhere: session.bash.workspaceElsewhere,
+  });
   const [first = "", ...rest] = options.messages;
   const opening = [task.input, `${text}${first}`].filter((part) => part !== "").join("\n\n");
   if (opening === "" && images.length + attachments.length === 0) {
@@ -192,50 +195,4 @@ async function readSchema(
       reason: `${path} cannot be read as JSON: ${systemReason(error)}`,
     });
   }
-}
-
-const imageTypes: Readonly<Record<string, string>> = {
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".jpeg": "image/jpeg",
-  ".gif": "image/gif",
-  ".webp": "image/webp",
-};
-const MAX_PDF_BYTES = 32 * 1024 * 1024;
-const MAX_TEXT_FILE_BYTES = 5 * 1024 * 1024;
-
-/** `@file` arguments: text files inline, images and PDFs beside the text. */
-async function readFiles(
-  files: readonly string[],
-  cwd: string,
-): Promise<{ text: string; images: ImageContent[]; attachments: AttachmentInput[] }> {
-  let text = "";
-  const images: ImageContent[] = [];
-  const attachments: AttachmentInput[] = [];
-  for (const file of files) {
-    const path = resolve(cwd, file);
-    const refuse = (reason: string): never => {
-      throw new ProtocolError("invalid_option", { option: `@${file}`, reason });
-    };
-    const found = await stat(path).catch(() => refuse("there is no such file"));
-    if (!found.isFile())
-      refuse(found.isDirectory() ? "it is a folder" : "it is not a regular file");
-    if (found.size === 0) continue;
-    const read = () => readFile(path).catch((error) => refuse(systemReason(error)));
-    const mimeType = imageTypes[extname(path).toLowerCase()];
-    if (mimeType !== undefined) {
-      images.push({ type: "image", data: (await read()).toString("base64"), mimeType });
-      text += `<file name="${path}"></file>\n`;
-      continue;
-    }
-    if (extname(path).toLowerCase() === ".pdf") {
-      if (found.size > MAX_PDF_BYTES) refuse("it is larger than 32 MiB");
-      const data = (await read()).toString("base64");
-      attachments.push({ mimeType: "application/pdf", data, fileName: path });
-      continue;
-    }
-    if (found.size > MAX_TEXT_FILE_BYTES) refuse("it is too large to be part of a prompt");
-    text += `<file name="${path}">\n${(await read()).toString("utf8")}\n</file>\n`;
-  }
-  return { text, images, attachments };
 }

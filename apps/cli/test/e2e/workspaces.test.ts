@@ -121,6 +121,45 @@ describe.each(specs)("a repository that is behind %s", (_, specOf) => {
   });
 });
 
+describe.each(specs)("what is behind %s", (_, specOf) => {
+  it("are the files named on the command line, and long outputs, which the model can read", async () => {
+    const there = elsewhere();
+    const scenario = [
+      {
+        when: { lastUserIncludes: "one\n", hasToolResults: false },
+        content: call("bash", { command: "seq 30000" }),
+      },
+      {
+        when: { hasToolResults: true },
+        content: [
+          {
+            type: "toolCall",
+            name: "bash",
+            arguments: { command: "head -n 1 ~/.cache/tau/outputs/*; ls -ld ~/.cache/tau" },
+          },
+        ],
+        repeat: false,
+      },
+      turn("Done."),
+    ] as never;
+    const words = [
+      "--workspace",
+      JSON.stringify(specOf(there)),
+      "--mode",
+      "json",
+      "-p",
+      "@a.txt",
+      "Look",
+    ];
+    const { stdout, code } = await runHost({ scenario, arguments: words });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`<file name=\\"${there}/a.txt\\">`);
+    const [path = ""] = /[^"\s]+\/\.cache\/tau\/outputs\/pi-bash-\w+\.log/.exec(stdout) ?? [];
+    expect(readFileSync(path, "utf8")).toMatch(/^1\n2\n/);
+    expect(stdout).toMatch(/drwx------/);
+  });
+});
+
 it("continues the session of a workspace there only", async () => {
   const there = elsewhere();
   const place = makePlace({ scenario: [turn("First."), turn("Second.")] });

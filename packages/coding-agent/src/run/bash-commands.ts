@@ -1,6 +1,7 @@
 import type { BashResult, SandboxInfo } from "@tau-agent/rpc-protocol";
 import type { BashExecutionMessage } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import {
   maskText,
   type OutputMask,
@@ -66,6 +67,12 @@ export class BashCommands {
     const { describeSandbox } = await import("@tau-agent/system/describe-sandbox");
     const { sandboxed, environment } = this.#options;
     return describeSandbox(sandboxed, environment.environment);
+  }
+
+  /** Where commands run, and files are; undefined for this machine. */
+  get workspaceElsewhere(): Workspace | undefined {
+    const { workspace } = this.#options.environment;
+    return workspace.id === "local" ? undefined : workspace;
   }
 
   /** Whether a command is running. */

@@ -53,6 +53,8 @@ export interface ToolEnvironment {
   /** The folder that file tools may change; undefined, or not there, for no limit. */
   readonly writeRoot?: (() => string | undefined) | undefined;
   readonly temporaryDirectory: string;
+  /** Brings the file of a long output to where the tools act, and says where it is then; default: it stays. */
+  readonly keepOutput?: ((path: string) => Promise<string>) | undefined;
   /** Keeps commands and file tools inside; undefined where there is none. */
   readonly sandbox?: Sandbox | undefined;
   /** Asks a person whether a call that the sandbox refused may run outside; false where nobody is asked. */

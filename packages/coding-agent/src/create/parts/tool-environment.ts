@@ -58,11 +58,20 @@ export function createToolEnvironment(
           }),
         )
       : { workspace, isWindows: disk?.path === win32 };
+  const keepOutput =
+    workspace &&
+    disk &&
+    (async (path: string) => {
+      // Loaded with the first output that is too long.
+      const { keepOutputThere } = await import("../../tools/common/keep-output.ts");
+      return keepOutputThere(path, { ...disk, workspace });
+    });
   return {
     homeDirectory,
     additionalDirectories: places.additionalDirectories,
     temporaryDirectory: sandbox?.outputDirectory ?? places.temporaryDirectory,
     environment,
+    keepOutput,
     processes,
     sandbox,
     // Nobody lets a call out of a sandbox that the host's policy wants.

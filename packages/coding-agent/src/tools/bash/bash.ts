@@ -16,7 +16,7 @@ import {
 } from "@tau-agent/system";
 import type { OfferedTools } from "../../jobs/session-jobs.ts";
 import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
-import { bashDetails, outputText } from "./output-text.ts";
+import { bashDetails, keptOutput, outputText } from "./output-text.ts";
 import { runToolCommand } from "./tool-command.ts";
 
 const updateIntervalMs = 100;
@@ -47,7 +47,7 @@ export async function runBashTool(
   if (args.notify || args.detached) {
     throw new ToolError("notify and detached are for jobs: set background too, or leave them out.");
   }
-  const { temporaryDirectory, bashTimeoutMs } = environment;
+  const { temporaryDirectory, keepOutput, bashTimeoutMs } = environment;
   const mask = environment.createOutputMask?.();
   const timeoutMs = timeoutOf(args.timeout) ?? (isTimed(bashTimeoutMs) ? bashTimeoutMs : undefined);
   const timeout = timeoutMs === undefined ? undefined : timeoutMs / 1000;
@@ -64,7 +64,7 @@ export async function runBashTool(
   const { onUpdate } = call;
   const sandboxNotice = environment.sandbox?.failureNotice;
   return followCommand(run, {
-    ...{ temporaryDirectory, mask, timeout, mayAskForMore, sandboxNotice, onUpdate },
+    ...{ temporaryDirectory, keepOutput, mask, timeout, mayAskForMore, sandboxNotice, onUpdate },
   });
 }
 
@@ -112,6 +112,7 @@ function toolErrorOf(error: unknown): unknown {
 /** What {@link followCommand} needs besides the command. */
 export interface FollowOptions {
   readonly temporaryDirectory: string;
+  readonly keepOutput?: ToolEnvironment["keepOutput"];
   /** Takes keys out of the output. */
   readonly mask?: OutputMask | undefined;
   /** In seconds, for the text about a command that took longer. */
@@ -143,7 +144,8 @@ export async function followCommand(
     });
     updates.stop();
     const failure = failureText(outcome, timeout, mayAskForMore);
-    return finalResult(outcome, await output.finish(), { failure, ...options });
+    const whole = await keptOutput(await output.finish(), options);
+    return finalResult(outcome, whole, { failure, ...options });
   } catch (error) {
     throw toolErrorOf(error);
   } finally {

@@ -8,6 +8,7 @@ import {
   runShellCommand,
   type ToolEnvironment,
 } from "@tau-agent/system";
+import { keptOutput } from "./output-text.ts";
 
 /** Result of a command that a client, not the model, asked for. */
 export interface BashResult {
@@ -52,7 +53,7 @@ export async function runBash(command: string, options: RunBashOptions): Promise
     onOutput: (chunk, stream) => add(texts[stream].push(chunk), stream),
   });
   for (const stream of ["stdout", "stderr"] as const) await add(texts[stream].end(), stream);
-  const { truncation, fullOutputPath } = await output.finish();
+  const { truncation, fullOutputPath } = await keptOutput(await output.finish(), environment);
   return {
     output: truncation.content,
     exitCode: exitCodeOf(outcome),
