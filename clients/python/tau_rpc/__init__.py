@@ -32,6 +32,7 @@ from .remote_client import RemoteClient, TauSession
 from .protocol import CredentialParams
 from .run import PromptRun
 from .ui import UiHandler
+from .workspaces import Workspace, WorkspaceError, WorkspaceProcess
 
 __all__ = [
     "Allow",
@@ -62,6 +63,9 @@ __all__ = [
     "TauSession",
     "ToolContext",
     "UiHandler",
+    "Workspace",
+    "WorkspaceError",
+    "WorkspaceProcess",
     "protocol",
     "__version__",
 ]

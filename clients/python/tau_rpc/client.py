@@ -32,6 +32,7 @@ from .remote import Connecting, RemoteHost, find_token
 from .options import Policy, host_words, policies_of
 from .run import MAYBE_LAST, PromptRun
 from .ui import UiHandler, is_dialog, show
+from .workspaces import Workspace, WorkspaceServer
 
 __version__ = "0.0.0"
 
@@ -77,6 +78,7 @@ class TauClient(CommandMethods):
         raise_budget: RaiseBudget | None = None,
         answer_questions: AnswerQuestions | None = None,
         credentials: Credentials | None = None,
+        workspace: Workspace | None = None,
         host_requests: Mapping[str, RequestHandler] | None = None,
         ui: UiHandler | None = None,
         dialog_timeout: float | None = None,
@@ -110,6 +112,8 @@ class TauClient(CommandMethods):
           shown by `ui.select` and `ui.input`; without those, the model has no such tool.
         `credentials`: gives the keys of providers, before the environment of the host and its
           auth.json. The host keeps what it returns in memory only.
+        `workspace`: where the tools of sessions act that are opened with
+          `workspace={"client": True, "cwd": …}`.
         `host_requests`: handlers of further methods; the result is the answer.
           Without these, approvals and budgets are shown as dialogs by `ui.select`.
         `ui`: shows what extensions ask for; without one, dialogs are cancelled.
@@ -141,6 +145,7 @@ class TauClient(CommandMethods):
             handlers["credential"] = credential_handler(credentials)
         self._requests = HostRequests(handlers, self._ui, self._write)
         self._tools = HostTools(self._write)
+        self._workspace = None if workspace is None else WorkspaceServer(workspace, self._write)
         self._dialog_timeout = dialog_timeout
         self._request_timeout = request_timeout
         self._start_timeout = start_timeout
@@ -527,25 +532,29 @@ class TauClient(CommandMethods):
 
     def _initialize_params(self) -> dict[str, Any]:
         name, version = self._client_info
-        methods = self._requests.methods
         return {
             "protocol": "pi",
             "stream": self._stream,
             "mergeMs": self._merge_ms,
             "clientInfo": {"name": name, "version": version},
-            "capabilities": {"hostRequests": methods},
+            "capabilities": self._capabilities(),
         }
+
+    def _capabilities(self) -> dict[str, Any]:
+        capabilities: dict[str, Any] = {"hostRequests": self._requests.methods}
+        if self._workspace is not None:
+            capabilities["workspace"] = True
+        return capabilities
 
     async def _initialize(self) -> None:
         name, version = self._client_info
-        methods = self._requests.methods
         try:
             self._host = await self.initialize(
                 protocol="pi",
                 stream=self._stream,
                 merge_ms=self._merge_ms,
                 client_info={"name": name, "version": version},
-                capabilities={"hostRequests": methods},
+                capabilities=cast(Any, self._capabilities()),
                 timeout=self._start_timeout,
             )
         except RpcError:
@@ -585,6 +594,10 @@ class TauClient(CommandMethods):
             self._tools.call(frame)
         elif frame["type"] == "host_tool_cancel":
             self._tools.cancel(frame)
+        elif frame["type"] == "workspace_call" and self._workspace is not None:
+            self._workspace.call(frame)
+        elif frame["type"] == "workspace_cancel" and self._workspace is not None:
+            self._workspace.cancel(frame)
         elif frame["type"] == "host_request" and "id" in frame and self._requests.methods:
             self._requests.open(frame)
         elif frame["type"] == "host_request_resolved" and "id" in frame and self._requests.methods:
@@ -686,6 +699,8 @@ class TauClient(CommandMethods):
             task.cancel()
         self._requests.end()
         self._tools.end()
+        if self._workspace is not None:
+            self._workspace.end()
 
 
 

@@ -68,6 +68,9 @@ class RemoteClient(TauClient):
         self, resumed: bool, state: dict[str, Any], pending: list[dict[str, Any]]
     ) -> None:
         """A lost connection was made again."""
+        if self._workspace is not None:
+            # What the host had asked for is lost to it.
+            self._workspace.end()
         self._receive(encode_line({"type": "reconnected", "resumed": resumed, "state": state}))
         for request in pending:
             if request["method"] == "host_tool":
