@@ -7,7 +7,6 @@ export {
 export type { StreamFunction } from "@tau-agent/ai";
 export type { McpAccess, McpServerInfo, McpServerList } from "@tau-agent/mcp";
 export { McpPool } from "@tau-agent/mcp";
-export { FolderTurns } from "./durability/folder-turns.ts";
 export type {
   CustomProvider,
   FindOptions,
@@ -121,6 +120,7 @@ export {
   mcpServerNames,
   removeMcpServer,
 } from "./create/trust/mcp-file.ts";
+export { FolderTurns } from "./durability/folder-turns.ts";
 export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
@@ -144,6 +144,7 @@ export { readPolicy } from "./policy/read-policy.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
+export { unfinishedPromptId } from "./run/resume-latest.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";
 export { AgentSession } from "./session/agent-session.ts";
 export { type ExportChoice, exportSession, exportSessionFile } from "./session/export-session.ts";

@@ -86,6 +86,12 @@ const model: HostOptions = {
     choices: ["log", "effects"],
     help: "What survives the death of the host: the conversation, or also effects of tools (log)",
   },
+  "max-turns": {
+    key: "maxTurns",
+    value: "n",
+    kind: "value",
+    help: "Pause a prompt after so many replies; -p exits with 2 then",
+  },
   "resume-interrupted": {
     key: "resumeInterrupted",
     kind: "switch",

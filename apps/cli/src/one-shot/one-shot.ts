@@ -1,6 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { AgentSession, OutputSchema, PromptResult } from "@tau-agent/coding-agent";
+import {
+  type AgentSession,
+  type OutputSchema,
+  type PromptResult,
+  unfinishedPromptId,
+} from "@tau-agent/coding-agent";
 import { CodedError, encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
@@ -13,6 +18,9 @@ import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.t
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
 import { readFiles } from "./read-files.ts";
+
+/** What a prompt that is paused exits with. */
+const PAUSED = 2;
 
 export interface Notice {
   readonly text: string;
@@ -57,6 +65,7 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
   const last = parts.at(-1);
   const text = parts.map(({ content }) => contentText(content, "\n")).join("");
   await print(text === "" ? "" : `${text}\n`, output);
+  if (isPaused(result, task)) return PAUSED;
   if (hasFailed(result, task)) return 1;
   if (last?.stopReason === "length") {
     task.report("warning: the reply was cut off at the output limit");
@@ -129,13 +138,34 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   session.subscribe((...event) => merger.push(...event));
   const result = await runPrompts(task);
   await writer.end();
+  if (isPaused(result, task)) return PAUSED;
   return hasFailed(result, task) ? 1 : 0;
+}
+
+/** A prompt that is paused goes on with another command. */
+function isPaused({ status }: PromptResult, { report, session }: OneShotOptions): boolean {
+  if (status !== "paused") return false;
+  const name = session.log.reference ?? session.log.header.id;
+  report(`paused: go on with tau -p --session ${name} --resume-interrupted`);
+  return true;
 }
 
 function hasFailed({ status, error, code }: PromptResult, { report }: OneShotOptions): boolean {
   if (status === "completed" || status === "handled") return false;
   report(`error: ${error ?? status}${hintFor(code)}`);
   return true;
+}
+
+/** Waits for the prompt that the session goes on with. */
+async function resumeLatest(
+  { session }: OneShotOptions,
+  onResult: (result: PromptResult) => Promise<void>,
+): Promise<PromptResult> {
+  const promptId = unfinishedPromptId(session.log);
+  if (promptId === undefined) throw new Error("there is no prompt to go on with");
+  const result = await session.resume(promptId);
+  await onResult(result);
+  return result;
 }
 
 /** Sends the prompts one after another; one that does not end well is the last. */
@@ -151,6 +181,8 @@ async function runPrompts(
   });
   const [first = "", ...rest] = options.messages;
   const opening = [task.input, `${text}${first}`].filter((part) => part !== "").join("\n\n");
+  const isResumed = options.resumeInterrupted === true && options.messages.length === 0;
+  if (isResumed && opening === "") return resumeLatest(task, onResult);
   if (opening === "" && images.length + attachments.length === 0) {
     throw new Error("there is no prompt; pass one as an argument or pipe it in");
   }
@@ -168,7 +200,7 @@ async function runPrompts(
     });
     await onResult(result);
     for (const [index, message] of rest.entries()) {
-      if (result.status === "error" || result.status === "aborted") break;
+      if (/^(?:error|aborted|paused)$/.test(result.status)) break;
       result = await session.prompt(message, schemaOf(index + 1));
       await onResult(result);
     }

@@ -11,7 +11,7 @@ export const exitCodes: readonly {
     exitCode: 1,
     meaning: "The command line has a mistake, the start failed otherwise, or the prompt did.",
   },
-  { exitCode: 2, meaning: "Reserved for a prompt that is paused." },
+  { exitCode: 2, meaning: "The prompt is paused: it goes on with --resume-interrupted." },
   {
     exitCode: 3,
     errorCodes: ["session_locked", "session_lost"],

@@ -50,6 +50,7 @@ export async function sessionOptions(
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
     durability: options.durability,
+    maxTurns: turns(options.maxTurns),
     resume: options.resumeInterrupted ? "auto" : undefined,
     store: await storeOf(options, environment),
     projectKey: options.projectKey,
@@ -166,6 +167,13 @@ function milliseconds(option: string, value: string | undefined): number | undef
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
   const reason = `${JSON.stringify(value)} is not a number of milliseconds`;
   throw new ProtocolError("invalid_option", { option, reason });
+}
+
+function turns(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+  const reason = `${JSON.stringify(value)} is not a number of replies`;
+  throw new ProtocolError("invalid_option", { option: "--max-turns", reason });
 }
 
 function depth(value: string | undefined): number | undefined {

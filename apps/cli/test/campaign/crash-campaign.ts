@@ -62,4 +62,4 @@ const seconds = Math.round((performance.now() - began) / 1_000);
 process.stdout.write(
   `${results.length} rounds from seed ${seed}, ${crashes} crashes, ${broken().length} with broken promises, ${seconds} s\n`,
 );
-process.exitCode = (broken().length > 0) === (mutant === undefined) ? 1 : 0;
+process.exitCode = broken().length > 0 === (mutant === undefined) ? 1 : 0;

@@ -8,7 +8,7 @@ export interface Mutant {
 export const mutants: Readonly<Record<string, Mutant>> = {
   intent: {
     file: "durability/durable-calls.ts",
-    find: "log.append({ type: \"custom\", customType: TOOL_STARTED, data });",
+    find: 'log.append({ type: "custom", customType: TOOL_STARTED, data });',
     put: "void data;",
   },
   epoch: {
@@ -19,7 +19,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   adoption: {
     file: "durability/owned-workspace.ts",
     find: "return await this.durable.adopt(options);",
-    put: "return await this.#inner.spawn({ ...options, commandId: undefined, command: \"echo lost\" });",
+    put: 'return await this.#inner.spawn({ ...options, commandId: undefined, command: "echo lost" });',
   },
   restore: {
     file: "durability/restore-call.ts",
@@ -29,6 +29,6 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   folder: {
     file: "durability/restore-call.ts",
     find: "if (record.snapshot !== undefined && restoreFolder !== undefined) {",
-    put: "if (record.snapshot === \"\" && restoreFolder !== undefined) {",
+    put: 'if (record.snapshot === "" && restoreFolder !== undefined) {',
   },
 };

@@ -26,23 +26,36 @@ export interface Outcome {
 
 function countIn(path: string, word: string): number {
   if (!existsSync(path)) return 0;
-  return readFileSync(path, "utf8").split("\n").filter((line) => line === word).length;
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line === word).length;
 }
 
 const text = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 /** The promises that a round has broken, in words. */
-export function brokenPromises({ work, folder, entries, requests, crashes, status }: Outcome): string[] {
+export function brokenPromises({
+  work,
+  folder,
+  entries,
+  requests,
+  crashes,
+  status,
+}: Outcome): string[] {
   const broken: string[] = [];
   const say = (isKept: boolean, words: string) => void (isKept || broken.push(words));
-  const results = entries.flatMap(({ message }) => (message?.role === "toolResult" ? [message] : []));
+  const results = entries.flatMap(({ message }) =>
+    message?.role === "toolResult" ? [message] : [],
+  );
   for (const call of work.flat()) {
     const own = results.filter(({ toolCallId }) => toolCallId === call.id);
     say(own.length === 1, `${call.id} has ${own.length} results`);
     const [result] = own;
     if (result === undefined) continue;
     for (const words of effectsOf(call, result.details?.interrupted === true, folder)) {
-      broken.push(`${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}`);
+      broken.push(
+        `${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}`,
+      );
     }
     const isWhole = call.kind !== "slow" || result.details?.interrupted === true;
     const shown = JSON.stringify(result.content);

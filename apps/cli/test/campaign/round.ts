@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Entry, brokenPromises } from "./oracle.ts";
 import { Host } from "./host.ts";
+import { brokenPromises, type Entry } from "./oracle.ts";
 import { Random } from "./random.ts";
+import { StoreServer } from "./store-server.ts";
 import { planWork, type Work } from "./work.ts";
 
 export interface RoundServer {
@@ -15,8 +16,8 @@ export interface RoundServer {
 }
 
 /** What happens to a host, and where. */
-type Fault = "kill" | "pause" | "worker";
-const faults: readonly [Fault, ...Fault[]] = ["kill", "kill", "pause", "worker"];
+type Fault = "kill" | "pause" | "store";
+const faults: readonly [Fault, ...Fault[]] = ["kill", "kill", "pause", "store"];
 const steps: readonly [string, ...string[]] = [
   ...(["time", "time", "message_start", "message_end"] as const),
   ...(["tool_execution_start", "tool_execution_update", "tool_execution_end"] as const),
@@ -30,9 +31,10 @@ export interface RoundResult {
   readonly broken: readonly string[];
 }
 
+const key = { projectKey: "p", sessionId: "s1" };
 const leaseMs = 1_000;
 const limitMs = 60_000;
-const storeModule = fileURLToPath(new URL("./file-store.mjs", import.meta.url));
+const storeModule = fileURLToPath(new URL("./remote-store.mjs", import.meta.url));
 
 /** One prompt whose hosts die, and which is resumed until it is over. */
 export async function playRound(
@@ -48,8 +50,9 @@ export async function playRound(
   server.setWork(model, work);
   const place = mkdtempSync(join(tmpdir(), "tau-campaign-"));
   const folder = makePlace(place, { work, model, url: server.url });
-  const isStored = fault === "pause" || random.below(2) === 0;
-  const words = wordsOf(place, model, isStored);
+  const isStored = fault === "pause" || fault === "store" || random.below(2) === 0;
+  const store = isStored ? await StoreServer.start() : undefined;
+  const words = wordsOf(place, model, store);
   const options = { words, cwd: folder, variables: variablesOf(place), mutant };
   let crashes = 0;
   let paused: Host | undefined;
@@ -61,11 +64,17 @@ export async function playRound(
       const asleep = paused;
       // It goes on while the next host works, which has the session now.
       void pause(random.below(600)).then(() => asleep?.signal("SIGCONT"));
-      const over = host.until(({ type, promptId }) => type === "prompt_result" && promptId === "p1", limitMs);
+      const over = host.until(
+        ({ type, promptId }) => type === "prompt_result" && promptId === "p1",
+        limitMs,
+      );
       host.send({ type: "prompt", id: "p", promptId: "p1", message: "go", resume: true });
       const isLast = life >= lives;
       const stepped = isLast ? undefined : reach(host, step, random);
-      const first = await Promise.race([over.then(() => "over"), stepped ?? over.then(() => "over")]);
+      const first = await Promise.race([
+        over.then(() => "over"),
+        stepped ?? over.then(() => "over"),
+      ]);
       if (first === "over" || isLast) {
         const result = await over;
         status = String(result?.status ?? `nothing: ${host.stderr.slice(-500)}`);
@@ -76,19 +85,21 @@ export async function playRound(
       if (fault === "pause") {
         host.signal("SIGSTOP");
         paused = host;
-      } else if (fault === "worker" && random.below(2) === 0) {
-        // As when its worker is killed: its stdin ends.
+      } else {
+        if (fault === "store") store?.cutOff(random.below(600));
+        if (fault === "store") await pause(random.below(100));
         host.signal("SIGKILL");
-      } else host.signal("SIGKILL");
+      }
       if (fault !== "pause") await host.ended;
     }
     if (paused !== undefined) await endPaused(paused);
-    const entries = readEntries(place, isStored);
+    const entries = await readEntries(place, store);
     const requests = server.requestsOf(model);
     const broken = brokenPromises({ work, folder, entries, requests, crashes, status });
     return { seed, fault, step, crashes, broken };
   } finally {
     paused?.signal("SIGKILL");
+    store?.close();
     rmSync(place, { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -98,25 +109,34 @@ function makePlace(
   { work, model, url }: { readonly work: Work; readonly model: string; readonly url: string },
 ): string {
   const folder = join(place, "project");
-  for (const name of ["project", "agent", "tmp", "sessions"]) mkdirSync(join(place, name));
+  for (const name of ["project", "agent", "tmp"]) mkdirSync(join(place, name));
   const calls = work.flat();
   const edits = calls.filter(({ kind }) => kind === "edit");
   writeFileSync(join(folder, "text"), edits.map(({ mark }) => `before ${mark}\n`).join(""));
   for (const { kind, mark } of calls) {
     if (kind === "replace") writeFileSync(join(folder, `old-${mark}`), "old");
   }
-  const provider = { baseUrl: url, api: "openai-completions", apiKey: "x", models: [{ id: model }] };
-  writeFileSync(join(place, "agent/models.json"), JSON.stringify({ providers: { loop: provider } }));
+  const provider = {
+    baseUrl: url,
+    api: "openai-completions",
+    apiKey: "x",
+    models: [{ id: model }],
+  };
+  writeFileSync(
+    join(place, "agent/models.json"),
+    JSON.stringify({ providers: { loop: provider } }),
+  );
   const settings = { retry: { baseDelayMs: 10 }, durabilityAdoptMs: 20_000 };
   writeFileSync(join(place, "agent/settings.json"), JSON.stringify(settings));
   return folder;
 }
 
-function wordsOf(place: string, model: string, isStored: boolean): string[] {
+function wordsOf(place: string, model: string, store: StoreServer | undefined): string[] {
   const own = ["--durability", "effects", "--provider", "loop", "--model", model];
-  if (!isStored) return [...own, "--session", join(place, "session.jsonl")];
-  const store = `${storeModule}?${join(place, "sessions")}`;
-  return [...own, "--store", store, "--lease-ms", String(leaseMs), "--session-id", "s1", "--project-key", "p"];
+  if (store === undefined) return [...own, "--session", join(place, "session.jsonl")];
+  const lease = ["--lease-ms", String(leaseMs)];
+  const named = ["--session-id", key.sessionId, "--project-key", key.projectKey];
+  return [...own, "--store", `${storeModule}?${store.url}`, ...lease, ...named];
 }
 
 function variablesOf(place: string): Record<string, string | undefined> {
@@ -135,7 +155,8 @@ async function openHost(options: ConstructorParameters<typeof Host>[0]): Promise
     const ready = host.until(({ command }) => command === "initialize", limitMs);
     host.send({ type: "initialize", id: "i", stream: "delta" });
     if ((await ready) !== undefined) return host;
-    if (performance.now() > deadline) throw new Error(`No host starts: ${host.stderr.slice(-1000)}`);
+    if (performance.now() > deadline)
+      throw new Error(`No host starts: ${host.stderr.slice(-1000)}`);
     await pause(100);
   }
 }
@@ -165,14 +186,11 @@ async function endPaused(host: Host): Promise<void> {
   await end(host);
 }
 
-function readEntries(place: string, isStored: boolean): Entry[] {
-  const folder = join(place, "sessions");
-  const files = isStored
-    ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.jsonl$/.test(name))
-    : [];
-  const own = files.filter((name) => !/subagent|sub-/.test(name)).map((name) => join(folder, name));
-  const paths = isStored ? own : [join(place, "session.jsonl")];
-  return paths.flatMap((path) =>
-    readFileSync(path, "utf8").split("\n").filter(Boolean).flatMap((line) => JSON.parse(line)),
-  );
+async function readEntries(
+  place: string,
+  store: StoreServer | undefined,
+): Promise<readonly Entry[]> {
+  if (store !== undefined) return store.entries(key);
+  const lines = readFileSync(join(place, "session.jsonl"), "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Entry);
 }

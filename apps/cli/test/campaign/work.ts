@@ -43,7 +43,11 @@ function blockOf({ id, kind, mark }: PlannedCall): ScriptedBlock {
     case "replace":
       return toolCall("write", { path: `old-${mark}`, content: mark }, options);
     case "edit":
-      return toolCall("edit", { path: "text", oldText: `before ${mark}`, newText: `after ${mark}` }, options);
+      return toolCall(
+        "edit",
+        { path: "text", oldText: `before ${mark}`, newText: `after ${mark}` },
+        options,
+      );
     case "look":
       return bash("cat text");
     case "task":

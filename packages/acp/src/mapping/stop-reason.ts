@@ -23,6 +23,7 @@ export function turnEnd(
     if (usedUp !== undefined) return { stopReason: "max_turn_requests", text: usedUp };
     return { stopReason: "cancelled" };
   }
+  if (status === "paused") return { stopReason: "max_turn_requests" };
   if (status === "error") {
     if (code === "content_filtered") return { stopReason: "refusal", text: error };
     throw codedError(code, error ?? "The request failed");

@@ -11,6 +11,8 @@ export interface RunOutcome {
   /** The last reply, if there was one. */
   readonly reply: Reply | undefined;
   readonly aborted: boolean;
+  /** The owner ended it before the model was done. */
+  readonly isPaused?: boolean;
   /** Why a message could not be recorded or an event not be sent, if so. */
   readonly failure?: unknown;
 }
@@ -26,15 +28,16 @@ export async function runLoop(
   resumed?: ResumedReply,
 ): Promise<RunOutcome> {
   let reply: Reply | undefined;
+  let isPaused = false;
   try {
     await emit(run, { type: "agent_start" });
-    reply = await runTurns(run, input, resumed);
+    ({ reply, isPaused = false } = await runTurns(run, input, resumed));
   } catch (error) {
     run.failure ??= error;
   }
   const isSuspended = run.options.hooks?.isSuspended?.() === true;
   const aborted = isSuspended || run.signal.aborted || reply?.message.stopReason === "aborted";
-  const outcome = { messages: run.added, reply, aborted };
+  const outcome = { messages: run.added, reply, aborted, ...(isPaused && { isPaused }) };
   return run.failure === undefined ? outcome : { ...outcome, failure: run.failure };
 }
 
@@ -42,7 +45,7 @@ async function runTurns(
   run: Run,
   input: readonly AgentMessage[],
   resumed: ResumedReply | undefined,
-): Promise<Reply> {
+): Promise<{ readonly reply: Reply; readonly isPaused?: boolean }> {
   let left = resumed;
   let pending: readonly AgentMessage[] = input;
   let source: MessageQueue | undefined;
@@ -59,7 +62,12 @@ async function runTurns(
       throw error;
     });
     left = undefined;
-    if (turn.isSuspended) return turn.reply;
+    if (turn.isSuspended) {
+      return {
+        reply: turn.reply,
+        isPaused: !run.signal.aborted && run.options.pauses?.() === true,
+      };
+    }
     inserted = await insertsAfter(run, turn);
     if (inserted.length > 0) {
       source = run.steering;
@@ -68,8 +76,11 @@ async function runTurns(
     }
     const { stopReason } = turn.reply.message;
     const hasFailed = stopReason === "error" || stopReason === "aborted";
-    if (hasFailed) return turn.reply;
-    if (run.signal.aborted) return turn.continues ? endAborted(run, turn.reply) : turn.reply;
+    if (hasFailed) return turn;
+    if (run.signal.aborted) {
+      return { reply: turn.continues ? await endAborted(run, turn.reply) : turn.reply };
+    }
+    if (turn.continues && run.options.pauses?.()) return { reply: turn.reply, isPaused: true };
     source = run.steering;
     pending = source.take();
     if (pending.length === 0 && !turn.continues) {
@@ -79,7 +90,7 @@ async function runTurns(
     if (pending.length === 0 && !turn.continues) {
       source = run.followUp;
       pending = source.take();
-      if (pending.length === 0 && run.nextTurn.size === 0) return turn.reply;
+      if (pending.length === 0 && run.nextTurn.size === 0) return { reply: turn.reply };
     }
   }
 }

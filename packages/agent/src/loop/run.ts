@@ -132,6 +132,10 @@ export interface AgentOptions {
   readonly conclude?: ((reply: AssistantMessage) => readonly AgentMessage[]) | undefined;
   /** Called after each successful `turn_end`: whether to call the model once more. */
   readonly wantsNextTurn?: (() => boolean) | undefined;
+  /** Whether the run ends here although the model has more to do; it goes on later. */
+  readonly pauses?: (() => boolean) | undefined;
+  /** Whether no more calls of a reply begin: those that are left run when the run goes on. */
+  readonly holdsCalls?: (() => boolean) | undefined;
   /** May replace a complete message before it is recorded; its role must stay the same. */
   readonly replaceMessage?: (<M extends AgentMessage>(message: M) => Promise<M>) | undefined;
   /**

@@ -55,7 +55,7 @@ export async function executeToolCalls(
   const callOf = (call: ToolCall) => call;
   const groups = await groupCalls(calls, tools, { mode: run.toolExecution(), callOf });
   for (const [index, group] of groups.entries()) {
-    if (run.options.hooks?.isSuspended?.()) {
+    if (run.options.hooks?.isSuspended?.() || (index > 0 && run.options.holdsCalls?.())) {
       return { results, terminate: false, isSuspended: true };
     }
     const reason = index === 0 ? abortReason(run) : (abortReason(run) ?? steeringReason(run));

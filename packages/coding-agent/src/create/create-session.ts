@@ -139,6 +139,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       tools,
       hostTools: new HostTools(requests, (given) => tools.offer("host", given), policy),
       toolExecution: options.toolExecution,
+      maxTurns: options.maxTurns,
       budget: tasks.budget,
       saveRules: ruleSaver(draft),
       asksAgain: asksAgain(options),

@@ -1,6 +1,6 @@
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { messageOf, type SessionLog } from "@tau-agent/sessions/log";
+import { messageOf, type SessionLogView } from "@tau-agent/sessions/log";
 
 /** A prompt of the branch and all that came of it. */
 export interface BranchPrompt {
@@ -10,7 +10,7 @@ export interface BranchPrompt {
 }
 
 /** The prompts of the current branch, the latest first. */
-export function* branchPrompts(log: Pick<SessionLog, "tree">): Generator<BranchPrompt> {
+export function* branchPrompts(log: Pick<SessionLogView, "tree">): Generator<BranchPrompt> {
   let messages: AgentMessage[] = [];
   for (const entry of log.tree.ancestors()) {
     const message = messageOf(entry);

@@ -10,6 +10,7 @@ import { createLlmConverter } from "../user-input/llm-messages.ts";
 import { applyQueueSettings } from "./agent-queues.ts";
 import { CacheWarming, type CacheWarmingOptions } from "./cache-warming.ts";
 import { loopHooks, type SessionHooks } from "./session-hooks.ts";
+import type { StepLimits } from "./step-limits.ts";
 import type { Survival } from "./survival.ts";
 
 export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
@@ -23,6 +24,7 @@ export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watc
   readonly maskKeys?: KeyMask | undefined;
   readonly telemetry?: SessionTelemetry | undefined;
   readonly survival?: Survival | undefined;
+  readonly limits: StepLimits;
 }
 
 /** What only the session can do for its loop. */
@@ -73,6 +75,7 @@ export function createSessionAgent(
     maskKeys,
     telemetry,
     survival,
+    limits,
   }: SessionAgentOptions,
   { noteOf, lineOf, replaced, accountForWarming, ...owner }: Owner,
 ): { readonly agent: Agent; readonly warming: CacheWarming } {
@@ -93,6 +96,8 @@ export function createSessionAgent(
     },
     stream: warming.stream,
     hooks: survival?.hooks(gate) ?? gate,
+    pauses: () => limits.pause(),
+    holdsCalls: () => limits.isOverTime,
     aroundTool: aroundTool(telemetry, survival),
     currentTools: () => tools.callable,
     watchReply,

@@ -26,6 +26,7 @@ import { QueueReport } from "./queue-report.ts";
 import { continuePrompt, resumePrompt } from "./resume-prompt.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
+import type { StepLimits } from "./step-limits.ts";
 import { storedOutcome } from "./stored-outcome.ts";
 import type { Survival } from "./survival.ts";
 
@@ -36,7 +37,7 @@ export interface PromptIntakeOptions {
   readonly userInput: UserInput;
   /** Refuses a prompt that could never be answered. */
   readonly check: (goesOn?: boolean) => Promise<void>;
-  readonly survival?: Pick<Survival, "openReply"> | undefined;
+  readonly survival?: Survival | undefined;
   readonly hooks?: SessionHooks | undefined;
   /** Called when a queued message is to interrupt the run. */
   readonly onSteer?: (() => void) | undefined;
@@ -44,6 +45,7 @@ export interface PromptIntakeOptions {
   readonly outputs: OpenOutputs;
   readonly conversation: Pick<Conversation, "log" | "messages" | "drop" | "resumeCalls">;
   readonly budget: Pick<SessionBudget, "signal">;
+  readonly limits: StepLimits;
   readonly telemetry?: SessionTelemetry | undefined;
   /** Sends an event, by default one of the current prompt. */
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
@@ -96,6 +98,7 @@ export class PromptIntake {
       if (input === undefined) return this.#handle(prompt);
       await orCalledOff(check());
       const message = await orCalledOff(userInput.build(input.text, input));
+      this.#options.limits.ask(prompt.promptId, options.until);
       return this.#accept(message, streamingBehavior, { prompt, orCalledOff });
     });
   }
@@ -226,7 +229,10 @@ export class PromptIntake {
 
   /** A run ended and does not go on: that is the result of the prompts it answered. */
   noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
-    return this.#prompts.noteRunEnd(input, outcome, this.#options.budget.signal.aborted);
+    const { budget, limits } = this.#options;
+    const pausedBy = (promptId: string) => limits.pausedBy(promptId);
+    const isOverBudget = budget.signal.aborted;
+    return this.#prompts.noteRunEnd(input, outcome, { isOverBudget, pausedBy });
   }
 
   announceResults(): Promise<void> {
@@ -310,6 +316,8 @@ export class PromptIntake {
   ): Promise<PromptAcceptance> {
     const { promptId } = identity;
     if (!options.resume || this.#prompts.isClaimed(promptId)) return known;
+    this.#options.limits.checkResumable(promptId);
+    this.#options.limits.ask(promptId, options.until);
     await this.#options.check(true);
     const result = resumePrompt(await askingFor(identity, options), this.#prompts, this.#options);
     if (result !== undefined) return { disposition: "started" as const, promptId, result };
@@ -319,6 +327,13 @@ export class PromptIntake {
     const ended = storedOutcome(this.#options.conversation.log, { ...identity, answer });
     setImmediate(() => void this.#announce([ended.outcome]));
     return { ...known, result: Promise.resolve(ended.result) };
+  }
+
+  /** A new prompt begins: one that is paused does not go on. */
+  #closePaused(): void {
+    const promptId = this.#options.limits.close();
+    if (promptId === undefined) return;
+    void this.#announce([{ id: undefined, promptId, status: "aborted" }]);
   }
 
   /** What extensions put behind the message that begins a run. */
@@ -338,6 +353,7 @@ export class PromptIntake {
 
   #begin(messages: readonly AgentMessage[], queueName: QueueName): "started" | "queued" {
     const { agent, driver } = this.#options;
+    if (!driver.isBusy && queueName !== "nextTurn") this.#closePaused();
     const queues = { steer: agent.steering, nextTurn: agent.nextTurn, followUp: agent.followUp };
     if (!this.#waits(queueName)) {
       driver.start(messages);

@@ -1,6 +1,7 @@
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import type { OutputSchema } from "@tau-agent/system";
 import type { PromptInput } from "../user-input/input.ts";
+import type { Until } from "./step-limits.ts";
 
 /** The disposition of an accepted prompt, and its end. */
 export interface PromptAcceptance {
@@ -28,6 +29,8 @@ export interface PromptOptions extends PromptInput {
    * on from where it was.
    */
   readonly resume?: boolean | undefined;
+  /** How far it goes before it pauses; counted anew when it is resumed. */
+  readonly until?: Until | undefined;
   /** Repeated in `prompt_result`. */
   readonly id?: string | number | undefined;
   /**

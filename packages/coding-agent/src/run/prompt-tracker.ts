@@ -4,9 +4,10 @@ import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { CodedError, errorMessage, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import type { OutputAnswer, OutputResult } from "@tau-agent/system";
+import type { PausedBy } from "./step-limits.ts";
 
 /** How an accepted prompt ended, as its event tells. */
-export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code"> & {
+export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code" | "pausedBy"> & {
   readonly promptId: string;
   /** For a prompt with an output schema. */
   readonly answer?: OutputResult | undefined;
@@ -38,15 +39,29 @@ interface AcceptedPrompt extends PromptIdentity {
   outcome: PromptOutcome | undefined;
 }
 
-export function resultEvent({ id, status, error, code, answer }: PromptOutcome): SessionOnlyEvent {
+export function resultEvent({
+  id,
+  status,
+  error,
+  code,
+  pausedBy,
+  answer,
+}: PromptOutcome): SessionOnlyEvent {
   return {
     type: "prompt_result",
     ...(id === undefined ? {} : { id }),
     status,
     ...(error === undefined ? {} : { error }),
     ...(code === undefined ? {} : { code }),
+    ...(pausedBy === undefined ? {} : { pausedBy }),
     ...answer,
   };
+}
+
+/** What stopped a run before the model was done. */
+export interface RunStop {
+  readonly isOverBudget: boolean;
+  readonly pausedBy: (promptId: string) => PausedBy | undefined;
 }
 
 /** Follows every accepted prompt to its result. */
@@ -118,19 +133,23 @@ export class PromptTracker {
   /**
    * A run ended and will not be retried: that is the result of the prompts it answered.
    *
-   * @param isOverBudget - whether a budget stopped it
+   * @param stop - what stopped it, if anything did
    * @returns undoes this, as long as the result was not delivered, if the run continues after all
    */
   noteRunEnd(
     input: readonly AgentMessage[],
     outcome: RunOutcome,
-    isOverBudget: boolean,
+    { isOverBudget, pausedBy }: RunStop,
   ): () => void {
     const answered = this.#prompts.filter(
       ({ isDelivered, message, outcome: known }) =>
         known === undefined && (isDelivered || input.includes(message)),
     );
-    for (const prompt of answered) prompt.outcome = outcomeOf(prompt, outcome, isOverBudget);
+    for (const prompt of answered) {
+      const by = outcome.isPaused ? pausedBy(prompt.promptId) : undefined;
+      prompt.outcome =
+        by === undefined ? outcomeOf(prompt, outcome, isOverBudget) : pausedOutcome(prompt, by);
+    }
     return () => {
       for (const prompt of answered) prompt.outcome = undefined;
     };
@@ -189,6 +208,10 @@ export function promptResult(
   messages: readonly AgentMessage[] = [],
 ): PromptResult {
   return { ...outcome, text: lastReplyText(messages), messages, ...answer };
+}
+
+function pausedOutcome({ id, promptId }: PromptIdentity, pausedBy: PausedBy): PromptOutcome {
+  return { id, promptId, status: "paused", pausedBy };
 }
 
 function outcomeOf(

@@ -1,4 +1,4 @@
-import type { Conversation } from "@tau-agent/sessions/log";
+import type { Conversation, SessionLogView } from "@tau-agent/sessions/log";
 import { branchPrompts } from "./branch-prompts.ts";
 import type { ProblemReport } from "./problem-report.ts";
 import type { PromptIntake } from "./prompt-intake.ts";
@@ -10,14 +10,19 @@ interface Parts {
   readonly problems: Pick<ProblemReport, "add">;
 }
 
+/** The latest prompt of a branch, if its run has not ended. */
+export function unfinishedPromptId(log: Pick<SessionLogView, "tree">): string | undefined {
+  const { value: latest } = branchPrompts(log).next();
+  return latest === undefined || hasEnded(latest.messages) ? undefined : latest.promptId;
+}
+
 /** Goes on with the prompt whose host died, once a client can listen; for `resume: "auto"`. */
 export function resumeLatest(
   { conversation, intake, problems }: Parts,
   ready: Promise<void> = new Promise((resolve) => setImmediate(resolve)),
 ): void {
-  const { value: latest } = branchPrompts(conversation.log).next();
-  if (latest === undefined || hasEnded(latest.messages)) return;
-  const { promptId } = latest;
+  const promptId = unfinishedPromptId(conversation.log);
+  if (promptId === undefined) return;
   // Its text is there already.
   const resumed = ready.then(() => intake.submit("resume", { promptId, resume: true }));
   resumed.catch((error: unknown) => problems.add(error));

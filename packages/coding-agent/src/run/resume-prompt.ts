@@ -1,9 +1,10 @@
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
-import type { Conversation } from "@tau-agent/sessions/log";
+import { type Conversation, lastCalls } from "@tau-agent/sessions/log";
 import { type OpenOutputs, outputReminder } from "./open-outputs.ts";
 import type { PromptOrigins } from "./prompt-origins.ts";
 import type { PromptIdentity, PromptTracker } from "./prompt-tracker.ts";
 import type { RunDriver } from "./run-driver.ts";
+import type { StepLimits } from "./step-limits.ts";
 import type { Survival } from "./survival.ts";
 import { cutReply, hasEnded, latestPrompt } from "./unfinished-prompt.ts";
 
@@ -12,7 +13,8 @@ interface Parts {
   readonly driver: RunDriver;
   readonly origins: PromptOrigins;
   readonly outputs: OpenOutputs;
-  readonly survival?: Pick<Survival, "openReply"> | undefined;
+  readonly survival?: Survival | undefined;
+  readonly limits: Pick<StepLimits, "pausedPromptId">;
 }
 
 /**
@@ -23,9 +25,10 @@ interface Parts {
 export function resumePrompt(
   prompt: PromptIdentity,
   prompts: PromptTracker,
-  { conversation, driver, origins, outputs, survival }: Parts,
+  { conversation, driver, origins, outputs, survival, limits }: Parts,
 ): Promise<PromptResult> | undefined {
   const { promptId, answer } = prompt;
+  const isPaused = limits.pausedPromptId === promptId;
   const messages = latestPrompt(conversation.log, promptId);
   // A question that was open may have begun the run again.
   const isOther = driver.isBusy && origins.current !== promptId;
@@ -40,7 +43,11 @@ export function resumePrompt(
   if (driver.isBusy) return result;
   conversation.drop(cutReply(conversation.messages));
   origins.continueRun(promptId);
-  const reply = survival?.openReply();
+  const last = lastCalls(conversation.log);
+  // Calls without results are left by a host that died, or were not begun before a pause.
+  const isLeft = (last?.open.length ?? 0) > 0 && (survival !== undefined || isPaused);
+  const reply =
+    isLeft && last !== undefined ? { message: last.message, calls: last.open } : undefined;
   if (reply === undefined) driver.start(problem === undefined ? [] : [outputReminder(problem)]);
   else {
     conversation.resumeCalls();

@@ -44,7 +44,7 @@ export class RunContinuation {
     const { retry, answering, compaction } = this.#options;
     this.#reminder.noteRun(outcome);
     this.#cutReply.noteRun(outcome);
-    if (outcome.aborted || outcome.failure !== undefined) return "none";
+    if (outcome.aborted || outcome.isPaused || outcome.failure !== undefined) return "none";
     if (outcome.reply?.error?.code === "context_overflow") {
       return this.#hasCompacted || !compaction.isEnabled ? "none" : "compact";
     }

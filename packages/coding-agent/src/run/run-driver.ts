@@ -165,7 +165,8 @@ export class RunDriver {
         input = next;
         continue;
       }
-      input = this.#isHeld ? [] : this.#takeQueued();
+      // What is queued waits for a run that is paused.
+      input = this.#isHeld || outcome.isPaused ? [] : this.#takeQueued();
       if (input.length === 0) break;
       this.#runEnded?.resolve();
       this.#begin();

@@ -185,17 +185,21 @@ export class AgentSession implements AsyncDisposable {
     this.#parts.problems.onNote(listener);
   }
 
-  /**
-   * Sends a prompt and waits until it and everything queued after it has ended.
-   *
-   * @throws {SessionError} as {@link submit}
-   */
+  /** Sends a prompt and waits until it and everything queued after it has ended. Throws as {@link submit}. */
   async prompt<Schema extends OutputSchema>(
     text: string,
     options: PromptOptions & { readonly outputSchema?: Schema | undefined } = {},
   ): Promise<PromptResult<OutputOf<Schema>>> {
     const { result } = await this.submit(text, options);
     return (await result) as PromptResult<OutputOf<Schema>>;
+  }
+
+  /** Goes on with a prompt that is paused, or whose host died. Throws as {@link submit}, and `prompt_not_paused`. */
+  async resume(
+    promptId: string,
+    { until }: Pick<PromptOptions, "until"> = {},
+  ): Promise<PromptResult> {
+    return (await this.submit("resume", { promptId, resume: true, until })).result;
   }
 
   /**
@@ -229,12 +233,7 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.intake.interrupt(text, options);
   }
 
-  /**
-   * Adds an extension's message to the conversation: into the current run, as the start of a run, or
-   * with `behavior: "none"` without one.
-   *
-   * @throws {SessionError} as {@link submit}
-   */
+  /** Adds an extension's message: into the run, as the start of one, or with `none` without one. Throws as {@link submit}. */
   async deliver(message: AgentMessage, behavior: "steer" | "followUp" | "none"): Promise<void> {
     const { intake, conversation, emit } = this.#parts;
     if (behavior !== "none") return intake.deliver(message, behavior);

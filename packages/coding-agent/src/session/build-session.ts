@@ -29,6 +29,7 @@ import { RequestSetup } from "../run/request-setup.ts";
 import { isWholeReply, RunContinuation } from "../run/run-continuation.ts";
 import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
+import { StepLimits } from "../run/step-limits.ts";
 import { warmingAccount } from "../run/warming-account.ts";
 import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
@@ -58,7 +59,8 @@ export function buildSession(inputs: SessionInputs): SessionParts {
   return parts;
 }
 
-function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
+function buildReports(inputs: SessionInputs, later: Later): Reports {
+  const { diagnostics } = inputs;
   const origins = new PromptOrigins();
   const events = new EventBus<SessionEvent>({
     // A compaction or a move in the tree stops the run and does not belong to it.
@@ -75,6 +77,7 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
     problems,
     origins,
     outputs: new OpenOutputs(),
+    limits: new StepLimits(() => inputs.maxTurns ?? inputs.settings.get("maxTurns")),
   };
 }
 
@@ -115,12 +118,12 @@ function buildGate(inputs: SessionInputs, { origins }: Reports, later: Later): T
 }
 
 function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
-  const { events, emit, problems, origins, outputs } = reports;
+  const { events, emit, problems, origins, outputs, limits } = reports;
   const { tools, telemetry } = inputs;
   const gate = buildGate(inputs, reports, later);
   const clearing = buildClearing(inputs, later);
   const { agent, warming } = createSessionAgent(
-    { ...inputs, gate },
+    { ...inputs, gate, limits },
     {
       prepareRequest: () => requests.prepare(origins.nextInitiator()),
       currentModel: () => answering.model,
@@ -132,6 +135,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
       replaced: (from, to) => origins.transfer(from, to),
       emit: (event) => {
         if (event.type === "message_start") origins.noteDelivery(event.message);
+        if (event.type === "turn_end") limits.noteTurn();
         const wait = emit(event);
         if (!isWholeReply(event)) return wait;
         return Promise.resolve(wait).then(() => later().continuation.noteReply());
@@ -153,6 +157,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     onRunBegin: (input) => {
       origins.beginRun(input);
       clearing.beginRun(input);
+      limits.begin(origins.current);
       if (input.some(({ role }) => role === "user")) answering.begin();
       telemetry?.beginRun(input, traceOfRun(input, origins));
     },
@@ -223,7 +228,7 @@ function record(
 }
 
 function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
-  const { emit, problems, origins, outputs } = reports;
+  const { emit, problems, origins, outputs, limits } = reports;
   const { settings, hooks, toolEnvironment, registry } = inputs;
   const { agent, gate, driver, answering, conversation, requests } = loop;
   const shared = { ...inputs, emit, agent, driver, conversation };
@@ -232,6 +237,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     ...shared,
     origins,
     outputs,
+    limits,
     admission,
     check: async (goesOn) => {
       await conversation.recover();

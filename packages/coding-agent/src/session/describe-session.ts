@@ -9,7 +9,7 @@ import type { SessionParts } from "./session-parts.ts";
 /** The parts of a session that its state is derived from. */
 type Described = Pick<
   SessionParts,
-  "agent" | "driver" | "conversation" | "compaction" | "models" | "answering" | "inputs"
+  "agent" | "driver" | "conversation" | "compaction" | "models" | "answering" | "inputs" | "limits"
 >;
 
 export function describeState(parts: Described): SessionState {
@@ -40,6 +40,8 @@ export function describeState(parts: Described): SessionState {
   };
   if (log.path !== undefined) state.sessionFile = log.path;
   if (log.name !== undefined) state.sessionName = log.name;
+  const { pausedPromptId } = parts.limits;
+  if (pausedPromptId !== undefined) state.pausedPromptId = pausedPromptId;
   return state;
 }
 

@@ -63,6 +63,8 @@ export interface SessionInputs {
   readonly sandboxed: SandboxParts;
   readonly jobs: SessionJobs;
   readonly rewind: SessionRewind;
+  /** The most replies of a prompt before it pauses; the setting by default. */
+  readonly maxTurns?: number | undefined;
   /** Sees effects through the death of the host; undefined where only the conversation survives. */
   readonly survival?: Survival | undefined;
   /** Built at the first prompt; must not change from turn to turn. */

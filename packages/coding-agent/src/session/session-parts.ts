@@ -18,6 +18,7 @@ import type { PromptOrigins } from "../run/prompt-origins.ts";
 import type { RunContinuation } from "../run/run-continuation.ts";
 import type { RunDriver } from "../run/run-driver.ts";
 import type { RunEnd } from "../run/run-end.ts";
+import type { StepLimits } from "../run/step-limits.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import type { SessionNavigation } from "./session-navigation.ts";
@@ -37,6 +38,7 @@ export interface Reports {
   readonly problems: ProblemReport;
   readonly origins: PromptOrigins;
   readonly outputs: OpenOutputs;
+  readonly limits: StepLimits;
 }
 
 export interface Loop {

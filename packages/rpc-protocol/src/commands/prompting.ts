@@ -60,6 +60,15 @@ export const promptingCommands = {
          * it had ended before, its `prompt_result` is sent.
          */
         resume: z.optional(z.boolean()),
+        /** How far the prompt goes before it pauses; counted anew when it is resumed. */
+        until: z.optional(
+          z.object({
+            /** So many replies with their tools. */
+            turns: z.optional(z.int().check(z.minimum(1))),
+            /** No reply and no tool begins after this time, in ms. */
+            ms: z.optional(z.int().check(z.minimum(1))),
+          }),
+        ),
         /** A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`. */
         outputSchema: z.optional(z.unknown()),
         /** The span that the run belongs to, as in W3C Trace Context, where spans are made; a malformed one is ignored. */

@@ -78,6 +78,8 @@ export const SessionState = z.object({
   workspace: z.optional(WorkspaceState),
   /** The ids of the open host requests, oldest first. */
   pendingRequests: z.array(z.string()),
+  /** The prompt that is paused, and goes on with `resume`. */
+  pausedPromptId: z.optional(z.string()),
 });
 export type SessionState = z.infer<typeof SessionState>;
 

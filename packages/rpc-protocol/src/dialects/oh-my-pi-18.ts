@@ -31,14 +31,20 @@ function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[
 
 /** A prompt that a command of an extension handled counts as completed without the agent. */
 function promptResult(
-  { status, error, code: _, ...head }: Extract<SessionEvent, { type: "prompt_result" }>,
+  {
+    status,
+    error,
+    code: _,
+    pausedBy: __,
+    ...head
+  }: Extract<SessionEvent, { type: "prompt_result" }>,
   { isSettled = true }: FrameContext,
 ): DialectFrame {
   const isHandled = status === "handled";
   const result = {
     ...head,
     agentInvoked: !isHandled,
-    status: isHandled ? "completed" : status,
+    status: isHandled ? "completed" : status === "paused" ? "aborted" : status,
     // The host's own retries are exhausted when a prompt ends with an error.
     ...(error === undefined ? {} : { error: { message: error, retryable: false } }),
     sessionSettled: isSettled,

@@ -85,6 +85,10 @@ export const errorTable = {
       "Effects cannot be kept here: {reason}. Start with durability log, or choose another workspace.",
     retryable: false,
   },
+  prompt_not_paused: {
+    message: "Prompt {promptId} is not paused: another prompt has begun since.",
+    retryable: false,
+  },
   session_write_failed: {
     message:
       "Could not write the session to {path}: {reason}. What could not be written was not announced.",

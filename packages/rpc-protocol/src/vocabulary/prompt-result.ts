@@ -1,6 +1,6 @@
 import type { ErrorCode, ModelErrorCode } from "./error.ts";
 import type { AgentMessage, AssistantMessage } from "./message.ts";
-import type { OutputStatus, PromptStatus } from "./session-event.ts";
+import type { OutputStatus, PausedBy, PromptStatus } from "./session-event.ts";
 
 /** How an accepted prompt ended: what `AgentSession.prompt` and `RpcClient.promptAndWait` return. */
 export interface PromptResult<Output = unknown> {
@@ -16,6 +16,8 @@ export interface PromptResult<Output = unknown> {
    * an older host, which sends none. A newer one may send others.
    */
   readonly code?: ErrorCode | ModelErrorCode | (string & {}) | undefined;
+  /** What paused it, when `status` is `paused`. */
+  readonly pausedBy?: PausedBy | undefined;
   /** The text of the last reply; with an output schema the last answer, as the model wrote it. */
   readonly text: string;
   /** The answer to a prompt with an output schema, if `outputStatus` is `valid`. */

@@ -50,7 +50,11 @@ export const QueueItem = z.object({
 export type QueueItem = z.infer<typeof QueueItem>;
 
 /** How an accepted prompt ended. */
-export const PromptStatus = z.enum(["completed", "aborted", "error", "handled"]);
+/** What paused a prompt: the number of replies or the time that it named, or the session's own limit. */
+export const PausedBy = z.enum(["turns", "ms", "max_turns"]);
+export type PausedBy = z.infer<typeof PausedBy>;
+
+export const PromptStatus = z.enum(["completed", "aborted", "error", "handled", "paused"]);
 export type PromptStatus = z.infer<typeof PromptStatus>;
 
 /** Whether the answer to a prompt with an output schema fits it. */
@@ -88,6 +92,8 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     error: z.optional(z.string()),
     /** Why `status` is `error`, or `budget_exceeded` if a used-up budget stopped the run. */
     code: z.optional(z.string()),
+    /** What paused it, when `status` is `paused`: it goes on with `prompt` and `resume`. */
+    pausedBy: z.optional(PausedBy),
     ...outputResult,
   }),
   /** The queued messages have changed. */

@@ -91,6 +91,10 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   durability: oneOf(["log", "effects"]),
   resume: oneOf(["auto"]),
   folderTurns: anything,
+  maxTurns: {
+    expected: "a whole number from 1 on",
+    accepts: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  },
   permissions: anything,
   policy: anything,
   clientReady: anything,

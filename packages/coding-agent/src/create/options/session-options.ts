@@ -147,6 +147,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    * once (`effects`); as the setting says by default.
    */
   readonly durability?: "log" | "effects" | undefined;
+  /** The most replies of a prompt before it pauses; as the setting says by default. */
+  readonly maxTurns?: number | undefined;
   /** Whether an unfinished prompt of an earlier host goes on when the session is opened. */
   readonly resume?: "auto" | undefined;
   /** Sessions with the same one run changing calls of a folder one after the other, with `effects`. */

@@ -11,6 +11,8 @@ export interface AgentDefinition {
   /** Models that answer in this order when that one fails; those of the parent when absent. */
   readonly fallbackModels?: readonly string[] | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
+  /** The most replies that it may take. */
+  readonly maxTurns?: number | undefined;
   /** It works in the stricter of this mode and its caller's. */
   readonly permissionMode?: PermissionMode | undefined;
   /** Agents it may start: names, or `*` for all. All when absent. */

@@ -177,6 +177,7 @@ async function readAgent(
     tools: listAttribute(attributes, "tools")?.flatMap(spellings),
     model: textAttribute(attributes, "model"),
     fallbackModels: listAttribute(attributes, "fallbackModels"),
+    maxTurns: turnsAttribute(attributes, warn),
     thinkingLevel,
     permissionMode: permissionMode(attributes, warn),
     spawns: listAttribute(attributes, "spawns"),
@@ -198,6 +199,18 @@ function permissionMode(
   const known = permissionModes.join(", ");
   warn(`its permissionMode is unknown: ${JSON.stringify(given)}. It asks. Known are ${known}.`);
   return "ask";
+}
+
+/** A limit that cannot be read is the smallest: what was meant to limit the agent must not be lost. */
+function turnsAttribute(
+  attributes: JsonObject,
+  warn: (message: string) => void,
+): number | undefined {
+  if (!Object.hasOwn(attributes, "maxTurns")) return undefined;
+  const turns = Number(attributes.maxTurns);
+  if (Number.isSafeInteger(turns) && turns > 0) return turns;
+  warn(`its maxTurns is not a number from 1 on: ${JSON.stringify(attributes.maxTurns)}. It is 1.`);
+  return 1;
 }
 
 /** Agents written for other hosts capitalise tool names. Unknown names have no effect. */

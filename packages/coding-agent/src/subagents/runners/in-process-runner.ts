@@ -25,6 +25,7 @@ interface SubagentSessionOptions {
   readonly provider: undefined;
   readonly model: string | Model | undefined;
   readonly fallbackModels: readonly string[] | undefined;
+  readonly maxTurns: number | undefined;
   readonly thinkingLevel: ThinkingLevel;
   readonly session:
     | { readonly kind: "new" | "memory" }
@@ -91,6 +92,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     provider: undefined,
     model: request.modelPattern ?? request.model,
     fallbackModels: request.fallbackModels,
+    maxTurns: request.agent.maxTurns,
     thinkingLevel: request.thinkingLevel,
     session:
       request.resumes === undefined
@@ -128,7 +130,11 @@ function subagentOf(
     prompt: async (text, verbatim) => {
       const { status, error } = await session.prompt(text, { traceparent, verbatim });
       const answer = session.lastAssistantText ?? "";
-      return { status: status === "handled" ? "completed" : status, text: answer, error };
+      if (status !== "paused") {
+        return { status: status === "handled" ? "completed" : status, text: answer, error };
+      }
+      const limit = "It was stopped after the most turns that its agent may take (maxTurns).";
+      return { status: "aborted", text: answer, error: limit };
     },
     setHostTools: async (tools) => session.hostTools.inherit(tools),
     setEventLevel: (level) => session.setSubagentLevel(level),

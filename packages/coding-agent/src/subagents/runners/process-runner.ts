@@ -168,6 +168,7 @@ function hostArguments(request: SubagentRequest): string[] {
     args.push("--provider", model.provider, "--model", model.id);
   }
   for (const name of request.fallbackModels ?? []) args.push("--fallback-model", name);
+  if (agent.maxTurns !== undefined) args.push("--max-turns", String(agent.maxTurns));
   if (request.resumes !== undefined) args.push("--session", request.resumes);
   else if (sessionDirectory === undefined) args.push("--no-session");
   else args.push("--session-dir", sessionDirectory);

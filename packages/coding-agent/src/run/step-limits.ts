@@ -1,0 +1,95 @@
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
+
+/** How far a prompt goes before it pauses. */
+export interface Until {
+  /** So many replies with their tools. */
+  readonly turns?: number | undefined;
+  /** No reply and no tool begins after this time. */
+  readonly ms?: number | undefined;
+}
+
+export type PausedBy = "turns" | "ms" | "max_turns";
+
+interface Limit {
+  readonly promptId: string;
+  readonly until: Until;
+  readonly begunAt: number;
+  turns: number;
+}
+
+/** Pauses prompts after so many steps (decision 64). A prompt that is resumed counts anew. */
+export class StepLimits {
+  readonly #maxTurns: () => number | undefined;
+  readonly #asked = new Map<string, Until>();
+  readonly #closed = new Set<string>();
+  #limit: Limit | undefined;
+  #paused: { readonly promptId: string; readonly by: PausedBy } | undefined;
+
+  constructor(maxTurns: () => number | undefined) {
+    this.#maxTurns = maxTurns;
+  }
+
+  /** A prompt says how far it goes; counted from when its run begins. */
+  ask(promptId: string, until: Until | undefined): void {
+    if (until !== undefined) this.#asked.set(promptId, until);
+    else this.#asked.delete(promptId);
+    if (this.#limit?.promptId === promptId) this.#limit = undefined;
+  }
+
+  /** A run begins, or goes on. */
+  begin(promptId: string | undefined): void {
+    if (promptId === undefined || this.#limit?.promptId === promptId) return;
+    const until = this.#asked.get(promptId) ?? {};
+    this.#limit = { promptId, until, begunAt: performance.now(), turns: 0 };
+    if (this.#paused?.promptId === promptId) this.#paused = undefined;
+  }
+
+  /** A reply has come, and its tools have run. */
+  noteTurn(): void {
+    if (this.#limit !== undefined) this.#limit.turns += 1;
+  }
+
+  /** Whether the run pauses here, where it would go on otherwise. */
+  pause(): boolean {
+    const by = this.#reached();
+    if (by === undefined || this.#limit === undefined) return false;
+    this.#paused = { promptId: this.#limit.promptId, by };
+    return true;
+  }
+
+  /** Whether no more tools begin. */
+  get isOverTime(): boolean {
+    return this.#reached() === "ms";
+  }
+
+  get pausedPromptId(): string | undefined {
+    return this.#paused?.promptId;
+  }
+
+  /** Why a prompt is paused. */
+  pausedBy(promptId: string): PausedBy | undefined {
+    return this.#paused?.promptId === promptId ? this.#paused.by : undefined;
+  }
+
+  /** Another prompt begins: the paused one does not go on. Returns its id. */
+  close(): string | undefined {
+    const promptId = this.#paused?.promptId;
+    this.#paused = undefined;
+    if (promptId !== undefined) this.#closed.add(promptId);
+    return promptId;
+  }
+
+  /** @throws {SessionError} `prompt_not_paused`: another prompt has closed it */
+  checkResumable(promptId: string): void {
+    if (this.#closed.has(promptId)) throw new SessionError("prompt_not_paused", { promptId });
+  }
+
+  #reached(): PausedBy | undefined {
+    if (this.#limit === undefined) return undefined;
+    const { until, begunAt, turns } = this.#limit;
+    if (until.turns !== undefined && turns >= until.turns) return "turns";
+    if (until.ms !== undefined && performance.now() - begunAt >= until.ms) return "ms";
+    const most = this.#maxTurns();
+    return most !== undefined && most > 0 && turns >= most ? "max_turns" : undefined;
+  }
+}
