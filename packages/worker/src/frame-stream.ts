@@ -66,7 +66,8 @@ export class FrameStream {
     const recent = await this.#redis.xrevrange(this.#name, "+", "-", "COUNT", RECENT);
     return recent.some((entry) => {
       const frame = frameOf(entry);
-      return frame.type === "prompt_result" && frame.promptId === promptId;
+      const isFinal = frame.type === "prompt_result" && frame.status !== "paused";
+      return isFinal && frame.promptId === promptId;
     });
   }
 

@@ -96,5 +96,7 @@ function wordsOf(
     "--thinking": thinkingLevel,
   });
   const named = given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-  return ["--lease-ms", String(leaseMs), ...host, ...named, "--session-id", sessionId];
+  // What tools do is not done again by the next worker.
+  const own = ["--lease-ms", String(leaseMs), "--durability", "effects"];
+  return [...own, ...host, ...named, "--session-id", sessionId];
 }

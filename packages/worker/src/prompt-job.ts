@@ -7,7 +7,12 @@ export interface PromptJob {
   /** The project in the store; a session belongs to one. */
   readonly projectKey?: string;
   readonly promptId?: string;
-  readonly message: string;
+  /** May be left out with `resume`. */
+  readonly message?: string;
+  /** Goes on with the paused prompt that `promptId` names. */
+  readonly resume?: boolean;
+  /** How far the prompt goes before the job completes with `status: "paused"`. */
+  readonly until?: object;
   readonly images?: readonly unknown[];
   /** The message is text that a program forwards: no command, template or skill in it is looked at. */
   readonly verbatim?: boolean;
@@ -27,6 +32,8 @@ export interface JobResult {
   readonly error?: string;
   /** Why the prompt failed, or `budget_exceeded` if a used-up budget stopped the run. */
   readonly code?: string;
+  /** What paused it, with `status: "paused"`: another job goes on with it. */
+  readonly pausedBy?: string;
   readonly output?: unknown;
 }
 
@@ -40,7 +47,15 @@ const texts = ["projectKey", "promptId", "provider", "modelId", "thinkingLevel"]
 export function readJob(data: unknown): PromptJob {
   if (!isJsonObject(data)) throw new TypeError("the data is not an object");
   const job = data as unknown as PromptJob;
-  for (const name of ["sessionId", "message"] as const) {
+  if (job.resume !== undefined && typeof job.resume !== "boolean") {
+    throw new TypeError("resume must be true or false");
+  }
+  if (job.resume && job.promptId === undefined) throw new TypeError("resume needs a promptId");
+  if (job.until !== undefined && !isJsonObject(job.until)) {
+    throw new TypeError("until must be an object");
+  }
+  const needed = job.resume ? (["sessionId"] as const) : (["sessionId", "message"] as const);
+  for (const name of needed) {
     if (typeof job[name] !== "string" || job[name] === "") {
       throw new TypeError(`${name} must be a text that is not empty`);
     }

@@ -88,8 +88,8 @@ export class PromptRun {
     const capabilities = { hostRequests: true };
     const id = "tau-worker:initialize";
     this.send({ type: "initialize", id, stream: "delta", capabilities });
-    const { message, images, outputSchema, verbatim } = job;
-    const own = { promptId, message, images, outputSchema, verbatim, resume: true };
+    const { message = "resume", images, outputSchema, verbatim, until } = job;
+    const own = { promptId, message, images, outputSchema, verbatim, until, resume: true };
     this.send({ type: "prompt", id: "tau-worker:prompt", ...own });
   }
 
@@ -182,7 +182,7 @@ export class PromptRun {
     const outcome = this.#outcome ?? {};
     void this.#announce(outcome).then(
       () => {
-        const { status, error, code, output } = outcome;
+        const { status, error, code, pausedBy, output } = outcome;
         this.#life.resolve({
           kind: "result",
           result: {
@@ -191,6 +191,7 @@ export class PromptRun {
             sessionId: this.#job.sessionId,
             ...(typeof error === "string" ? { error } : {}),
             ...(typeof code === "string" ? { code } : {}),
+            ...(typeof pausedBy === "string" ? { pausedBy } : {}),
             ...(output === undefined ? {} : { output }),
           },
         });

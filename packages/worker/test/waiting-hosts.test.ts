@@ -39,9 +39,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
     /^Z|^$/.test(spawnSync("ps", ["-o", "stat=", "-p", pid], { encoding: "utf8" }).stdout.trim());
 
   test("the host of a paused worker ends, and another worker goes on", async () => {
-    const { add, start, ends, project, resultsOf } = fleet(
-      calling("echo ran >> ran.txt; sleep 60"),
-    );
+    const { add, start, ends, project, resultsOf } = fleet(calling("echo ran >> ran.txt; sleep 8"));
     const first = await start();
     const job = await add({ sessionId: "paused", projectKey: "p", message: "go" }, "paused-1");
     await expect
@@ -60,7 +58,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
   }, 60_000);
 
   test("the job of a killed worker goes on soon after its lease, and a line says so", async () => {
-    const { add, start, ends, project } = fleet(calling("echo ran >> ran.txt; sleep 60"));
+    const { add, start, ends, project } = fleet(calling("echo ran >> ran.txt; sleep 8"));
     const leaseMs = 6_000;
     const lease = ["--lease-ms", String(leaseMs)];
     const first = await start(lease);

@@ -50,6 +50,8 @@ async function play(): Promise<void> {
       return { seed: own, fault: "kill", step: "", crashes: 0, broken: [String(error)] } as const;
     });
     results.push(result);
+    if (process.stderr.isTTY || process.env.TAU_CAMPAIGN_PROGRESS)
+      process.stderr.write(`${results.length} `);
     for (const words of result.broken) {
       process.stdout.write(`seed ${own} (${result.fault} at ${result.step}): ${words}\n`);
     }

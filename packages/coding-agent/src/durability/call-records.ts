@@ -23,6 +23,8 @@ export interface CallRecord {
   /** Where the call's session is. */
   readonly reference?: string | undefined;
   readonly folder: string;
+  /** In ms since the epoch. */
+  readonly startedAt: number;
   readonly commandId?: string | undefined;
   /** The folder as it was. */
   readonly snapshot?: string | undefined;
@@ -83,6 +85,23 @@ export class CallRecords {
     return records.filter((record) => record !== undefined);
   }
 
+  /** Says that the session changes something in a folder. */
+  async touchFolder(folder: string): Promise<void> {
+    const path = `${await this.#folderPath(folder)}/${this.#session()}`;
+    await this.#workspace.write(path, new Uint8Array(), { mode: 0o600 });
+  }
+
+  /** Whether another session has changed something in a folder since: then nobody knows who changed what. */
+  async hasOthers(folder: string, since: number): Promise<boolean> {
+    const place = await this.#folderPath(folder);
+    for (const { name } of (await unlessMissing(this.#workspace.list(place))) ?? []) {
+      if (name === this.#session() || !/^[0-9a-f]+$/.test(name)) continue;
+      const at = (await this.#workspace.stat(`${place}/${name}`))?.modifiedAt ?? 0;
+      if (at >= since) return true;
+    }
+    return false;
+  }
+
   async remove({ checkpointId, files }: CallRecord): Promise<void> {
     const path = await this.#path(checkpointId);
     await unlessMissing(this.#workspace.remove(path));
@@ -95,8 +114,16 @@ export class CallRecords {
   }
 
   async #folder(): Promise<string> {
+    return `${await this.#root()}/${this.#session()}`;
+  }
+
+  async #folderPath(folder: string): Promise<string> {
+    return `${await this.#root()}/folder-${hashOf(folder).slice(0, 32)}`;
+  }
+
+  async #root(): Promise<string> {
     this.#home ??= this.#workspace.describe().then(({ homeDirectory }) => homeDirectory);
-    return `${await this.#home}/.cache/tau/calls/${this.#session()}`;
+    return `${await this.#home}/.cache/tau/calls`;
   }
 }
 

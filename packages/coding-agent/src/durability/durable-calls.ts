@@ -138,7 +138,10 @@ export class DurableCalls {
     const folder = this.#options.folder();
     const snapshot = isBash ? await recorder?.take(folder) : undefined;
     const { reference } = log();
+    const startedAt = Date.now();
+    await this.#records.touchFolder(folder);
     const record: CallRecord = {
+      startedAt,
       ...{ checkpointId: randomHex(8), toolCallId: call.id, toolName: call.name },
       ...{ epoch: owner().epoch, reference, folder, commandId, snapshot, files: [] },
     };
@@ -152,13 +155,18 @@ export class DurableCalls {
       commandId,
       beforeWrite: isBash ? undefined : (path, bytes) => this.#recordFile(call.id, path, bytes),
     };
-    const beat =
-      isBash && setInterval(() => void this.#records.write(record).catch(() => {}), beatMs);
+    const beat = isBash && setInterval(() => void this.#beat(record).catch(() => {}), beatMs);
     try {
       return await contexts.run(context, execute);
     } finally {
       if (beat) clearInterval(beat);
     }
+  }
+
+  /** While it runs: other sessions see that it changes something, and the next host when this one died. */
+  async #beat(record: CallRecord): Promise<void> {
+    await this.#records.write(record);
+    await this.#records.touchFolder(record.folder);
   }
 
   async #noteStart(call: ToolCall, more: Partial<StartedCall>): Promise<void> {
@@ -239,11 +247,10 @@ export class DurableCalls {
     const died = touchedAt === undefined ? Number.POSITIVE_INFINITY : touchedAt + 2 * beatMs;
     const restoreFolder =
       recorder && ((...of: Parameters<FolderRecorder["restore"]>) => recorder.restore(...of));
-    return restoreCall(
-      record,
-      { workspace, records: this.#records, restoreFolder },
-      endedAt ?? died,
-    );
+    const { folder, startedAt } = record;
+    const isShared = await this.#records.hasOthers(folder, startedAt - 2 * beatMs);
+    const parts = { workspace, records: this.#records, restoreFolder, isShared };
+    return restoreCall(record, parts, endedAt ?? died);
   }
 
   /** Claims the session, keeps the commands of its open calls, ends the others, and takes subagents' calls back. */

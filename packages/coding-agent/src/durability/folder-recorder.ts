@@ -2,6 +2,9 @@ import { realpathSync } from "node:fs";
 import type { RestoredFiles } from "@tau-agent/worktrees";
 import type { FolderSnapshots } from "@tau-agent/worktrees/folder-snapshots";
 
+const maxTries = 8;
+const pauseMs = 40;
+
 /** Records the folders that commands of this machine run in. */
 export class FolderRecorder {
   readonly #open: (folder: string) => Promise<FolderSnapshots>;
@@ -11,8 +14,16 @@ export class FolderRecorder {
     this.#open = open;
   }
 
+  /** Hosts that record the same folder at the same time keep each other from git's locks. */
   async take(folder: string): Promise<string> {
-    return (await this.#of(folder)).take();
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await (await this.#of(folder)).take();
+      } catch (error) {
+        if (tries === maxTries) throw error;
+        await new Promise((resolve) => setTimeout(resolve, tries * pauseMs));
+      }
+    }
   }
 
   async restore(folder: string, snapshot: string, endedAt: number): Promise<RestoredFiles> {

@@ -39,7 +39,8 @@ function textOf({ files, ranCommand, hasStarted }: Interruption): string {
       ? "None of the recorded files had been changed by it, or they were changed since."
       : `Restored as they were before it: ${shown(restored)}`,
   );
-  if (left.length > 0) lines.push(`Not restored, changed since by somebody else: ${shown(left)}`);
+  if (left.length > 0)
+    lines.push(`Not restored, because somebody else changed something since: ${shown(left)}`);
   if (notCovered.length > 0) lines.push(`Not recorded: ${shown(notCovered)}`);
   if (ranCommand) {
     lines.push(

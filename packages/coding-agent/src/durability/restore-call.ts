@@ -9,12 +9,14 @@ export interface RestoreParts {
   readonly restoreFolder?:
     | ((folder: string, snapshot: string, endedAt: number) => Promise<RestoredFiles>)
     | undefined;
+  /** Other sessions have changed something in the folder meanwhile. */
+  readonly isShared?: boolean;
 }
 
 /** Takes back what an interrupted call did, where nobody has changed it since. */
 export async function restoreCall(
   record: CallRecord,
-  { workspace, records, restoreFolder }: RestoreParts,
+  { workspace, records, restoreFolder, isShared = false }: RestoreParts,
   endedAt: number,
 ): Promise<RestoredFiles> {
   const restored: string[] = [];
@@ -26,7 +28,9 @@ export async function restoreCall(
     if (state === "left") left.push(file.path);
   }
   if (record.snapshot !== undefined && restoreFolder !== undefined) {
-    const files = await restoreFolder(record.folder, record.snapshot, endedAt);
+    // What a command did cannot be told from what others did beside it.
+    const before = isShared ? Number.NEGATIVE_INFINITY : endedAt;
+    const files = await restoreFolder(record.folder, record.snapshot, before);
     restored.push(...files.restored);
     left.push(...files.left);
     notCovered.push(...files.notCovered);

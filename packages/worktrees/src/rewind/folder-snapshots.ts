@@ -67,6 +67,7 @@ export class FolderSnapshots {
       const left: string[] = [];
       for (const { path, before } of changes) {
         const stamp = now.files.get(path)?.stamp;
+        // Of what is gone, nobody knows since when.
         const changedAt = Math.max(stamp?.ctimeMs ?? 0, stamp?.mtimeMs ?? 0);
         if (changedAt > endedAt + slackMs) left.push(path);
         else targets.set(path, before);

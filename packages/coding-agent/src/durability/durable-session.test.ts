@@ -1,0 +1,177 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createStream } from "@tau-agent/ai";
+import {
+  type Scenario,
+  scriptedModel,
+  scriptedProvider,
+  toolCall,
+  turn,
+} from "@tau-agent/ai/testing";
+import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { expect, it, onTestFinished } from "vitest";
+import { keyless, placesIn, temporaryFolder } from "../create/__fixtures__/test-session.ts";
+import { createSession } from "../create/create-session.ts";
+import type { CreateAgentSessionOptions } from "../create/options/session-options.ts";
+
+const header = { type: "session", version: 3, id: "s1", timestamp: new Date().toISOString() };
+
+/** Sessions over one file, whose hosts may "die": what they leave is in the file and the folder. */
+function place(entries: readonly object[] = []) {
+  const folder = temporaryFolder();
+  const places = placesIn(folder);
+  const file = join(folder, "session.jsonl");
+  if (entries.length > 0) {
+    let parentId: string | null = null;
+    const lines = entries.map((entry, at) => {
+      const node = { id: `e${at}`, parentId, timestamp: new Date().toISOString(), ...entry };
+      parentId = node.id;
+      return node;
+    });
+    const all = [{ ...header, cwd: places.cwd }, ...lines];
+    writeFileSync(file, all.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  }
+  const open = async (scenario: Scenario, more: Partial<CreateAgentSessionOptions> = {}) => {
+    const provider = scriptedProvider(scenario);
+    const model = scriptedModel();
+    const { session } = await createSession({
+      ...places,
+      durability: "effects",
+      session: { kind: "file", path: file },
+      model,
+      providers: [keyless(model.provider)],
+      stream: createStream({ providers: { scripted: async () => provider } }),
+      ...more,
+    });
+    onTestFinished(() => session.dispose());
+    return session;
+  };
+  return { ...places, folder, file, open };
+}
+
+const user = {
+  type: "message",
+  promptId: "p1",
+  message: { role: "user", content: "go", timestamp: 1 },
+};
+const replyWith = (call: object) => ({
+  type: "message",
+  message: {
+    ...{ role: "assistant", api: "scripted", provider: "scripted", model: "scripted" },
+    ...{ content: [{ type: "toolCall", ...call }], stopReason: "toolUse", timestamp: 2 },
+    usage: {
+      ...{ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 },
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+    },
+  },
+});
+const started = (toolCallId: string, more: object = {}) => ({
+  type: "custom",
+  customType: "tool_started",
+  data: { toolCallId, epoch: 1, ...more },
+});
+
+function resultsOf(messages: readonly { readonly role: string }[]): ToolResultMessage[] {
+  return messages.filter(({ role }) => role === "toolResult") as ToolResultMessage[];
+}
+
+it("writes the start of a changing call before it begins, and none of one that only reads", async () => {
+  const { open, file, cwd } = place();
+  const session = await open([
+    turn(toolCall("bash", { command: "grep -c 'tool_st[a]rted' ../session.jsonl >> count" })),
+    turn(toolCall("ls", {})),
+    turn(toolCall("write", { path: "a", content: "a" })),
+    "done",
+  ]);
+  await session.prompt("go");
+  const lines = readFileSync(file, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const starts = lines.filter(({ customType }) => customType === "tool_started");
+  expect(starts).toMatchObject([
+    { data: { epoch: 1, commandId: expect.any(String), checkpointId: expect.any(String) } },
+    { data: { epoch: 1, checkpointId: expect.any(String) } },
+  ]);
+  expect(readFileSync(join(cwd, "count"), "utf8")).toBe("1\n");
+});
+
+it("counts the hosts of a session file over orderly ends", async () => {
+  const { open, file } = place();
+  for (const name of ["a", "b"]) {
+    const session = await open([turn(toolCall("write", { path: name, content: name })), "done"]);
+    await session.prompt("go");
+    await session.dispose();
+  }
+  expect(readFileSync(file, "utf8").match(/"epoch":\d+/g)).toEqual(['"epoch":1', '"epoch":2']);
+});
+
+it("runs a call that never started when its prompt is resumed, and asks the rules about it", async () => {
+  const call = { id: "c1", name: "write", arguments: { path: "new", content: "new" } };
+  const { open, cwd } = place([user, replyWith(call)]);
+  const session = await open(["done"], {
+    permissions: { rules: [{ tool: "write", action: "deny" }] },
+  });
+  expect(await session.resume("p1")).toMatchObject({ status: "completed" });
+  expect(existsSync(join(cwd, "new"))).toBe(false);
+  expect(resultsOf(session.messages)).toMatchObject([{ isError: true }]);
+});
+
+it("never runs a call that a file says has started, whatever else the file says", async () => {
+  const forged = { commandId: "0123456789abcdef", checkpointId: "0123456789abcdef" };
+  for (const args of [
+    { command: "touch bad" },
+    { command: "touch bad", background: true, detached: true },
+  ]) {
+    const call = { id: "c1", name: "bash", arguments: args };
+    const allowed = {
+      type: "approval",
+      phase: "answered",
+      toolCallId: "c1",
+      toolName: "bash",
+      decision: "allow",
+      by: "client",
+    };
+    const { open, cwd } = place([user, replyWith(call), allowed, started("c1", forged)]);
+    const session = await open(["done"]);
+    expect(await session.resume("p1")).toMatchObject({ status: "completed", text: "done" });
+    expect(resultsOf(session.messages)).toMatchObject([
+      { isError: true, details: { interrupted: true } },
+    ]);
+    expect(existsSync(join(cwd, "bad"))).toBe(false);
+  }
+});
+
+it("ends what is left as interrupted when another prompt begins", async () => {
+  const call = { id: "c1", name: "bash", arguments: { command: "touch bad" } };
+  const { open } = place([user, replyWith(call), started("c1")]);
+  const session = await open(["done"]);
+  await session.prompt("another");
+  const [result] = resultsOf(session.messages);
+  expect(result).toMatchObject({ toolCallId: "c1", details: { interrupted: true } });
+  expect(JSON.stringify(result?.content)).toContain("not recorded");
+});
+
+it("runs a call again that only reads, and goes on by itself with resume auto", async () => {
+  const call = { id: "c1", name: "read", arguments: { path: "text" } };
+  const { open, cwd } = place([user, replyWith(call)]);
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(cwd, "text"), "content of the file");
+  const session = await open(["done"], { resume: "auto" });
+  const ended = new Promise((resolve) => {
+    session.subscribe((event) => void (event.type === "prompt_result" && resolve(event)));
+  });
+  expect(await ended).toMatchObject({ status: "completed" });
+  expect(JSON.stringify(resultsOf(session.messages)[0])).toContain("content of the file");
+});
+
+it("refuses a log that is not flushed, and a workspace that keeps nothing", async () => {
+  const { SettingsStore } = await import("@tau-agent/system");
+  const settings = SettingsStore.inMemory({ session: { fsync: "turn" } });
+  await expect(place().open([], { settings })).rejects.toMatchObject({ code: "invalid_option" });
+  const overlay: CreateAgentSessionOptions["overlay"] = (local) =>
+    Object.assign(Object.create(local), { durable: undefined });
+  await expect(place().open([], { overlay })).rejects.toMatchObject({
+    code: "durability_unavailable",
+  });
+});
