@@ -16,6 +16,7 @@ export type {
   SessionEvent,
   SessionState,
   SessionStats,
+  SubagentInfo,
 } from "@tau-agent/rpc-protocol";
 export type {
   AgentMessage,

@@ -9,6 +9,7 @@ import { jobCommands } from "./jobs.ts";
 import { loginCommands } from "./logins.ts";
 import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
+import { ohMyPiCommands } from "./oh-my-pi.ts";
 import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
@@ -30,6 +31,7 @@ export {
   loginCommands,
   mcpCommands,
   modelCommands,
+  ohMyPiCommands,
   permissionCommands,
   promptingCommands,
   queueCommands,
@@ -53,6 +55,7 @@ export const commands = {
   ...bashCommands,
   ...jobCommands,
   ...subagentCommands,
+  ...ohMyPiCommands,
   ...budgetCommands,
   ...todoCommands,
   ...toolCommands,

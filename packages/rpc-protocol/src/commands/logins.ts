@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { LoginMethod, LoginProvider } from "../vocabulary/login.ts";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
+import { noParams } from "./shared.ts";
 
 /** Logins of model providers. */
 export const loginCommands = {
@@ -20,12 +20,17 @@ export const loginCommands = {
     params: () =>
       z.object({
         /** The id of the provider. */
-        provider: z.string(),
+        provider: z.optional(z.string()),
+        /** The same, as clients of oh-my-pi 18 name it. */
+        providerId: z.optional(z.string()),
         /** Default `device` where the provider has it, since the browser may be on another machine. */
         method: z.optional(LoginMethod),
       }),
-    result: nothing,
-    data: "none",
+    result: () =>
+      z.object({
+        /** The id of the provider. */
+        providerId: z.string(),
+      }),
     positional: ["provider", "method"],
     takesLong: true,
   }),

@@ -23,9 +23,13 @@ export const subagentCommands = {
     params: () =>
       z.object({
         /** The subagent; a nested one by its path. */
-        subagentId: subagentId(),
+        subagentId: z.optional(subagentId()),
         /** Only messages after the entry of this id. */
         since: z.optional(z.string()),
+        /** Its session file instead, as clients of oh-my-pi 18 name it. */
+        sessionFile: z.optional(z.string()),
+        /** Only lines of that file from this byte on; the answer then has them. */
+        fromByte: z.optional(z.number().check(z.nonnegative())),
       }),
     result: () =>
       z.object({
@@ -33,6 +37,16 @@ export const subagentCommands = {
         messages: z.array(AgentMessage),
         /** The id of the last of them, for the next `since`; absent if there are none. */
         lastEntryId: z.optional(z.string()),
+        /** The file; this and the rest only for a dialect or a request that names bytes of it. */
+        sessionFile: z.optional(z.string()),
+        /** Where the lines begin. */
+        fromByte: z.optional(z.number()),
+        /** Where to go on. */
+        nextByte: z.optional(z.number()),
+        /** Whether the file is shorter than the client thought, and was read from its beginning. */
+        reset: z.optional(z.boolean()),
+        /** The lines. */
+        entries: z.optional(z.array(z.record(z.string(), z.unknown()))),
       }),
     positional: ["subagentId", "since"],
     awaitsSessionChange: true,

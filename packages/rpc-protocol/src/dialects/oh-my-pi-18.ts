@@ -6,6 +6,22 @@ import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 /** A `ready` frame with the version 1 alone: no frame is cut into chunks. */
 const ready = { type: "ready", protocolVersion: 1, supportedProtocolVersions: [1] };
 
+/** The exit code of a subagent that was stopped. */
+const ABORTED = 130;
+
+/** What an update of a call of `task` says of each of its subagents. */
+interface TaskActivity {
+  readonly id: string;
+  readonly agent: string;
+  readonly description?: string | undefined;
+  readonly activity: string;
+  readonly used: {
+    readonly toolCalls: number;
+    readonly totalTokens: number;
+    readonly costUsd: number;
+  };
+}
+
 /**
  * What the published client of oh-my-pi 18 needs besides the default: it waits for `ready` at the
  * start, for `prompt_result` with `agentInvoked` after a prompt, and for `session_settled`.
@@ -22,11 +38,56 @@ function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[
       return [frame, { type: "session_settled" }];
     case "prompt_result":
       return [promptResult(frame, context)];
+    case "subagent_start":
+    case "subagent_end":
+      return [documented(frame, context), lifecycle(frame)];
+    case "subagent_event": {
+      const { type, id, event, ...order } = frame;
+      return [{ type, payload: { id, event }, ...order } as DialectFrame];
+    }
+    case "tool_execution_update":
+      return [documented(frame, context), ...progress(frame)];
     case "response":
       return [response(frame, context)];
     default:
       return [documented(frame, context)];
   }
+}
+
+const bundled = { agentSource: "bundled" };
+
+/** The beginning or the end of a subagent. */
+function lifecycle(
+  frame: Extract<SessionEvent, { type: "subagent_start" | "subagent_end" }>,
+): DialectFrame {
+  const { id, agent } = frame;
+  const payload = { id, index: 0, agent, ...bundled, status: statusOf(frame) };
+  return { type: "subagent_lifecycle", payload } as DialectFrame;
+}
+
+function statusOf(frame: Extract<SessionEvent, { type: "subagent_start" | "subagent_end" }>) {
+  if (frame.type === "subagent_start") return "started";
+  if (frame.exitCode === 0) return "completed";
+  return frame.exitCode === ABORTED ? "aborted" : "failed";
+}
+
+/** What the subagents of a call are at, as the progress of the call says. */
+function progress({
+  toolName,
+  toolCallId,
+  partialResult,
+}: Extract<SessionEvent, { type: "tool_execution_update" }>): DialectFrame[] {
+  const { tasks } = Object(partialResult.details) as { readonly tasks?: unknown };
+  if (toolName !== "task" || !Array.isArray(tasks)) return [];
+  return tasks.map((task: TaskActivity, index): DialectFrame => {
+    const { id, agent, description = "", activity, used } = task;
+    const common = { index, agent, ...bundled, task: description };
+    const counts = { toolCount: used.toolCalls, tokens: used.totalTokens, cost: used.costUsd };
+    const state = { status: "running", currentTool: activity, recentTools: [], recentOutput: [] };
+    const told = { id, ...common, ...state, ...counts, durationMs: 0 };
+    const payload = { ...common, parentToolCallId: toolCallId, progress: told };
+    return { type: "subagent_progress", payload } as DialectFrame;
+  });
 }
 
 /** A prompt that a command of an extension handled counts as completed without the agent. */

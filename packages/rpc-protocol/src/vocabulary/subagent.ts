@@ -46,5 +46,9 @@ export const SubagentInfo = z.object({
   usage: SubagentUsage,
   /** Whether its caller did not wait for it. */
   background: z.boolean(),
+  /** Its session file, once that is known. */
+  sessionFile: z.optional(z.string()),
+  /** The call that started or resumed it last. */
+  toolCallId: z.optional(z.string()),
 });
 export type SubagentInfo = z.infer<typeof SubagentInfo>;

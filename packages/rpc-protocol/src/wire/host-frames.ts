@@ -73,13 +73,44 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
   pisces: () => [...everything(), own("Ready", readySummary, { type: z.literal("ready") })],
   "oh-my-pi-18": () => [
-    ...everything().filter(({ name }) => name !== "PromptResult"),
+    ...everything().filter(({ name }) => name !== "PromptResult" && name !== "SubagentEvent"),
     own("OhMyPi18Ready", readySummary, {
       type: z.literal("ready"),
       /** The version of the protocol. */
       protocolVersion: z.literal(1),
       /** The versions a client may ask for. */
       supportedProtocolVersions: z.array(z.number()),
+    }),
+    own("OhMyPi18SubagentLifecycle", "A subagent starts or has ended.", {
+      type: z.literal("subagent_lifecycle"),
+      /** The subagent. */
+      payload: z.looseObject({
+        /** Its id. */
+        id: z.string(),
+        /** Its agent. */
+        agent: z.string(),
+        /** What has happened. */
+        status: z.enum(["started", "completed", "failed", "aborted"]),
+      }),
+    }),
+    own("OhMyPi18SubagentProgress", "What a subagent is at.", {
+      type: z.literal("subagent_progress"),
+      /** The subagent, with its `progress`. */
+      payload: z.looseObject({
+        /** Its state. */
+        progress: z.looseObject({
+          /** Its id. */
+          id: z.string(),
+        }),
+      }),
+    }),
+    own("OhMyPi18SubagentEvent", "An event of a subagent's own session.", {
+      type: z.literal("subagent_event"),
+      /** The id of the subagent, and the event. */
+      payload: z.looseObject({
+        /** The id of the subagent. */
+        id: z.string(),
+      }),
     }),
     own("OhMyPi18PromptResult", "How an accepted prompt ended; sent once per prompt.", {
       type: z.literal("prompt_result"),

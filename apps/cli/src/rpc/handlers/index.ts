@@ -8,6 +8,7 @@ import { jobHandlers } from "./jobs.ts";
 import { loginHandlers } from "./logins.ts";
 import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./model.ts";
+import { ohMyPiHandlers } from "./oh-my-pi.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { queueHandlers } from "./queue.ts";
@@ -29,6 +30,7 @@ export const handlers = {
   ...bashHandlers,
   ...jobHandlers,
   ...subagentHandlers,
+  ...ohMyPiHandlers,
   ...budgetHandlers,
   ...todoHandlers,
   ...toolHandlers,

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "@tau-agent/agent";
+import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { makeFolder, randomHex } from "@tau-agent/system";
 import { fileOf, type SubagentRecord } from "./subagent-record.ts";
 import type { ResumedConversation } from "./task-order.ts";
@@ -10,7 +10,7 @@ import type { TaskServices } from "./task-services.ts";
  * What an ended subagent goes on with: its file, or one that is written of what the store or the memory of
  * this host has.
  *
- * @throws {ToolError} nothing was kept
+ * @throws {SessionError} `session_unreadable`: nothing was kept
  */
 export async function resumedConversation(
   record: SubagentRecord,
@@ -18,7 +18,8 @@ export async function resumedConversation(
 ): Promise<ResumedConversation> {
   const written = await services.subagents.read(record);
   if (written === undefined) {
-    throw new ToolError(`The conversation of subagent ${record.id} was not kept.`);
+    const path = `of subagent ${record.id}`;
+    throw new SessionError("session_unreadable", { path, reason: "it was not kept" });
   }
   const { header, entries, totals } = written;
   const sessionFile = await fileOf(record);

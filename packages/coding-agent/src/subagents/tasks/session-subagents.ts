@@ -135,8 +135,8 @@ export class SessionSubagents implements SubagentControl {
     const { live, record, rest } = this.#find(path);
     if (live !== undefined) throw new SessionError("subagent_running", { subagentId: path });
     if (rest === "") return record;
-    const nested = await this.#writtenBy(record, rest, path);
-    return { ...nested.record, id: path };
+    const nested = (await this.#writtenBy(record, rest, path)).record;
+    return { ...nested, sessionFile: await fileOf(nested), id: path };
   }
 
   /** What one said last, once it has ended or the time is over. @throws {SessionError} */

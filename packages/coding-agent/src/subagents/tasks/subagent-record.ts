@@ -12,11 +12,8 @@ export interface SubagentRecord extends SubagentInfo {
   readonly isolated: boolean;
   /** How deep it is nested: 1 if a person's session started it. */
   readonly depth: number;
-  /** The call that started or resumed it last. */
-  readonly toolCallId?: string | undefined;
   /** The folder that its session file is in. */
   readonly directory?: string | undefined;
-  readonly sessionFile?: string | undefined;
   readonly storedSession?: string | undefined;
   /** A patch with work of an isolated one that is not in the caller's files. */
   readonly keptPatch?: string | undefined;
@@ -37,10 +34,13 @@ export function recordsIn(entries: Iterable<SessionEntry>): Map<string, Subagent
 
 export function infoOf(record: SubagentRecord, prefix = ""): SubagentInfo {
   const { id, agent, description, status, startedAt, endedAt, usage, background } = record;
-  const ended = endedAt === undefined ? {} : { endedAt };
+  const { sessionFile, toolCallId } = record;
   return {
-    ...{ id: `${prefix}${id}`, agent, description, status, startedAt, ...ended },
+    ...{ id: `${prefix}${id}`, agent, description, status, startedAt },
+    ...(endedAt !== undefined && { endedAt }),
     ...{ usage, background },
+    ...(sessionFile !== undefined && { sessionFile }),
+    ...(toolCallId !== undefined && { toolCallId }),
   };
 }
 

@@ -1,0 +1,128 @@
+import * as z from "zod/mini";
+import { AgentMessage } from "../vocabulary/message.ts";
+import { command } from "./command.ts";
+import { noParams } from "./shared.ts";
+
+/** What only clients of oh-my-pi 18 ask for; each has a counterpart of Tau's own. */
+export const ohMyPiCommands = {
+  get_subagents: command({
+    summary:
+      "Lists the session's subagents as clients of oh-my-pi 18 read them; see list_subagents.",
+    params: noParams,
+    result: () =>
+      z.object({
+        /** The subagents. */
+        subagents: z.array(
+          z.object({
+            /** Its id. */
+            id: z.string(),
+            /** Its place in the list. */
+            index: z.number(),
+            /** The name of its agent. */
+            agent: z.string(),
+            /** Where the agent is defined. */
+            agentSource: z.enum(["bundled", "user", "project"]),
+            /** What it does. */
+            description: z.optional(z.string()),
+            /** Whether it runs, or how it ended. */
+            status: z.enum(["running", "completed", "failed", "aborted"]),
+            /** Its session file. */
+            sessionFile: z.optional(z.string()),
+            /** When it was started or has ended, in ms since the epoch. */
+            lastUpdate: z.number(),
+            /** The call that started it. */
+            parentToolCallId: z.optional(z.string()),
+          }),
+        ),
+      }),
+    awaitsSessionChange: true,
+  }),
+  handoff: command({
+    summary:
+      "Summarizes the conversation and goes on from the summary, as compact does; null if there is nothing to summarize.",
+    params: () =>
+      z.object({
+        /** What the summary should pay attention to. */
+        customInstructions: z.optional(z.string()),
+      }),
+    result: () =>
+      z.nullable(
+        z.object({
+          /** The file with the summary; Tau keeps it in the session. */
+          savedPath: z.optional(z.string()),
+        }),
+      ),
+    positional: ["customInstructions"],
+    takesLong: true,
+  }),
+  get_messages_page: command({
+    summary: "Returns messages of the conversation, some at a time.",
+    params: () =>
+      z.object({
+        /** The `nextCursor` of the page before; the first page if absent. */
+        cursor: z.optional(z.string()),
+        /** The most messages of this page; 256 by default. */
+        limit: z.optional(z.number().check(z.nonnegative())),
+      }),
+    result: () =>
+      z.object({
+        /** The messages. */
+        messages: z.array(AgentMessage),
+        /** For the next page; absent on the last. */
+        nextCursor: z.optional(z.string()),
+        /** How many messages there were when the first page was read. */
+        totalMessages: z.number(),
+      }),
+    awaitsSessionChange: true,
+  }),
+  get_available_commands: command({
+    summary: "Lists the commands that a prompt may begin with; see get_commands.",
+    params: noParams,
+    result: () =>
+      z.object({
+        /** The commands. */
+        commands: z.array(
+          z.object({
+            /** The name that follows the slash in a prompt. */
+            name: z.string(),
+            /** A one-line description. */
+            description: z.optional(z.string()),
+            /** What kind of resource defines it. */
+            source: z.enum(["extension", "file", "skill", "mcp_prompt"]),
+          }),
+        ),
+      }),
+    awaitsSessionChange: true,
+  }),
+  set_fast_mode: command({
+    summary: "Takes note that the client wants faster replies; no provider here has such a mode.",
+    params: () =>
+      z.object({
+        /** Whether it is wanted. */
+        enabled: z.boolean(),
+      }),
+    result: () =>
+      z.object({
+        /** Whether it is wanted. */
+        enabled: z.boolean(),
+        /** Whether replies are faster. */
+        active: z.boolean(),
+      }),
+    positional: ["enabled"],
+  }),
+  negotiate_protocol: command({
+    summary: "Agrees on the version of oh-my-pi's protocol; there is only version 1.",
+    params: () =>
+      z.object({
+        /** The version that the client wants. */
+        protocolVersion: z.number(),
+      }),
+    result: () =>
+      z.object({
+        /** The version that holds. */
+        protocolVersion: z.number(),
+      }),
+    scope: "connection",
+    positional: ["protocolVersion"],
+  }),
+};
