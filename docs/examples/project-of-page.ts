@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -7,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
@@ -23,9 +24,19 @@ export function projectOfPage(page: string): string {
     copyFileSync(inRepository(file), join(folder, basename(file)));
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  const installed = inRepository("docs/examples/node_modules");
-  symlinkSync(installed, join(folder, "node_modules"), "junction");
+  for (const name of installedBy(text)) {
+    const place = join(folder, "node_modules", name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(inRepository(`docs/examples/node_modules/${name}`), place, "junction");
+  }
   return folder;
+}
+
+/** The packages that the page has its reader install in the project, and no others. */
+function installedBy(text: string): Set<string> {
+  const lines = text.match(/^npm install (?!-g ).*$/gm) ?? [];
+  const words = lines.flatMap((line) => line.split(" ").slice(2));
+  return new Set(words.filter((word) => !word.startsWith("-")));
 }
 
 function inRepository(path: string): string {
