@@ -1,6 +1,7 @@
-import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
 import { ProviderError, type ProviderErrorCode } from "../errors.ts";
+import { createStream } from "../stream.ts";
 import { fittingLimit } from "./fitting-limit.ts";
 
 const model = { contextWindow: 262_144, maxTokens: 262_144 } as Model;
@@ -81,4 +82,23 @@ describe("the output limit after a refusal", () => {
       "you requested 262200 tokens (1700 in the messages, 260500 in the completion), limit 262144";
     expect(limitAfter(message, 260_500, "rate_limited")).toBeUndefined();
   });
+});
+
+it("is tried once, also with a vendor that names other numbers each time", async () => {
+  const asked: number[] = [];
+  const fetch: typeof globalThis.fetch = async (_url, init) => {
+    const { max_tokens: output } = JSON.parse(String(init?.body));
+    asked.push(output);
+    const message = `input length and \`max_tokens\` exceed context limit: ${201_000 - output} + ${output} > 200000`;
+    return Response.json({ error: { type: "invalid_request_error", message } }, { status: 400 });
+  };
+  const vendor: Model = {
+    ...{ id: "m", name: "M", api: "anthropic-messages", provider: "p" },
+    ...{ baseUrl: "https://vendor.invalid", reasoning: false, input: ["text"] },
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    ...{ contextWindow: 200_000, maxTokens: 100_000 },
+  };
+  const messages: LlmMessage[] = [{ role: "user", content: "Hi", timestamp: 1 }];
+  for await (const _ of createStream()(vendor, { messages }, { apiKey: "k", fetch }));
+  expect(asked).toEqual([100_000, 98_984]);
 });
