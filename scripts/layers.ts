@@ -310,7 +310,7 @@ export const layers: readonly Layers[] = [
       ["command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
-      ["hosting", "acp", "mcp", "auth", "packages", "exec-server"],
+      ["hosting", "acp", "mcp", "auth", "packages", "exec-server", "eval"],
       ["commands"],
     ],
     looseFiles: ["cli.ts"],

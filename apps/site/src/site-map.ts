@@ -17,6 +17,7 @@ export const sections: readonly Section[] = [
       "writing-a-client",
       "first-extension",
       "testing",
+      "evaluation",
       "web-chat",
       "bot",
       "ci-job",

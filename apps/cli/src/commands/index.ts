@@ -4,6 +4,7 @@ import { auth } from "./auth.ts";
 import { completion } from "./completion.ts";
 import { config } from "./config.ts";
 import { conformance } from "./conformance.ts";
+import { evalSubcommand } from "./eval.ts";
 import { execServer } from "./exec-server.ts";
 import { exportCommand } from "./export.ts";
 import { help } from "./help.ts";
@@ -24,6 +25,7 @@ export const subcommands: readonly Subcommand[] = [
   execServer,
   exportCommand,
   importCommand,
+  evalSubcommand,
   record,
   rewind,
   completion,

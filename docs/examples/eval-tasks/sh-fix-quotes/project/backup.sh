@@ -1,0 +1,4 @@
+mkdir -p backup
+for file in $*; do
+  cp $file backup/
+done

@@ -1,0 +1,3 @@
+export function load(): { port: number } {
+  return { port: 8080 };
+}

@@ -1,0 +1,3 @@
+import { load } from "./config.ts";
+
+console.log(load().port);
