@@ -366,7 +366,7 @@ export const packageFloors: readonly (readonly string[])[] = [
     "packages/store-postgres",
   ],
   ["packages/coding-agent"],
-  ["packages/acp", "packages/worker"],
+  ["packages/acp", "packages/worker", "apps/console"],
   ["apps/cli"],
 ];
 

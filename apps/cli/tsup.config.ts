@@ -96,6 +96,8 @@ const program: Options = {
   onSuccess: async () => {
     const data = new URL("../../packages/conformance/data/", import.meta.url);
     cpSync(data, new URL("dist/conformance/", import.meta.url), { recursive: true });
+    const page = new URL("../console/dist/page/", import.meta.url);
+    cpSync(page, new URL("dist/console/", import.meta.url), { recursive: true });
   },
   removeNodeProtocol: false,
   noExternal: [/^(?!node:|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti|undici|unpdf)/],

@@ -9,6 +9,9 @@ export interface HostingOptions {
   tokenFile?: string;
   allowOrigin: string[];
   allowRemote?: boolean;
+  /** Serves the console at the ports. */
+  console?: boolean;
+  consoleHost: string[];
   sessionIdleMs?: string;
   drainTimeoutMs?: string;
   clientTimeoutMs?: string;
@@ -48,6 +51,17 @@ export const hostingOptions: HostingOptionTable = {
     key: "allowRemote",
     kind: "switch",
     help: "Listen at addresses that other machines can reach",
+  },
+  console: {
+    key: "console",
+    kind: "switch",
+    help: "With --listen <host>:<port>: serve the console, a page for its sessions; tau console starts one",
+  },
+  "console-host": {
+    key: "consoleHost",
+    kind: "list",
+    value: "name",
+    help: "Another name of this host that the console is opened by, as behind a proxy; repeatable",
   },
   "session-idle-ms": {
     key: "sessionIdleMs",

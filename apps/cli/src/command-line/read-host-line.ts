@@ -21,6 +21,7 @@ export function readHostLine(words: readonly string[]): CliOptions {
     theme: [],
     listen: [],
     allowOrigin: [],
+    consoleHost: [],
     unknown: new Map(),
     borrowed: [],
     files: [],

@@ -4,6 +4,7 @@ import { auth } from "./auth.ts";
 import { completion } from "./completion.ts";
 import { config } from "./config.ts";
 import { conformance } from "./conformance.ts";
+import { consoleCommand } from "./console.ts";
 import { evalSubcommand } from "./eval.ts";
 import { execServer } from "./exec-server.ts";
 import { exportCommand } from "./export.ts";
@@ -22,6 +23,7 @@ export const subcommands: readonly Subcommand[] = [
   mcp,
   models,
   acp,
+  consoleCommand,
   execServer,
   exportCommand,
   importCommand,

@@ -46,8 +46,9 @@ function wordsOfSession(words: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
-    const isOurs = /^--(listen|isolate|allow-origin|client-timeout-ms|policy)(=|$)/.test(word);
-    if (!isOurs && word !== "--allow-remote") kept.push(word);
+    const isOurs =
+      /^--(listen|isolate|allow-origin|console-host|client-timeout-ms|policy)(=|$)/.test(word);
+    if (!isOurs && word !== "--allow-remote" && word !== "--console") kept.push(word);
     else if (isOurs && !word.includes("=")) at += 1;
   }
   return kept;

@@ -5,6 +5,7 @@ import { chooseDialect } from "../rpc/choose-dialect.ts";
 import { openSession } from "../session/open-session.ts";
 import { survives } from "../session/survives.ts";
 import type { ClientSetup } from "./clients/client-options.ts";
+import type { ListenContext } from "./listen/serve-listeners.ts";
 import { serveStdio } from "./serve-stdio.ts";
 import type { HostedSession } from "./sessions/hosted-session.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
@@ -20,7 +21,9 @@ const DRAIN_TIMEOUT_MS = 25_000;
  * Serves one session or many, to a client on stdin and stdout or to those who connect. What only hosts
  * with many sessions or listeners need is loaded with them (row `start`).
  */
-export async function serveHost(context: HostingContext): Promise<void> {
+export async function serveHost(
+  context: HostingContext & Pick<ListenContext, "announce">,
+): Promise<void> {
   const { options, environment, input, shutdown, logger } = context;
   const isListening = options.listen.length > 0;
   if (!options.sessions && options.isolate !== undefined) {

@@ -34,11 +34,14 @@ export interface Deciders {
 export class Decisions {
   readonly #deciders: Deciders;
   readonly #send: (response: HostResponse) => void;
+  readonly #sessionId: string | undefined;
   readonly #open = new Map<string, AbortController>();
 
-  constructor(deciders: Deciders, send: (response: HostResponse) => void) {
+  /** @param sessionId - the session that asks, for a client of many */
+  constructor(deciders: Deciders, send: (response: HostResponse) => void, sessionId?: string) {
     this.#deciders = deciders;
     this.#send = send;
+    this.#sessionId = sessionId;
   }
 
   /**
@@ -78,7 +81,7 @@ export class Decisions {
   #decide(request: HostRequestFrame, signal: AbortSignal): Promise<unknown> | undefined {
     const { approve, raiseBudget, answerQuestions, credentials } = this.#deciders;
     const { id, toolCallId, promptId, agentId, deadlineAt } = request;
-    const asked = { id, toolCallId, promptId, agentId, deadlineAt };
+    const asked = { id, sessionId: this.#sessionId, toolCallId, promptId, agentId, deadlineAt };
     if (request.method === "tool_approval" && approve !== undefined) {
       return called(() => approve({ ...request.params, ...asked }, { signal }));
     }

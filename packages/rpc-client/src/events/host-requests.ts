@@ -30,6 +30,7 @@ export interface HostRequestHandlerOptions extends Deciders {
   /** Shows what has no function of its own. */
   readonly ui: ExtensionUiHandlers;
   readonly send: (response: HostResponse) => void;
+  readonly sessionId?: string | undefined;
 }
 
 export class HostRequestHandler {
@@ -40,7 +41,7 @@ export class HostRequestHandler {
 
   constructor(options: HostRequestHandlerOptions) {
     this.#options = options;
-    this.#decisions = new Decisions(options, options.send);
+    this.#decisions = new Decisions(options, options.send, options.sessionId);
   }
 
   open(request: HostRequestFrame): void {

@@ -35,12 +35,13 @@ export class SessionChannel {
 
   constructor(options: SessionChannelOptions) {
     this.#options = options;
-    const { handlers, hub, note } = options;
+    const { handlers, hub, note, tag } = options;
     const { ui = {}, workspace } = handlers;
     const send = (response: Parameters<Connection["answerHostRequest"]>[0]): void =>
       this.connection.answerHostRequest(response);
     this.#workspace = workspace && new ClientWorkspaceServer(workspace, send);
-    const requests = new HostRequestHandler({ ...handlers, ui, send });
+    const { sessionId } = tag ?? {};
+    const requests = new HostRequestHandler({ ...handlers, ui, send, sessionId });
     const tools = new HostToolRunner(send);
     this.#requests = requests;
     this.tools = tools;

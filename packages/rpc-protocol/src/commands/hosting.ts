@@ -96,6 +96,14 @@ export const HostedSessionInfo = z.object({
   name: z.nullable(z.string()),
   /** What it is doing. */
   status: z.enum(["opening", "idle", "running", "closing"]),
+  /** Cost in US dollars; absent while it is unknown, as for a session in a process of its own. */
+  cost: z.optional(z.number()),
+  /** How many host requests are open. */
+  pendingRequests: z.optional(z.number()),
+  /** When the conversation began, in ms since the epoch. */
+  startedAt: z.optional(z.number()),
+  /** When something last happened in it, in ms since the epoch. */
+  activeAt: z.optional(z.number()),
 });
 export type HostedSessionInfo = z.infer<typeof HostedSessionInfo>;
 

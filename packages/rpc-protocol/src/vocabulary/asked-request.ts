@@ -10,6 +10,8 @@ import type { ApprovalParams, ApprovalResult } from "./permission.ts";
 /** What a function learns of a request besides its parameters. */
 export interface AskedRequest {
   readonly id: string;
+  /** The session that asks, for a client of many. */
+  readonly sessionId?: string | undefined;
   readonly toolCallId?: string | undefined;
   readonly promptId?: string | undefined;
   /** The subagent that asks; nested ones are joined by `/`. */

@@ -267,6 +267,8 @@ function requestFrames(): FrameSchema[] {
         url: z.string(),
         /** The file with the token that this address takes; absent for a Unix socket. */
         tokenFile: z.optional(z.string()),
+        /** With `--console`: the link that opens it, once and within five minutes. */
+        console: z.optional(z.string()),
       },
     ),
     ...HostingFrame.def.options.map((schema) => {

@@ -1,14 +1,23 @@
 import type { IncomingMessage } from "node:http";
+import type { ConsoleCodes } from "./console/console-codes.ts";
+import type { ConsoleHosts } from "./console/console-hosts.ts";
 
 export interface Access {
-  /** Pages that may connect. */
-  readonly origins: readonly string[];
+  /** Whether pages of this origin may connect. */
+  readonly allows: (origin: string, request: IncomingMessage) => boolean;
   readonly isToken: (given: string) => boolean;
+  /** The console of this address, if it serves one. */
+  readonly console?: { readonly codes: ConsoleCodes; readonly hosts: ConsoleHosts } | undefined;
+}
+
+/** Whether a request was led here by a name that is not ours; a console is what a page could then reach. */
+export function isMisdirected({ headers }: IncomingMessage, access: Access): boolean {
+  return access.console !== undefined && !access.console.hosts.has(headers.host);
 }
 
 /** Why a request is refused. */
 export interface Refusal {
-  readonly status: 401 | 403;
+  readonly status: 401 | 403 | 421;
   readonly reason: string;
 }
 
@@ -20,8 +29,11 @@ export function refusalOf(
   access: Access,
   { takesQuery }: { readonly takesQuery: boolean },
 ): Refusal | undefined {
+  if (isMisdirected(request, access)) {
+    return { status: 421, reason: "This address has no such host; see --console-host" };
+  }
   const { origin } = request.headers;
-  if (origin !== undefined && !access.origins.includes(origin)) {
+  if (origin !== undefined && !access.allows(origin, request)) {
     return { status: 403, reason: `Origin ${origin} is not allowed; see --allow-origin` };
   }
   const given = tokenOf(request, takesQuery);

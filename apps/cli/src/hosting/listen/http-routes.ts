@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { refusalOf } from "./access.ts";
+import { isMisdirected, refusalOf } from "./access.ts";
 import type { DoorBody, Doors } from "./doors/index.ts";
 import { serveEvents, serveIsolatedEvents } from "./event-stream.ts";
 import { fail, readObject, tell, wrongMethod } from "./http-answers.ts";
@@ -37,6 +37,9 @@ export class HttpRoutes {
     const { request, response } = exchange;
     const { setup, access } = this.#parts;
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://host");
+    if (isMisdirected(request, access)) {
+      return fail(response, 421, "This address has no such host; see --console-host");
+    }
     if (pathname === "/healthz") return tell(response, 200, { status: "ok" });
     if (pathname === "/readyz") {
       const isReady = !setup.pool.isDraining;
@@ -44,10 +47,13 @@ export class HttpRoutes {
     }
     const [, handle, place] = /^\/sessions\/([^/]+)\/(events|prompt|stream)$/.exec(pathname) ?? [];
     const { origin } = request.headers;
-    if (origin !== undefined && access.origins.includes(origin)) {
+    if (origin !== undefined && access.allows(origin, request)) {
       response.setHeader("Access-Control-Allow-Origin", origin);
       response.setHeader("Vary", "Origin");
       if (request.method === "OPTIONS") return allow(response);
+    }
+    if (access.console !== undefined && pathname.startsWith("/console")) {
+      return this.#console(exchange, pathname);
     }
     const isEvents = place === "events" && request.method === "GET";
     const refusal = refusalOf(request, access, { takesQuery: isEvents });
@@ -87,6 +93,20 @@ export class HttpRoutes {
       open.delete(connection),
     );
     open.add(connection);
+  }
+
+  async #console({ request, response }: Exchange, pathname: string): Promise<void> {
+    const { access } = this.#parts;
+    const { isOfConsole, serveConsole } = await import("./console/serve-console.ts");
+    const { origin } = request.headers;
+    if (access.console === undefined || !isOfConsole(pathname)) {
+      return fail(response, 404, "There is nothing here; see /console");
+    }
+    if (origin !== undefined && !access.console.hosts.isOwn(origin, request.headers.host)) {
+      return fail(response, 403, `Origin ${origin} is not allowed`);
+    }
+    const { codes } = access.console;
+    await serveConsole(request, response, { pathname, codes });
   }
 
   /** A session in the format of another client. */

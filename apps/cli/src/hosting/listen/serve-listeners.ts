@@ -7,6 +7,8 @@ import type { Listener } from "./listener.ts";
 
 export interface ListenContext extends HostingContext {
   readonly pingMs: number;
+  /** Says where a listener is; by default with a frame on stdout. */
+  readonly announce?: ((listener: Listener) => void) | undefined;
 }
 
 /**
@@ -18,6 +20,7 @@ export async function serveListeners(setup: ClientSetup, context: ListenContext)
   const { options, output, shutdown } = context;
   const addresses = options.listen.map(parseAddress);
   for (const address of addresses) refuseRemote(address, options.allowRemote);
+  refuseConsole(addresses, options);
   const listeners: Listener[] = [];
   shutdown.onShutdown(async () => {
     for (const listener of listeners) listener.stop();
@@ -30,9 +33,27 @@ export async function serveListeners(setup: ClientSetup, context: ListenContext)
     for (const listener of listeners) listener.stop();
     throw error;
   }
-  for (const { url, tokenFile } of listeners) {
-    output.write(encodeLine({ type: "listening", url, ...(tokenFile && { tokenFile }) }));
-  }
+  for (const listener of listeners) (context.announce ?? announceTo(output))(listener);
+}
+
+function announceTo(output: HostingContext["output"]) {
+  return ({ url, tokenFile, consoleLink }: Listener): void => {
+    const link = consoleLink && { console: consoleLink() };
+    output.write(encodeLine({ type: "listening", url, ...(tokenFile && { tokenFile }), ...link }));
+  };
+}
+
+/** A console needs a port: pages reach no Unix socket. */
+function refuseConsole(
+  addresses: readonly ListenAddress[],
+  { console, consoleHost }: ListenContext["options"],
+): void {
+  const refuse = (option: string, reason: string): never => {
+    throw new ProtocolError("invalid_option", { option, reason });
+  };
+  const hasPort = addresses.some(({ kind }) => kind === "tcp");
+  if (console && !hasPort) refuse("--console", "it needs --listen <host>:<port>");
+  if (!console && consoleHost.length > 0) refuse("--console-host", "it needs --console");
 }
 
 function refuseRemote(address: ListenAddress, isAllowed: boolean | undefined): void {
@@ -58,6 +79,7 @@ async function listenAt(
       : isAbsolute(tokenFile)
         ? tokenFile
         : resolve(environment.cwd, tokenFile);
-  const access = { tokenFile: path, origins: options.allowOrigin };
+  const consoleHosts = options.console ? options.consoleHost : undefined;
+  const access = { tokenFile: path, origins: options.allowOrigin, consoleHosts };
   return listenOnPort(address, setup, { ...access, pingMs });
 }

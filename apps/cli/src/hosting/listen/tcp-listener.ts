@@ -4,6 +4,8 @@ import { DEFAULT_MAX_LINE_BYTES, errorMessage, ProtocolError } from "@tau-agent/
 import { WebSocketServer } from "ws";
 import type { ClientSetup } from "../clients/client-options.ts";
 import { type Access, chooseProtocol, refusalOf } from "./access.ts";
+import { ConsoleCodes } from "./console/console-codes.ts";
+import { ConsoleHosts } from "./console/console-hosts.ts";
 import { HttpRoutes } from "./http-routes.ts";
 import type { Listener } from "./listener.ts";
 import type { OpenConnection, PortParts } from "./port-parts.ts";
@@ -14,6 +16,8 @@ export interface PortOptions {
   readonly tokenFile: string;
   readonly origins: readonly string[];
   readonly pingMs: number;
+  /** Names that the console may be asked for by, besides the address; undefined for no console. */
+  readonly consoleHosts?: readonly string[] | undefined;
 }
 
 /**
@@ -24,9 +28,19 @@ export interface PortOptions {
 export async function listenOnPort(
   { host, port }: { readonly host: string; readonly port: number },
   setup: ClientSetup,
-  { tokenFile, origins, pingMs }: PortOptions,
+  { tokenFile, origins, pingMs, consoleHosts }: PortOptions,
 ): Promise<Listener> {
-  const access: Access = { origins, isToken: tokenCheck(readToken(tokenFile)) };
+  const console = consoleHosts && {
+    codes: new ConsoleCodes(),
+    hosts: new ConsoleHosts(consoleHosts),
+  };
+  const isToken = tokenCheck(readToken(tokenFile));
+  const access: Access = {
+    allows: (origin, { headers }) =>
+      origins.includes(origin) || console?.hosts.isOwn(origin, headers.host) === true,
+    isToken: (given) => isToken(given) || console?.codes.isToken(given) === true,
+    console,
+  };
   const open = new Set<OpenConnection>();
   const routes = new HttpRoutes({ setup, access, pingMs, open });
   // An import would ask for every export, and one of them loads Node's `fetch`.
@@ -36,9 +50,13 @@ export async function listenOnPort(
   await bind(server, host, port);
   const { address, family, port: bound } = server.address() as AddressInfo;
   const shown = family === "IPv6" ? `[${address}]` : address;
+  console?.hosts.listening([shown, host.includes(":") ? `[${host}]` : host], bound);
   return {
     url: `ws://${shown}:${bound}`,
     tokenFile,
+    ...(console && {
+      consoleLink: () => `http://${shown}:${bound}/console#code=${console.codes.issue()}`,
+    }),
     stop: () => void server.close(),
     end: async () => {
       await Promise.all([...open].map((connection) => connection.end()));
@@ -61,6 +79,7 @@ function acceptWebSockets(server: Server, { setup, access, pingMs, open }: PortP
       socket.end(`${[...lines, "Connection: close", "Content-Length: 0"].join("\r\n")}\r\n\r\n`);
     };
     const refusal = refusalOf(request, access, { takesQuery: false });
+    if (refusal?.status === 421) return refuse("421 Misdirected Request");
     if (refusal?.status === 403) return refuse("403 Forbidden");
     if (refusal !== undefined) return refuse("401 Unauthorized", "WWW-Authenticate: Bearer");
     const { pathname } = new URL(request.url ?? "/", "http://host");

@@ -72,6 +72,7 @@ export class HostedSession {
   /** The number of the frame that several clients are getting. */
   #shared: { order: EventOrder | undefined } | undefined;
   #message: AgentMessage | undefined;
+  #activeAt: number | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #isClosing = false;
   #diagnosed: number;
@@ -123,8 +124,9 @@ export class HostedSession {
   }
 
   get info(): HostedSessionInfo {
-    const { sessionId, sessionName = null } = this.session.state;
-    const { cwd } = this.session.log.header;
+    const { sessionId, sessionName = null, cost } = this.session.state;
+    const { cwd, timestamp } = this.session.log.header;
+    const startedAt = Date.parse(timestamp);
     return {
       sessionId: this.sessionId,
       durableSessionId: sessionId,
@@ -132,6 +134,10 @@ export class HostedSession {
       cwd,
       name: sessionName,
       status: this.#isClosing ? "closing" : this.session.isBusy ? "running" : "idle",
+      cost,
+      pendingRequests: this.session.requests.size,
+      startedAt,
+      activeAt: this.#activeAt ?? startedAt,
     };
   }
 
@@ -248,6 +254,7 @@ export class HostedSession {
 
   #hear(event: SessionEvent, order: EventOrder): void | Promise<void> {
     this.#follow(event);
+    this.#activeAt = Date.now();
     this.#note(order);
     this.#ring?.push({ kind: "event", frame: event }, order);
     let waits: Promise<void> | undefined;

@@ -1,0 +1,121 @@
+import { connect, type RemoteClient, type RemoteSession } from "@tau-agent/rpc-client/browser";
+import { createMarkup, type Markup } from "@tau-agent/rpc-client/markup";
+import type { HostedSessionInfo } from "@tau-agent/rpc-protocol";
+import { LiveSession } from "./live-session.ts";
+import { Questions } from "./questions.ts";
+
+const POLL_MS = 2_000;
+
+/** The host that serves the page: its sessions, the one that is shown, and what waits for an answer. */
+export class Host {
+  readonly questions = new Questions(() => this.#changed());
+  readonly markup: Markup;
+  sessions: readonly HostedSessionInfo[] = [];
+  shown: LiveSession | undefined;
+  /** Why there is no connection. */
+  lost: string | undefined;
+  #client: RemoteClient | undefined;
+  #isScheduled = false;
+  readonly #attached = new Map<string, Promise<RemoteSession>>();
+  readonly #listeners = new Set<() => void>();
+
+  private constructor(markup: Markup) {
+    this.markup = markup;
+  }
+
+  static async connect(token: string): Promise<Host> {
+    const host = new Host(await createMarkup());
+    host.#client = await connect(`ws://${location.host}`, {
+      token,
+      ...host.questions.handlers,
+      clientInfo: { name: "tau-console" },
+      reconnect: { maxMs: 24 * 60 * 60_000 },
+    });
+    host.#client.onClose((error) => {
+      host.lost = error?.message ?? "The connection was closed.";
+      host.#changed();
+    });
+    await host.refresh();
+    setInterval(() => {
+      if (document.visibilityState === "visible") void host.refresh().catch(() => {});
+    }, POLL_MS);
+    return host;
+  }
+
+  /** Calls `listener` after changes, at most once per frame. Returns the function that ends it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  get client(): RemoteClient {
+    if (this.#client === undefined) throw new Error("not connected");
+    return this.#client;
+  }
+
+  async refresh(): Promise<void> {
+    const before = JSON.stringify(this.sessions);
+    const sessions = await this.client.openSessions();
+    this.sessions = sessions.toSorted(
+      (a, b) => rank(a) - rank(b) || (b.activeAt ?? 0) - (a.activeAt ?? 0),
+    );
+    // Only a client that is attached is asked, and gets what was asked before.
+    for (const { sessionId, pendingRequests = 0 } of sessions) {
+      if (pendingRequests > 0) void this.#attach(sessionId).catch(() => {});
+    }
+    if (JSON.stringify(this.sessions) !== before) this.#changed();
+  }
+
+  async show(sessionId: string | undefined): Promise<void> {
+    this.shown?.leave();
+    this.shown = undefined;
+    this.#changed();
+    if (sessionId === undefined) return;
+    const live = await LiveSession.open(await this.#attach(sessionId), () => this.#changed());
+    this.shown = live;
+    this.#changed();
+  }
+
+  /** Opens a session and gives it its first prompt. */
+  async start(options: { cwd?: string; message: string }): Promise<void> {
+    const { cwd, message } = options;
+    const session = await this.client.openSession(cwd ? { cwd } : {});
+    this.#attached.set(session.sessionId, Promise.resolve(session));
+    await session.prompt(message);
+    await this.refresh();
+    await this.show(session.sessionId);
+  }
+
+  async close(sessionId: string): Promise<void> {
+    if (this.shown?.session.sessionId === sessionId) await this.show(undefined);
+    const session = await this.#attach(sessionId);
+    this.#attached.delete(sessionId);
+    await session.close();
+    await this.refresh();
+  }
+
+  #attach(sessionId: string): Promise<RemoteSession> {
+    const known = this.#attached.get(sessionId);
+    if (known !== undefined) return known;
+    const attached = this.client.attachSession(sessionId);
+    this.#attached.set(sessionId, attached);
+    const forget = (): void => void this.#attached.delete(sessionId);
+    attached.then((session) => session.onClose(forget), forget);
+    return attached;
+  }
+
+  #changed(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    requestAnimationFrame(() => {
+      this.#isScheduled = false;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/** What waits for a person comes first, then what runs. */
+function rank({ pendingRequests = 0, status }: HostedSessionInfo): number {
+  if (pendingRequests > 0) return 0;
+  return status === "running" ? 1 : 2;
+}

@@ -1,0 +1,193 @@
+import { useState } from "preact/hooks";
+import { subjectOf } from "./format.ts";
+import type { Host } from "./host.ts";
+import type { Question } from "./questions.ts";
+import { Diff } from "./tool-call.tsx";
+
+type Of<Kind extends Question["kind"]> = Extract<Question, { kind: Kind }>;
+interface CardProps<Kind extends Question["kind"]> {
+  readonly question: Of<Kind>;
+  readonly host: Host;
+  readonly answer: (value: unknown) => void;
+}
+
+/** How each kind of question is asked. */
+const cards: {
+  readonly [Kind in Question["kind"]]: (props: CardProps<Kind>) => preact.JSX.Element;
+} = {
+  approval: Approval,
+  budget: Budget,
+  select: ({ question, answer }) => (
+    <>
+      <h3>{question.params.title}</h3>
+      <p class="buttons wrap">
+        {question.params.options.map((option) => (
+          <button type="button" key={option} onClick={() => answer(option)}>
+            {option}
+          </button>
+        ))}
+        <button type="button" class="deny quiet" onClick={() => answer(undefined)}>
+          Cancel
+        </button>
+      </p>
+    </>
+  ),
+  confirm: ({ question, answer }) => (
+    <>
+      <h3>{question.params.title}</h3>
+      {question.params.message !== undefined && <p>{question.params.message}</p>}
+      <p class="buttons">
+        <button type="button" class="allow main" onClick={() => answer(true)}>
+          Yes
+        </button>
+        <button type="button" class="deny" onClick={() => answer(false)}>
+          No
+        </button>
+      </p>
+    </>
+  ),
+  input: Input,
+};
+
+export function QuestionCard({
+  question,
+  host,
+}: {
+  readonly question: Question;
+  readonly host: Host;
+}) {
+  const Card = cards[question.kind] as (props: CardProps<Question["kind"]>) => preact.JSX.Element;
+  return (
+    <section class="question" aria-label="Question">
+      <Card
+        question={question as never}
+        host={host}
+        answer={(value) => host.questions.answer(question.id, value)}
+      />
+    </section>
+  );
+}
+
+function Approval({ question, host, answer }: CardProps<"approval">) {
+  const { toolName, input, reason, diff, path, suggestions, agentId, parts } = question.params;
+  const [message, setMessage] = useState("");
+  const deny = (): void => {
+    answer({ decision: "deny", ...(message !== "" && { message }) });
+  };
+  return (
+    <>
+      <h3>
+        Allow <b>{toolName}</b>
+        {path !== undefined && <code>{path}</code>}?
+        {agentId !== undefined && <span class="agent">for subagent {agentId}</span>}
+      </h3>
+      {diff !== undefined ? (
+        <Diff diff={diff} markup={host.markup} />
+      ) : (
+        <pre>{subjectOf(input) === "" ? JSON.stringify(input, null, 2) : allOf(input)}</pre>
+      )}
+      {parts !== undefined && parts.length > 1 && (
+        <ul class="parts">
+          {parts.map(({ text, action }) => (
+            <li key={text} class={action}>
+              <code>{text}</code>
+              <span>{action}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="reason">{reason}</p>
+      <p class="buttons">
+        <button type="button" class="allow main" onClick={() => answer({ decision: "allow" })}>
+          Allow
+        </button>
+        {suggestions.length > 0 && (
+          <button
+            type="button"
+            title={suggestions.map(({ tool, match = "" }) => `${tool} ${match}`).join("\n")}
+            onClick={() => answer({ decision: "allow", scope: "session" })}
+          >
+            Allow for session
+          </button>
+        )}
+        <button type="button" class="deny" onClick={deny}>
+          Deny
+        </button>
+        <input
+          class="why"
+          placeholder="Why not (for the model)"
+          aria-label="Reason for denying"
+          value={message}
+          onInput={({ currentTarget }) => setMessage(currentTarget.value)}
+          onKeyDown={({ key }) => key === "Enter" && deny()}
+        />
+      </p>
+    </>
+  );
+}
+
+/** The whole of what a call does: nothing of it may be hidden from who allows it. */
+function allOf(input: Readonly<Record<string, unknown>>): string {
+  const { command, ...rest } = input;
+  if (typeof command !== "string") return JSON.stringify(input, null, 2);
+  const others = Object.keys(rest).length === 0 ? "" : `\n${JSON.stringify(rest, null, 2)}`;
+  return `${command}${others}`;
+}
+
+function Budget({ question, answer }: CardProps<"budget">) {
+  const { title, limit, used, dimension } = question.params;
+  const [value, setValue] = useState(String(Math.max(2 * limit, 1.5 * used)));
+  const next = Number(value);
+  return (
+    <>
+      <h3>{title}</h3>
+      <p class="reason">
+        {dimension.replaceAll("_", " ")}: {used} of {limit} used
+      </p>
+      <p class="buttons">
+        <input
+          type="number"
+          step="any"
+          aria-label="New limit"
+          value={value}
+          onInput={({ currentTarget }) => setValue(currentTarget.value)}
+        />
+        <button
+          type="button"
+          class="allow main"
+          disabled={!(next > used)}
+          onClick={() => answer({ limit: next })}
+        >
+          Raise
+        </button>
+        <button type="button" class="deny" onClick={() => answer({ stop: true })}>
+          Stop the work
+        </button>
+      </p>
+    </>
+  );
+}
+
+function Input({ question, answer }: CardProps<"input">) {
+  const { title, text = "", isLong = false } = question.params;
+  const [value, setValue] = useState(text);
+  return (
+    <>
+      <h3>{title}</h3>
+      <textarea
+        rows={isLong ? 8 : 1}
+        aria-label={title}
+        value={value}
+        onInput={({ currentTarget }) => setValue(currentTarget.value)}
+      />
+      <p class="buttons">
+        <button type="button" class="allow main" onClick={() => answer(value)}>
+          Answer
+        </button>
+        <button type="button" class="deny" onClick={() => answer(undefined)}>
+          Cancel
+        </button>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import type { RemoteOptions } from "@tau-agent/rpc-client/browser";
+
+type Handlers = Required<Pick<RemoteOptions, "approve" | "raiseBudget" | "ui">>;
+type Approval = Parameters<NonNullable<Handlers["approve"]>>[0];
+type Budget = Parameters<NonNullable<Handlers["raiseBudget"]>>[0];
+
+/** Something that waits for a person. A new kind of request is a row here and a card in `question-card`. */
+export type Question = { readonly id: string; readonly sessionId: string | undefined } & (
+  | { readonly kind: "approval"; readonly params: Approval }
+  | { readonly kind: "budget"; readonly params: Budget }
+  | { readonly kind: "select"; readonly params: { title: string; options: readonly string[] } }
+  | { readonly kind: "confirm"; readonly params: { title: string; message?: string } }
+  | { readonly kind: "input"; readonly params: { title: string; text?: string; isLong?: boolean } }
+);
+
+/** The open questions of all sessions, oldest first. */
+export class Questions {
+  readonly #open = new Map<string, { question: Question; settle: (answer: unknown) => void }>();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get all(): readonly Question[] {
+    return [...this.#open.values()].map(({ question }) => question);
+  }
+
+  of(sessionId: string): readonly Question[] {
+    return this.all.filter((one) => one.sessionId === sessionId || one.sessionId === undefined);
+  }
+
+  answer(id: string, answer: unknown): void {
+    this.#open.get(id)?.settle(answer);
+  }
+
+  /** What the client calls when a host asks. */
+  get handlers(): Handlers {
+    return {
+      approve: (params, { signal }) => {
+        const { id, sessionId } = params;
+        return this.#ask({ id, sessionId, kind: "approval", params }, signal);
+      },
+      raiseBudget: (params, { signal }) => {
+        const { id, sessionId } = params;
+        return this.#ask({ id, sessionId, kind: "budget", params }, signal);
+      },
+      ui: {
+        select: ({ id, title, options }) =>
+          this.#ask({ ...ofNone(id), kind: "select", params: { title, options } }),
+        confirm: ({ id, title, message }) =>
+          this.#ask({ ...ofNone(id), kind: "confirm", params: { title, message } }),
+        input: ({ id, title }) => this.#ask({ ...ofNone(id), kind: "input", params: { title } }),
+        editor: ({ id, title, prefill = "" }) =>
+          this.#ask({
+            ...ofNone(id),
+            kind: "input",
+            params: { title, text: prefill, isLong: true },
+          }),
+      },
+    };
+  }
+
+  #ask<Answer>(question: Question, signal?: AbortSignal): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#open.delete(question.id);
+        this.#onChange();
+      };
+      const settle = (answer: unknown): void => {
+        leave();
+        resolve(answer as Answer);
+      };
+      // Somebody else has answered, or nobody has to any more.
+      signal?.addEventListener("abort", () => {
+        leave();
+        reject(new Error("answered elsewhere"));
+      });
+      this.#open.set(question.id, { question, settle });
+      this.#onChange();
+    });
+  }
+}
+
+/** A dialog of an extension does not say whose it is. */
+function ofNone(id: string) {
+  return { id, sessionId: undefined };
+}

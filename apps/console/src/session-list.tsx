@@ -1,0 +1,112 @@
+import type { HostedSessionInfo } from "@tau-agent/rpc-protocol";
+import { useState } from "preact/hooks";
+import { age, dollars, shortPath } from "./format.ts";
+import type { Host } from "./host.ts";
+
+export function SessionList({ host }: { readonly host: Host }) {
+  const [isNew, setNew] = useState(false);
+  const [filter, setFilter] = useState("");
+  const { sessions } = host;
+  const words = filter.toLowerCase();
+  const found = sessions.filter(({ name, cwd }) => `${name} ${cwd}`.toLowerCase().includes(words));
+  const running = sessions.filter(({ status }) => status === "running").length;
+  const cost = sessions.reduce((sum, one) => sum + (one.cost ?? 0), 0);
+  return (
+    <nav class="sessions" aria-label="Sessions">
+      <header>
+        <h1>Tau</h1>
+        <span class="totals">
+          {running} running · {dollars(cost)}
+        </span>
+        <button type="button" id="new" class="quiet" onClick={() => setNew(!isNew)}>
+          New
+        </button>
+      </header>
+      {isNew && <NewSession host={host} onDone={() => setNew(false)} />}
+      {sessions.length > 8 && (
+        <input
+          type="search"
+          class="filter"
+          placeholder="Filter"
+          aria-label="Filter sessions"
+          value={filter}
+          onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+        />
+      )}
+      <ul>
+        {found.map((session) => (
+          <Row
+            key={session.sessionId}
+            session={session}
+            isShown={host.shown?.session.sessionId === session.sessionId}
+            onOpen={() => void host.show(session.sessionId)}
+          />
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+interface RowProps {
+  readonly session: HostedSessionInfo;
+  readonly isShown: boolean;
+  readonly onOpen: () => void;
+}
+
+function Row({ session, isShown, onOpen }: RowProps) {
+  const { name, cwd, status, cost, pendingRequests = 0, activeAt, startedAt } = session;
+  const state = pendingRequests > 0 ? "waiting" : status;
+  const shown = name ?? (cwd === null ? "Session" : shortPath(cwd));
+  const since = activeAt ?? startedAt;
+  return (
+    <li>
+      <button type="button" class="row" aria-current={isShown} onClick={onOpen}>
+        <span class={`state ${state}`} role="img" aria-label={state} />
+        <span class="name">{shown}</span>
+        <span class="cost">{cost === undefined ? "" : dollars(cost)}</span>
+        <span class="facts">
+          {state === "waiting" ? "waits for you" : state}
+          {cwd !== null && name !== null && ` · ${shortPath(cwd)}`}
+        </span>
+        <span class="age">{since === undefined ? "" : age(since, Date.now())}</span>
+      </button>
+    </li>
+  );
+}
+
+function NewSession({ host, onDone }: { readonly host: Host; readonly onDone: () => void }) {
+  const [error, setError] = useState("");
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const [cwd, message] = [form.get("cwd"), form.get("message")].map(String);
+    try {
+      await host.start({ cwd: cwd ?? "", message: message ?? "" });
+      onDone();
+    } catch (failure) {
+      setError(failure instanceof Error ? failure.message : String(failure));
+    }
+  };
+  return (
+    <form class="new" onSubmit={(event) => void submit(event)}>
+      <input
+        name="cwd"
+        placeholder="Folder (the host's own)"
+        aria-label="Folder"
+        spellcheck={false}
+      />
+      <textarea
+        name="message"
+        rows={3}
+        required
+        placeholder="What shall it do?"
+        aria-label="First message"
+        ref={(field) => field?.focus()}
+      />
+      {error !== "" && <p class="error">{error}</p>}
+      <button type="submit" class="main">
+        Start
+      </button>
+    </form>
+  );
+}
