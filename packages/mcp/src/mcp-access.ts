@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Attachment, ResourceReference, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { type JsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type McpPlaces, trustedFiles, userFile } from "./config/places.ts";
 import type { McpServerList } from "./session/environment.ts";
 import type { McpServers } from "./session/mcp-servers.ts";
@@ -151,10 +151,23 @@ export class McpAccess {
    * @throws {SessionError} `mcp_server_not_found`, `mcp_failed`
    */
   async attach(resource: ResourceReference): Promise<readonly Attachment[]> {
+    return (await this.#serversWith(resource)).attach(resource);
+  }
+
+  /**
+   * The contents of a resource as its server sends them, for a client that shows them.
+   *
+   * @throws {SessionError} `mcp_server_not_found`, `mcp_failed`
+   */
+  async read(resource: ResourceReference): Promise<{ contents: JsonObject[] }> {
+    return { contents: await (await this.#serversWith(resource)).read(resource) };
+  }
+
+  async #serversWith({ server }: ResourceReference): Promise<McpServers> {
     const servers = await this.#start();
     await servers?.settled();
-    if (servers !== undefined) return servers.attach(resource);
-    throw new SessionError("mcp_server_not_found", { server: resource.server, hint: "" });
+    if (servers !== undefined) return servers;
+    throw new SessionError("mcp_server_not_found", { server, hint: "" });
   }
 
   /** The name of the server that has a resource of this address; undefined if none has. */

@@ -82,6 +82,8 @@ const actions: Record<string, (message: Message) => unknown> = {
   refuse: () => {
     throw new Error("not with me");
   },
+  app: () => text("shown", { _meta: { ui: { resourceUri: "ui://app/page", csp: {} }, other: 1 } }),
+  initialized: () => text(JSON.stringify(initialized)),
   structured: () => ({ content: [], structuredContent: { answer: 42 } }),
   both: () => ({ content: [{ type: "text", text: '{"answer":42}' }], structuredContent: { answer: 42 } }),
   die: () => process.exit(9),
@@ -130,8 +132,8 @@ const actions: Record<string, (message: Message) => unknown> = {
   },
 };
 
-const answers: Record<string, (message: Message) => unknown> = {
-  initialize: () => ({
+let initialized: Message["params"];
+const initializeResult = () => ({
     protocolVersion: "2025-06-18",
     capabilities: {
       tools: { listChanged: true },
@@ -141,7 +143,13 @@ const answers: Record<string, (message: Message) => unknown> = {
     },
     serverInfo: { name: "fixture", version: "1" },
     ...(behaviour.instructions === undefined ? {} : { instructions: behaviour.instructions }),
-  }),
+});
+
+const answers: Record<string, (message: Message) => unknown> = {
+  initialize: ({ params }) => {
+    initialized = params;
+    return initializeResult();
+  },
   ping: () => ({}),
   "tools/list": () => ({ tools: offered }),
   "prompts/list": () => ({ prompts }),

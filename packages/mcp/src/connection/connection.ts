@@ -176,6 +176,8 @@ async function endHttpSession(transport: Transport): Promise<void> {
 function capabilitiesFor({ sample, roots }: ServerDemands): ClientCapabilities {
   return {
     elicitation: { form: {}, url: {} },
+    // Clients get what an app needs, and show it.
+    extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
     ...(roots === undefined ? {} : { roots: {} }),
     ...(sample === undefined ? {} : { sampling: {} }),
   };

@@ -7,6 +7,8 @@ export interface RemoteTool {
   readonly description: string | undefined;
   readonly inputSchema: unknown;
   readonly annotations: JsonObject | undefined;
+  /** What a client needs to show the app of the tool (MCP Apps), as the server has sent it. */
+  readonly ui?: JsonObject | undefined;
 }
 
 interface RemoteArgument {
@@ -29,7 +31,19 @@ export function readTool(value: unknown): RemoteTool | undefined {
     description: text(value.description),
     inputSchema: value.inputSchema,
     annotations,
+    ui: uiOf(value),
   };
+}
+
+/** The `_meta.ui` of a tool or a result. */
+export function uiOf({ _meta: meta }: JsonObject): JsonObject | undefined {
+  return isJsonObject(meta) && isJsonObject(meta.ui) ? meta.ui : undefined;
+}
+
+/** Whether a tool is for the app only, and not for the model. */
+export function isForAppOnly({ ui }: RemoteTool): boolean {
+  const visibility = ui?.visibility;
+  return Array.isArray(visibility) && visibility.length > 0 && !visibility.includes("model");
 }
 
 export function readPrompt(value: unknown): RemotePrompt | undefined {

@@ -24,11 +24,12 @@ import { createResourceTools } from "../tools/resource-tools.ts";
 import type { KeepData } from "../tools/result-content.ts";
 import { askElicitation } from "./elicitation.ts";
 import type { McpEnvironment, McpServerInfo, McpServerList } from "./environment.ts";
-import { attachResource, serverWithResource } from "./prompt-resources.ts";
+import { attachResource, readContents, serverWithResource } from "./prompt-resources.ts";
 import { fetchPrompt, type PromptCommand, promptCommands } from "./remote-prompts.ts";
 import { serverDemands } from "./server-demands.ts";
 import { ServerNotes } from "./server-notes.ts";
 import { describeServers } from "./server-section.ts";
+import { toolInfo } from "./tool-info.ts";
 
 /** How long a prompt waits for servers whose tools it declares. */
 const READY_MS = 10_000;
@@ -149,12 +150,7 @@ export class McpServers {
         ...(error === undefined ? {} : { error }),
         exposure: config.entry.exposure ?? this.#catalogue.fallbackExposure,
         restarts,
-        tools: own.map(({ name, tool, exposure }) => ({
-          name,
-          serverName: tool.name,
-          exposure,
-          ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
-        })),
+        tools: own.map(toolInfo),
       };
     });
     return { servers, errors: [...this.#errors] };
@@ -209,9 +205,18 @@ export class McpServers {
   }
 
   /** What a resource of a server holds, as files of a prompt. */
-  async attach({ server: name, uri }: ResourceReference): Promise<readonly Attachment[]> {
+  attach({ server, uri }: ResourceReference): Promise<readonly Attachment[]> {
+    return this.#with(server, (found) => attachResource(found, uri, this.#keep));
+  }
+
+  /** The contents of a resource as its server sends them. */
+  read({ server, uri }: ResourceReference): Promise<JsonObject[]> {
+    return this.#with(server, (found) => readContents(found, uri));
+  }
+
+  async #with<Value>(name: string, work: (server: McpServer) => Promise<Value>): Promise<Value> {
     const server = this.#find(name);
-    return attachResource(server, uri, this.#keep).catch((error: unknown) => {
+    return work(server).catch((error: unknown) => {
       throw failureOf(server, error);
     });
   }

@@ -1,9 +1,16 @@
 import type { Attachment } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { fitsPattern } from "../config/exposure.ts";
 import type { McpServer } from "../connection/server.ts";
 import { boundContent } from "../tools/bounded-content.ts";
 import type { KeepData } from "../tools/result-content.ts";
+
+/** The contents of a resource, as the server sends them. */
+export async function readContents(server: McpServer, uri: string): Promise<JsonObject[]> {
+  const { timeoutMs } = server.config.entry;
+  const result = await server.request("resources/read", { uri }, { timeoutMs });
+  return Array.isArray(result.contents) ? result.contents.filter(isJsonObject) : [];
+}
 
 /** A resource of a server as a user sends it along with a prompt: each of its contents is a file. */
 export async function attachResource(
@@ -11,10 +18,8 @@ export async function attachResource(
   uri: string,
   keep: KeepData,
 ): Promise<Attachment[]> {
-  const { name, entry } = server.config;
-  const { timeoutMs } = entry;
-  const result = await server.request("resources/read", { uri }, { timeoutMs });
-  const contents = Array.isArray(result.contents) ? result.contents.filter(isJsonObject) : [];
+  const { name } = server.config;
+  const contents = await readContents(server, uri);
   // Images need code that most prompts do without.
   const { resourceContent } = await import("../tools/result-content.ts");
   const context = { server: name, keep, canRead: true };

@@ -1,7 +1,7 @@
 import type { AgentTool } from "@tau-agent/agent";
 import { exposureOf } from "../config/exposure.ts";
 import type { McpExposure } from "../config/server-entry.ts";
-import type { RemoteTool } from "../connection/remote.ts";
+import { isForAppOnly, type RemoteTool } from "../connection/remote.ts";
 import type { McpServer } from "../connection/server.ts";
 import { cleanLine } from "../names/clean-text.ts";
 import { localNames } from "../names/tool-names.ts";
@@ -98,7 +98,7 @@ export class Catalogue {
         this.#leaveOut(server, tool, read.reason);
         return [];
       }
-      const exposure = exposureOf(server.config.entry, tool.name);
+      const exposure = isForAppOnly(tool) ? "hidden" : exposureOf(server.config.entry, tool.name);
       return [{ server, tool, parameters: read.schema, exposure }];
     });
   }

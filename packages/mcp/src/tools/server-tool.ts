@@ -4,7 +4,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { RequestTimeout } from "../connection/call-clocks.ts";
 import { statusOf } from "../connection/failures.ts";
-import type { RemoteTool } from "../connection/remote.ts";
+import { type RemoteTool, uiOf } from "../connection/remote.ts";
 import { type McpServer, McpServerError } from "../connection/server.ts";
 import { cleanLine, cleanText } from "../names/clean-text.ts";
 import { boundContent } from "./bounded-content.ts";
@@ -110,6 +110,7 @@ async function toolResultOf(
       : `The tool ${tool.name} of ${serverName} has returned nothing.`;
     content.push({ type: "text", text });
   }
+  const ui = uiOf(result);
   const structured = JSON.stringify(result.structuredContent) ?? "";
   const hasStructured = structured !== "" && structured.length <= MAX_STRUCTURED_LENGTH;
   return {
@@ -120,6 +121,7 @@ async function toolResultOf(
       ...(hasStructured ? { structuredContent: result.structuredContent } : {}),
       ...(fullOutputPath === undefined ? {} : { fullOutputPath }),
       ...noted.details(),
+      ...(ui === undefined ? {} : { _meta: { ui } }),
     },
     ...(isError ? { isError: true } : {}),
   };

@@ -35,6 +35,24 @@ export const mcpCommands = {
     result: servers,
     positional: ["servers"],
   }),
+  read_mcp_resource: command({
+    summary:
+      "Reads a resource of an MCP server, such as the page of an app (`ui://…`), as the server sends it.",
+    params: () =>
+      z.object({
+        /** The name of the server. */
+        server: z.string(),
+        /** The address of the resource. */
+        uri: z.string(),
+      }),
+    result: () =>
+      z.object({
+        /** The contents: `uri`, `mimeType`, `text` or `blob`, and `_meta`. */
+        contents: z.array(z.record(z.string(), z.unknown())),
+      }),
+    positional: ["server", "uri"],
+    takesLong: true,
+  }),
   mcp_login: command({
     summary:
       "Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the server is connected.",

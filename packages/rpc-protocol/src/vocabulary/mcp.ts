@@ -42,6 +42,13 @@ export const McpServerInfo = z.object({
       exposure: McpExposure,
       /** What the server says about its effects; nothing checks it. */
       annotations: z.optional(z.record(z.string(), z.unknown())),
+      /** What a client needs to show the app of the tool, as the server has sent it. */
+      _meta: z.optional(
+        z.object({
+          /** Of MCP Apps: `resourceUri`, `visibility` and what else the server says. */
+          ui: z.record(z.string(), z.unknown()),
+        }),
+      ),
     }),
   ),
 });

@@ -1,7 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { formatSize, maxOutputBytes, type ToolEnvironment } from "@tau-agent/system";
-import { pdfPages } from "@tau-agent/system/pdf-pages";
 import { readWhole } from "../common/read-chunks.ts";
 import type { ImageFile } from "./read-image.ts";
 
@@ -25,6 +24,7 @@ export async function readPdf(
       `Cannot read ${shown}: ${formatSize(size)} is more than 32 MiB. Split it with bash.`,
     );
   }
+  const { pdfPages } = await import("@tau-agent/system/pdf-pages");
   const read = await pdfPages({ bytes, ...range, maxLength: maxOutputBytes }, signal);
   if ("reason" in read) throw new ToolError(`Cannot read ${shown}: ${read.reason}.`);
   const { text, last, total } = read;
