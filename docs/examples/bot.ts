@@ -34,7 +34,7 @@ const server = createServer(async (request, response) => {
   // Another message of the thread, while the first is answered, is answered after it.
   const result = await session.prompt(message ?? "", {
     streamingBehavior: "followUp",
-    // What people write to a bot is no command of its owner's.
+    // What people write to a bot is not a command of its owner.
     verbatim: true,
   });
   const answer = result.status === "error" ? `That failed: ${result.error}` : result.text;

@@ -53,6 +53,7 @@ export const sections: readonly Section[] = [
       "import",
       "extensions",
       "running-safely",
+      "policy",
       "traces",
     ],
   },

@@ -171,7 +171,7 @@ export class ModelRegistry {
     return (await this.models(provider)).find((model) => model.id === id);
   }
 
-  /** Why a model that is known by this name is none that may be used; undefined if that is not so. */
+  /** Why a model of this name may not be used; undefined if it may, or if there is not any. */
   async whyDenied({
     provider,
     model: named = "",

@@ -2,7 +2,7 @@ import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { isForeign } from "./fence.ts";
 
-/** What a background job's end is stored as: its output is no person's message. */
+/** What the end of a background job is stored as: not a message of a person. */
 export const JOB_NOTICE_TYPE = "job_end";
 
 /**

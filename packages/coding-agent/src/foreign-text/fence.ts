@@ -53,7 +53,7 @@ function explained(fence: string): string {
 }
 
 function fenced(text: string, fence: string): string {
-  // A nonce that the text knows is none.
+  // A text that knows the mark could end the fence.
   const plain = text.replaceAll(fence, "");
   return `<untrusted ${fence}>\n${plain}\n</untrusted ${fence}>`;
 }

@@ -112,7 +112,7 @@ describe("a result of foreign text", () => {
     expect(denials(test)).toEqual([true]);
   });
 
-  it("is none of a tool that does not say so", async () => {
+  it("does not come from a tool that does not say so", async () => {
     const test = await session([turn(call("look_up")), turn(echo("hi")), { content: "done" }], {
       customTools: [lookUp("x", { openWorld: false })],
     });

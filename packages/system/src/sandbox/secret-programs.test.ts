@@ -22,8 +22,8 @@ const certificate =
   "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost";
 
 /**
- * A sandbox with a secret for a server on this machine. It is no process of the host: nothing in the sandbox
- * reaches those.
+ * A sandbox with a secret for a server on this machine. It runs outside of the host: nothing in the sandbox
+ * reaches ports of the host.
  */
 async function world(): Promise<World> {
   const place = new SandboxedPlace();

@@ -48,7 +48,7 @@ export class SecretGate {
     this.#server.on("upgrade", (request, socket) => this.#refuseRaw(request, socket));
     this.#server.on("connect", (request, socket) => this.#refuseRaw(request, socket));
     this.#server.on("clientError", (_error, socket) => {
-      // The preface of HTTP/2 is no request.
+      // Such as the preface of HTTP/2.
       if (socket.writable) end(socket, 400, "The sandbox's proxy takes HTTP/1.1 here.");
     });
   }

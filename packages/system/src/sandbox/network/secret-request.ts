@@ -18,7 +18,7 @@ export interface Refusal {
 /** How often a path is decoded; a server may do so more than once. */
 const MAX_DECODINGS = 5;
 
-/** What a request may not be, whoever it is for. */
+/** Why a request is refused before its secrets are looked at. */
 export function refusalOf(request: IncomingMessage, target: Target): Refusal | undefined {
   const hosts = valuesOf(request, "host");
   const names = [target.host, `[${target.host}]`].flatMap((name) => [

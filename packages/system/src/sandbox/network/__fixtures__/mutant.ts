@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ProxyModules } from "./secret-proxy.ts";
 
-/** A rule of the proxy: where it stands, and what stands there without it. */
+/** A rule of the proxy: its place in the source, and the source without it. */
 export interface Rule {
   readonly file: string;
   readonly from: string | RegExp;
