@@ -218,7 +218,9 @@ export class PythonTypes {
         description: type.description,
       }),
     );
-    const optional = fields.filter((field) => !field.isRequired);
+    const isWord = ({ member }: Field) => keywords.test(member);
+    const words = fields.filter((field) => !field.isRequired && isWord(field));
+    const optional = fields.filter((field) => !field.isRequired && !isWord(field));
     const needed = fields.filter((field) => field.isRequired);
     const body = (list: readonly Field[]) =>
       list
@@ -227,22 +229,25 @@ export class PythonTypes {
             `    ${identifier(member)}: ${type}\n${docstring(description, "    ", "\n")}`,
         )
         .join("");
-    const base = needed.some(({ member }) => keywords.test(member))
+    const base = needed.some(isWord)
       ? functional(`_${name}`, needed)
       : `class _${name}(TypedDict):\n${body(needed)}`.trimEnd();
+    const wordBase = functional(`_${name}Words`, words, "    total=False,\n");
     const doc = docstring(description, "    ", "\n\n");
-    if (optional.length === 0) {
+    if (optional.length + words.length === 0) {
       return { ...definition, text: `class ${name}(TypedDict):\n${doc}${body(needed)}`.trimEnd() };
     }
-    if (needed.length === 0) {
+    if (needed.length + words.length === 0) {
       const text = `class ${name}(TypedDict, total=False):\n${doc}${body(optional)}`.trimEnd();
       return { ...definition, text };
     }
-    const text = [
-      base,
-      `class ${name}(_${name}, total=False):\n${doc}${body(optional)}`.trimEnd(),
-    ].join("\n\n\n");
-    return { ...definition, text };
+    const bases = [
+      ...(needed.length > 0 ? [{ name: `_${name}`, text: base }] : []),
+      ...(words.length > 0 ? [{ name: `_${name}Words`, text: wordBase }] : []),
+    ];
+    const names = bases.map((each) => each.name).join(", ");
+    const own = `class ${name}(${names}, total=False):\n${doc}${body(optional)}`.trimEnd();
+    return { ...definition, text: [...bases.map((each) => each.text), own].join("\n\n\n") };
   }
 
   /** The schema at `Name.member[].member`; `|kind` picks an alternative. */
@@ -325,13 +330,13 @@ interface Field {
 }
 
 /** The form for members that are called as a word of Python's own; its types have to be defined before. */
-function functional(name: string, fields: readonly Field[]): string {
+function functional(name: string, fields: readonly Field[], options = ""): string {
   const members = fields.map(({ member, type, description }) => {
     const lines = description === undefined ? [] : wrap(description, 90);
     const comment = lines.map((line) => `        # ${line}\n`);
     return `${comment.join("")}        ${literal(member)}: ${type},\n`;
   });
-  return `${name} = TypedDict(\n    ${literal(name)},\n    {\n${members.join("")}    },\n)`;
+  return `${name} = TypedDict(\n    ${literal(name)},\n    {\n${members.join("")}    },\n${options})`;
 }
 
 /** A member's name as a valid Python name. */

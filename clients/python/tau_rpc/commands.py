@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from .protocol import (
     AttachData,
-    Attachment,
+    AttachmentInput,
     BashResult,
     Budget,
     CancelQueuedData,
@@ -21,8 +21,10 @@ from .protocol import (
     CycleThinkingLevelData,
     DrainData,
     ExportHtmlData,
+    ExportSessionData,
     ForkMessages,
     ForkResult,
+    GetAvailableCommandsData,
     GetAvailableModelsData,
     GetAvailableThinkingLevelsData,
     GetCommandsData,
@@ -31,11 +33,16 @@ from .protocol import (
     GetLoginProvidersData,
     GetMcpServersData,
     GetMessagesData,
+    GetMessagesPageData,
     GetPendingRequestsData,
     GetPermissionsData,
+    GetPolicyData,
+    GetSubagentMessagesData,
+    GetSubagentsData,
     GetTodosData,
     GetToolsData,
     GetTreeData,
+    HandoffData,
     HostInfo,
     ImageInput,
     InitializeCommandCapabilities,
@@ -44,20 +51,28 @@ from .protocol import (
     ListCheckpointsData,
     ListJobsData,
     ListSessionsData,
+    ListSubagentsData,
+    LoginData,
     Model,
     NavigateTreeData,
+    NegotiateProtocolData,
     OnTimeout,
+    OpenSessionCommandSecrets,
     OpenSessionData,
     PermissionMode,
     PermissionRule,
+    PromptCommandUntil,
     PromptDisposition,
     QueueMode,
+    ReadMcpResourceData,
     ResourceReference,
+    ResumeSubagentData,
     RewindData,
     SessionState,
     SessionStats,
     SetActiveToolsData,
     SetEventFilterData,
+    SetFastModeData,
     SetHostToolsCommandTools,
     SetHostToolsData,
     SetMcpServersData,
@@ -84,6 +99,7 @@ ErrorCode: TypeAlias = Literal[
     "compaction_running",
     "disposed",
     "draining",
+    "durability_unavailable",
     "entry_not_found",
     "export_failed",
     "extension_unusable",
@@ -126,6 +142,7 @@ ErrorCode: TypeAlias = Literal[
     "policy_denied",
     "prompt_aborted",
     "prompt_empty",
+    "prompt_not_paused",
     "provider_not_found",
     "queue_item_not_found",
     "request_closed",
@@ -147,8 +164,12 @@ ErrorCode: TypeAlias = Literal[
     "session_unreadable",
     "session_write_failed",
     "skill_unreadable",
+    "subagent_not_found",
+    "subagent_not_running",
+    "subagent_running",
     "summary_failed",
     "tool_not_found",
+    "transcript_invalid",
     "unknown_command",
     "unknown_session",
     "workspace_mismatch",
@@ -180,11 +201,13 @@ class CommandMethods:
         message: str,
         *,
         images: list[ImageInput] | None = None,
-        attachments: list[Attachment] | None = None,
+        attachments: list[AttachmentInput] | None = None,
         resources: list[ResourceReference] | None = None,
+        verbatim: bool | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
         resume: bool | None = None,
+        until: PromptCommandUntil | None = None,
         output_schema: Any | None = None,
         traceparent: str | None = None,
         timeout: float | None = None,
@@ -195,14 +218,19 @@ class CommandMethods:
         `message`: The user's text. A `/name` at its beginning runs a command, a template or a
           skill.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads the text extracted from them.
+        `attachments`: Files to send along; the model reads their text, and PDFs as they are
+          where its endpoint takes them.
         `resources`: Resources of MCP servers to send along; the host reads them.
+        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
+          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+          rules).
         `streaming_behavior`: How to queue the message during a run. Without it, a prompt is
           refused during a run.
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
           has starts nothing.
         `resume`: With the `promptId` of a prompt whose run ended with its host: the run goes
           on where it was. If it had ended before, its `prompt_result` is sent.
+        `until`: How far the prompt goes before it pauses; counted anew when it is resumed.
         `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
           `prompt_result`.
         `traceparent`: The span that the run belongs to, as in W3C Trace Context, where spans
@@ -215,9 +243,11 @@ class CommandMethods:
                 images=images,
                 attachments=attachments,
                 resources=resources,
+                verbatim=verbatim,
                 streamingBehavior=streaming_behavior,
                 promptId=prompt_id,
                 resume=resume,
+                until=until,
                 outputSchema=output_schema,
                 traceparent=traceparent,
             ),
@@ -230,8 +260,9 @@ class CommandMethods:
         message: str,
         *,
         images: list[ImageInput] | None = None,
-        attachments: list[Attachment] | None = None,
+        attachments: list[AttachmentInput] | None = None,
         resources: list[ResourceReference] | None = None,
+        verbatim: bool | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message that interrupts the run after the current tool; the remaining tool
@@ -239,12 +270,22 @@ class CommandMethods:
 
         `message`: The user's text.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads the text extracted from them.
+        `attachments`: Files to send along; the model reads their text, and PDFs as they are
+          where its endpoint takes them.
         `resources`: Resources of MCP servers to send along; the host reads them.
+        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
+          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+          rules).
         """
         data: PromptDisposition | None = await self.request(
             "steer",
-            _given(message=message, images=images, attachments=attachments, resources=resources),
+            _given(
+                message=message,
+                images=images,
+                attachments=attachments,
+                resources=resources,
+                verbatim=verbatim,
+            ),
             timeout=timeout,
         )
         return data
@@ -254,20 +295,31 @@ class CommandMethods:
         message: str,
         *,
         images: list[ImageInput] | None = None,
-        attachments: list[Attachment] | None = None,
+        attachments: list[AttachmentInput] | None = None,
         resources: list[ResourceReference] | None = None,
+        verbatim: bool | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message for when the agent has nothing left to do.
 
         `message`: The user's text.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads the text extracted from them.
+        `attachments`: Files to send along; the model reads their text, and PDFs as they are
+          where its endpoint takes them.
         `resources`: Resources of MCP servers to send along; the host reads them.
+        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
+          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+          rules).
         """
         data: PromptDisposition | None = await self.request(
             "follow_up",
-            _given(message=message, images=images, attachments=attachments, resources=resources),
+            _given(
+                message=message,
+                images=images,
+                attachments=attachments,
+                resources=resources,
+                verbatim=verbatim,
+            ),
             timeout=timeout,
         )
         return data
@@ -277,8 +329,9 @@ class CommandMethods:
         message: str,
         *,
         images: list[ImageInput] | None = None,
-        attachments: list[Attachment] | None = None,
+        attachments: list[AttachmentInput] | None = None,
         resources: list[ResourceReference] | None = None,
+        verbatim: bool | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Queues a message for the next turn of the current or the next run, without starting a
@@ -286,12 +339,22 @@ class CommandMethods:
 
         `message`: The user's text.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads the text extracted from them.
+        `attachments`: Files to send along; the model reads their text, and PDFs as they are
+          where its endpoint takes them.
         `resources`: Resources of MCP servers to send along; the host reads them.
+        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
+          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+          rules).
         """
         data: PromptDisposition | None = await self.request(
             "queue_message",
-            _given(message=message, images=images, attachments=attachments, resources=resources),
+            _given(
+                message=message,
+                images=images,
+                attachments=attachments,
+                resources=resources,
+                verbatim=verbatim,
+            ),
             timeout=timeout,
         )
         return data
@@ -301,20 +364,31 @@ class CommandMethods:
         message: str,
         *,
         images: list[ImageInput] | None = None,
-        attachments: list[Attachment] | None = None,
+        attachments: list[AttachmentInput] | None = None,
         resources: list[ResourceReference] | None = None,
+        verbatim: bool | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Stops what the agent is doing and sends a prompt, ahead of all queued messages.
 
         `message`: The user's text.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads the text extracted from them.
+        `attachments`: Files to send along; the model reads their text, and PDFs as they are
+          where its endpoint takes them.
         `resources`: Resources of MCP servers to send along; the host reads them.
+        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
+          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+          rules).
         """
         data: PromptDisposition | None = await self.request(
             "abort_and_prompt",
-            _given(message=message, images=images, attachments=attachments, resources=resources),
+            _given(
+                message=message,
+                images=images,
+                attachments=attachments,
+                resources=resources,
+                verbatim=verbatim,
+            ),
             timeout=timeout,
         )
         return data
@@ -458,19 +532,26 @@ class CommandMethods:
 
     async def login(
         self,
-        provider: str,
+        provider: str | None = None,
         method: Literal["oauth", "device", "key"] | None = None,
         *,
+        provider_id: str | None = None,
         timeout: float | None = None,
-    ) -> None:
+    ) -> LoginData:
         """Logs in to a model provider: the page, and the code to type in there, arrive as host
         request `open_url`. Answered when the login is stored.
 
         `provider`: The id of the provider.
         `method`: Default `device` where the provider has it, since the browser may be on
           another machine.
+        `provider_id`: The same, as clients of oh-my-pi 18 name it.
         """
-        await self.request("login", _given(provider=provider, method=method), timeout=timeout)
+        data: LoginData = await self.request(
+            "login",
+            _given(provider=provider, method=method, providerId=provider_id),
+            timeout=timeout,
+        )
+        return data
 
     async def set_steering_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
         """Sets whether steering messages are delivered one at a time or all at once.
@@ -633,6 +714,173 @@ class CommandMethods:
         data: ListJobsData = await self.request("list_jobs", {}, timeout=timeout)
         return data
 
+    async def list_subagents(self, *, timeout: float | None = None) -> ListSubagentsData:
+        """Lists the session's subagents, nested ones included, oldest first."""
+        data: ListSubagentsData = await self.request("list_subagents", {}, timeout=timeout)
+        return data
+
+    async def get_subagent_messages(
+        self,
+        subagent_id: str | None = None,
+        since: str | None = None,
+        *,
+        session_file: str | None = None,
+        from_byte: int | None = None,
+        timeout: float | None = None,
+    ) -> GetSubagentMessagesData:
+        """Returns the messages of a subagent's conversation, running or not.
+
+        `subagent_id`: The subagent; a nested one by its path.
+        `since`: Only messages after the entry of this id.
+        `session_file`: Its session file instead, as clients of oh-my-pi 18 name it.
+        `from_byte`: Only lines of that file from this byte on; the answer then has them.
+        """
+        data: GetSubagentMessagesData = await self.request(
+            "get_subagent_messages",
+            _given(
+                subagentId=subagent_id,
+                since=since,
+                sessionFile=session_file,
+                fromByte=from_byte,
+            ),
+            timeout=timeout,
+        )
+        return data
+
+    async def steer_subagent(
+        self,
+        subagent_id: str,
+        message: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Sends a message to one running subagent; it is delivered as by steer.
+
+        `subagent_id`: The subagent; a nested one by its path.
+        `message`: The message.
+        """
+        await self.request(
+            "steer_subagent",
+            _given(subagentId=subagent_id, message=message),
+            timeout=timeout,
+        )
+
+    async def abort_subagent(self, subagent_id: str, *, timeout: float | None = None) -> None:
+        """Stops one running subagent with those that it started; its caller gets an error.
+
+        `subagent_id`: The subagent; a nested one by its path.
+        """
+        await self.request("abort_subagent", _given(subagentId=subagent_id), timeout=timeout)
+
+    async def resume_subagent(
+        self,
+        subagent_id: str,
+        message: str,
+        *,
+        timeout: float | None = None,
+    ) -> ResumeSubagentData:
+        """Goes on with the conversation of a subagent that has ended. Its end is an event; the
+        session's model is not told.
+
+        `subagent_id`: The subagent; a nested one by its path.
+        `message`: What it is to do.
+        """
+        data: ResumeSubagentData = await self.request(
+            "resume_subagent",
+            _given(subagentId=subagent_id, message=message),
+            timeout=timeout,
+        )
+        return data
+
+    async def get_subagents(self, *, timeout: float | None = None) -> GetSubagentsData:
+        """Lists the session's subagents as clients of oh-my-pi 18 read them; see list_subagents."""
+        data: GetSubagentsData = await self.request("get_subagents", {}, timeout=timeout)
+        return data
+
+    async def handoff(
+        self,
+        custom_instructions: str | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> HandoffData | None:
+        """Summarizes the conversation and goes on from the summary, as compact does; null if
+        there is nothing to summarize.
+
+        `custom_instructions`: What the summary should pay attention to.
+        """
+        data: HandoffData | None = await self.request(
+            "handoff",
+            _given(customInstructions=custom_instructions),
+            timeout=timeout,
+        )
+        return data
+
+    async def get_messages_page(
+        self,
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> GetMessagesPageData:
+        """Returns messages of the conversation, some at a time.
+
+        `cursor`: The `nextCursor` of the page before; the first page if absent.
+        `limit`: The most messages of this page; 256 by default.
+        """
+        data: GetMessagesPageData = await self.request(
+            "get_messages_page",
+            _given(cursor=cursor, limit=limit),
+            timeout=timeout,
+        )
+        return data
+
+    async def get_available_commands(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> GetAvailableCommandsData:
+        """Lists the commands that a prompt may begin with; see get_commands."""
+        data: GetAvailableCommandsData = await self.request(
+            "get_available_commands",
+            {},
+            timeout=timeout,
+        )
+        return data
+
+    async def set_fast_mode(
+        self,
+        enabled: bool,
+        *,
+        timeout: float | None = None,
+    ) -> SetFastModeData:
+        """Takes note that the client wants faster replies; no provider here has such a mode.
+
+        `enabled`: Whether it is wanted.
+        """
+        data: SetFastModeData = await self.request(
+            "set_fast_mode",
+            _given(enabled=enabled),
+            timeout=timeout,
+        )
+        return data
+
+    async def negotiate_protocol(
+        self,
+        protocol_version: int,
+        *,
+        timeout: float | None = None,
+    ) -> NegotiateProtocolData:
+        """Agrees on the version of oh-my-pi's protocol; there is only version 1.
+
+        `protocol_version`: The version that the client wants.
+        """
+        data: NegotiateProtocolData = await self.request(
+            "negotiate_protocol",
+            _given(protocolVersion=protocol_version),
+            timeout=timeout,
+        )
+        return data
+
     async def set_budget(
         self,
         *,
@@ -778,6 +1026,13 @@ class CommandMethods:
         data: GetPermissionsData = await self.request("get_permissions", {}, timeout=timeout)
         return data
 
+    async def get_policy(self, *, timeout: float | None = None) -> GetPolicyData:
+        """Returns the policy that the host was started with: what nothing else that is said to
+        it can widen.
+        """
+        data: GetPolicyData = await self.request("get_policy", {}, timeout=timeout)
+        return data
+
     async def get_mcp_servers(self, *, timeout: float | None = None) -> GetMcpServersData:
         """Lists the MCP servers of this session with their state and their tools."""
         data: GetMcpServersData = await self.request("get_mcp_servers", {}, timeout=timeout)
@@ -797,6 +1052,26 @@ class CommandMethods:
         data: SetMcpServersData = await self.request(
             "set_mcp_servers",
             _given(servers=servers),
+            timeout=timeout,
+        )
+        return data
+
+    async def read_mcp_resource(
+        self,
+        server: str,
+        uri: str,
+        *,
+        timeout: float | None = None,
+    ) -> ReadMcpResourceData:
+        """Reads a resource of an MCP server, such as the page of an app (`ui://…`), as the
+        server sends it.
+
+        `server`: The name of the server.
+        `uri`: The address of the resource.
+        """
+        data: ReadMcpResourceData = await self.request(
+            "read_mcp_resource",
+            _given(server=server, uri=uri),
             timeout=timeout,
         )
         return data
@@ -987,6 +1262,26 @@ class CommandMethods:
         )
         return data
 
+    async def export_session(
+        self,
+        format: Literal["html", "jsonl", "markdown", "atif"],
+        output_path: str | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> ExportSessionData:
+        """Writes the session as one file: as an HTML page, as its own JSONL, as Markdown, or as
+        a trajectory (ATIF) with its subagents.
+
+        `format`: The format of the file.
+        `output_path`: Where to write it; by default, in the project folder.
+        """
+        data: ExportSessionData = await self.request(
+            "export_session",
+            _given(format=format, outputPath=output_path),
+            timeout=timeout,
+        )
+        return data
+
     async def list_checkpoints(self, *, timeout: float | None = None) -> ListCheckpointsData:
         """Lists the prompts that changed files and can be taken back, oldest first."""
         data: ListCheckpointsData = await self.request("list_checkpoints", {}, timeout=timeout)
@@ -1121,7 +1416,9 @@ class CommandMethods:
         provider: str | None = None,
         model_id: str | None = None,
         fallback_models: list[str] | None = None,
+        resume: Literal["auto"] | None = None,
         thinking_level: ThinkingLevel | None = None,
+        secrets: list[OpenSessionCommandSecrets] | None = None,
         environment: dict[str, str | None] | None = None,
         api_key: str | None = None,
         approve: bool | None = None,
@@ -1143,7 +1440,11 @@ class CommandMethods:
         `model_id`: The model.
         `fallback_models`: Models, as `provider/id`, that answer in this order when that one
           fails.
+        `resume`: Whether a prompt whose host died goes on now; by default it waits for
+          `prompt` with `resume`.
         `thinking_level`: The thinking level.
+        `secrets`: Credentials that commands in the sandbox use and never see, besides those
+          of the settings.
         `environment`: Added to the host's environment for this session; null removes a
           variable.
         `api_key`: A key for the provider, for this session only.
@@ -1160,7 +1461,9 @@ class CommandMethods:
                 provider=provider,
                 modelId=model_id,
                 fallbackModels=fallback_models,
+                resume=resume,
                 thinkingLevel=thinking_level,
+                secrets=secrets,
                 environment=environment,
                 apiKey=api_key,
                 approve=approve,

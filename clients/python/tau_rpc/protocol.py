@@ -23,10 +23,16 @@ class AbortAndPromptCommand(_AbortAndPromptCommand, total=False):
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
     """Images for the model."""
-    attachments: list[Attachment]
-    """Files to send along; the model reads the text extracted from them."""
+    attachments: list[AttachmentInput]
+    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
+    takes them.
+    """
     resources: list[ResourceReference]
     """Resources of MCP servers to send along; the host reads them."""
+    verbatim: bool
+    """For text that a program forwards: no command, template, skill or `@file` in it is looked
+    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """
 
 
 class _AbortAndPromptResponse(TypedDict):
@@ -117,6 +123,34 @@ class _AbortRetryResponse(TypedDict):
 
 class AbortRetryResponse(_AbortRetryResponse, total=False):
     """Answers `abort_retry`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _AbortSubagentCommand(TypedDict):
+    type: Literal["abort_subagent"]
+    subagentId: str
+    """The subagent; a nested one by its path."""
+
+
+class AbortSubagentCommand(_AbortSubagentCommand, total=False):
+    """Stops one running subagent with those that it started; its caller gets an error."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _AbortSubagentResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["abort_subagent"]
+    success: Literal[True]
+
+
+class AbortSubagentResponse(_AbortSubagentResponse, total=False):
+    """Answers `abort_subagent`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -356,6 +390,20 @@ class Attachment(_Attachment, total=False):
     """The text of a document."""
     preview: str | None
     """A preview image as base64."""
+
+
+class _AttachmentData(TypedDict):
+    mimeType: str
+    """The MIME type."""
+    data: str
+    """The file as base64."""
+
+
+class AttachmentData(_AttachmentData, total=False):
+    """A file as its bytes alone."""
+
+    fileName: str
+    """The file name without its folder."""
 
 
 class _AutoCompactionEndEvent(TypedDict):
@@ -1546,6 +1594,47 @@ class ExportHtmlResponse(_ExportHtmlResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _ExportSessionCommand(TypedDict):
+    type: Literal["export_session"]
+    format: Literal["html", "jsonl", "markdown", "atif"]
+    """The format of the file."""
+
+
+class ExportSessionCommand(_ExportSessionCommand, total=False):
+    """Writes the session as one file: as an HTML page, as its own JSONL, as Markdown, or as a
+    trajectory (ATIF) with its subagents.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    outputPath: str
+    """Where to write it; by default, in the project folder."""
+
+
+class ExportSessionData(TypedDict):
+    """The result of the command."""
+
+    path: str
+    """The file."""
+
+
+class _ExportSessionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["export_session"]
+    success: Literal[True]
+    data: ExportSessionData
+    """The result of the command."""
+
+
+class ExportSessionResponse(_ExportSessionResponse, total=False):
+    """Answers `export_session`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _ExtensionErrorEvent(TypedDict):
     type: Literal["extension_error"]
     extensionPath: str
@@ -1799,10 +1888,16 @@ class FollowUpCommand(_FollowUpCommand, total=False):
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
     """Images for the model."""
-    attachments: list[Attachment]
-    """Files to send along; the model reads the text extracted from them."""
+    attachments: list[AttachmentInput]
+    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
+    takes them.
+    """
     resources: list[ResourceReference]
     """Resources of MCP servers to send along; the host reads them."""
+    verbatim: bool
+    """For text that a program forwards: no command, template, skill or `@file` in it is looked
+    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """
 
 
 class _FollowUpResponse(TypedDict):
@@ -1875,6 +1970,53 @@ class ForkResult(TypedDict):
     """The text of the chosen message."""
     cancelled: bool
     """Whether an extension vetoed it; if so, nothing has changed."""
+
+
+class _GetAvailableCommandsCommand(TypedDict):
+    type: Literal["get_available_commands"]
+
+
+class GetAvailableCommandsCommand(_GetAvailableCommandsCommand, total=False):
+    """Lists the commands that a prompt may begin with; see get_commands."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetAvailableCommandsData(TypedDict):
+    """The result of the command."""
+
+    commands: list[GetAvailableCommandsDataCommands]
+    """The commands."""
+
+
+class _GetAvailableCommandsDataCommands(TypedDict):
+    name: str
+    """The name that follows the slash in a prompt."""
+    source: Literal["extension", "file", "skill", "mcp_prompt"]
+    """What kind of resource defines it."""
+
+
+class GetAvailableCommandsDataCommands(_GetAvailableCommandsDataCommands, total=False):
+    description: str
+    """A one-line description."""
+
+
+class _GetAvailableCommandsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_available_commands"]
+    success: Literal[True]
+    data: GetAvailableCommandsData
+    """The result of the command."""
+
+
+class GetAvailableCommandsResponse(_GetAvailableCommandsResponse, total=False):
+    """Answers `get_available_commands`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetAvailableModelsCommand(TypedDict):
@@ -2305,6 +2447,15 @@ class _GetMcpServersDataServersTools(TypedDict):
 class GetMcpServersDataServersTools(_GetMcpServersDataServersTools, total=False):
     annotations: dict[str, Any]
     """What the server says about its effects; nothing checks it."""
+    _meta: GetMcpServersDataServersTools_meta
+    """What a client needs to show the app of the tool, as the server has sent it."""
+
+
+class GetMcpServersDataServersTools_meta(TypedDict):
+    """What a client needs to show the app of the tool, as the server has sent it."""
+
+    ui: dict[str, Any]
+    """Of MCP Apps: `resourceUri`, `visibility` and what else the server says."""
 
 
 class _GetMcpServersResponse(TypedDict):
@@ -2340,6 +2491,52 @@ class GetMessagesData(TypedDict):
 
     messages: list[AgentMessage]
     """The messages, oldest first."""
+
+
+class _GetMessagesPageCommand(TypedDict):
+    type: Literal["get_messages_page"]
+
+
+class GetMessagesPageCommand(_GetMessagesPageCommand, total=False):
+    """Returns messages of the conversation, some at a time."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    cursor: str
+    """The `nextCursor` of the page before; the first page if absent."""
+    limit: int
+    """The most messages of this page; 256 by default."""
+
+
+class _GetMessagesPageData(TypedDict):
+    messages: list[AgentMessage]
+    """The messages."""
+    totalMessages: int
+    """How many messages there were when the first page was read."""
+
+
+class GetMessagesPageData(_GetMessagesPageData, total=False):
+    """The result of the command."""
+
+    nextCursor: str
+    """For the next page; absent on the last."""
+
+
+class _GetMessagesPageResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_messages_page"]
+    success: Literal[True]
+    data: GetMessagesPageData
+    """The result of the command."""
+
+
+class GetMessagesPageResponse(_GetMessagesPageResponse, total=False):
+    """Answers `get_messages_page`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetMessagesResponse(TypedDict):
@@ -2435,6 +2632,45 @@ class GetPermissionsResponse(_GetPermissionsResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _GetPolicyCommand(TypedDict):
+    type: Literal["get_policy"]
+
+
+class GetPolicyCommand(_GetPolicyCommand, total=False):
+    """Returns the policy that the host was started with: what nothing else that is said to it
+    can widen.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetPolicyData(TypedDict):
+    """The result of the command."""
+
+    policy: ManagedPolicy
+    """What holds: all of `given` together; empty without a policy."""
+    given: list[ManagedPolicy]
+    """Each policy as it was given; the host has them all for its life."""
+
+
+class _GetPolicyResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_policy"]
+    success: Literal[True]
+    data: GetPolicyData
+    """The result of the command."""
+
+
+class GetPolicyResponse(_GetPolicyResponse, total=False):
+    """Answers `get_policy`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _GetSessionStatsCommand(TypedDict):
     type: Literal["get_session_stats"]
 
@@ -2484,6 +2720,123 @@ class _GetStateResponse(TypedDict):
 
 class GetStateResponse(_GetStateResponse, total=False):
     """Answers `get_state`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _GetSubagentMessagesCommand(TypedDict):
+    type: Literal["get_subagent_messages"]
+
+
+class GetSubagentMessagesCommand(_GetSubagentMessagesCommand, total=False):
+    """Returns the messages of a subagent's conversation, running or not."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    subagentId: str
+    """The subagent; a nested one by its path."""
+    since: str
+    """Only messages after the entry of this id."""
+    sessionFile: str
+    """Its session file instead, as clients of oh-my-pi 18 name it."""
+    fromByte: int
+    """Only lines of that file from this byte on; the answer then has them."""
+
+
+class _GetSubagentMessagesData(TypedDict):
+    messages: list[AgentMessage]
+    """The messages."""
+
+
+class GetSubagentMessagesData(_GetSubagentMessagesData, total=False):
+    """The result of the command."""
+
+    lastEntryId: str
+    """The id of the last of them, for the next `since`; absent if there are none."""
+    sessionFile: str
+    """The file; this and the rest only for a dialect or a request that names bytes of it."""
+    fromByte: int
+    """Where the lines begin."""
+    nextByte: int
+    """Where to go on."""
+    reset: bool
+    """Whether the file is shorter than the client thought, and was read from its beginning."""
+    entries: list[dict[str, Any]]
+    """The lines."""
+
+
+class _GetSubagentMessagesResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_subagent_messages"]
+    success: Literal[True]
+    data: GetSubagentMessagesData
+    """The result of the command."""
+
+
+class GetSubagentMessagesResponse(_GetSubagentMessagesResponse, total=False):
+    """Answers `get_subagent_messages`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _GetSubagentsCommand(TypedDict):
+    type: Literal["get_subagents"]
+
+
+class GetSubagentsCommand(_GetSubagentsCommand, total=False):
+    """Lists the session's subagents as clients of oh-my-pi 18 read them; see list_subagents."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetSubagentsData(TypedDict):
+    """The result of the command."""
+
+    subagents: list[GetSubagentsDataSubagents]
+    """The subagents."""
+
+
+class _GetSubagentsDataSubagents(TypedDict):
+    id: str
+    """Its id."""
+    index: int
+    """Its place in the list."""
+    agent: str
+    """The name of its agent."""
+    agentSource: Literal["bundled", "user", "project"]
+    """Where the agent is defined."""
+    status: Literal["running", "completed", "failed", "aborted"]
+    """Whether it runs, or how it ended."""
+    lastUpdate: int
+    """When it was started or has ended, in ms since the epoch."""
+
+
+class GetSubagentsDataSubagents(_GetSubagentsDataSubagents, total=False):
+    description: str
+    """What it does."""
+    sessionFile: str
+    """Its session file."""
+    parentToolCallId: str
+    """The call that started it."""
+
+
+class _GetSubagentsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_subagents"]
+    success: Literal[True]
+    data: GetSubagentsData
+    """The result of the command."""
+
+
+class GetSubagentsResponse(_GetSubagentsResponse, total=False):
+    """Answers `get_subagents`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -2647,6 +3000,43 @@ class _GetTreeResponse(TypedDict):
 
 class GetTreeResponse(_GetTreeResponse, total=False):
     """Answers `get_tree`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _HandoffCommand(TypedDict):
+    type: Literal["handoff"]
+
+
+class HandoffCommand(_HandoffCommand, total=False):
+    """Summarizes the conversation and goes on from the summary, as compact does; null if there
+    is nothing to summarize.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    customInstructions: str
+    """What the summary should pay attention to."""
+
+
+class HandoffData(TypedDict, total=False):
+    savedPath: str
+    """The file with the summary; Tau keeps it in the session."""
+
+
+class _HandoffResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["handoff"]
+    success: Literal[True]
+    data: HandoffData | None
+    """The result of the command."""
+
+
+class HandoffResponse(_HandoffResponse, total=False):
+    """Answers `handoff`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -2825,6 +3215,35 @@ class HostRequestOpenUrl(_HostRequestOpenUrl, total=False):
     """Its number in the session, rising from 1; sent after `initialize`."""
 
 
+class _HostRequestQuestion(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["question"]
+    """What is asked."""
+    params: QuestionParams
+    """The questions."""
+
+
+class HostRequestQuestion(_HostRequestQuestion, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _HostRequestResolved(TypedDict):
     type: Literal["host_request_resolved"]
     id: str
@@ -2980,9 +3399,7 @@ class HostToolUpdate(_HostToolUpdate, total=False):
     """The output so far: `content`, and `details` if there are any."""
 
 
-class HostedSessionInfo(TypedDict):
-    """A session of a host with many."""
-
+class _HostedSessionInfo(TypedDict):
     sessionId: str
     """The handle of the session in this process."""
     durableSessionId: str | None
@@ -2995,6 +3412,19 @@ class HostedSessionInfo(TypedDict):
     """The name shown in session lists; null if it has none."""
     status: Literal["opening", "idle", "running", "closing"]
     """What it is doing."""
+
+
+class HostedSessionInfo(_HostedSessionInfo, total=False):
+    """A session of a host with many."""
+
+    cost: float
+    """Cost in US dollars; absent while it is unknown, as for a session in a process of its own."""
+    pendingRequests: int
+    """How many host requests are open."""
+    startedAt: int
+    """When the conversation began, in ms since the epoch."""
+    activeAt: int
+    """When something last happened in it, in ms since the epoch."""
 
 
 class ImageContent(TypedDict):
@@ -3326,6 +3756,41 @@ class ListSessionsResponse(_ListSessionsResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _ListSubagentsCommand(TypedDict):
+    type: Literal["list_subagents"]
+
+
+class ListSubagentsCommand(_ListSubagentsCommand, total=False):
+    """Lists the session's subagents, nested ones included, oldest first."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class ListSubagentsData(TypedDict):
+    """The result of the command."""
+
+    subagents: list[SubagentInfo]
+    """The subagents."""
+
+
+class _ListSubagentsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["list_subagents"]
+    success: Literal[True]
+    data: ListSubagentsData
+    """The result of the command."""
+
+
+class ListSubagentsResponse(_ListSubagentsResponse, total=False):
+    """Answers `list_subagents`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _Listening(TypedDict):
     type: Literal["listening"]
     url: str
@@ -3337,6 +3802,8 @@ class Listening(_Listening, total=False):
 
     tokenFile: str
     """The file with the token that this address takes; absent for a Unix socket."""
+    console: str
+    """With `--console`: the link that opens it, once and within five minutes."""
 
 
 class _Live(TypedDict):
@@ -3355,8 +3822,6 @@ class Live(_Live, total=False):
 
 class _LoginCommand(TypedDict):
     type: Literal["login"]
-    provider: str
-    """The id of the provider."""
 
 
 class LoginCommand(_LoginCommand, total=False):
@@ -3366,14 +3831,27 @@ class LoginCommand(_LoginCommand, total=False):
 
     id: str | int | None
     """Comes back in the response as it was sent."""
+    provider: str
+    """The id of the provider."""
+    providerId: str
+    """The same, as clients of oh-my-pi 18 name it."""
     method: Literal["oauth", "device", "key"]
     """Default `device` where the provider has it, since the browser may be on another machine."""
+
+
+class LoginData(TypedDict):
+    """The result of the command."""
+
+    providerId: str
+    """The id of the provider."""
 
 
 class _LoginResponse(TypedDict):
     type: Literal["response"]
     command: Literal["login"]
     success: Literal[True]
+    data: LoginData
+    """The result of the command."""
 
 
 class LoginResponse(_LoginResponse, total=False):
@@ -3383,6 +3861,76 @@ class LoginResponse(_LoginResponse, total=False):
     """Comes back in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
+
+
+class ManagedPolicy(TypedDict, total=False):
+    """What the program that runs a host allows at most. Settings, projects, profiles,
+    extensions, commands and answers only tighten it. In globs `*` is any text.
+    """
+
+    permissions: ManagedPolicyPermissions
+    """How calls are approved."""
+    sandbox: ManagedPolicySandbox
+    """Where commands may reach."""
+    tools: ManagedPolicyTools
+    """Which tools there are."""
+    models: list[str]
+    """Globs over `provider/id` of the only models."""
+    mcpServers: list[str]
+    """Globs over the names of the only MCP servers."""
+    extensions: Literal[False] | list[str]
+    """`false`, or globs over the paths and package sources of the only extensions."""
+    workspaces: Literal[False] | list[str]
+    """`false`, or the names of the only workspaces besides this machine."""
+    durability: Literal["log", "effects"]
+    """The least that is promised for the time after a crash."""
+
+
+class ManagedPolicyPermissions(TypedDict, total=False):
+    """How calls are approved."""
+
+    mode: PermissionMode
+    """The least strict mode. Where it asks, no `allow` rule of another source counts."""
+    rules: list[ManagedPolicyPermissionsRules]
+    """Rules that ask or deny, besides those of other sources."""
+
+
+class _ManagedPolicyPermissionsRules(TypedDict):
+    tool: str
+    """The name of a tool, or a glob over names."""
+    action: Literal["ask", "deny"]
+    """What happens to a call that fits."""
+
+
+class ManagedPolicyPermissionsRules(_ManagedPolicyPermissionsRules, total=False):
+    match: str
+    """A glob over the tool's path, or for `bash` over each command of the line; absent fits
+    every call.
+    """
+    afterUntrusted: bool
+    """Whether it fits only once a result of foreign text came after the last message of a
+    person.
+    """
+
+
+class ManagedPolicySandbox(TypedDict, total=False):
+    """Where commands may reach."""
+
+    mode: Literal["off", "workspace", "readOnly"]
+    """The least strict mode. Where it is not `off`, nothing runs outside of the sandbox."""
+    network: Literal["off"] | Literal["all"] | list[str]
+    """What may be reached at most."""
+    write: list[str]
+    """The only paths besides the working folder that other sources may name as writable."""
+
+
+class ManagedPolicyTools(TypedDict, total=False):
+    """Which tools there are."""
+
+    allow: list[str]
+    """Globs over the names of the only tools there are."""
+    deny: list[str]
+    """Globs over the names of tools that there are not."""
 
 
 class _McpElicitationCompleteEvent(TypedDict):
@@ -3734,6 +4282,43 @@ class NavigateTreeResponse(_NavigateTreeResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _NegotiateProtocolCommand(TypedDict):
+    type: Literal["negotiate_protocol"]
+    protocolVersion: int
+    """The version that the client wants."""
+
+
+class NegotiateProtocolCommand(_NegotiateProtocolCommand, total=False):
+    """Agrees on the version of oh-my-pi's protocol; there is only version 1."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class NegotiateProtocolData(TypedDict):
+    """The result of the command."""
+
+    protocolVersion: int
+    """The version that holds."""
+
+
+class _NegotiateProtocolResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["negotiate_protocol"]
+    success: Literal[True]
+    data: NegotiateProtocolData
+    """The result of the command."""
+
+
+class NegotiateProtocolResponse(_NegotiateProtocolResponse, total=False):
+    """Answers `negotiate_protocol`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _NewSessionCommand(TypedDict):
     type: Literal["new_session"]
 
@@ -3795,14 +4380,46 @@ class OpenSessionCommand(_OpenSessionCommand, total=False):
     """The model."""
     fallbackModels: list[str]
     """Models, as `provider/id`, that answer in this order when that one fails."""
+    resume: Literal["auto"]
+    """Whether a prompt whose host died goes on now; by default it waits for `prompt` with
+    `resume`.
+    """
     thinkingLevel: ThinkingLevel
     """The thinking level."""
+    secrets: list[OpenSessionCommandSecrets]
+    """Credentials that commands in the sandbox use and never see, besides those of the settings."""
     environment: dict[str, str | None]
     """Added to the host's environment for this session; null removes a variable."""
     apiKey: str
     """A key for the provider, for this session only."""
     approve: bool
     """Whether to trust the session's folder; by default as saved."""
+
+
+class _OpenSessionCommandSecrets(TypedDict):
+    env: str
+    """The variable in which commands find a placeholder."""
+    value: str
+    """Where the value comes from: `$NAME` of the environment, or `!command`."""
+    hosts: list[str]
+    """The only hosts it is for: exact names, port 443 unless `name:port`."""
+
+
+_OpenSessionCommandSecretsWords = TypedDict(
+    "_OpenSessionCommandSecretsWords",
+    {
+        # The header that is set where a request has none: `bearer`, `basic` or `header:<name>`.
+        "as": str,
+    },
+    total=False,
+)
+
+
+class OpenSessionCommandSecrets(_OpenSessionCommandSecrets, _OpenSessionCommandSecretsWords, total=False):
+    methods: list[str]
+    """The only methods."""
+    paths: list[str]
+    """Globs over the only decoded, normalised paths."""
 
 
 class OpenSessionData(TypedDict):
@@ -3983,6 +4600,28 @@ class PendingRequestOpenUrl(_PendingRequestOpenUrl, total=False):
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
 
 
+class _PendingRequestQuestion(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["question"]
+    """What is asked."""
+    params: QuestionParams
+    """The questions."""
+
+
+class PendingRequestQuestion(_PendingRequestQuestion, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
 class _PendingRequestToolApproval(TypedDict):
     id: str
     """The id of the request, repeated in its answer."""
@@ -4019,6 +4658,10 @@ class PermissionRule(_PermissionRule, total=False):
     """A glob over the tool's path, or for `bash` over each command of the line; absent fits
     every call.
     """
+    afterUntrusted: bool
+    """Whether it fits only once a result of foreign text came after the last message of a
+    person.
+    """
 
 
 class _PromptCommand(TypedDict):
@@ -4036,10 +4679,16 @@ class PromptCommand(_PromptCommand, total=False):
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
     """Images for the model."""
-    attachments: list[Attachment]
-    """Files to send along; the model reads the text extracted from them."""
+    attachments: list[AttachmentInput]
+    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
+    takes them.
+    """
     resources: list[ResourceReference]
     """Resources of MCP servers to send along; the host reads them."""
+    verbatim: bool
+    """For text that a program forwards: no command, template, skill or `@file` in it is looked
+    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """
     streamingBehavior: Literal["steer", "followUp", "follow-up"]
     """How to queue the message during a run. Without it, a prompt is refused during a run."""
     promptId: str
@@ -4050,6 +4699,8 @@ class PromptCommand(_PromptCommand, total=False):
     """With the `promptId` of a prompt whose run ended with its host: the run goes on where it
     was. If it had ended before, its `prompt_result` is sent.
     """
+    until: PromptCommandUntil
+    """How far the prompt goes before it pauses; counted anew when it is resumed."""
     outputSchema: Any
     """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
     traceparent: str
@@ -4092,6 +4743,15 @@ class PromptCommandInfoSourceInfo(_PromptCommandInfoSourceInfo, total=False):
 
     baseDir: str
     """The folder of its package."""
+
+
+class PromptCommandUntil(TypedDict, total=False):
+    """How far the prompt goes before it pauses; counted anew when it is resumed."""
+
+    turns: int
+    """So many replies with their tools."""
+    ms: int
+    """No reply and no tool begins after this time, in ms."""
 
 
 class _PromptDisposition(TypedDict):
@@ -4142,6 +4802,8 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """The error message, when `status` is `error`."""
     code: str
     """Why `status` is `error`, or `budget_exceeded` if a used-up budget stopped the run."""
+    pausedBy: Literal["turns", "ms", "max_turns"]
+    """What paused it, when `status` is `paused`: it goes on with `prompt` and `resume`."""
     output: Any
     """The answer, if it fits the schema."""
     outputStatus: OutputStatus
@@ -4156,6 +4818,37 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
     """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class QuestionParams(TypedDict):
+    """What the model wants to know of a person."""
+
+    questions: list[QuestionParamsQuestions]
+    """One to four questions."""
+
+
+class _QuestionParamsQuestions(TypedDict):
+    question: str
+    """The question."""
+    options: list[QuestionParamsQuestionsOptions]
+    """Two to four answers to choose from; no two have the same label."""
+
+
+class QuestionParamsQuestions(_QuestionParamsQuestions, total=False):
+    header: str
+    """A few words that say what it is about."""
+    multiSelect: bool
+    """Whether several may be chosen."""
+
+
+class _QuestionParamsQuestionsOptions(TypedDict):
+    label: str
+    """The answer, as the result names it."""
+
+
+class QuestionParamsQuestionsOptions(_QuestionParamsQuestionsOptions, total=False):
+    description: str
+    """What it means."""
 
 
 class QueueItem(TypedDict):
@@ -4184,10 +4877,16 @@ class QueueMessageCommand(_QueueMessageCommand, total=False):
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
     """Images for the model."""
-    attachments: list[Attachment]
-    """Files to send along; the model reads the text extracted from them."""
+    attachments: list[AttachmentInput]
+    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
+    takes them.
+    """
     resources: list[ResourceReference]
     """Resources of MCP servers to send along; the host reads them."""
+    verbatim: bool
+    """For text that a program forwards: no command, template, skill or `@file` in it is looked
+    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """
 
 
 class _QueueMessageResponse(TypedDict):
@@ -4228,6 +4927,47 @@ class QueueUpdateEvent(_QueueUpdateEvent, total=False):
     """Its number in the session, rising from 1; sent after `initialize`."""
 
 
+class _ReadMcpResourceCommand(TypedDict):
+    type: Literal["read_mcp_resource"]
+    server: str
+    """The name of the server."""
+    uri: str
+    """The address of the resource."""
+
+
+class ReadMcpResourceCommand(_ReadMcpResourceCommand, total=False):
+    """Reads a resource of an MCP server, such as the page of an app (`ui://…`), as the server
+    sends it.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class ReadMcpResourceData(TypedDict):
+    """The result of the command."""
+
+    contents: list[dict[str, Any]]
+    """The contents: `uri`, `mimeType`, `text` or `blob`, and `_meta`."""
+
+
+class _ReadMcpResourceResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["read_mcp_resource"]
+    success: Literal[True]
+    data: ReadMcpResourceData
+    """The result of the command."""
+
+
+class ReadMcpResourceResponse(_ReadMcpResourceResponse, total=False):
+    """Answers `read_mcp_resource`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class ResourceReference(TypedDict):
     """A resource of an MCP server."""
 
@@ -4235,6 +4975,47 @@ class ResourceReference(TypedDict):
     """The name of the server."""
     uri: str
     """The address of the resource, as the server lists it."""
+
+
+class _ResumeSubagentCommand(TypedDict):
+    type: Literal["resume_subagent"]
+    subagentId: str
+    """The subagent; a nested one by its path."""
+    message: str
+    """What it is to do."""
+
+
+class ResumeSubagentCommand(_ResumeSubagentCommand, total=False):
+    """Goes on with the conversation of a subagent that has ended. Its end is an event; the
+    session's model is not told.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class ResumeSubagentData(TypedDict):
+    """The result of the command."""
+
+    subagentId: str
+    """The same id."""
+
+
+class _ResumeSubagentResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["resume_subagent"]
+    success: Literal[True]
+    data: ResumeSubagentData
+    """The result of the command."""
+
+
+class ResumeSubagentResponse(_ResumeSubagentResponse, total=False):
+    """Answers `resume_subagent`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _Resync(TypedDict):
@@ -4529,6 +5310,8 @@ class SessionState(_SessionState, total=False):
     """The name shown in session lists."""
     workspace: WorkspaceState
     """Where the tools act."""
+    pausedPromptId: str
+    """The prompt that is paused, and goes on with `resume`."""
 
 
 class _SessionStats(TypedDict):
@@ -4834,6 +5617,45 @@ class SetEventFilterResponse(_SetEventFilterResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _SetFastModeCommand(TypedDict):
+    type: Literal["set_fast_mode"]
+    enabled: bool
+    """Whether it is wanted."""
+
+
+class SetFastModeCommand(_SetFastModeCommand, total=False):
+    """Takes note that the client wants faster replies; no provider here has such a mode."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class SetFastModeData(TypedDict):
+    """The result of the command."""
+
+    enabled: bool
+    """Whether it is wanted."""
+    active: bool
+    """Whether replies are faster."""
+
+
+class _SetFastModeResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_fast_mode"]
+    success: Literal[True]
+    data: SetFastModeData
+    """The result of the command."""
+
+
+class SetFastModeResponse(_SetFastModeResponse, total=False):
+    """Answers `set_fast_mode`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _SetFollowUpModeCommand(TypedDict):
     type: Literal["set_follow_up_mode"]
     mode: QueueMode
@@ -4891,6 +5713,8 @@ class SetHostToolsCommandTools(_SetHostToolsCommandTools, total=False):
     """A short name to show."""
     readOnly: bool
     """Whether it changes nothing, so that permissions do not ask before it."""
+    openWorld: bool
+    """Whether its results may hold text that others wrote: models read them in a fence, as data."""
     timeoutMs: float
     """How long a call may take, in ms; no limit if absent."""
     deferLoading: bool
@@ -5039,6 +5863,15 @@ class _SetMcpServersDataServersTools(TypedDict):
 class SetMcpServersDataServersTools(_SetMcpServersDataServersTools, total=False):
     annotations: dict[str, Any]
     """What the server says about its effects; nothing checks it."""
+    _meta: SetMcpServersDataServersTools_meta
+    """What a client needs to show the app of the tool, as the server has sent it."""
+
+
+class SetMcpServersDataServersTools_meta(TypedDict):
+    """What a client needs to show the app of the tool, as the server has sent it."""
+
+    ui: dict[str, Any]
+    """Of MCP Apps: `resourceUri`, `visibility` and what else the server says."""
 
 
 class _SetMcpServersResponse(TypedDict):
@@ -5457,8 +6290,8 @@ class _SourcedRule(TypedDict):
     action: RuleAction
     """What happens to a call that fits."""
     source: RuleSource
-    """Whether it is from the user's or the project's settings, from this session, or from the
-    program that embeds it.
+    """Whether it is from the user's or the project's settings, from this session, from the
+    program that embeds it, or from that program's policy.
     """
 
 
@@ -5468,6 +6301,10 @@ class SourcedRule(_SourcedRule, total=False):
     match: str
     """A glob over the tool's path, or for `bash` over each command of the line; absent fits
     every call.
+    """
+    afterUntrusted: bool
+    """Whether it fits only once a result of foreign text came after the last message of a
+    person.
     """
 
 
@@ -5492,10 +6329,16 @@ class SteerCommand(_SteerCommand, total=False):
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
     """Images for the model."""
-    attachments: list[Attachment]
-    """Files to send along; the model reads the text extracted from them."""
+    attachments: list[AttachmentInput]
+    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
+    takes them.
+    """
     resources: list[ResourceReference]
     """Resources of MCP servers to send along; the host reads them."""
+    verbatim: bool
+    """For text that a program forwards: no command, template, skill or `@file` in it is looked
+    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """
 
 
 class _SteerResponse(TypedDict):
@@ -5511,6 +6354,36 @@ class SteerResponse(_SteerResponse, total=False):
     """Comes back in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _SteerSubagentCommand(TypedDict):
+    type: Literal["steer_subagent"]
+    subagentId: str
+    """The subagent; a nested one by its path."""
+    message: str
+    """The message."""
+
+
+class SteerSubagentCommand(_SteerSubagentCommand, total=False):
+    """Sends a message to one running subagent; it is delivered as by steer."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _SteerSubagentResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["steer_subagent"]
+    success: Literal[True]
+
+
+class SteerSubagentResponse(_SteerSubagentResponse, total=False):
+    """Answers `steer_subagent`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5562,6 +6435,55 @@ class SubagentEventEventEvent(TypedDict):
 
     type: str
     """The type of the event."""
+
+
+class _SubagentInfo(TypedDict):
+    id: str
+    """Its id; that of a nested one is its path, as in `a/b`."""
+    agent: str
+    """The name of its agent."""
+    description: str
+    """What it does, in the words of its caller; empty if those are missing."""
+    status: Literal["running", "completed", "failed", "aborted", "timed_out", "budget_exceeded", "interrupted"]
+    """Whether it runs, or how it ended last; `interrupted`: with its host."""
+    startedAt: int
+    """When it was first started, in ms since the epoch."""
+    usage: SubagentInfoUsage
+    """What it has used in all."""
+    background: bool
+    """Whether its caller did not wait for it."""
+
+
+class SubagentInfo(_SubagentInfo, total=False):
+    """A subagent of a session, running or not."""
+
+    endedAt: int
+    """When it ended last, in ms since the epoch."""
+    sessionFile: str
+    """Its session file, once that is known."""
+    toolCallId: str
+    """The call that started or resumed it last."""
+
+
+class SubagentInfoUsage(TypedDict):
+    """What it has used in all."""
+
+    inputTokens: int
+    """Input tokens, without cached ones."""
+    outputTokens: int
+    """Output tokens."""
+    cacheReadTokens: int
+    """Tokens read from a cache."""
+    cacheWriteTokens: int
+    """Tokens written to a cache."""
+    totalTokens: int
+    """The sum of these."""
+    costUsd: float
+    """The cost, in US dollars."""
+    toolCalls: int
+    """Calls of tools."""
+    subagents: int
+    """Subagents that it started."""
 
 
 class _SubagentStartEvent(TypedDict):
@@ -6240,6 +7162,8 @@ class UserMessage(_UserMessage, total=False):
 
     attachments: list[Attachment]
     """The files that were sent along, with the text extracted from them."""
+    verbatim: Literal[True]
+    """A program forwarded it: no person of the session wrote it."""
 
 
 class _VerificationAttemptResult(TypedDict):
@@ -6479,6 +7403,10 @@ AssistantMessageEvent: TypeAlias = Union[
 """What changed in the reply."""
 
 
+AttachmentInput: TypeAlias = Attachment | AttachmentData
+"""A file as clients may send it: in the documented form, or as its bytes alone."""
+
+
 BudgetViolationReason: TypeAlias = Literal[
     "wall_time",
     "input_tokens",
@@ -6529,6 +7457,17 @@ ClientFrame: TypeAlias = Union[
     JobOutputCommand,
     JobKillCommand,
     ListJobsCommand,
+    ListSubagentsCommand,
+    GetSubagentMessagesCommand,
+    SteerSubagentCommand,
+    AbortSubagentCommand,
+    ResumeSubagentCommand,
+    GetSubagentsCommand,
+    HandoffCommand,
+    GetMessagesPageCommand,
+    GetAvailableCommandsCommand,
+    SetFastModeCommand,
+    NegotiateProtocolCommand,
     SetBudgetCommand,
     GetBudgetCommand,
     GetTodosCommand,
@@ -6538,8 +7477,10 @@ ClientFrame: TypeAlias = Union[
     SetActiveToolsCommand,
     SetPermissionsCommand,
     GetPermissionsCommand,
+    GetPolicyCommand,
     GetMcpServersCommand,
     SetMcpServersCommand,
+    ReadMcpResourceCommand,
     McpLoginCommand,
     McpLogoutCommand,
     GetPendingRequestsCommand,
@@ -6557,6 +7498,7 @@ ClientFrame: TypeAlias = Union[
     ListSessionsCommand,
     DeleteSessionCommand,
     ExportHtmlCommand,
+    ExportSessionCommand,
     ListCheckpointsCommand,
     RewindCommand,
     InitializeCommand,
@@ -6688,6 +7630,17 @@ HostFrame: TypeAlias = Union[
     JobOutputResponse,
     JobKillResponse,
     ListJobsResponse,
+    ListSubagentsResponse,
+    GetSubagentMessagesResponse,
+    SteerSubagentResponse,
+    AbortSubagentResponse,
+    ResumeSubagentResponse,
+    GetSubagentsResponse,
+    HandoffResponse,
+    GetMessagesPageResponse,
+    GetAvailableCommandsResponse,
+    SetFastModeResponse,
+    NegotiateProtocolResponse,
     SetBudgetResponse,
     GetBudgetResponse,
     GetTodosResponse,
@@ -6697,8 +7650,10 @@ HostFrame: TypeAlias = Union[
     SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
+    GetPolicyResponse,
     GetMcpServersResponse,
     SetMcpServersResponse,
+    ReadMcpResourceResponse,
     McpLoginResponse,
     McpLogoutResponse,
     GetPendingRequestsResponse,
@@ -6716,6 +7671,7 @@ HostFrame: TypeAlias = Union[
     ListSessionsResponse,
     DeleteSessionResponse,
     ExportHtmlResponse,
+    ExportSessionResponse,
     ListCheckpointsResponse,
     RewindResponse,
     InitializeResponse,
@@ -6731,6 +7687,7 @@ HostFrame: TypeAlias = Union[
     ErrorResponse,
     HostRequestToolApproval,
     HostRequestDialog,
+    HostRequestQuestion,
     HostRequestBudget,
     HostRequestElicitation,
     HostRequestOpenUrl,
@@ -6843,6 +7800,7 @@ OutputStatus: TypeAlias = Literal["valid", "invalid", "absent"]
 PendingRequest: TypeAlias = Union[
     PendingRequestToolApproval,
     PendingRequestDialog,
+    PendingRequestQuestion,
     PendingRequestBudget,
     PendingRequestElicitation,
     PendingRequestOpenUrl,
@@ -6855,8 +7813,7 @@ PermissionMode: TypeAlias = Literal["all", "acceptEdits", "ask", "readOnly"]
 """How strict a session is where no rule fits."""
 
 
-PromptStatus: TypeAlias = Literal["completed", "aborted", "error", "handled"]
-"""How an accepted prompt ended."""
+PromptStatus: TypeAlias = Literal["completed", "aborted", "error", "handled", "paused"]
 
 
 QueueMode: TypeAlias = Literal["all", "one-at-a-time"]
@@ -6901,6 +7858,17 @@ Response: TypeAlias = Union[
     JobOutputResponse,
     JobKillResponse,
     ListJobsResponse,
+    ListSubagentsResponse,
+    GetSubagentMessagesResponse,
+    SteerSubagentResponse,
+    AbortSubagentResponse,
+    ResumeSubagentResponse,
+    GetSubagentsResponse,
+    HandoffResponse,
+    GetMessagesPageResponse,
+    GetAvailableCommandsResponse,
+    SetFastModeResponse,
+    NegotiateProtocolResponse,
     SetBudgetResponse,
     GetBudgetResponse,
     GetTodosResponse,
@@ -6910,8 +7878,10 @@ Response: TypeAlias = Union[
     SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
+    GetPolicyResponse,
     GetMcpServersResponse,
     SetMcpServersResponse,
+    ReadMcpResourceResponse,
     McpLoginResponse,
     McpLogoutResponse,
     GetPendingRequestsResponse,
@@ -6929,6 +7899,7 @@ Response: TypeAlias = Union[
     ListSessionsResponse,
     DeleteSessionResponse,
     ExportHtmlResponse,
+    ExportSessionResponse,
     ListCheckpointsResponse,
     RewindResponse,
     InitializeResponse,
@@ -6950,7 +7921,7 @@ RuleAction: TypeAlias = Literal["allow", "ask", "deny"]
 """What happens to a call."""
 
 
-RuleSource: TypeAlias = Literal["user", "project", "session", "host"]
+RuleSource: TypeAlias = Literal["user", "project", "session", "host", "policy"]
 """Where a rule comes from."""
 
 
@@ -6991,6 +7962,8 @@ __all__ = [
     "AbortResponse",
     "AbortRetryCommand",
     "AbortRetryResponse",
+    "AbortSubagentCommand",
+    "AbortSubagentResponse",
     "AgentEndEvent",
     "AgentMessage",
     "AgentSettledEvent",
@@ -7006,6 +7979,8 @@ __all__ = [
     "AttachData",
     "AttachResponse",
     "Attachment",
+    "AttachmentData",
+    "AttachmentInput",
     "AutoCompactionEndEvent",
     "AutoCompactionStartEvent",
     "AutoContinueEvent",
@@ -7089,6 +8064,9 @@ __all__ = [
     "ExportHtmlCommand",
     "ExportHtmlData",
     "ExportHtmlResponse",
+    "ExportSessionCommand",
+    "ExportSessionData",
+    "ExportSessionResponse",
     "ExtensionErrorEvent",
     "ExtensionUiRequest",
     "ExtensionUiRequestConfirm",
@@ -7108,6 +8086,10 @@ __all__ = [
     "ForkMessages",
     "ForkResponse",
     "ForkResult",
+    "GetAvailableCommandsCommand",
+    "GetAvailableCommandsData",
+    "GetAvailableCommandsDataCommands",
+    "GetAvailableCommandsResponse",
     "GetAvailableModelsCommand",
     "GetAvailableModelsData",
     "GetAvailableModelsResponse",
@@ -7141,9 +8123,13 @@ __all__ = [
     "GetMcpServersData",
     "GetMcpServersDataServers",
     "GetMcpServersDataServersTools",
+    "GetMcpServersDataServersTools_meta",
     "GetMcpServersResponse",
     "GetMessagesCommand",
     "GetMessagesData",
+    "GetMessagesPageCommand",
+    "GetMessagesPageData",
+    "GetMessagesPageResponse",
     "GetMessagesResponse",
     "GetPendingRequestsCommand",
     "GetPendingRequestsData",
@@ -7151,10 +8137,20 @@ __all__ = [
     "GetPermissionsCommand",
     "GetPermissionsData",
     "GetPermissionsResponse",
+    "GetPolicyCommand",
+    "GetPolicyData",
+    "GetPolicyResponse",
     "GetSessionStatsCommand",
     "GetSessionStatsResponse",
     "GetStateCommand",
     "GetStateResponse",
+    "GetSubagentMessagesCommand",
+    "GetSubagentMessagesData",
+    "GetSubagentMessagesResponse",
+    "GetSubagentsCommand",
+    "GetSubagentsData",
+    "GetSubagentsDataSubagents",
+    "GetSubagentsResponse",
     "GetTodosCommand",
     "GetTodosData",
     "GetTodosDataTodoPhases",
@@ -7168,6 +8164,9 @@ __all__ = [
     "GetTreeCommand",
     "GetTreeData",
     "GetTreeResponse",
+    "HandoffCommand",
+    "HandoffData",
+    "HandoffResponse",
     "HostFrame",
     "HostInfo",
     "HostRequestBudget",
@@ -7175,6 +8174,7 @@ __all__ = [
     "HostRequestDialog",
     "HostRequestElicitation",
     "HostRequestOpenUrl",
+    "HostRequestQuestion",
     "HostRequestResolved",
     "HostRequestToolApproval",
     "HostResponse",
@@ -7211,10 +8211,19 @@ __all__ = [
     "ListSessionsCommand",
     "ListSessionsData",
     "ListSessionsResponse",
+    "ListSubagentsCommand",
+    "ListSubagentsData",
+    "ListSubagentsResponse",
     "Listening",
     "Live",
     "LoginCommand",
+    "LoginData",
     "LoginResponse",
+    "ManagedPolicy",
+    "ManagedPolicyPermissions",
+    "ManagedPolicyPermissionsRules",
+    "ManagedPolicySandbox",
+    "ManagedPolicyTools",
     "McpElicitationCompleteEvent",
     "McpLoginCommand",
     "McpLoginResponse",
@@ -7234,10 +8243,14 @@ __all__ = [
     "NavigateTreeCommand",
     "NavigateTreeData",
     "NavigateTreeResponse",
+    "NegotiateProtocolCommand",
+    "NegotiateProtocolData",
+    "NegotiateProtocolResponse",
     "NewSessionCommand",
     "NewSessionResponse",
     "OnTimeout",
     "OpenSessionCommand",
+    "OpenSessionCommandSecrets",
     "OpenSessionData",
     "OpenSessionResponse",
     "OpenSessionsData",
@@ -7250,23 +8263,34 @@ __all__ = [
     "PendingRequestElicitation",
     "PendingRequestHostTool",
     "PendingRequestOpenUrl",
+    "PendingRequestQuestion",
     "PendingRequestToolApproval",
     "PermissionMode",
     "PermissionRule",
     "PromptCommand",
     "PromptCommandInfo",
     "PromptCommandInfoSourceInfo",
+    "PromptCommandUntil",
     "PromptDisposition",
     "PromptResponse",
     "PromptResultEvent",
     "PromptStatus",
+    "QuestionParams",
+    "QuestionParamsQuestions",
+    "QuestionParamsQuestionsOptions",
     "QueueItem",
     "QueueMessageCommand",
     "QueueMessageResponse",
     "QueueMode",
     "QueueUpdateEvent",
+    "ReadMcpResourceCommand",
+    "ReadMcpResourceData",
+    "ReadMcpResourceResponse",
     "ResourceReference",
     "Response",
+    "ResumeSubagentCommand",
+    "ResumeSubagentData",
+    "ResumeSubagentResponse",
     "Resync",
     "RewindCommand",
     "RewindData",
@@ -7305,6 +8329,9 @@ __all__ = [
     "SetEventFilterCommand",
     "SetEventFilterData",
     "SetEventFilterResponse",
+    "SetFastModeCommand",
+    "SetFastModeData",
+    "SetFastModeResponse",
     "SetFollowUpModeCommand",
     "SetFollowUpModeResponse",
     "SetHostToolsCommand",
@@ -7319,6 +8346,7 @@ __all__ = [
     "SetMcpServersData",
     "SetMcpServersDataServers",
     "SetMcpServersDataServersTools",
+    "SetMcpServersDataServersTools_meta",
     "SetMcpServersResponse",
     "SetModelCommand",
     "SetModelResponse",
@@ -7353,11 +8381,15 @@ __all__ = [
     "StartStep",
     "SteerCommand",
     "SteerResponse",
+    "SteerSubagentCommand",
+    "SteerSubagentResponse",
     "StopReason",
     "StreamForm",
     "SubagentEndEvent",
     "SubagentEventEvent",
     "SubagentEventEventEvent",
+    "SubagentInfo",
+    "SubagentInfoUsage",
     "SubagentStartEvent",
     "SubagentVerificationCommandEndEvent",
     "SubagentVerificationCommandStartEvent",

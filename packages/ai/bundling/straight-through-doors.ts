@@ -57,11 +57,16 @@ function fileOfDoor(door: string): string {
   return realpathSync(join(folder, exports[`.${subpath}`]["@tau-agent/source"]));
 }
 
-/** The values a file passes on, and the file each of them comes from. */
+/** The values a file declares or passes on, and the file each of them comes from. */
 function namesBehind(file: string): Map<string, string> {
   const sources = new Map<string, string>();
-  const lines = readFileSync(file, "utf8").matchAll(/^export \{([^}]*)\} from "([^"]+)";$/gm);
-  for (const [, list = "", source = ""] of lines) {
+  const text = readFileSync(file, "utf8");
+  // A subpath may lead to the module itself.
+  const declared = text.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm);
+  for (const [, name = ""] of declared) sources.set(name, file);
+  for (const [, list = "", source = ""] of text.matchAll(
+    /^export \{([^}]*)\} from "([^"]+)";$/gm,
+  )) {
     const isPackage = source.startsWith("@tau-agent/");
     const from = isPackage ? fileOfDoor(source) : join(dirname(file), source);
     const next = isPackage || from.endsWith("/index.ts") ? namesBehind(from) : undefined;

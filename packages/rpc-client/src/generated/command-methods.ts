@@ -10,14 +10,20 @@ export interface CommandMethods {
    * @param message - The user's text. A `/name` at its beginning runs a command, a template or a
    *   skill.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
+   *   are where its endpoint takes them.
    * @param options.resources - Resources of MCP servers to send along; the host reads them.
+   * @param options.verbatim - For text that a program forwards: no command, template, skill or
+   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+   *   rules).
    * @param options.streamingBehavior - How to queue the message during a run. Without it, a prompt
    *   is refused during a run.
    * @param options.promptId - The id of the prompt; made by the host by default. One that the
    *   session has starts nothing.
    * @param options.resume - With the `promptId` of a prompt whose run ended with its host: the run
    *   goes on where it was. If it had ended before, its `prompt_result` is sent.
+   * @param options.until - How far the prompt goes before it pauses; counted anew when it is
+   *   resumed.
    * @param options.outputSchema - A JSON Schema for the answer, which comes as `output` of the
    *   prompt's `prompt_result`.
    * @param options.traceparent - The span that the run belongs to, as in W3C Trace Context, where
@@ -31,8 +37,12 @@ export interface CommandMethods {
    *
    * @param message - The user's text.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
+   *   are where its endpoint takes them.
    * @param options.resources - Resources of MCP servers to send along; the host reads them.
+   * @param options.verbatim - For text that a program forwards: no command, template, skill or
+   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+   *   rules).
    */
   steer(message: string, options?: Omit<Params<"steer">, "message">): Promise<Result<"steer">>;
 
@@ -41,8 +51,12 @@ export interface CommandMethods {
    *
    * @param message - The user's text.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
+   *   are where its endpoint takes them.
    * @param options.resources - Resources of MCP servers to send along; the host reads them.
+   * @param options.verbatim - For text that a program forwards: no command, template, skill or
+   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+   *   rules).
    */
   followUp(message: string, options?: Omit<Params<"follow_up">, "message">): Promise<Result<"follow_up">>;
 
@@ -51,8 +65,12 @@ export interface CommandMethods {
    *
    * @param message - The user's text.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
+   *   are where its endpoint takes them.
    * @param options.resources - Resources of MCP servers to send along; the host reads them.
+   * @param options.verbatim - For text that a program forwards: no command, template, skill or
+   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+   *   rules).
    */
   queueMessage(message: string, options?: Omit<Params<"queue_message">, "message">): Promise<Result<"queue_message">>;
 
@@ -61,8 +79,12 @@ export interface CommandMethods {
    *
    * @param message - The user's text.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads the text extracted from them.
+   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
+   *   are where its endpoint takes them.
    * @param options.resources - Resources of MCP servers to send along; the host reads them.
+   * @param options.verbatim - For text that a program forwards: no command, template, skill or
+   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
+   *   rules).
    */
   abortAndPrompt(message: string, options?: Omit<Params<"abort_and_prompt">, "message">): Promise<Result<"abort_and_prompt">>;
 
@@ -155,8 +177,9 @@ export interface CommandMethods {
    * @param provider - The id of the provider.
    * @param method - Default `device` where the provider has it, since the browser may be on another
    *   machine.
+   * @param options.providerId - The same, as clients of oh-my-pi 18 name it.
    */
-  login(provider: string, method?: "oauth" | "device" | "key"): Promise<Result<"login">>;
+  login(provider?: string, method?: "oauth" | "device" | "key", options?: Omit<Params<"login">, "provider" | "method">): Promise<Result<"login">>;
 
   /**
    * Sets whether steering messages are delivered one at a time or all at once.
@@ -268,6 +291,85 @@ export interface CommandMethods {
   listJobs(): Promise<Result<"list_jobs">>;
 
   /**
+   * Lists the session's subagents, nested ones included, oldest first.
+   */
+  listSubagents(): Promise<Result<"list_subagents">>;
+
+  /**
+   * Returns the messages of a subagent's conversation, running or not.
+   *
+   * @param subagentId - The subagent; a nested one by its path.
+   * @param since - Only messages after the entry of this id.
+   * @param options.sessionFile - Its session file instead, as clients of oh-my-pi 18 name it.
+   * @param options.fromByte - Only lines of that file from this byte on; the answer then has them.
+   */
+  getSubagentMessages(subagentId?: string, since?: string, options?: Omit<Params<"get_subagent_messages">, "subagentId" | "since">): Promise<Result<"get_subagent_messages">>;
+
+  /**
+   * Sends a message to one running subagent; it is delivered as by steer.
+   *
+   * @param subagentId - The subagent; a nested one by its path.
+   * @param message - The message.
+   */
+  steerSubagent(subagentId: string, message: string): Promise<Result<"steer_subagent">>;
+
+  /**
+   * Stops one running subagent with those that it started; its caller gets an error.
+   *
+   * @param subagentId - The subagent; a nested one by its path.
+   */
+  abortSubagent(subagentId: string): Promise<Result<"abort_subagent">>;
+
+  /**
+   * Goes on with the conversation of a subagent that has ended. Its end is an event; the session's
+   * model is not told.
+   *
+   * @param subagentId - The subagent; a nested one by its path.
+   * @param message - What it is to do.
+   */
+  resumeSubagent(subagentId: string, message: string): Promise<Result<"resume_subagent">>;
+
+  /**
+   * Lists the session's subagents as clients of oh-my-pi 18 read them; see list_subagents.
+   */
+  getSubagents(): Promise<Result<"get_subagents">>;
+
+  /**
+   * Summarizes the conversation and goes on from the summary, as compact does; null if there is
+   * nothing to summarize.
+   *
+   * @param customInstructions - What the summary should pay attention to.
+   */
+  handoff(customInstructions?: string): Promise<Result<"handoff">>;
+
+  /**
+   * Returns messages of the conversation, some at a time.
+   *
+   * @param options.cursor - The `nextCursor` of the page before; the first page if absent.
+   * @param options.limit - The most messages of this page; 256 by default.
+   */
+  getMessagesPage(options?: Params<"get_messages_page">): Promise<Result<"get_messages_page">>;
+
+  /**
+   * Lists the commands that a prompt may begin with; see get_commands.
+   */
+  getAvailableCommands(): Promise<Result<"get_available_commands">>;
+
+  /**
+   * Takes note that the client wants faster replies; no provider here has such a mode.
+   *
+   * @param enabled - Whether it is wanted.
+   */
+  setFastMode(enabled: boolean): Promise<Result<"set_fast_mode">>;
+
+  /**
+   * Agrees on the version of oh-my-pi's protocol; there is only version 1.
+   *
+   * @param protocolVersion - The version that the client wants.
+   */
+  negotiateProtocol(protocolVersion: number): Promise<Result<"negotiate_protocol">>;
+
+  /**
    * Sets limits for the session and its subagents; limits that are absent do not change, and `clear`
    * removes limits. A session whose budget is used up continues once the limit is raised.
    *
@@ -339,6 +441,12 @@ export interface CommandMethods {
   getPermissions(): Promise<Result<"get_permissions">>;
 
   /**
+   * Returns the policy that the host was started with: what nothing else that is said to it can
+   * widen.
+   */
+  getPolicy(): Promise<Result<"get_policy">>;
+
+  /**
    * Lists the MCP servers of this session with their state and their tools.
    */
   getMcpServers(): Promise<Result<"get_mcp_servers">>;
@@ -350,6 +458,15 @@ export interface CommandMethods {
    * @param servers - Entries by name, as in `mcpServers` of mcp.json.
    */
   setMcpServers(servers: Params<"set_mcp_servers">["servers"]): Promise<Result<"set_mcp_servers">>;
+
+  /**
+   * Reads a resource of an MCP server, such as the page of an app (`ui://…`), as the server sends
+   * it.
+   *
+   * @param server - The name of the server.
+   * @param uri - The address of the resource.
+   */
+  readMcpResource(server: string, uri: string): Promise<Result<"read_mcp_resource">>;
 
   /**
    * Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the server
@@ -472,6 +589,15 @@ export interface CommandMethods {
   exportHtml(outputPath?: string): Promise<Result<"export_html">>;
 
   /**
+   * Writes the session as one file: as an HTML page, as its own JSONL, as Markdown, or as a
+   * trajectory (ATIF) with its subagents.
+   *
+   * @param format - The format of the file.
+   * @param outputPath - Where to write it; by default, in the project folder.
+   */
+  exportSession(format: "html" | "jsonl" | "markdown" | "atif", outputPath?: string): Promise<Result<"export_session">>;
+
+  /**
    * Lists the prompts that changed files and can be taken back, oldest first.
    */
   listCheckpoints(): Promise<Result<"list_checkpoints">>;
@@ -545,7 +671,11 @@ export interface CommandMethods {
    * @param options.modelId - The model.
    * @param options.fallbackModels - Models, as `provider/id`, that answer in this order when that
    *   one fails.
+   * @param options.resume - Whether a prompt whose host died goes on now; by default it waits for
+   *   `prompt` with `resume`.
    * @param options.thinkingLevel - The thinking level.
+   * @param options.secrets - Credentials that commands in the sandbox use and never see, besides
+   *   those of the settings.
    * @param options.environment - Added to the host's environment for this session; null removes a
    *   variable.
    * @param options.apiKey - A key for the provider, for this session only.

@@ -2,6 +2,7 @@ export { thinkingLevels } from "../vocabulary/constants.ts";
 export {
   AssistantContent,
   Attachment,
+  AttachmentData,
   AttachmentInput,
   ImageContent,
   ImageInput,

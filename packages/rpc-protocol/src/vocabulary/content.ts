@@ -84,18 +84,19 @@ export const Attachment = z.object({
 });
 export type Attachment = z.infer<typeof Attachment>;
 
+/** A file as its bytes alone. */
+export const AttachmentData = z.object({
+  /** The MIME type. */
+  mimeType: z.string(),
+  /** The file as base64. */
+  data: z.string(),
+  /** The file name without its folder. */
+  fileName: z.optional(z.string()),
+});
+export type AttachmentData = z.infer<typeof AttachmentData>;
+
 /** A file as clients may send it: in the documented form, or as its bytes alone. */
-export const AttachmentInput = z.union([
-  Attachment,
-  z.object({
-    /** The MIME type. */
-    mimeType: z.string(),
-    /** The file as base64. */
-    data: z.string(),
-    /** The file name without its folder. */
-    fileName: z.optional(z.string()),
-  }),
-]);
+export const AttachmentInput = z.union([Attachment, AttachmentData]);
 export type AttachmentInput = z.infer<typeof AttachmentInput>;
 
 /** A resource of an MCP server. */

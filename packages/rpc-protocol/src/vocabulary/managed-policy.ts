@@ -19,6 +19,7 @@ const PolicyRule = z.strictObject({
  * answers only tighten it. In globs `*` is any text.
  */
 export const ManagedPolicy = z.strictObject({
+  /** How calls are approved. */
   permissions: z.optional(
     z.strictObject({
       /** The least strict mode. Where it asks, no `allow` rule of another source counts. */
@@ -27,6 +28,7 @@ export const ManagedPolicy = z.strictObject({
       rules: z.optional(z.array(PolicyRule)),
     }),
   ),
+  /** Where commands may reach. */
   sandbox: z.optional(
     z.strictObject({
       /** The least strict mode. Where it is not `off`, nothing runs outside of the sandbox. */
@@ -37,6 +39,7 @@ export const ManagedPolicy = z.strictObject({
       write: z.optional(z.array(z.string())),
     }),
   ),
+  /** Which tools there are. */
   tools: z.optional(
     z.strictObject({
       /** Globs over the names of the only tools there are. */
