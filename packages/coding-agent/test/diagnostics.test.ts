@@ -77,7 +77,7 @@ async function project(
   return { ...test, results, cwd: places.cwd, folder };
 }
 
-/** Calls of other files, half a second apart: what came late is told with one of them. */
+/** Calls of other files, half a second apart: what came late is in the result of one of them. */
 const untilTold: readonly Step[] = Array.from({ length: 20 }, () => async () => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   return write("other.md", "x");
@@ -199,7 +199,7 @@ describe("a command", () => {
     expect(noted[0]?.message).toContain("no-such-linter");
   });
 
-  it("that is late is told of with the next call, of any file", async () => {
+  it("that is late comes with the next call, of any file", async () => {
     const gate = (folder: string) => join(folder, "gate");
     const slow = (folder: string): DiagnosticsEntry[] => [
       {

@@ -5,7 +5,7 @@ import { readOutput } from "./read-output.ts";
 
 type CommandEntry = Extract<DiagnosticsEntry, { command: string }>;
 
-/** A check of a whole project may go on behind later calls, but not for ever. */
+/** A check of a whole project may go on behind later calls, but not forever. */
 const limitMs = 120_000;
 const maxOutput = 8 * 1024 * 1024;
 

@@ -86,7 +86,7 @@ it("reads what tsc writes, with and without colours for people", () => {
   expect(readOutput("error TS18003: No inputs were found", "tsc")).toEqual([]);
 });
 
-it("reads lines of JSON, and leaves out what is none", () => {
+it("reads lines of JSON, and leaves out the rest", () => {
   const lines = [
     '{"file":"a","line":1,"message":"x"}',
     '{"file":"a","line":2,"column":3,"severity":"warn","message":"y\\nz","code":12}',

@@ -48,7 +48,7 @@ it("a result keeps its own _meta.ui in its details, and the model's text does no
   expect(_meta).toEqual({ ui: { resourceUri: "ui://app/page", csp: {} } });
 });
 
-it("servers are told that apps can be shown", async () => {
+it("servers learn that apps can be shown", async () => {
   const session = await openApps();
   const asked = JSON.parse(textOf(await callTool(session, "mcp__apps__initialized")));
   expect(asked.capabilities.extensions).toEqual({

@@ -189,7 +189,7 @@ describe("a name", () => {
     await get("http://rebinding.example/", { resolve: rebinding });
     expect(dialled).toEqual(["93.184.215.14"]);
     expect(count).toBe(1);
-    // A redirect to the same name is judged anew.
+    // A redirect to the same name is judged again.
     count = 0;
     answer = (_request, response) => response.writeHead(302, { location: "/again" }).end();
     await expect(get("http://rebinding.example/", { resolve: rebinding })).rejects.toThrow(
@@ -278,7 +278,7 @@ describe("an address", () => {
     expect(dialled).toEqual(["93.184.215.14"]);
   });
 
-  it("is not followed for ever", async () => {
+  it("is not followed forever", async () => {
     answer = (_request, response) => response.writeHead(302, { location: "/" }).end();
     await expect(get("http://public.example/")).rejects.toThrow("redirects too many times");
     expect(dialled).toHaveLength(6);
@@ -384,7 +384,7 @@ describe("an answer", () => {
     await expect(get(url)).rejects.toThrow(text);
   });
 
-  it("that is no HTTP, or ends too early, is a failure", async () => {
+  it("that is not HTTP, or ends too early, is a failure", async () => {
     answer = (request) => void request.socket.end("SSH-2.0-OpenSSH\r\n");
     await expect(get(url)).rejects.toMatchObject({ isRefused: false });
     answer = (_request, response) => {

@@ -114,7 +114,7 @@ function secured(socket: Socket, host: string, way: Way): Promise<TLSSocket> {
   return ready(secure, "secureConnect", way);
 }
 
-/** Waits until a connection is open; it ends with the signal, whoever uses it. */
+/** Waits until a connection is open; it ends with the signal. */
 async function ready<Connection extends Socket>(
   socket: Connection,
   event: "connect" | "secureConnect",
@@ -124,7 +124,7 @@ async function ready<Connection extends Socket>(
   const end = (): void => void socket.destroy();
   signal.addEventListener("abort", end, { once: true });
   socket.once("close", () => signal.removeEventListener("abort", end));
-  // After it is open, its user hears of errors.
+  // Once it is open, the code that uses it gets errors.
   socket.on("error", () => {});
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer =

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * What IANA's special-purpose registries do not call globally reachable (RFC 6890 and its updates), and what is no
- * unicast address: prefixes, then what is reachable inside of them.
+ * What IANA's special-purpose registries do not call globally reachable (RFC 6890 and its updates), and addresses that
+ * are not unicast: prefixes, then what is reachable inside of them.
  */
 const closed4 = [
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"],
@@ -14,7 +14,7 @@ const open4 = ["192.0.0.9/32", "192.0.0.10/32"];
 /** Teredo (2001::/32) and 6to4 (2002::/16), which lead to an IPv4 address inside of them, are among these. */
 const closed6 = [
   ...["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"],
-  // Everything that is no global unicast address, which is 2000::/3.
+  // Everything but global unicast, which is 2000::/3.
   ...["::/3", "4000::/2", "8000::/1"],
 ];
 const open6 = [

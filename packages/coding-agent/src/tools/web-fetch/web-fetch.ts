@@ -64,7 +64,7 @@ function shortened(text: string, maxTokens: number): string {
   const length = maxTokens * 4;
   if (text.length <= length) return text;
   const total = Math.ceil(text.length / 4);
-  // Half of a pair of surrogates is no character.
+  // Half of a pair of surrogates cannot be sent.
   const end = /[\uD800-\uDBFF]/.test(text[length - 1] ?? "") ? length - 1 : length;
   return `${text.slice(0, end)}\n\n[Cut after about ${maxTokens} of ${total} tokens. Use maxTokens to see more.]`;
 }
