@@ -158,7 +158,6 @@ export { readAnswerSchema } from "./structured-output/answer-schema.ts";
 export type { OutputResult } from "./structured-output/output-answer.ts";
 export { OUTPUT_REMINDER, OutputAnswer } from "./structured-output/output-answer.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
-export { createFetchForeign } from "./web/fetch-foreign.ts";
 export { ForeignError } from "./web/foreign-error.ts";
 export { hostOf } from "./web/host-of.ts";
 export type { ServingClients } from "./workspaces/common/carrier-options.ts";

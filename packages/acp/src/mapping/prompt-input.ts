@@ -5,8 +5,9 @@ import type { PromptInput } from "@tau-agent/coding-agent";
 import type { Attachment, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { invalidParams } from "./errors.ts";
 
-export interface SessionPrompt extends Pick<PromptInput, "images" | "attachments" | "resources"> {
+export interface SessionPrompt extends Pick<PromptInput, "images" | "resources"> {
   readonly text: string;
+  readonly attachments?: readonly Attachment[];
 }
 
 /** The addresses that a prompt links to, other than files of the disk. */

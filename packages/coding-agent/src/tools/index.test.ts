@@ -41,6 +41,7 @@ it("makes the tools in a fixed order with names that types know", () => {
     | "job_output"
     | "job_kill"
     | "list_jobs"
+    | "web_fetch"
   >();
   expect(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name)).toEqual([
     "read",

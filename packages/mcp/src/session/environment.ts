@@ -43,6 +43,8 @@ interface McpToolInfo {
   readonly serverName: string;
   readonly exposure: McpExposure;
   readonly annotations?: JsonObject;
+  /** Of MCP Apps, as the server has sent it. */
+  readonly _meta?: { readonly ui: JsonObject };
 }
 
 /** A server, as clients see it. */

@@ -25,10 +25,6 @@ export interface PdfProblem {
 const maxBytes = 32 * 1024 * 1024;
 const maxPages = 600;
 
-export function isPdf(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-";
-}
-
 /** The text of a PDF by page. */
 export async function pdfPages(
   { bytes, first = 1, last, maxLength = Number.POSITIVE_INFINITY }: PdfSource,
