@@ -15,6 +15,21 @@ from tau_rpc.protocol import Event, ExtensionUiRequestSelect, KnownSessionEntry,
 from .support import HERE, HostTest, Notices, mismatch, texts
 
 
+class Policies(HostTest):
+    async def test_hold_for_the_host_that_is_started(self) -> None:
+        policy = {"permissions": {"mode": "readOnly"}, "tools": {"deny": ["write"]}}
+        async with self.client(policy=[policy, {"models": ["*"]}]) as client:
+            held = await client.request("get_policy")
+            self.assertEqual(held["policy"], {**policy, "models": ["*"]})
+            with self.assertRaisesRegex(RpcError, "permissions.mode is not allowed"):
+                await client.request("set_permissions", {"mode": "all"})
+
+    async def test_end_the_start_where_they_are_not_understood(self) -> None:
+        with self.assertRaisesRegex(ConnectionClosedError, "there is no such member"):
+            async with self.client(policy={"permisions": {}}):
+                pass
+
+
 class Prompts(HostTest):
     async def test_streams_a_reply_up_to_its_result(self) -> None:
         async with self.client() as client:

@@ -229,6 +229,7 @@ describe("a rule with afterUntrusted", () => {
 function calls({ events }: TestSession, id: string): boolean[] {
   return events.flatMap((event) => {
     if (event.type !== "subagent_event" || event.id !== id) return [];
-    return event.event.type === "tool_execution_end" ? [event.event.isError] : [];
+    const { type, isError } = event.event as { type: string; isError?: boolean };
+    return type === "tool_execution_end" ? [isError === true] : [];
   });
 }

@@ -12,7 +12,7 @@ it.each([
   [["*"], ["*"], "", true],
   [[], ["*"], "bash", false],
 ] as const)("%j and %j: %s %s", (one, other, text, isFit) => {
-  const common = commonGlobs(one, other) ?? [];
+  const common = commonGlobs([...one], [...other]) ?? [];
   expect(common.some((glob) => starMatcher(glob)(text))).toBe(isFit);
 });
 

@@ -1,5 +1,4 @@
 import "reflect-metadata";
-import type { webcrypto } from "node:crypto";
 import { isIP } from "node:net";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { AsnConvert, OctetString } from "@peculiar/asn1-schema";
@@ -25,6 +24,10 @@ const BEFORE_MS = DAY_MS;
 /** Longer than a session lives, and as short as clients want it. */
 const AFTER_MS = 90 * DAY_MS;
 
+const makeKeys = (isExported: boolean) =>
+  crypto.subtle.generateKey(algorithm, isExported, ["sign", "verify"]);
+type Keys = Awaited<ReturnType<typeof makeKeys>>;
+
 /** Vouches for the proxy in place of the hosts, to the commands of one session. */
 export interface Authority {
   /** Its certificate, as PEM. */
@@ -35,7 +38,7 @@ export interface Authority {
 
 /** Makes an authority whose key is in memory only, and that can vouch for these hosts alone. */
 export async function createAuthority(hosts: readonly string[]): Promise<Authority> {
-  const keys = await crypto.subtle.generateKey(algorithm, false, ["sign", "verify"]);
+  const keys = await makeKeys(false);
   const own = await X509CertificateGenerator.createSelfSigned({
     name: "CN=Tau sandbox (this session only)",
     keys,
@@ -63,9 +66,9 @@ export async function createAuthority(hosts: readonly string[]): Promise<Authori
 async function contextOf(
   host: string,
   issuer: X509Certificate,
-  signingKey: webcrypto.CryptoKey,
+  signingKey: Keys["privateKey"],
 ): Promise<SecureContext> {
-  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const keys = await makeKeys(true);
   const certificate = await X509CertificateGenerator.create({
     subject: "CN=Tau sandbox",
     issuer: issuer.subject,

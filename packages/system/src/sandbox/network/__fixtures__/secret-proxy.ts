@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { onTestFinished } from "vitest";
