@@ -137,7 +137,6 @@ export {
   truncateLine,
   truncateTail,
 } from "./processes/truncate.ts";
-export type { SecretListener } from "./sandbox/network/session-secrets.ts";
 export { allowsHost } from "./sandbox/policy/domain-list.ts";
 export type { SandboxParts } from "./sandbox/open-sandbox.ts";
 export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";

@@ -20,7 +20,7 @@ export interface ProxyModules {
   readonly SessionSecrets: typeof SessionSecrets;
 }
 
-export const realModules: ProxyModules = { startProxy, SecretGate, SessionSecrets };
+const realModules: ProxyModules = { startProxy, SecretGate, SessionSecrets };
 
 /** A proxy with one secret for a server on this machine, and what reached that server. */
 export class SecretProxy {
