@@ -1,0 +1,2 @@
+class BaseEnvironment:
+    default_user = None
