@@ -10,6 +10,7 @@ import { layers } from "./layers.ts";
 
 keepFieldTexts();
 const { environmentPage } = await import("./docs/environment-page.ts");
+const { llmsText } = await import("./docs/llms-text.ts");
 const { errorsPage } = await import("./docs/errors-page.ts");
 const { protocolReference } = await import("./docs/protocol-reference.ts");
 const { protocolSchema } = await import("./docs/protocol-schema.ts");
@@ -25,6 +26,8 @@ const pages: Readonly<Record<string, (before: string) => string>> = {
   "docs/environment.md": environmentPage,
   "docs/errors.md": errorsPage,
   "docs/settings.md": settingsPage,
+  // After the pages that it tells of.
+  "docs/llms.txt": llmsText,
   "packages/rpc-protocol/generated/schema.json": protocolSchema,
   "packages/rpc-client/src/generated/command-methods.ts": rpcClientMethods,
   "clients/python/tau_rpc/protocol.py": pythonProtocol,

@@ -11,11 +11,14 @@ const required = [
   "publishConfig",
 ];
 
+/** Those that bring the pages. */
+const documented = new Set(["@tau-agent/coding-agent", "@tau-agent/cli"]);
+
 const bundling = new Set(["@tau-agent/ai", "@tau-agent/coding-agent", "@tau-agent/cli"]);
 
 /** The top of a package. All else is a mistake in `files`. */
 const allowed =
-  /^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json|(?:bin|dist|generated|src)\/.+)$/;
+  /^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json|llms\.txt|docs\/[\w-]+\.md|(?:bin|dist|generated|src)\/.+)$/;
 
 /** What nobody who installs a package has a use for. */
 const unneeded = /\.test\.|__fixtures__|\.tsbuildinfo$|\.js\.map$/;
@@ -43,6 +46,7 @@ function checkFiles({ manifest }: PackedPackage, packed: Manifest, files: readon
   assert.ok(packed.files?.includes("CHANGELOG.md"), `${name} would not publish its CHANGELOG.md`);
   const named = [
     ...["LICENSE", "README.md", ...(bundling.has(name) ? ["dist/THIRD-PARTY-LICENSES.txt"] : [])],
+    ...(documented.has(name) ? ["llms.txt", "docs/quickstart.md"] : []),
     ...Object.values(packed.bin ?? {}),
     ...paths(packed.exports),
   ];

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LinkChecker, LinkState } from "linkinator";
 import { build, createServer } from "vitepress";
+import { repositoryUrl } from "../../../scripts/publish/repository-fields.ts";
 import { writeApiReference } from "./api-reference.ts";
 import { stagePages } from "./stage-pages.ts";
 
@@ -14,9 +15,7 @@ const site = fileURLToPath(new URL("..", import.meta.url));
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = join(site, ".pages");
 
-const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  repository?: string;
-};
+const repository = repositoryUrl(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 const sourceAddress = repository && `${repository}/blob/main`;
 
 stagePages({ root, folder, sourceAddress });

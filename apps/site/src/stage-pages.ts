@@ -26,6 +26,11 @@ export function stagePages({ root, folder, sourceAddress }: StageOptions): void 
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   cpSync(join(root, "apps/site/public"), join(folder, "public"), { recursive: true });
+  const overview = readFileSync(join(root, "docs/llms.txt"), "utf8");
+  writeFileSync(
+    join(folder, "public/llms.txt"),
+    overview.replaceAll(/\]\(([\w-]+)\.md\)/g, "](./$1)"),
+  );
   for (const [file, page] of pages) {
     const target = join(folder, page);
     mkdirSync(dirname(target), { recursive: true });

@@ -111,8 +111,6 @@ class WithAHost(unittest.TestCase):
                 path = f"{Path(program).parent}:{os.environ['PATH']}"
                 variables = {**os.environ, **env, "PATH": path, "HOME": folder}
                 variables["PI_CODING_AGENT_DIR"] = f"{folder}/agent"
-                # A host that prints text has no frames to record.
-                variables.pop("NODE_OPTIONS", None)
                 subprocess.run(["bash", "-c", command], env=variables, cwd=folder, check=True)
 
             logs = Path(folder, "logs")
