@@ -69,7 +69,7 @@ export default defineConfig({
           setupFiles: [...setupFiles, stablePrefix],
           expect,
           // Without an `exclude` of its own, which would take precedence over one of the command line.
-          include: ["packages/!(worker)/test/**/*.test.ts", "apps/cli/test/*.test.ts"],
+          include: ["packages/!(worker|ai-sdk-harness)/test/**/*.test.ts", "apps/cli/test/*.test.ts"],
           testTimeout: 20_000,
         },
       },
@@ -82,7 +82,7 @@ export default defineConfig({
           expect,
           include: [
             "apps/cli/test/e2e/**/*.test.ts",
-            "packages/worker/test/**/*.test.ts",
+            "packages/{worker,ai-sdk-harness}/test/**/*.test.ts",
             "docs/examples/**/*.test.ts",
             "clients/*/*.test.ts",
           ],

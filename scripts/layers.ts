@@ -366,7 +366,7 @@ export const packageFloors: readonly (readonly string[])[] = [
     "packages/store-postgres",
   ],
   ["packages/coding-agent"],
-  ["packages/acp", "packages/worker", "apps/console"],
+  ["packages/acp", "packages/worker", "packages/ai-sdk-harness", "apps/console"],
   ["apps/cli"],
 ];
 

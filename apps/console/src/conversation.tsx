@@ -185,7 +185,6 @@ function Markdown({ text, markup, isGrowing = false }: MarkdownProps) {
   const isPlain = isGrowing && text.length > MAX_GROWING;
   const html = useMemo(() => (isPlain ? "" : markup.markdown(text)), [text, isPlain]);
   if (isPlain) return <div class="plain">{text}</div>;
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: see above
   return <div class="markup" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 

@@ -5,6 +5,7 @@ import { LiveSession } from "./live-session.ts";
 import { Questions } from "./questions.ts";
 
 const POLL_MS = 2_000;
+const MAX_TITLE = 80;
 
 /** The host that serves the page: its sessions, the one that is shown, and what waits for an answer. */
 export class Host {
@@ -29,6 +30,7 @@ export class Host {
       token,
       ...host.questions.handlers,
       clientInfo: { name: "tau-console" },
+      rewind: true,
       reconnect: { maxMs: 24 * 60 * 60_000 },
     });
     host.#client.onClose((error) => {
@@ -81,6 +83,8 @@ export class Host {
     const { cwd, message } = options;
     const session = await this.client.openSession(cwd ? { cwd } : {});
     this.#attached.set(session.sessionId, Promise.resolve(session));
+    const [title = ""] = message.split("\n");
+    await session.setSessionName(title.slice(0, MAX_TITLE));
     await session.prompt(message);
     await this.refresh();
     await this.show(session.sessionId);

@@ -29,7 +29,9 @@ export function Plots({ messages, contextWindow }: PlotsProps) {
   return (
     <section class="plots">
       <Plot title="Tokens" values={turns.map(({ tokens }) => tokens)} show={count} />
-      <Plot title="Cost" values={turns.map(({ cost }) => cost)} show={dollars} />
+      {turns.some(({ cost }) => cost > 0) && (
+        <Plot title="Cost" values={turns.map(({ cost }) => cost)} show={dollars} />
+      )}
       <Plot title="From cache" values={turns.map(({ cached }) => cached)} show={percent} max={1} />
       <Plot
         title="Window"

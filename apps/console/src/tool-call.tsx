@@ -42,7 +42,6 @@ export function ToolCallView({ call, result, output, markup }: ToolCallProps) {
 /** A unified diff as coloured lines. */
 export function Diff({ diff, markup }: { readonly diff: string; readonly markup: Markup }) {
   const html = useMemo(() => markup.diff(diff), [diff]);
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: the renderer escapes every line
   return <div class="diff-view" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 

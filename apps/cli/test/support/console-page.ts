@@ -8,10 +8,19 @@ import { startHost } from "./start-host.ts";
 export async function consoleHost(setup: PlaceSetup = {}, more: readonly string[] = []) {
   const place = makePlace(setup);
   const listen = ["--sessions", "--listen", "127.0.0.1:0", "--console", ...more];
-  const host = startHost(setup, { place: { ...place, arguments: [...place.arguments, ...listen] } });
+  const host = startHost(setup, {
+    place: { ...place, arguments: [...place.arguments, ...listen] },
+  });
   const listening = await nextLike(host, { type: "listening" });
   const { url, console: link, tokenFile } = listening as Record<string, string>;
-  return { host, place, url: url ?? "", http: (url ?? "").replace("ws:", "http:"), link: link ?? "", tokenFile: tokenFile ?? "" };
+  return {
+    host,
+    place,
+    url: url ?? "",
+    http: (url ?? "").replace("ws:", "http:"),
+    link: link ?? "",
+    tokenFile: tokenFile ?? "",
+  };
 }
 
 /** Opens the console in a browser; what the page complains about is kept. */
@@ -29,6 +38,7 @@ export async function openConsole(link: string, options: BrowserContextOptions =
 
 /** Starts a session with a first prompt. */
 export async function startSession(page: Page, message: string): Promise<void> {
+  await page.locator("#new").waitFor();
   await page.keyboard.press("n");
   await page.getByLabel("First message").fill(message);
   await page.getByRole("button", { name: "Start" }).click();

@@ -5,6 +5,7 @@ import type { RpcClientOptions } from "./rpc-client-options.ts";
 export function initializeParams({
   clientInfo,
   mergeMs,
+  rewind,
   stream = "delta",
   workspace,
   ...deciders
@@ -17,6 +18,7 @@ export function initializeParams({
   | "credentials"
   | "ui"
   | "mergeMs"
+  | "rewind"
   | "stream"
   | "workspace"
 >): Params<"initialize"> {
@@ -25,6 +27,7 @@ export function initializeParams({
     protocol: "pi",
     stream,
     ...(mergeMs !== undefined && { mergeMs }),
+    ...(rewind !== undefined && { rewind }),
     ...(clientInfo && { clientInfo }),
     capabilities: {
       // Said in any case: a host that does not know would offer dialogs that nobody sees.

@@ -1,7 +1,15 @@
 import type { HostedSessionInfo, Params } from "@tau-agent/rpc-protocol";
 import type { RemoteHost, RemoteOptions } from "./remote-host.ts";
-import { RemoteSession } from "./remote-session.ts";
+import { type RemoteEvent, RemoteSession, type SessionPosition } from "./remote-session.ts";
 import { SessionClient } from "./session-client.ts";
+
+/** From where on a client that attaches gets the events of a session. */
+export interface AttachOptions {
+  /** Where an earlier client has stopped; what came since is sent first. */
+  readonly after?: SessionPosition | undefined;
+  /** Gets all events, also those that came since. */
+  readonly onEvent?: ((event: RemoteEvent) => void) | undefined;
+}
 
 /**
  * A client of a host that listens. With a host that has one session, it is a client of that session;
@@ -25,12 +33,16 @@ export class RemoteClient extends SessionClient implements AsyncDisposable {
   }
 
   /** Attaches to a session that another client has opened. */
-  async attachSession(sessionId: string): Promise<RemoteSession> {
+  async attachSession(sessionId: string, options: AttachOptions = {}): Promise<RemoteSession> {
+    const { after, onEvent } = options;
     const link = this.#host.routes.link(sessionId);
     const session = new RemoteSession(link, this.#requestTimeoutMs);
+    if (onEvent !== undefined) session.onEvent(onEvent);
+    if (after !== undefined) link.position = { ...after };
+    const cursor = after && { streamId: after.streamId, after: after.seq };
     try {
       const live = link.expectLive();
-      const { pendingRequests } = await session.request("attach", { sessionId });
+      const { pendingRequests } = await session.request("attach", { sessionId, ...cursor });
       await live;
       link.channel.takeUp(pendingRequests);
     } catch (error) {

@@ -26,6 +26,7 @@ export interface RemoteOptions
     | "workspace"
     | "clientInfo"
     | "mergeMs"
+    | "rewind"
     | "stream"
     | "requestTimeoutMs"
   > {

@@ -9,6 +9,14 @@ export type RemoteEvent =
   | ReconnectedEvent
   | { type: "session_closed"; sessionId: string; reason: "closed" | "idle" | "drain" | "error" };
 
+/** A place among the frames of a session, for a client that goes on there. */
+export interface SessionPosition {
+  /** Names one life of the session; another one has other frames. */
+  readonly streamId: string;
+  /** The number of the last frame that was received. */
+  readonly seq: number;
+}
+
 /** One session of a host: a method per command, events, and an end of its own. */
 export class RemoteSession extends SessionClient implements AsyncDisposable {
   /** The handle of the session in its host. */
@@ -20,6 +28,12 @@ export class RemoteSession extends SessionClient implements AsyncDisposable {
     super(link, requestTimeoutMs);
     this.#link = link;
     this.sessionId = link.sessionId ?? "";
+  }
+
+  /** Where this client is among the frames of the session. */
+  get position(): SessionPosition | undefined {
+    const { position } = this.#link;
+    return position && { ...position };
   }
 
   /**

@@ -37,6 +37,8 @@ export interface RpcClientOptions extends HostCommandOptions, Deciders {
    * A workspace that this client serves: the tools of sessions opened with `{client: true, cwd}` act there.
    */
   readonly workspace?: Workspace;
+  /** Whether the files of sessions are recorded, so that prompts can be taken back; by default as in the settings. */
+  readonly rewind?: boolean;
   /** Sent to the host. */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
 }

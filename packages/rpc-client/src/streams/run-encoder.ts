@@ -24,6 +24,11 @@ export function encoderOf<Part>(encode: (part: RunPart) => Part[]): RunEncoder<P
   };
 }
 
+/** The parts of runs as they are, for streams of other protocols. */
+export function runPartEncoder(): RunEncoder<RunPart> {
+  return encoderOf((part) => [part]);
+}
+
 export async function* encodeAll<Part>(
   events: AsyncIterable<StreamEvent>,
   encoder: RunEncoder<Part>,

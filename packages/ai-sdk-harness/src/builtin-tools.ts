@@ -1,0 +1,53 @@
+import { commonTool, type HarnessV1BuiltinTool } from "@ai-sdk/harness";
+import * as z from "zod";
+
+const path = z.string();
+const tool = (
+  nativeName: string,
+  toolUseKind: "readonly" | "edit" | "bash",
+  inputSchema: z.ZodType,
+): HarnessV1BuiltinTool =>
+  ({ nativeName, toolUseKind, inputSchema, outputSchema: z.unknown() }) as HarnessV1BuiltinTool;
+
+/**
+ * The tools of the host, by the name under which the AI SDK sees them: a common one where its inputs fit. The
+ * common `read`, `write` and `edit` name their file otherwise, so these stay the host's own.
+ */
+export const builtinTools = {
+  bash: commonTool("bash", {
+    nativeName: "bash",
+    toolUseKind: "bash",
+    inputSchema: z.looseObject({ command: z.string(), timeout: z.number().optional() }),
+  }),
+  grep: commonTool("grep", {
+    nativeName: "grep",
+    toolUseKind: "readonly",
+    inputSchema: z.looseObject({ pattern: z.string(), path: path.optional() }),
+  }),
+  glob: commonTool("glob", {
+    nativeName: "find",
+    toolUseKind: "readonly",
+    inputSchema: z.looseObject({ pattern: z.string(), path: path.optional() }),
+  }),
+  read: tool("read", "readonly", z.looseObject({ path })),
+  ls: tool("ls", "readonly", z.looseObject({ path: path.optional() })),
+  write: tool("write", "edit", z.looseObject({ path, content: z.string() })),
+  edit: tool("edit", "edit", z.looseObject({ path })),
+  todo_write: tool("todo_write", "readonly", z.looseObject({})),
+  task: tool("task", "bash", z.looseObject({})),
+} as const;
+
+const shownNames = new Map(
+  Object.entries(builtinTools).map(([name, { nativeName }]) => [nativeName ?? name, name]),
+);
+
+/** The name of a tool of the host as the AI SDK sees it. */
+export function shownName(nativeName: string): string {
+  return shownNames.get(nativeName) ?? nativeName;
+}
+
+export function nativeName(name: string): string {
+  return Object.hasOwn(builtinTools, name)
+    ? (builtinTools[name as keyof typeof builtinTools].nativeName ?? name)
+    : name;
+}

@@ -1,0 +1,132 @@
+import type { HarnessV1StreamPart } from "@ai-sdk/harness";
+import type { RunPart } from "@tau-agent/rpc-client/streams";
+import { shownName } from "./builtin-tools.ts";
+
+type FinishPart = Extract<HarnessV1StreamPart, { type: "finish" }>;
+type Usage = FinishPart["totalUsage"];
+type Replies = Extract<RunPart, { kind: "run-end" }>["replies"];
+
+const blockNames = { text: "text", thinking: "reasoning" } as const;
+
+/** What the parts of a turn depend on besides the run. */
+export interface PartContext {
+  /** Tools that the caller runs. */
+  readonly callerTools: ReadonlySet<string>;
+  /** The reply is structured: its text comes at the end, as the value that was checked. */
+  readonly isStructured: boolean;
+}
+
+/** A part of a run as the AI SDK has it. */
+export function streamParts(part: RunPart, context: PartContext): HarnessV1StreamPart[] {
+  switch (part.kind) {
+    case "block-start":
+    case "block-delta":
+    case "block-end":
+      return block(part, context);
+    case "call-ready": {
+      const { id: toolCallId, name, input } = part;
+      const isCallers = context.callerTools.has(name);
+      return [
+        {
+          type: "tool-call",
+          toolCallId,
+          toolName: shownName(name),
+          input: JSON.stringify(input),
+          ...(!isCallers && { providerExecuted: true, nativeName: name }),
+        },
+      ];
+    }
+    case "call-end": {
+      const { id: toolCallId, name, result, isError } = part;
+      if (context.callerTools.has(name)) return [];
+      const value = JSON.parse(JSON.stringify(result)) as NonNullable<typeof result>;
+      return [
+        { type: "tool-result", toolCallId, toolName: shownName(name), result: value as never, isError },
+        ...fileChanges(part),
+      ];
+    }
+    case "turn-end":
+      return [{ type: "finish-step", finishReason: finishReason("toolUse"), usage: usageOf([]) }];
+    case "other":
+      return compaction(part.event);
+    case "run-end":
+      return runEnd(part, context);
+    default:
+      return [];
+  }
+}
+
+function block(
+  part: Extract<RunPart, { kind: "block-start" | "block-delta" | "block-end" }>,
+  { isStructured }: PartContext,
+): HarnessV1StreamPart[] {
+  if (isStructured && part.block === "text") return [];
+  const name = blockNames[part.block];
+  const { id } = part;
+  if (part.kind === "block-delta") return [{ type: `${name}-delta`, id, delta: part.delta }];
+  return [{ type: part.kind === "block-start" ? `${name}-start` : `${name}-end`, id }];
+}
+
+/** What an edit or a write has changed, where the result says so. */
+function fileChanges({
+  name,
+  result,
+  isError,
+}: Extract<RunPart, { kind: "call-end" }>): HarnessV1StreamPart[] {
+  const { path } = Object(result.details) as { path?: unknown };
+  if (isError || (name !== "edit" && name !== "write") || typeof path !== "string") return [];
+  return [{ type: "file-change", event: "modify", path }];
+}
+
+function compaction(event: { readonly type: string }): HarnessV1StreamPart[] {
+  if (event.type !== "compaction_end" && event.type !== "auto_compaction_end") return [];
+  const { result, reason } = event as { result?: { summary: string; tokensBefore: number } | null; reason?: string };
+  if (result === null || result === undefined) return [];
+  const { summary, tokensBefore } = result;
+  return [{ type: "compaction", trigger: reason === "manual" ? "manual" : "auto", summary, tokensBefore }];
+}
+
+function runEnd(
+  part: Extract<RunPart, { kind: "run-end" }>,
+  { isStructured }: PartContext,
+): HarnessV1StreamPart[] {
+  const { status, error, stopReason, replies, output } = part;
+  const parts: HarnessV1StreamPart[] = [];
+  if (isStructured && output !== undefined) {
+    const id = "output";
+    parts.push({ type: "text-start", id });
+    parts.push({ type: "text-delta", id, delta: JSON.stringify(output) });
+    parts.push({ type: "text-end", id });
+  }
+  if (status === "error") parts.push({ type: "error", error: new Error(error ?? "The run failed") });
+  const reason = finishReason(status === "error" ? "error" : (stopReason ?? "stop"));
+  return [...parts, { type: "finish", finishReason: reason, totalUsage: usageOf(replies) }];
+}
+
+function finishReason(raw: string): FinishPart["finishReason"] {
+  const reasons: Readonly<Record<string, FinishPart["finishReason"]["unified"]>> = {
+    stop: "stop",
+    length: "length",
+    toolUse: "tool-calls",
+    error: "error",
+  };
+  return { unified: reasons[raw] ?? "other", raw };
+}
+
+function usageOf(replies: Replies): Usage {
+  const sum = (of: (usage: Replies[number]["usage"]) => number): number =>
+    replies.reduce((total, { usage }) => total + of(usage), 0);
+  return {
+    inputTokens: {
+      total: sum(({ input, cacheRead, cacheWrite }) => input + cacheRead + cacheWrite),
+      noCache: sum(({ input }) => input),
+      cacheRead: sum(({ cacheRead }) => cacheRead),
+      cacheWrite: sum(({ cacheWrite }) => cacheWrite),
+    },
+    outputTokens: {
+      total: sum(({ output }) => output),
+      text: sum(({ output, reasoning = 0 }) => output - reasoning),
+      reasoning: sum(({ reasoning = 0 }) => reasoning),
+    },
+  };
+}

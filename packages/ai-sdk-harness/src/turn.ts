@@ -1,0 +1,142 @@
+import type { HarnessV1PromptControl, HarnessV1StreamPart, HarnessV1ToolSpec } from "@ai-sdk/harness";
+import { defineTool, type DefinedTool, type RpcClientOptions } from "@tau-agent/rpc-client";
+import { type RunPart, runPartEncoder, type StreamEvent } from "@tau-agent/rpc-client/streams";
+import { streamParts } from "./stream-parts.ts";
+
+type Approve = NonNullable<RpcClientOptions["approve"]>;
+type Approval = Parameters<Approve>[0];
+type Answer = Awaited<ReturnType<Approve>>;
+type ToolAnswer = { readonly text: string; readonly isError: boolean };
+
+export interface TurnOptions {
+  readonly emit: (part: HarnessV1StreamPart) => void;
+  readonly tools: readonly HarnessV1ToolSpec[];
+  readonly isStructured: boolean;
+  /** What of the turn an earlier process has shown. */
+  readonly shown: readonly string[];
+  readonly steer: (text: string) => Promise<void>;
+}
+
+/** A turn in flight: turns events into parts, and answers of the caller into those of the host. */
+export class Turn implements HarnessV1PromptControl {
+  readonly #options: TurnOptions;
+  readonly #encoder = runPartEncoder();
+  readonly #shown: Set<string>;
+  readonly #approvals = new Map<string, (answer: Answer) => void>();
+  readonly #results = new Map<string, PromiseWithResolvers<ToolAnswer>>();
+  readonly #done = Promise.withResolvers<void>();
+  #isOver = false;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+    this.#shown = new Set(options.shown);
+    this.#done.promise.catch(() => {});
+  }
+
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Calls and questions that were shown, for a process that goes on with the turn. */
+  get shown(): string[] {
+    return [...this.#shown];
+  }
+
+  hear(event: StreamEvent): void {
+    if (this.#isOver) return;
+    for (const part of this.#encoder.push(event)) this.#show(part);
+  }
+
+  /** The turn goes on elsewhere, or cannot go on. */
+  leave(error?: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (error === undefined) this.#done.resolve();
+    else this.#done.reject(error);
+  }
+
+  /** Asks the caller, and waits for its answer. */
+  ask(request: Approval, signal: AbortSignal): Promise<Answer> {
+    const { id: approvalId, toolCallId, agentId, toolName, input } = request;
+    return new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("answered elsewhere")));
+      this.#approvals.set(approvalId, resolve);
+      if (this.#shown.has(approvalId)) return;
+      this.#shown.add(approvalId);
+      const isOwn = agentId === undefined && toolCallId !== undefined;
+      const callId = isOwn ? toolCallId : approvalId;
+      // The call of a subagent was not shown; what is asked about has to be.
+      if (!this.#shown.has(callId)) {
+        this.#show({ kind: "call-ready", id: callId, name: toolName, input });
+      }
+      this.#options.emit({ type: "tool-approval-request", approvalId, toolCallId: callId });
+    });
+  }
+
+  /** The tools of the caller, as the host calls them. */
+  get hostTools(): DefinedTool[] {
+    return this.#options.tools.map(({ name, description = name, inputSchema }) =>
+      defineTool({
+        name,
+        description,
+        parameters: (inputSchema ?? { type: "object" }) as object,
+        readOnly: true,
+        execute: async (_, { toolCallId }) => {
+          const { text, isError } = await this.#result(toolCallId).promise;
+          if (isError) throw new Error(text);
+          return text;
+        },
+      }),
+    );
+  }
+
+  async submitToolResult({
+    toolCallId,
+    output,
+    isError = false,
+  }: Parameters<HarnessV1PromptControl["submitToolResult"]>[0]): Promise<void> {
+    const text = typeof output === "string" ? output : JSON.stringify(output ?? null);
+    this.#result(toolCallId).resolve({ text, isError });
+  }
+
+  async submitToolApproval({
+    approvalId,
+    approved,
+    reason,
+  }: {
+    readonly approvalId: string;
+    readonly approved: boolean;
+    readonly reason?: string;
+  }): Promise<void> {
+    const message = reason === undefined ? {} : { message: reason };
+    const answer: Answer = approved ? { decision: "allow" } : { decision: "deny", ...message };
+    this.#approvals.get(approvalId)?.(answer);
+    this.#approvals.delete(approvalId);
+  }
+
+  async submitUserMessage(text: string): Promise<void> {
+    await this.#options.steer(text);
+  }
+
+  #result(toolCallId: string): PromiseWithResolvers<ToolAnswer> {
+    const known = this.#results.get(toolCallId) ?? Promise.withResolvers<ToolAnswer>();
+    this.#results.set(toolCallId, known);
+    return known;
+  }
+
+  #show(part: RunPart): void {
+    if (part.kind === "call-ready") {
+      if (this.#shown.has(part.id)) return;
+      this.#shown.add(part.id);
+    }
+    const { tools, isStructured, emit } = this.#options;
+    const callerTools = new Set(tools.map(({ name }) => name));
+    for (const one of streamParts(part, { callerTools, isStructured })) emit(one);
+    if (part.kind === "run-end") this.leave();
+  }
+}
+

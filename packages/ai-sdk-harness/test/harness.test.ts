@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { HarnessCapabilityUnsupportedError } from "@ai-sdk/harness";
+import { HarnessAgent } from "@ai-sdk/harness/agent";
+import { createJustBashSandbox } from "@ai-sdk/sandbox-just-bash";
+import { Output, tool } from "ai";
+import { expect, it, onTestFinished } from "vitest";
+import * as z from "zod";
+import { createTauHarness } from "../src/index.ts";
+
+const cliPath = fileURLToPath(new URL("../../../apps/cli/bin/tau.js", import.meta.url));
+const call = (name: string, args: object) => ({ type: "toolCall", name, arguments: args });
+
+type AgentOptions = Omit<ConstructorParameters<typeof HarnessAgent>[0], "harness" | "sandbox">;
+
+/** An agent whose model follows a script, in a sandbox without a machine. */
+function scripted(script: readonly object[], options: AgentOptions = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "tau-harness-test-"));
+  const model = join(folder, "script.json");
+  writeFileSync(model, JSON.stringify(script));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const env = { HOME: folder, PI_CODING_AGENT_DIR: join(folder, "agent") };
+  const agent = new HarnessAgent({
+    harness: createTauHarness({ cliPath, provider: "scripted", model, cwd: folder, env }),
+    sandbox: createJustBashSandbox(),
+    ...options,
+  } as never);
+  return { agent, folder };
+}
+
+it("prompts, runs tools in the sandbox, and counts", async () => {
+  const { agent } = scripted([
+    {
+      content: [
+        { type: "text", text: "Let me look." },
+        call("write", { path: "seen.txt", content: "seen\n" }),
+        call("bash", { command: "cat seen.txt" }),
+      ],
+    },
+    { content: "It says seen." },
+  ]);
+  const session = await agent.createSession();
+  const result = await agent.stream({ session, prompt: "What does it say?" });
+  const parts: { type: string }[] = [];
+  for await (const part of result.fullStream) parts.push(part);
+  expect(await result.text).toContain("It says seen.");
+  const results = parts.filter(({ type }) => type === "tool-result");
+  expect(JSON.stringify(results)).toContain("seen\\n");
+  expect(parts.map(({ type }) => type)).toContain("finish");
+  expect((await result.totalUsage).outputTokens).toBeGreaterThan(0);
+  await session.destroy();
+});
+
+it("runs tools of the caller, and takes a structured reply", async () => {
+  const { agent } = scripted(
+    [{ content: [call("weather", { city: "Rome" })] }, { content: '{"degrees": 21}' }],
+    {
+      tools: {
+        weather: tool({
+          description: "The weather",
+          inputSchema: z.object({ city: z.string() }),
+          execute: ({ city }: { city: string }) => `21 degrees in ${city}`,
+        }),
+      },
+      output: Output.object({ schema: z.object({ degrees: z.number() }) }),
+    } as never,
+  );
+  const session = await agent.createSession();
+  const result = await agent.generate({ session, prompt: "How warm is it?" });
+  expect(result.output).toEqual({ degrees: 21 });
+  await session.destroy();
+});
+
+it("asks before built-in tools, and goes on with the answer in another process", async () => {
+  const { agent, folder } = scripted(
+    [
+      { content: [{ type: "text", text: "Let me look." }, call("bash", { command: "echo seen" })] },
+      { content: "It says seen." },
+    ],
+    { permissionMode: "allow-reads" },
+  );
+  const session = await agent.createSession();
+  const { sandboxSession } = Object(session) as { sandboxSession: unknown };
+  const first = await agent.stream({ session, prompt: "Look" });
+  const parts: { type: string }[] = [];
+  for await (const part of first.fullStream) parts.push(part);
+  const asked = parts.find(({ type }) => type === "tool-approval-request");
+  expect(asked).toBeDefined();
+  expect(folder).not.toBe("");
+  expect(sandboxSession).toBeDefined();
+  const state = await session.suspendTurn();
+  // All that another process has is this text.
+  const stored = JSON.parse(JSON.stringify(state)) as typeof state;
+  const again = await agent.createSession({
+    sessionId: session.sessionId,
+    continueFrom: stored,
+    sandboxSession: sandboxSession as never,
+  });
+  const { approvalId } = asked as unknown as { approvalId: string };
+  const rest = await agent.continueStream({
+    session: again,
+    toolApprovalContinuations: [{ approvalId, approved: true }],
+  } as never);
+  expect(await rest.text).toContain("It says seen.");
+  await again.destroy();
+});
+
+it("says what it lacks", async () => {
+  const harness = createTauHarness();
+  const start = { sessionId: "s", sessionWorkDir: "/", headers: { a: "b" } };
+  await expect(harness.doStart(start as never)).rejects.toThrow(HarnessCapabilityUnsupportedError);
+});
