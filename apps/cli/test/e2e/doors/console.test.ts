@@ -136,7 +136,6 @@ describe("the console", () => {
     await startSession(page, "Count");
     const stopped = page.locator(".question", { hasText: "of 1 used" });
     await stopped.waitFor();
-    await page.keyboard.press("Escape");
     await page.keyboard.press("a");
     await page.getByText("Both are there.").waitFor();
     await page.keyboard.press("?");
