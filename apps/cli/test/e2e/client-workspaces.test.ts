@@ -1,6 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { RpcClient } from "@tau-agent/rpc-client";
@@ -9,13 +7,11 @@ import { createLocalWorkspace } from "@tau-agent/system";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FrameClient } from "../support/frame-client.ts";
 import { listeningHost } from "../support/listening-host.ts";
+import { elsewhere, toolSuite } from "../support/tool-suite.ts";
 
 /** A folder of the client, and what it serves. */
 function clientsPlace() {
-  const cwd = mkdtempSync(join(tmpdir(), "tau-client-"));
-  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
-  writeFileSync(join(cwd, "a.txt"), "one\n");
-  writeFileSync(join(cwd, "AGENTS.md"), "Rules of the client's place.\n");
+  const cwd = elsewhere();
   const local = createLocalWorkspace({ cwd });
   const started: WorkspaceSpawnOptions[] = [];
   const workspace: Workspace = {
@@ -42,16 +38,7 @@ async function connect(...given: Parameters<typeof RpcClient.connect>) {
   return client;
 }
 
-const scenario = [
-  turn(toolCall("read", { path: "a.txt" })),
-  turn(toolCall("edit", { path: "a.txt", edits: [{ oldText: "one", newText: "two" }] })),
-  turn(toolCall("bash", { command: "pwd; cat a.txt; exit 3" })),
-  turn([
-    toolCall("grep", { pattern: "two" }),
-    toolCall("write", { path: "b/c.txt", content: "c" }),
-  ]),
-  turn("Done."),
-];
+const scenario = toolSuite;
 
 async function resultTexts(session: Awaited<ReturnType<RpcClient["openSession"]>>) {
   const { messages } = await session.getMessages();
@@ -73,14 +60,14 @@ describe("a workspace of the connected client", () => {
     const state = await session.getState();
     expect(state.workspace).toMatchObject({ kind: "client", cwd, status: "connected" });
     expect((await session.promptAndWait("Go")).text).toBe("Done.");
-    const [read, edited, ran, found] = await resultTexts(session);
-    expect(read).toContain("one");
-    expect(edited).toContain("a.txt");
-    expect(ran).toContain(`${cwd}\\ntwo`);
-    expect(found).toContain("a.txt:1");
-    expect(readFileSync(join(cwd, "b/c.txt"), "utf8")).toBe("c");
+    const here = elsewhere();
+    const local = await client.openSession({ cwd: here });
+    await local.promptAndWait("Go");
+    const expected = (await resultTexts(local)).map((text) => text.replaceAll(here, cwd));
+    expect(await resultTexts(session)).toEqual(expected);
+    expect(readFileSync(join(cwd, "new/b.txt"), "utf8")).toBe("b");
     expect(started.some(({ command }) => String(command).includes("exit 3"))).toBe(true);
-    expect(existsSync(join(place.cwd, "b"))).toBe(false);
+    expect(existsSync(join(place.cwd, "new"))).toBe(false);
     expect(statuses).toEqual([]);
   });
 

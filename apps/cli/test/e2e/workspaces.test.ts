@@ -1,45 +1,20 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { toolCall, turn } from "@tau-agent/ai/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { turn } from "@tau-agent/ai/testing";
+import { describe, expect, it } from "vitest";
 import { nextLike } from "../support/next-like.ts";
 import { makePlace } from "../support/place.ts";
 import { call, git, repositoryPlace, worker } from "../support/repository-place.ts";
 import { binPath, runHost, startHost } from "../support/start-host.ts";
+import { elsewhere, toolSuite } from "../support/tool-suite.ts";
 
 const execServer = [process.execPath, binPath, "exec-server"];
 const shell = ["sh", "-c"];
-
-/** A folder of the machine that stands in for another one. */
-function elsewhere(): string {
-  const folder = mkdtempSync(join(tmpdir(), "tau-elsewhere-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, "a.txt"), "one\n");
-  writeFileSync(join(folder, "AGENTS.md"), "Rules of the other place.\n");
-  return folder;
-}
 
 const specs = [
   ["an exec server", (cwd: string) => ({ command: execServer, cwd })],
   ["a shell", (cwd: string) => ({ shell, cwd })],
 ] as const;
-
-const scenario = [
-  turn([toolCall("read", { path: "a.txt" }), toolCall("grep", { pattern: "one", path: "a.txt" })]),
-  turn(toolCall("edit", { path: "a.txt", edits: [{ oldText: "one", newText: "two" }] })),
-  turn(toolCall("bash", { command: "pwd; cat a.txt; exit 3" })),
-  turn(toolCall("write", { path: "new/b.txt", content: "b" })),
-  turn("Done."),
-];
 
 async function resultsOf(host: ReturnType<typeof startHost>): Promise<string[]> {
   host.send({ id: "p", type: "prompt", message: "Go" });
@@ -56,10 +31,10 @@ describe.each(specs)("a session whose workspace is behind %s", (_, specOf) => {
   it("acts there as it would here, and leaves its own folder alone", async () => {
     const there = elsewhere();
     const here = elsewhere();
-    const local = startHost({ scenario, arguments: ["--cwd", here] });
+    const local = startHost({ scenario: toolSuite, arguments: ["--cwd", here] });
     const expected = (await resultsOf(local)).map((text) => text.replaceAll(here, there));
     const host = startHost({
-      scenario,
+      scenario: toolSuite,
       arguments: ["--workspace", JSON.stringify(specOf(there))],
     });
     // Nobody may write into the folder that the host is in.
