@@ -103,6 +103,7 @@ export { createKeyMask, createOutputMask } from "./keys/mask-keys.ts";
 export type {
   CommandOutcome,
   LeaveQuestion,
+  OwnTexts,
   ToolEnvironment,
 } from "./processes/environment.ts";
 export { closedPaths } from "./processes/environment.ts";

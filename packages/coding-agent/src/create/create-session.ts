@@ -103,7 +103,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   diagnostics.push(...(await fileDiagnostics(surroundings)));
   const telemetry = await createTelemetry(draft);
   const durability = createDurability(draft);
-  const toolEnvironment = createToolEnvironment(draft, { telemetry, durability });
+  const toolEnvironment = createToolEnvironment(draft, { telemetry, durability, resources });
   const jobs = createJobs(draft, toolEnvironment);
   const tasks = createTasks(draft, toolEnvironment, durability);
   const builtIn = [...createTools(toolEnvironment, jobs), ...tasks.tools];

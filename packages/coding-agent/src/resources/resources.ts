@@ -112,11 +112,9 @@ export class PromptResources {
       this.contextFiles(),
       this.#customPrompts(),
     ]);
-    const { workingFolder, disk, additionalDirectories = [] } = this.#options;
+    const { workingFolder, additionalDirectories = [] } = this.#options;
     const { cwd } = workingFolder ?? this.#options;
-    // The model reads skills with its tools, which act in the workspace.
-    const readable = disk === undefined ? skills : skills.filter((skill) => skill.isElsewhere);
-    const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills: readable };
+    const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills };
     return { tools, cwd, additionalDirectories, ...texts };
   }
 

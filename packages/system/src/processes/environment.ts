@@ -28,6 +28,12 @@ export interface KeptCommandsOfCalls {
   resume<Result>(commandId: string, work: () => Result): Result;
 }
 
+/** What a tool needs of a machine to read there. */
+export type OwnTexts = Pick<
+  ToolEnvironment,
+  "workspace" | "cwd" | "homeDirectory" | "isWindows" | "protectedFiles"
+>;
+
 /** The environment that the host gives its tools; tools never read the process themselves. */
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths start here. */
@@ -40,6 +46,8 @@ export interface ToolEnvironment {
   readonly kept?: KeptCommandsOfCalls | undefined;
   /** The workspace of calls that a person lets leave the sandbox. */
   readonly outside?: (() => Workspace) | undefined;
+  /** The host's own machine for a path of a text there that the model was told of; undefined for others. */
+  readonly ownTexts?: ((path: string) => Promise<OwnTexts | undefined>) | undefined;
   /** Whether the workspace has paths of Windows; default as this machine. */
   readonly isWindows?: boolean | undefined;
   /** More folders that the work is about. */

@@ -17,23 +17,26 @@ import { copyThere, isolatedCopyOf } from "../../permissions/isolated-paths.ts";
 import { realPathsIn } from "../../permissions/real-paths.ts";
 import { VisitedHosts } from "../../permissions/visited-hosts.ts";
 import type { Disk } from "../../resources/files/disk.ts";
+import type { PromptResources } from "../../resources/resources.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
 import { localWorkspace } from "../../tools/common/local-place.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 import { createDiagnostics } from "./diagnostics.ts";
 import type { Durability } from "./durability.ts";
+import { ownTextsOf } from "./own-texts.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import { createWebAccess } from "./web-access.ts";
 
 interface EnvironmentParts {
   readonly telemetry: SessionTelemetry | undefined;
   readonly durability: Durability | undefined;
+  readonly resources: Pick<PromptResources, "skills">;
 }
 
 export function createToolEnvironment(
   draft: SessionDraft,
-  { telemetry, durability }: EnvironmentParts,
+  { telemetry, durability, resources }: EnvironmentParts,
 ): ToolEnvironment {
   const { options, places, settings, workingFolder, permissions } = draft.surroundings;
   const { environment, processes, workspace, disk, policy } = draft.surroundings;
@@ -72,6 +75,12 @@ export function createToolEnvironment(
     temporaryDirectory: sandbox?.outputDirectory ?? places.temporaryDirectory,
     environment,
     keepOutput,
+    ownTexts:
+      disk &&
+      ownTextsOf(resources, {
+        ...{ homeDirectory: places.homeDirectory, environment, processes },
+        ...{ protectedFiles, fileQueue },
+      }),
     processes,
     sandbox,
     // Nobody lets a call out of a sandbox that the host's policy wants.

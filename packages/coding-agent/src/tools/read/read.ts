@@ -31,9 +31,11 @@ const headBytes = 64;
 /** Shows a text file, an image or a PDF. */
 export async function runReadTool(
   args: ReadArguments,
-  environment: ReadEnvironment,
+  given: ReadEnvironment,
   call: ToolCallContext,
 ): Promise<ToolResult> {
+  const own = await given.ownTexts?.(args.path);
+  const environment = own === undefined ? given : { ...given, ...own };
   try {
     return await openExisting(args.path, environment, (path) =>
       readFile(path, args, environment, call),

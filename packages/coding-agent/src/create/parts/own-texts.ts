@@ -1,0 +1,46 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { isInside, type OwnTexts, type ToolEnvironment } from "@tau-agent/system";
+import type { PromptResources } from "../../resources/resources.ts";
+import { localWorkspace } from "../../tools/common/local-place.ts";
+
+type Host = Pick<
+  ToolEnvironment,
+  "homeDirectory" | "environment" | "processes" | "protectedFiles" | "fileQueue"
+>;
+
+/**
+ * For a session elsewhere, the way to the user's own skills, which stay with the host: the model is told of
+ * their files and reads them there. Nothing else of this machine is read so.
+ */
+export function ownTextsOf(
+  resources: Pick<PromptResources, "skills">,
+  host: Host,
+): (path: string) => Promise<OwnTexts | undefined> {
+  const { homeDirectory, protectedFiles } = host;
+  return async (written) => {
+    const path = written.startsWith("~/") ? homeDirectory + written.slice(1) : written;
+    const own = (await resources.skills()).filter(({ isElsewhere }) => isElsewhere !== true);
+    if (!own.some(({ baseDir }) => isInside(baseDir, resolve(path)))) return undefined;
+    const real = realPathOf(path);
+    if (real === undefined || !own.some(({ baseDir }) => isBelow(baseDir, real))) return undefined;
+    const place = { ...host, cwd: homeDirectory };
+    return {
+      ...{ workspace: localWorkspace(place), cwd: homeDirectory, homeDirectory, protectedFiles },
+      isWindows: process.platform === "win32",
+    };
+  };
+}
+
+function isBelow(folder: string, real: string): boolean {
+  const realFolder = realPathOf(folder);
+  return realFolder !== undefined && isInside(realFolder, real);
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
