@@ -62,6 +62,15 @@ describe("the three ways in", () => {
     rmSync(cwd, { recursive: true });
   });
 
+  it("answers with what is elsewhere, each way, in elsewhere.ts", async () => {
+    const [here, there] = [folderWithOneFile(), folderWithOneFile()];
+    const done = await runProgram([node, inExamples("elsewhere.ts"), there], { cwd: here });
+    const text = "The first thing here is only-file.txt.";
+    expect(done.stderr).toBe("");
+    expect(done.stdout).toBe(`library: ${text}\nclient: ${text}\ncommand: ${text}\n`);
+    for (const folder of [here, there]) rmSync(folder, { recursive: true });
+  });
+
   it("answers with a custom tool in custom-tool.ts", async () => {
     const done = await runProgram([node, inExamples("custom-tool.ts")]);
     expect(done).toMatchObject({ exitCode: 0, stdout: "Ticket 7 is closed now.\n", stderr: "" });
