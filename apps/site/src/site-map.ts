@@ -27,6 +27,7 @@ export const sections: readonly Section[] = [
       "many-sessions",
       "workspaces",
       "session-stores",
+      "durability",
       "fleet",
       "costs",
     ],

@@ -1,4 +1,4 @@
-/** Kills and pauses hosts at steps that a seed chooses, and holds what is left against the promises (decision 63). */
+/** Kills and pauses hosts at steps that a seed chooses, and checks the promises (decision 63). */
 import { parseArgs } from "node:util";
 import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { mutants } from "./mutants.ts";

@@ -6,6 +6,8 @@ type Frame = Readonly<Record<string, unknown>>;
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 
+export const binPath = `${root}/apps/cli/bin/tau.js`;
+
 export interface HostOptions {
   readonly words: readonly string[];
   readonly cwd: string;
@@ -25,7 +27,7 @@ export class Host {
     const hook = fileURLToPath(new URL("./mutate.ts", import.meta.url));
     const program =
       mutant === undefined
-        ? [`${root}/apps/cli/bin/tau.js`]
+        ? [binPath]
         : ["-C", "@tau-agent/source", "--import", hook, `${root}/apps/cli/src/cli.ts`];
     this.child = spawn(process.execPath, [...program, "--mode", "rpc", ...words], {
       cwd,

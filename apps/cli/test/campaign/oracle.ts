@@ -14,6 +14,8 @@ export interface Entry {
   };
 }
 
+type Result = NonNullable<Entry["message"]>;
+
 /** What is known at the end of a round. */
 export interface Outcome {
   readonly work: Work;
@@ -22,6 +24,8 @@ export interface Outcome {
   readonly requests: number;
   readonly crashes: number;
   readonly status: string;
+  /** Behind an exec server. */
+  readonly isFar: boolean;
 }
 
 function countIn(path: string, word: string): number {
@@ -34,14 +38,8 @@ function countIn(path: string, word: string): number {
 const text = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 /** The promises that a round has broken, in words. */
-export function brokenPromises({
-  work,
-  folder,
-  entries,
-  requests,
-  crashes,
-  status,
-}: Outcome): string[] {
+export function brokenPromises(outcome: Outcome): string[] {
+  const { work, folder, entries, requests, crashes, status, isFar } = outcome;
   const broken: string[] = [];
   const say = (isKept: boolean, words: string) => void (isKept || broken.push(words));
   const results = entries.flatMap(({ message }) =>
@@ -52,7 +50,7 @@ export function brokenPromises({
     say(own.length === 1, `${call.id} has ${own.length} results`);
     const [result] = own;
     if (result === undefined) continue;
-    for (const words of effectsOf(call, result.details?.interrupted === true, folder)) {
+    for (const words of effectsOf(call, result, { folder, isFar })) {
       broken.push(
         `${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}`,
       );
@@ -71,7 +69,14 @@ export function brokenPromises({
   return broken;
 }
 
-function effectsOf({ kind, mark }: PlannedCall, isInterrupted: boolean, folder: string): string[] {
+function effectsOf(
+  { kind, mark }: PlannedCall,
+  { details }: Result,
+  { folder, isFar }: Pick<Outcome, "folder" | "isFar">,
+): string[] {
+  const isInterrupted = details?.interrupted === true;
+  // What is not recorded may be there once.
+  const isOpen = isFar && isInterrupted;
   const wanted = isInterrupted ? 0 : 1;
   const at = (name: string) => join(folder, name);
   const wrong: string[] = [];
@@ -80,9 +85,9 @@ function effectsOf({ kind, mark }: PlannedCall, isInterrupted: boolean, folder: 
     case "append":
     case "slow": {
       const lines = countIn(at("log"), mark);
-      say(lines === wanted, `G1 its line is ${lines} times in the log`);
+      say(lines === wanted || (isOpen && lines <= 1), `G1 its line is ${lines} times in the log`);
       const after = existsSync(at(`after-${mark}`)) ? 1 : 0;
-      if (kind === "slow") say(after === wanted, "G1 its last file");
+      if (kind === "slow") say(after === wanted || isOpen, "G1 its last file");
       break;
     }
     case "write":
@@ -99,7 +104,7 @@ function effectsOf({ kind, mark }: PlannedCall, isInterrupted: boolean, folder: 
     case "task": {
       const [lines, ends] = [countIn(at("log"), mark), countIn(at("done"), mark)];
       say(lines <= 1, `G2 the subagent's line is ${lines} times in the log`);
-      say(lines === ends, "G1 the subagent's call left half of what it did");
+      say(lines === ends || isFar, "G1 the subagent's call left half of what it did");
       if (!isInterrupted) say(lines === 1, "G1 the subagent's line is missing");
       break;
     }

@@ -1,9 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Host } from "./host.ts";
+import { binPath, Host } from "./host.ts";
 import { brokenPromises, type Entry } from "./oracle.ts";
 import { Random } from "./random.ts";
 import { StoreServer } from "./store-server.ts";
@@ -16,8 +17,8 @@ export interface RoundServer {
 }
 
 /** What happens to a host, and where. */
-type Fault = "kill" | "pause" | "store";
-const faults: readonly [Fault, ...Fault[]] = ["kill", "kill", "pause", "store"];
+type Fault = "kill" | "pause" | "store" | "carrier";
+const faults: readonly [Fault, ...Fault[]] = ["kill", "kill", "pause", "store", "carrier"];
 const steps: readonly [string, ...string[]] = [
   ...(["time", "time", "message_start", "message_end"] as const),
   ...(["tool_execution_start", "tool_execution_update", "tool_execution_end"] as const),
@@ -52,7 +53,9 @@ export async function playRound(
   const folder = makePlace(place, { work, model, url: server.url });
   const isStored = fault === "pause" || fault === "store" || random.below(2) === 0;
   const store = isStored ? await StoreServer.start() : undefined;
-  const words = wordsOf(place, model, store);
+  // Behind an exec server, what a line of bash changed is not taken back.
+  const isFar = fault === "carrier" || random.below(5) === 0;
+  const words = [...wordsOf(place, model, store), ...(isFar ? farWords(folder) : [])];
   const options = { words, cwd: folder, variables: variablesOf(place), mutant };
   let crashes = 0;
   let paused: Host | undefined;
@@ -81,6 +84,13 @@ export async function playRound(
         await end(host);
         break;
       }
+      if (fault === "carrier") {
+        killCarrier(host);
+        const result = await over;
+        status = String(result?.status ?? `nothing: ${host.stderr.slice(-500)}`);
+        await end(host);
+        break;
+      }
       crashes += 1;
       if (fault === "pause") {
         host.signal("SIGSTOP");
@@ -95,7 +105,7 @@ export async function playRound(
     if (paused !== undefined) await endPaused(paused);
     const entries = await readEntries(place, store);
     const requests = server.requestsOf(model);
-    const broken = brokenPromises({ work, folder, entries, requests, crashes, status });
+    const broken = brokenPromises({ work, folder, entries, requests, crashes, status, isFar });
     return { seed, fault, step, crashes, broken };
   } finally {
     paused?.signal("SIGKILL");
@@ -137,6 +147,20 @@ function wordsOf(place: string, model: string, store: StoreServer | undefined): 
   const lease = ["--lease-ms", String(leaseMs)];
   const named = ["--session-id", key.sessionId, "--project-key", key.projectKey];
   return [...own, "--store", `${storeModule}?${store.url}`, ...lease, ...named];
+}
+
+/** The folder as the workspace of an exec server, which any host can start. */
+function farWords(cwd: string): string[] {
+  const command = [process.execPath, binPath, "exec-server"];
+  return ["--workspace", JSON.stringify({ command, cwd })];
+}
+
+/** The exec server dies; its host goes on. */
+function killCarrier(host: Host): void {
+  const { stdout } = spawnSync("pgrep", ["-P", String(host.child.pid), "-f", "exec-server"]);
+  for (const pid of String(stdout).trim().split("\n").filter(Boolean)) {
+    spawnSync("kill", ["-KILL", pid]);
+  }
 }
 
 function variablesOf(place: string): Record<string, string | undefined> {

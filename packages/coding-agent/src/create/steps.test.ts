@@ -6,7 +6,7 @@ const look = () => turn(toolCall("ls", {}));
 const results = (events: readonly { readonly type: string }[]) =>
   events.filter(({ type }) => type === "prompt_result");
 
-it("pauses after the turns that a prompt names, and goes on counting anew", async () => {
+it("pauses after the turns that a prompt names, and goes on counting from 0 again", async () => {
   const scenario = [look(), look(), look(), "done"];
   const { session, events } = await createTestSession(scenario);
   const until = { turns: 2 };
@@ -27,7 +27,9 @@ it("pauses after the turns that a prompt names, and goes on counting anew", asyn
 
 it("does not pause a prompt that is done with the turn that reaches the limit", async () => {
   const { session } = await createTestSession([look(), "done"]);
-  expect(await session.prompt("go", { until: { turns: 2 } })).toMatchObject({ status: "completed" });
+  expect(await session.prompt("go", { until: { turns: 2 } })).toMatchObject({
+    status: "completed",
+  });
 });
 
 it("keeps queued messages while a prompt is paused, and ends it when another begins", async () => {

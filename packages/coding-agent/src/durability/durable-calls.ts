@@ -107,7 +107,7 @@ export class DurableCalls {
     void this.#forget(record).catch(() => {});
   }
 
-  /** Ends a call that nobody goes on with, and says what is left of it. */
+  /** Ends a call that nobody goes on with, and says what it has left behind. */
   async interrupt(call: ToolCall): Promise<ToolResult> {
     await this.#opened;
     const started = this.#started.get(call.id);

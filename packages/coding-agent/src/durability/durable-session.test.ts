@@ -142,7 +142,7 @@ it("never runs a call that a file says has started, whatever else the file says"
   }
 });
 
-it("ends what is left as interrupted when another prompt begins", async () => {
+it("ends open calls as interrupted when another prompt begins", async () => {
   const call = { id: "c1", name: "bash", arguments: { command: "touch bad" } };
   const { open } = place([user, replyWith(call), started("c1")]);
   const session = await open(["done"]);
@@ -167,7 +167,7 @@ it("runs a call again that only reads, and goes on by itself with resume auto", 
 
 it("refuses a log that is not flushed, and a workspace that keeps nothing", async () => {
   const { SettingsStore } = await import("@tau-agent/system");
-  const settings = SettingsStore.inMemory({ session: { fsync: "turn" } });
+  const settings = SettingsStore.inMemory({ "session.fsync": "turn" });
   await expect(place().open([], { settings })).rejects.toMatchObject({ code: "invalid_option" });
   const overlay: CreateAgentSessionOptions["overlay"] = (local) =>
     Object.assign(Object.create(local), { durable: undefined });

@@ -12,7 +12,7 @@ export interface Interruption {
   readonly hasStarted: boolean;
 }
 
-/** The result of a call that ended with its host: it says what is left of it. */
+/** The result of a call that ended with its host: it says what it has left behind. */
 export function interruptedResult(interruption: Interruption): ToolResult {
   const { restored = [], left = [], notCovered = [] } = interruption.files ?? {};
   return {

@@ -29,7 +29,7 @@ export interface PromptOptions extends PromptInput {
    * on from where it was.
    */
   readonly resume?: boolean | undefined;
-  /** How far it goes before it pauses; counted anew when it is resumed. */
+  /** How far it goes before it pauses; counted from 0 again when it is resumed. */
   readonly until?: Until | undefined;
   /** Repeated in `prompt_result`. */
   readonly id?: string | number | undefined;

@@ -17,7 +17,7 @@ interface Limit {
   turns: number;
 }
 
-/** Pauses prompts after so many steps (decision 64). A prompt that is resumed counts anew. */
+/** Pauses prompts after so many steps (decision 64). A prompt that is resumed counts from 0 again. */
 export class StepLimits {
   readonly #maxTurns: () => number | undefined;
   readonly #asked = new Map<string, Until>();

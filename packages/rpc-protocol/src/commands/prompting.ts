@@ -60,7 +60,7 @@ export const promptingCommands = {
          * it had ended before, its `prompt_result` is sent.
          */
         resume: z.optional(z.boolean()),
-        /** How far the prompt goes before it pauses; counted anew when it is resumed. */
+        /** How far the prompt goes before it pauses; counted from 0 again when it is resumed. */
         until: z.optional(
           z.object({
             /** So many replies with their tools. */
