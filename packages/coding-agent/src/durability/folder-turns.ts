@@ -19,6 +19,8 @@ export class FolderTurns {
     this.#last.set(folder, own);
     const timer = before && setTimeout(onWait, 1_000);
     const aborted = Promise.withResolvers<never>();
+    // Only a call that waits listens.
+    aborted.promise.catch(() => {});
     const onAbort = (): void => aborted.reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -31,7 +33,6 @@ export class FolderTurns {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      aborted.promise.catch(() => {});
       resolve();
       if (this.#last.get(folder) === own) this.#last.delete(folder);
     }
