@@ -79,10 +79,10 @@ it("RpcClient answers with a function or with its dialogs, and else there is no 
       command: [process.execPath, binPath],
       args: place.arguments,
       cwd: place.cwd,
-      env: place.environment,
+      env: place.variables,
       ...options,
     });
-    onTestFinished(() => client.stop());
+    onTestFinished(async () => void (await client.stop()));
     await client.start();
     const ended = Promise.withResolvers<unknown>();
     client.onEvent((event) => {

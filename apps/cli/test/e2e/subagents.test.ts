@@ -21,9 +21,9 @@ async function start(place: Place, more: readonly string[] = []) {
     command: [process.execPath, binPath],
     args: [...place.arguments, ...more],
     cwd: place.cwd,
-    env: place.environment,
+    env: place.variables,
   });
-  onTestFinished(() => client.stop());
+  onTestFinished(async () => void (await client.stop()));
   await client.start();
   const ends: string[] = [];
   client.onEvent((event) => {

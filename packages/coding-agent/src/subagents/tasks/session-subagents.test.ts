@@ -98,7 +98,7 @@ describe("a subagent", () => {
     expect(results(session)).toHaveLength(3);
   });
 
-  it("in the background goes on after an abort, is followed with tools, and is told of once", async () => {
+  it("in the background goes on after an abort, is followed with tools, and announced once", async () => {
     const { session, places } = await start(
       script(
         [

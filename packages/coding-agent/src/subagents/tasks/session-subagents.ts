@@ -48,7 +48,7 @@ export interface SubagentsOptions {
   readonly notify: (message: CustomMessage) => void;
   /** The lines of a subagent that the session's store has. */
   readonly readStored: (reference: string) => Promise<readonly object[] | undefined>;
-  /** Starts an ended one again; its end is told to nobody. */
+  /** Starts an ended one again; nobody is notified of its end. */
   readonly resume: (record: SubagentRecord, message: string) => Promise<void>;
 }
 
