@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 /** What work has used. */
-export const SubagentUsage = z.object({
+const SubagentUsage = z.object({
   /** Input tokens, without cached ones. */
   inputTokens: z.number(),
   /** Output tokens. */

@@ -26,7 +26,7 @@ export function askQuestions(
 }
 
 /** Reads what a client answers; every question has one answer, of known labels, a text or both. */
-export function readQuestionResult(
+function readQuestionResult(
   result: unknown,
   { questions }: QuestionParams,
 ): Answer<QuestionResult> {

@@ -20,7 +20,7 @@ export function createToolSearch(draft: SessionDraft) {
 }
 
 /** Lets the model call tools from its next request on, also when the session is opened again. */
-export function loadTools(draft: SessionDraft, names: readonly string[]): void {
+function loadTools(draft: SessionDraft, names: readonly string[]): void {
   const { tools } = draft.parts.inputs;
   const fresh = names.filter((name) => !tools.isLoaded(name));
   if (fresh.length === 0) return;
@@ -38,7 +38,7 @@ export function offerTools(draft: SessionDraft, wanted: ReadonlySet<string>): Of
 }
 
 /** Whether the current model calls loaded tools with `call_tool`. */
-export function areCalledByName({ parts }: SessionDraft): boolean {
+function areCalledByName({ parts }: SessionDraft): boolean {
   const { model } = parts.models;
   return model !== undefined && !appendsTools(model);
 }

@@ -14,7 +14,6 @@ import {
   infoOf,
   messagesOf,
   recordsIn,
-  SUBAGENT_ENTRY,
   type SubagentRecord,
 } from "./subagent-record.ts";
 import type { TaskResult } from "./task-result.ts";
@@ -325,10 +324,6 @@ export class SessionSubagents implements SubagentControl {
     }
     throw new SessionError("subagent_not_found", { subagentId: path });
   }
-}
-
-export function noteOf(record: SubagentRecord) {
-  return { type: "custom" as const, customType: SUBAGENT_ENTRY, data: record };
 }
 
 function isKept(status: string | undefined): boolean {
