@@ -31,6 +31,7 @@ export { sessionDirectoryFor, sessionFileName } from "./log/file/session-path.ts
 export { FileHome } from "./log/file-home.ts";
 export type { SessionInfo } from "./log/list-sessions.ts";
 export { listAllSessions, sessionsIn } from "./log/list-sessions.ts";
+export { hostNotes, SETUP_ENTRY } from "./log/host-notes.ts";
 export { lastCalls } from "./log/last-calls.ts";
 export { loadedTools, loadedToolsEntry } from "./log/loaded-tools.ts";
 export { noteModel } from "./log/note-model.ts";

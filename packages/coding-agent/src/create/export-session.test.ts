@@ -21,3 +21,11 @@ it("exports a session without a path beside a link that a command has put there"
     expect(readFileSync(victim, "utf8")).toBe("untouched");
   }
 });
+
+it("shows a reader nothing of what the host notes for itself", async () => {
+  const { session } = await createTestSession(["hello"]);
+  await session.prompt("go");
+  const page = readFileSync(await exportSession(session), "utf8");
+  expect(page).toContain("hello");
+  expect(page).not.toContain("State of ");
+});

@@ -13,10 +13,7 @@ import type {
   ThinkingLevel,
 } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject, isThinkingLevel } from "@tau-agent/rpc-protocol/plain";
-import { clearedResultsOf, type SessionTree } from "@tau-agent/sessions/log";
-
-/** The type of the custom entry that holds what requests begin with. */
-export const SETUP_ENTRY = "request_setup";
+import { clearedResultsOf, SETUP_ENTRY, type SessionTree } from "@tau-agent/sessions/log";
 
 /** What every request begins with: instructions and declarations. */
 export interface Setup {

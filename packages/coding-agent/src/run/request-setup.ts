@@ -1,8 +1,8 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { Context, ToolDefinition } from "@tau-agent/ai";
 import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
-import type { Conversation, SessionTree } from "@tau-agent/sessions/log";
-import { type MessagesAt, PastRequests, SETUP_ENTRY, type Setup } from "./past-requests.ts";
+import { type Conversation, SETUP_ENTRY, type SessionTree } from "@tau-agent/sessions/log";
+import { type MessagesAt, PastRequests, type Setup } from "./past-requests.ts";
 
 /** The type of the message that brings changed context files and skills to the model. */
 const CHANGED_TEXTS = "context_changed";

@@ -1,11 +1,10 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import { CLEARED_ENTRY, ENVIRONMENT_ENTRY } from "@tau-agent/sessions/log";
+import { ENVIRONMENT_ENTRY, hostNotes } from "@tau-agent/sessions/log";
 import { fieldText, numberOf } from "./facts.ts";
 
 /**
- * Entries that tell a reader nothing: what the model learns of its machine, results that it reads as a line,
- * and levels of thinking at which
+ * Entries that tell a reader nothing: what the host notes for itself, and levels of thinking at which
  * nothing was thought, as with models that cannot. A level that ends thinking is not one of them.
  */
 export function quietEntries(
@@ -20,7 +19,7 @@ export function quietEntries(
     const above = levels[parents[index] ?? -1] ?? -1;
     const isLevel = entry.type === "thinking_level_change";
     levels.push(isLevel ? index : above);
-    if (isEnvironment(entry) || isCustom(entry, CLEARED_ENTRY)) quiet.add(index);
+    if (entry.type === "custom" && hostNotes.has(customTypeOf(entry))) quiet.add(index);
     if (hasThinking(entry)) used.add(above);
   }
   for (const [index, entry] of entries.entries()) {
@@ -39,11 +38,11 @@ export function platformOf(entries: readonly SessionEntry[]): string {
 }
 
 function isEnvironment(entry: SessionEntry): boolean {
-  return isCustom(entry, ENVIRONMENT_ENTRY);
+  return entry.type === "custom" && customTypeOf(entry) === ENVIRONMENT_ENTRY;
 }
 
-function isCustom(entry: SessionEntry, customType: string): boolean {
-  return entry.type === "custom" && (entry as { customType?: unknown }).customType === customType;
+function customTypeOf(entry: SessionEntry): string {
+  return fieldText((entry as { customType?: unknown }).customType ?? "");
 }
 
 function hasThinking(entry: SessionEntry): boolean {

@@ -56,12 +56,15 @@ it("names calls in the tree by what they are about, and results that failed", ()
   ]);
 });
 
-it("leaves out the environment, and levels at which nothing was thought", () => {
+it("leaves out what the host notes for itself, and levels at which nothing was thought", () => {
   const session = new SessionBuilder();
   const level = (thinkingLevel: string) => session.add("thinking_level_change", { thinkingLevel });
   level("medium");
   session.add("custom", { customType: "environment", data: { date: "d", platform: "linux x64" } });
   session.user("one");
+  for (const customType of ["request_setup", "loaded_tools", "cleared_results", "tau:usage"]) {
+    session.add("custom", { customType, data: {} });
+  }
   session.assistant("No thought.");
   level("high");
   session.user("two");

@@ -3,7 +3,7 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { NewEntry } from "./session-log.ts";
 import type { SessionTree } from "./session-tree.ts";
 
-const LOADED_TOOLS_ENTRY = "loaded_tools";
+export const LOADED_TOOLS_ENTRY = "loaded_tools";
 
 /** The entry that keeps tools loaded when the session is opened again. */
 export function loadedToolsEntry(toolNames: readonly string[]): NewEntry {
