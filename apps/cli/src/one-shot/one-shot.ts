@@ -93,7 +93,7 @@ async function printNotices(
 ): Promise<void> {
   for (const { text, type } of notices.splice(0)) {
     if (type !== "info") report(`${type}: ${text}`);
-    else if (status === "handled" && text !== "") await print(`${text}\n`, output);
+    else if (status === "handled" && text !== "") await print(`${text.trimEnd()}\n`, output);
   }
 }
 

@@ -145,6 +145,7 @@ describe("-p", () => {
       pi.sendMessage({ customType: "stats", content: "3 open issues", display: true });
       pi.sendMessage({ customType: "stats", content: "hidden", display: false });
     });
+    say("file", async (_words, ctx) => ctx.ui.notify("one\\n  two\\n"));
     say("nothing", async () => {});
     pi.on("agent_start", (_event, ctx) => ctx.ui.notify("a run begins"));
   };`;
@@ -153,6 +154,7 @@ describe("-p", () => {
   it.each([
     ["/notify of 4", "12 files, of 4\n", "tau: warning: one is large\n"],
     ["/message", "3 open issues\n", ""],
+    ["/file", "one\n  two\n", ""],
     ["/nothing", "", ""],
     ["hello", "hi\n", ""],
   ])("prints what %s says", async (prompt, stdout, stderr) => {
