@@ -321,3 +321,13 @@ describe("an older Node", () => {
     expect(oneLine(stderr)).toBe(true);
   });
 });
+
+it.each(["--list-models", "models"])("tau %s without a model is a failure", async (word) => {
+  const place = makePlace();
+  onTestFinished(() => place.remove());
+  const argv = [binPath, word, "sonet"];
+  const options = { cwd: place.cwd, env: place.variables, encoding: "utf8" } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, argv, options);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^tau: error: No models/);
+});
