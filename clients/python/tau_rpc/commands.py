@@ -230,7 +230,8 @@ class CommandMethods:
           has starts nothing.
         `resume`: With the `promptId` of a prompt whose run ended with its host: the run goes
           on where it was. If it had ended before, its `prompt_result` is sent.
-        `until`: How far the prompt goes before it pauses; counted anew when it is resumed.
+        `until`: How far the prompt goes before it pauses; counted from 0 again when it is
+          resumed.
         `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
           `prompt_result`.
         `traceparent`: The span that the run belongs to, as in W3C Trace Context, where spans

@@ -4700,7 +4700,7 @@ class PromptCommand(_PromptCommand, total=False):
     was. If it had ended before, its `prompt_result` is sent.
     """
     until: PromptCommandUntil
-    """How far the prompt goes before it pauses; counted anew when it is resumed."""
+    """How far the prompt goes before it pauses; counted from 0 again when it is resumed."""
     outputSchema: Any
     """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
     traceparent: str
@@ -4746,7 +4746,7 @@ class PromptCommandInfoSourceInfo(_PromptCommandInfoSourceInfo, total=False):
 
 
 class PromptCommandUntil(TypedDict, total=False):
-    """How far the prompt goes before it pauses; counted anew when it is resumed."""
+    """How far the prompt goes before it pauses; counted from 0 again when it is resumed."""
 
     turns: int
     """So many replies with their tools."""

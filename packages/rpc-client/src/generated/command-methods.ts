@@ -22,7 +22,7 @@ export interface CommandMethods {
    *   session has starts nothing.
    * @param options.resume - With the `promptId` of a prompt whose run ended with its host: the run
    *   goes on where it was. If it had ended before, its `prompt_result` is sent.
-   * @param options.until - How far the prompt goes before it pauses; counted anew when it is
+   * @param options.until - How far the prompt goes before it pauses; counted from 0 again when it is
    *   resumed.
    * @param options.outputSchema - A JSON Schema for the answer, which comes as `output` of the
    *   prompt's `prompt_result`.
