@@ -112,11 +112,6 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   const mcp = createMcp(draft, toolEnvironment);
   const rules = createRules(draft, resources);
   const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
-  const stream = opened?.system.stream ?? options.stream ?? createStream();
-  const allowed: StreamFunction = (model, ...request) => {
-    registry.requireModel(model);
-    return stream(model, ...request);
-  };
   const { session, parts } = draft.complete(
     buildSession({
       log,
@@ -134,7 +129,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       thinkingLevel,
       fallbacks,
       findModel: laterChoice(options, choice, (found) => draft.parts.problems.noteOnce(found)),
-      stream: telemetry?.traceRequests(allowed) ?? allowed,
+      stream: streamOf(draft, telemetry),
       policy,
       tools,
       hostTools: new HostTools(requests, (given) => tools.offer("host", given), policy),
@@ -163,15 +158,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     }),
   );
   tasks.follow(session, () => parts.origins.current);
-  surroundings.sandboxed.secrets?.listen({
-    note: (found) => parts.problems.noteOnce(found),
-    noteSecret: draft.keys.noteSecret,
-  });
-  surroundings.standing.reportTo((event) => void parts.emit(event));
-  opened?.connect({ session, parts, resources, textCommands });
-  if (options.resume === "auto") resumeLatest(parts, options.clientReady);
-  requests.attach(embedderSink(draft));
-  await parts.inputs.survival?.open();
+  await connect(draft, parts, () => opened?.connect({ session, parts, resources, textCommands }));
   if (surroundings.disk === undefined) await tasks.describe();
   else {
     // The first request waits for it, and no start.
@@ -179,6 +166,37 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
     resources.readAhead();
   }
   return { session, parts };
+}
+
+/** Lets a session hear of its surroundings, and go on with what an earlier host left. */
+async function connect(
+  draft: SessionDraft,
+  parts: CreatedSession["parts"],
+  connectExtensions: () => void,
+): Promise<void> {
+  const { options, requests, sandboxed, standing } = draft.surroundings;
+  sandboxed.secrets?.listen({
+    note: (found) => parts.problems.noteOnce(found),
+    noteSecret: draft.keys.noteSecret,
+  });
+  standing.reportTo((event) => void parts.emit(event));
+  connectExtensions();
+  if (options.resume === "auto") resumeLatest(parts, options.clientReady);
+  requests.attach(embedderSink(draft));
+  await parts.inputs.survival?.open();
+}
+
+/** Asks the models that there are, and no other. */
+function streamOf(
+  { surroundings: { options, registry, extensions } }: SessionDraft,
+  telemetry: Awaited<ReturnType<typeof createTelemetry>>,
+): StreamFunction {
+  const stream = extensions?.opened?.system.stream ?? options.stream ?? createStream();
+  const allowed: StreamFunction = (model, ...request) => {
+    registry.requireModel(model);
+    return stream(model, ...request);
+  };
+  return telemetry?.traceRequests(allowed) ?? allowed;
 }
 
 function survivalOf(
