@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { randomHex } from "../../base/random.ts";
 import type { SandboxNetworkDoor } from "./network-door.ts";
 import { type ProxyRules, startProxy } from "./proxy.ts";
 
@@ -57,8 +58,11 @@ export async function openDoor(
   rules: ProxyRules,
 ): Promise<SandboxNetworkDoor> {
   if (isShared) {
-    const { port, close } = await startProxy({ host: "127.0.0.1", port: 0 }, rules);
-    return { command: [], variables: proxyVariables(port), files: [], port, close };
+    // Every program of the machine reaches the port.
+    const password = rules.secrets === undefined ? undefined : randomHex(16);
+    const place = { host: "127.0.0.1", port: 0 };
+    const { port, close } = await startProxy(place, { ...rules, password });
+    return { command: [], variables: proxyVariables(port, password), files: [], port, close };
   }
   const socket = join(folder, "proxy.sock");
   const { close } = await startProxy({ path: socket }, rules);
@@ -70,9 +74,10 @@ export async function openDoor(
   };
 }
 
-function proxyVariables(port: number | undefined): Record<string, string> {
+function proxyVariables(port: number | undefined, password?: string): Record<string, string> {
   const names = ["http_proxy", "https_proxy", "all_proxy"];
   const all = [...names, ...names.map((name) => name.toUpperCase())];
-  const address = `http://127.0.0.1:${port}`;
+  const user = password === undefined ? "" : `tau:${password}@`;
+  const address = `http://${user}127.0.0.1:${port}`;
   return { ...Object.fromEntries(all.map((name) => [name, address])), no_proxy: "", NO_PROXY: "" };
 }

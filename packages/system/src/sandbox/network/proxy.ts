@@ -16,6 +16,8 @@ export interface ProxyRules {
   readonly closedPorts: ClosedPorts;
   /** Takes what goes to the hosts of secrets; undefined without any. */
   readonly secrets?: SecretGate | undefined;
+  /** What clients say who want a secret used, where other programs reach the proxy, too. */
+  readonly password?: string | undefined;
 }
 
 /**
@@ -34,7 +36,8 @@ export async function startProxy(
   const server = createServer((request, response) => forward(request, response, rules));
   server.on("connection", follow);
   server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    const target = tunnel(request.url ?? "", { client, head, rules });
+    const said = request.headers["proxy-authorization"];
+    const target = tunnel(request.url ?? "", { client, head, rules, said });
     if (target !== undefined) follow(target);
   });
   await new Promise<void>((resolve, reject) => {
@@ -51,13 +54,27 @@ export async function startProxy(
   return typeof place === "object" && place !== null ? { port: place.port, close } : { close };
 }
 
-function tunnel(
-  authority: string,
-  { client, head, rules }: { client: Duplex; head: Buffer; rules: ProxyRules },
-): Socket | undefined {
+interface TunnelParts {
+  readonly client: Duplex;
+  readonly head: Buffer;
+  readonly rules: ProxyRules;
+  /** What the client said to the proxy. */
+  readonly said: string | undefined;
+}
+
+function credentialsFor(password: string): string {
+  return `Basic ${Buffer.from(`tau:${password}`).toString("base64")}`;
+}
+
+function tunnel(authority: string, { client, head, rules, said }: TunnelParts): Socket | undefined {
   const target = parse(`http://${authority}`);
   const port = Number(/:(\d+)$/.exec(authority)?.[1] ?? 443);
   if (target !== undefined && rules.secrets?.serves(hostOf(target), port)) {
+    const { password } = rules;
+    if (password !== undefined && said !== credentialsFor(password)) {
+      client.end("HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: Basic\r\n\r\n");
+      return undefined;
+    }
     client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     rules.secrets
       .accept(client, head, { host: hostOf(target), port })

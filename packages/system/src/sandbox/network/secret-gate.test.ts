@@ -1,5 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { SecretProxy, VALUE } from "./__fixtures__/secret-proxy.ts";
+import { createAuthority } from "./authority.ts";
+import { openDoor } from "./open-door.ts";
+import { SecretGate } from "./secret-gate.ts";
+import { SessionSecrets } from "./session-secrets.ts";
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
 
@@ -92,6 +98,28 @@ describe("the proxy of a sandbox with a secret", () => {
     expect(answer).toContain("The value of the secret TOKEN cannot be read.");
     expect(answer).not.toContain(VALUE);
   });
+});
+
+it("serves only who knows its password, where the machine shares its network", async () => {
+  const authority = await createAuthority(["localhost"]);
+  const sources = { environment: {}, runCommand: async () => "" };
+  const secrets = new SessionSecrets([{ env: "T", value: VALUE, hosts: ["localhost:9"] }], sources);
+  const gate = new SecretGate({ secrets, authority, closedPorts: () => [] });
+  const rules = { domains: [], closedPorts: () => [], secrets: gate };
+  const door = await openDoor({ folder: "", isShared: true }, rules);
+  onTestFinished(() => door.close());
+  const { username, password, port } = new URL(door.variables.https_proxy ?? "");
+  const said = Buffer.from(`${username}:${password}`).toString("base64");
+  const ask = async (header: string) => {
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write(`CONNECT localhost:9 HTTP/1.1\r\nhost: localhost:9\r\n${header}\r\n`);
+    const [chunk] = await once(socket, "data");
+    socket.destroy();
+    return String(chunk);
+  };
+  expect(await ask("")).toMatch(/^HTTP\/1\.1 407/);
+  expect(await ask("Proxy-Authorization: Basic dGF1Og==\r\n")).toMatch(/^HTTP\/1\.1 407/);
+  expect(await ask(`Proxy-Authorization: Basic ${said}\r\n`)).toMatch(/^HTTP\/1\.1 200/);
 });
 
 describe("what the proxy has no word for", () => {
