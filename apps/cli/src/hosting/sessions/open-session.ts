@@ -42,6 +42,7 @@ export async function openHostedSession(
     environment: environmentOfHost,
   } = defaults;
   checkPaths(given);
+  checkSecrets(given);
   // The approval is for the folder that the client knows: here, that of the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
@@ -70,6 +71,12 @@ function checkPaths({ cwd, workspace, sessionPath, durableSessionId }: Asked): v
   if (sessionPath !== undefined && durableSessionId !== undefined) {
     refuse("durableSessionId", "sessionPath already says which session");
   }
+}
+
+/** A value itself would be in frames, and in what records them. */
+function checkSecrets({ secrets = [] }: Asked): void {
+  const at = secrets.findIndex(({ value }) => !/^(?:\$[A-Za-z_]\w*|!\s*\S[\s\S]*)$/.test(value));
+  if (at !== -1) refuse(`secrets[${at}].value`, "expected $NAME or !command");
 }
 
 /** Files and stores name sessions in different ways. */
