@@ -217,14 +217,14 @@ describe("permissions", () => {
     const options: Partial<CreateAgentSessionOptions> = {
       permissions: { mode: "ask", rules: [rule("127.0.0.1", "allow")] },
       approve: async (request) => {
-        asked.push(request.suggestions);
+        asked.push(request.title, request.suggestions);
         return { decision: "allow" };
       },
     };
     expect((await fetched({ url: at("127.0.0.1") }, here, options)).isError).toBe(false);
     expect(asked).toEqual([]);
     expect((await fetched({ url: at("localhost") }, here, options)).isError).toBe(false);
-    expect(asked).toEqual([[rule("localhost", "allow")]]);
+    expect(asked).toEqual([`Allow web_fetch: ${at("localhost")}?`, [rule("localhost", "allow")]]);
   });
 
   it("count after a redirect: another host needs a rule, or a call of its own", async () => {

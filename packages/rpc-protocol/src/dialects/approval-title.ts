@@ -16,8 +16,9 @@ export function titleOfCall(
 }
 
 function subjectOf(toolName: string, input: Readonly<Record<string, unknown>>): string {
-  const { command, path } = input;
+  const { command, path, url } = input;
   if (toolName === "bash" && typeof command === "string") return command;
+  if (toolName === "web_fetch" && typeof url === "string") return url;
   return typeof path === "string" ? path : JSON.stringify(input);
 }
 
