@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { proxiedFetch } from "./proxied-fetch.ts";
+import { proxiedFetch, proxyFinder } from "./proxied-fetch.ts";
 
 let target: Server;
 let proxy: Server;
@@ -132,4 +132,21 @@ describe("what the user has set", () => {
     setting = "http://127.0.0.1:9";
     expect(await fetch()).not.toBe(first);
   });
+});
+
+it.each([
+  ["https://a.test/", { HTTPS_PROXY: "proxy:3128" }, "http://proxy:3128/"],
+  ["http://a.test/", { HTTPS_PROXY: "proxy:3128" }, undefined],
+  ["http://a.test/", { ALL_PROXY: "http://proxy" }, "http://proxy/"],
+  ["http://localhost:8080/", { ALL_PROXY: "http://proxy" }, undefined],
+  ["http://a.test/", { ALL_PROXY: "http://proxy", NO_PROXY: "a.test" }, undefined],
+  ["http://www.A.test./", { ALL_PROXY: "http://proxy", NO_PROXY: ".a.test" }, undefined],
+  ["http://www.a.test/", { ALL_PROXY: "http://proxy", NO_PROXY: "b.test, *.a.test" }, undefined],
+  ["http://a.test/", { ALL_PROXY: "http://proxy", NO_PROXY: "a.test:8080" }, "http://proxy/"],
+  ["http://a.test:8080/", { ALL_PROXY: "http://proxy", NO_PROXY: "a.test:8080" }, undefined],
+  ["http://xa.test/", { ALL_PROXY: "http://proxy", NO_PROXY: "a.test" }, "http://proxy/"],
+  ["http://a.test/", { ALL_PROXY: "http://proxy", NO_PROXY: "*" }, undefined],
+] as const)("for %s and %j the proxy is %s", (url, environment, proxy) => {
+  const find = proxyFinder({ environment, setting: () => undefined });
+  expect(find(new URL(url))?.href).toBe(proxy);
 });
