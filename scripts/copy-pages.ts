@@ -1,6 +1,6 @@
 /**
- * Puts the pages of docs/ and llms.txt into the package in the working directory, for its archive: whoever has
- * a package installed, or a model that works with it, reads them there. npm and pnpm run it before they pack.
+ * Puts the pages of docs/ and llms.txt into the package in the working directory, for its archive: users who have
+ * a package installed, or a model that works with it, read them there. npm and pnpm run it before they pack.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
