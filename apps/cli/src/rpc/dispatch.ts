@@ -10,7 +10,6 @@ import {
   type FrameError,
   ProtocolError,
   type ResponseFrame,
-  type WorkspaceAnswer,
 } from "@tau-agent/rpc-protocol";
 import type { Connection } from "./connection/connection.ts";
 import type { CommandRequest, HostContext, SessionContext } from "./handlers/contexts.ts";
@@ -40,12 +39,14 @@ export interface DispatchOptions extends RunOptions {
  * on another session, commands that are meant for it wait; questions and stops do not.
  */
 export function dispatch(
-  frame: Exclude<ClientFrame, WorkspaceAnswer> | FrameError,
+  frame: ClientFrame | FrameError,
   options: DispatchOptions,
 ): void | Promise<void> {
   const { connection, session } = options.context;
   if (frame.kind === "error") return answerError(connection, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
+  // The client has handed it to the workspace that asked.
+  if (frame.kind === "workspace_answer") return;
   if (frame.kind === "host_answer") return takeAnswer(frame.answer, options);
   const { navigation, isClosed } = session;
   const change = isClosed ? undefined : navigation.underWay;

@@ -46,7 +46,7 @@ export interface ToolEnvironment {
   readonly kept?: KeptCommandsOfCalls | undefined;
   /** The workspace of calls that a person lets leave the sandbox. */
   readonly outside?: (() => Workspace) | undefined;
-  /** The host's own machine for a path of a text there that the model was told of; undefined for others. */
+  /** The host's own machine for a path there whose text the prompt offers; undefined for others. */
   readonly ownTexts?: ((path: string) => Promise<OwnTexts | undefined>) | undefined;
   /** Whether the workspace has paths of Windows; default as this machine. */
   readonly isWindows?: boolean | undefined;

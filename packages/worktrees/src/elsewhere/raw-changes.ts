@@ -1,5 +1,5 @@
 /** One side of a change; absent where there is no file. */
-export interface RawState {
+interface RawState {
   readonly mode: string;
   readonly id: string;
 }

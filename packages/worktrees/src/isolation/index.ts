@@ -6,15 +6,8 @@
  * the caller's files so that a failure or a kill can be undone, `trees/` makes, records and removes the
  * worktrees. `docs/isolation.md` describes the life of a tree and what each part costs to drop.
  */
-export { Isolation, removeLeftoverTrees } from "./isolation.ts";
-export { type KeptWork, keepWork } from "./keep-work.ts";
-export {
-  type Change,
-  type MergeOutcome,
-  makeBranch,
-  mergeChanges,
-  type PatchPart,
-} from "./merge-back.ts";
+export { removeLeftoverTrees } from "./isolation.ts";
+export type { Change, MergeOutcome, PatchPart } from "./merge-back.ts";
 export { openIsolation } from "./open-isolation.ts";
 export type { PatchStatistics } from "./repository/patch.ts";
 export { taskFileNames } from "./task-file-names.ts";
