@@ -22,6 +22,7 @@ const faults: readonly [Fault, ...Fault[]] = ["kill", "kill", "pause", "store", 
 const steps: readonly [string, ...string[]] = [
   ...(["time", "time", "message_start", "message_end"] as const),
   ...(["tool_execution_start", "tool_execution_update", "tool_execution_end"] as const),
+  ...(["stored tool_started", "stored toolResult", "stored tool_started"] as const),
 ];
 
 export interface RoundResult {
@@ -73,7 +74,7 @@ export async function playRound(
       );
       host.send({ type: "prompt", id: "p", promptId: "p1", message: "go", resume: true });
       const isLast = life >= lives;
-      const stepped = isLast ? undefined : reach(host, step, random);
+      const stepped = isLast ? undefined : reach(host, step, { random, store });
       const first = await Promise.race([
         over.then(() => "over"),
         stepped ?? over.then(() => "over"),
@@ -185,8 +186,17 @@ async function openHost(options: ConstructorParameters<typeof Host>[0]): Promise
   }
 }
 
-async function reach(host: Host, step: string, random: Random): Promise<string> {
-  if (step === "time") await pause(random.below(1_200));
+async function reach(
+  host: Host,
+  step: string,
+  { random, store }: { readonly random: Random; readonly store: StoreServer | undefined },
+): Promise<string> {
+  const [, word] = /^stored (.*)$/.exec(step) ?? [];
+  if (word !== undefined && store !== undefined) {
+    for (let count = random.below(3); count >= 0; count -= 1) await store.stored(word);
+    return "step";
+  }
+  if (step === "time" || word !== undefined) await pause(random.below(1_200));
   else {
     for (let count = random.below(5); count >= 0; count -= 1) {
       if ((await host.until(({ type }) => type === step, limitMs)) === undefined) break;

@@ -13,6 +13,7 @@ export class StoreServer {
   readonly #store = new MemorySessionStore();
   readonly #server: Server;
   #isCutOff = false;
+  #awaited: { readonly word: string; readonly reached: () => void } | undefined;
 
   static async start(): Promise<StoreServer> {
     const server = new StoreServer();
@@ -38,6 +39,13 @@ export class StoreServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
+  /** Fulfilled when an entry with this word is stored, and its host does not know yet. */
+  stored(word: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#awaited = { word, reached: resolve };
+    return promise;
+  }
+
   /** Takes no more calls, and answers none, for a time. */
   cutOff(ms: number): void {
     this.#isCutOff = true;
@@ -55,6 +63,15 @@ export class StoreServer {
     this.#server.closeAllConnections();
   }
 
+  /** What is done to the host comes before the answer. */
+  async #noteStored(entries: string): Promise<void> {
+    const awaited = this.#awaited;
+    if (awaited === undefined || !entries.includes(awaited.word)) return;
+    this.#awaited = undefined;
+    awaited.reached();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
   async #answer({ method, args }: Call): Promise<object> {
     try {
       const [key, bytes] = args as [SessionKey, string];
@@ -66,7 +83,9 @@ export class StoreServer {
         return { result: found && Buffer.from(found).toString("base64") };
       }
       const call = Reflect.get(this.#store, method) as (...of: readonly unknown[]) => unknown;
-      return { result: (await call.apply(this.#store, [...args])) ?? null };
+      const result = (await call.apply(this.#store, [...args])) ?? null;
+      if (method === "append") await this.#noteStored(JSON.stringify(args[1]));
+      return { result };
     } catch (error) {
       const { code = "unavailable", message } = error as { code?: string; message: string };
       return { code, message };
