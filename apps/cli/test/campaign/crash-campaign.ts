@@ -1,4 +1,5 @@
 /** Kills and pauses hosts at steps that a seed chooses, and checks the promises (decision 63). */
+import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { mutants } from "./mutants.ts";
@@ -20,6 +21,7 @@ const { mutant } = values;
 if (mutant !== undefined && !Object.hasOwn(mutants, mutant)) {
   throw new Error(`There is no mutant ${mutant}; there are ${Object.keys(mutants).join(", ")}`);
 }
+if (mutant !== undefined) refuseLost(mutant);
 const deadline = performance.now() + Number(values.seconds ?? "1e9") * 1_000;
 
 const works = new Map<string, Work>();
@@ -38,6 +40,17 @@ const roundServer = {
   setWork: (model: string, work: Work) => void works.set(model, work),
   requestsOf: (model: string) => requests.get(model) ?? 0,
 };
+
+/** A mechanism that the build has another text for cannot be taken out. */
+function refuseLost(name: string): void {
+  const dist = new URL("../../dist/", import.meta.url);
+  const texts = readdirSync(dist).map((file) =>
+    /\.js$/.test(file) ? readFileSync(new URL(file, dist), "utf8") : "",
+  );
+  if (!texts.some((text) => mutants[name]?.find.test(text))) {
+    throw new Error(`The build has no ${name} as mutants.ts describes it`);
+  }
+}
 
 let started = 0;
 const results: RoundResult[] = [];

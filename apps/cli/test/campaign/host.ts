@@ -12,7 +12,7 @@ export interface HostOptions {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Runs from the sources, of which this takes something out. */
+  /** Takes something out of it. */
   readonly mutant?: string | undefined;
 }
 
@@ -25,13 +25,10 @@ export class Host {
 
   constructor({ words, cwd, variables, mutant }: HostOptions) {
     const hook = fileURLToPath(new URL("./mutate.ts", import.meta.url));
-    const program =
-      mutant === undefined
-        ? [binPath]
-        : ["-C", "@tau-agent/source", "--import", hook, `${root}/apps/cli/src/cli.ts`];
+    const program = mutant === undefined ? [binPath] : ["--import", hook, binPath];
     this.child = spawn(process.execPath, [...program, "--mode", "rpc", ...words], {
       cwd,
-      env: { ...variables, TAU_CAMPAIGN_MUTANT: mutant },
+      env: { ...variables, TAU_CAMPAIGN_MUTANT: mutant, NODE_DISABLE_COMPILE_CACHE: mutant && "1" },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.ended = new Promise((resolve) => this.child.once("exit", () => resolve()));

@@ -1,34 +1,25 @@
 /** One mechanism less: the campaign has to notice. */
 export interface Mutant {
-  readonly file: string;
-  readonly find: string;
+  /** In what the build made of it, where only names differ. */
+  readonly find: RegExp;
   readonly put: string;
 }
 
 export const mutants: Readonly<Record<string, Mutant>> = {
+  /** No call says that it starts. */
   intent: {
-    file: "durability/durable-calls.ts",
-    find: 'log.append({ type: "custom", customType: TOOL_STARTED, data });',
-    put: "void data;",
+    find: /(\{toolCallId:\w+\.id,epoch:\w+,\.\.\.\w+\});\w+\.append\(\{type:"custom",customType:\w+,data:\w+\}\)/,
+    put: "$1",
   },
-  epoch: {
-    file: "durability/epoch-guard.ts",
-    find: "if (!(epoch >= highest)) throw",
-    put: "if (epoch < 0) throw",
-  },
+  /** A host that lost its session goes on. */
+  epoch: { find: /if\(!\(\w+>=\w+\)\)throw new \w+\("stale_epoch"\);/, put: "" },
+  /** What is left running is started again. */
   adoption: {
-    file: "durability/owned-workspace.ts",
-    find: "return await this.durable.adopt(options);",
-    put: 'return await this.#inner.spawn({ ...options, commandId: undefined, command: "echo lost" });',
+    find: /return await this\.durable\.adopt\(\w+\)/,
+    put: "return await this.spawn({command:'echo lost',onOutput:()=>{}})",
   },
-  restore: {
-    file: "durability/restore-call.ts",
-    find: "for (const [index, file] of [...record.files.entries()].reverse()) {",
-    put: "for (const [index, file] of [] as [number, (typeof record.files)[number]][]) {",
-  },
-  folder: {
-    file: "durability/restore-call.ts",
-    find: "if (record.snapshot !== undefined && restoreFolder !== undefined) {",
-    put: 'if (record.snapshot === "" && restoreFolder !== undefined) {',
-  },
+  /** Files stay as an interrupted call has left them. */
+  restore: { find: /\[\.\.\.\w+\.files\.entries\(\)\]\.reverse\(\)/, put: "[]" },
+  /** The folder stays as an interrupted command has left it. */
+  folder: { find: /\w+\.snapshot!==void 0&&/, put: "false&&" },
 };
