@@ -172,7 +172,7 @@ async function delegateWork({ call, received }: Client): Promise<void> {
   const rest = { sessionFile: helper?.sessionFile, fromByte: first.nextByte };
   expect(await call("getSubagentMessages", rest)).toMatchObject({ entries: [], messages: [] });
   await expect(call("getSubagentMessages", { subagentId: "none" })).rejects.toThrow(/none/);
-  const frames = received.map(({ event }) => event as { type: string; payload?: object });
+  const frames = received.map(({ event }) => (event ?? {}) as { type?: string; payload?: object });
   const lifecycle = frames.filter(({ type }) => type === "subagent_lifecycle");
   expect(lifecycle.map(({ payload }) => payload)).toMatchObject([
     { id: "helper", agent: "task", status: "started" },

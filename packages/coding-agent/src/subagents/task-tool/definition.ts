@@ -12,13 +12,13 @@ export const taskTool = toolRow({
     properties: {
       task: {
         type: "string",
-        description: "All that the subagent sees",
+        description: "All it sees",
       },
       agent: { type: "string", description: "Default task" },
       description: { type: "string" },
       tasks: {
         type: "array",
-        description: "Several at once, instead of task",
+        description: "Instead of task",
         items: {
           type: "object",
           properties: {
@@ -29,18 +29,18 @@ export const taskTool = toolRow({
           required: ["id", "task"],
         },
       },
-      context: { type: "string", description: "For all tasks" },
+      context: { type: "string", description: "For all" },
       model: { type: "string" },
-      outputSchema: { type: "object", description: "JSON Schema of each answer" },
+      outputSchema: { type: "object" },
       isolated: {
         type: "boolean",
-        description: "In a copy of the tree; changes come back as a patch",
+        description: "In a copy; changes come back as a patch",
       },
-      background: { type: "boolean", description: "Return at once" },
-      notify: { type: "boolean", description: "With background: a message at the end" },
-      resume: { type: "string", description: "Id of an ended subagent to go on with, by task" },
+      background: { type: "boolean" },
+      notify: { type: "boolean" },
+      resume: { type: "string", description: "Ended id" },
       verify: {
-        description: "Check isolated work: true, or {commands: [{name, command}]}",
+        description: "Isolated work: true, or {commands: [{name, command}]}",
       },
     },
   },

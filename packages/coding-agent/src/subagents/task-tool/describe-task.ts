@@ -2,8 +2,7 @@ import { maySpawn } from "../agents/agent-definition.ts";
 import { outlineAgents } from "../agents/load-agents.ts";
 import type { TaskServices } from "../tasks/task-services.ts";
 
-const purpose =
-  "Give work to subagents and get their final answers. Isolate those that change files at once.";
+const purpose = "Give work to subagents. Isolate those that change files at once.";
 
 /**
  * What `task` is for, and the agents it can name. Read once per folder and trust, then always the same:
