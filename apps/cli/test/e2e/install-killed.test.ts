@@ -73,15 +73,17 @@ it.each([
           output += text;
         });
       }
-      return { child, ended: once(child, "close").then(([code]) => ({ code, output })) };
+      const ended = once(child, "close").then(([code]) => ({ code, output }));
+      return { child, ended, said: () => output };
     };
     onTestFinished(() => {
       registry.close();
       rmSync(folder, { recursive: true, force: true });
     });
 
-    const { child, ended } = tau("install", "npm:pi-thing");
+    const { child, ended, said } = tau("install", "npm:pi-thing");
     await expect.poll(() => registry.waiting.length).toBe(1);
+    await expect.poll(said).toBe("tau: Installing npm:pi-thing …\n");
     process.kill(sign * (child.pid ?? Number.NaN), "SIGKILL");
     await once(child, "exit");
     // An npm that went on would change the folder under the next one.

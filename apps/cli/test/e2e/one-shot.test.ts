@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runHost, startHost } from "../support/start-host.ts";
+import { makePlace } from "../support/place.ts";
+import { binPath, runHost, startHost } from "../support/start-host.ts";
 
 const failing = {
   content: "x",
@@ -154,12 +156,19 @@ describe("-p", () => {
   it.each([
     ["/notify of 4", "12 files, of 4\n", "tau: warning: one is large\n"],
     ["/message", "3 open issues\n", ""],
-    ["/file", "one\n  two\n", ""],
     ["/nothing", "", ""],
     ["hello", "hi\n", ""],
   ])("prints what %s says", async (prompt, stdout, stderr) => {
     const options = { files: ofExtension, scenario: ["hi"], arguments: ["-p", prompt] };
     expect(await runHost(options)).toMatchObject({ code: 0, stdout, stderr });
+  });
+
+  it("ends what a command says with one line break", () => {
+    const place = makePlace({ files: ofExtension, arguments: ["-p", "/file"] });
+    onTestFinished(() => place.remove());
+    const options = { cwd: place.cwd, env: place.variables, encoding: "utf8" } as const;
+    const { stdout } = spawnSync(process.execPath, [binPath, ...place.arguments], options);
+    expect(stdout).toBe("one\n  two\n");
   });
 
   it("prints the last reply behind what a command says", async () => {
