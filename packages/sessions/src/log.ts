@@ -29,6 +29,7 @@ export { failedAttempt } from "./log/failed-attempt.ts";
 export { fallbackEntry } from "./log/fallback-note.ts";
 export { sessionDirectoryFor, sessionFileName } from "./log/file/session-path.ts";
 export { FileHome } from "./log/file-home.ts";
+export { hostNotes, SETUP_ENTRY } from "./log/host-notes.ts";
 export type { SessionInfo } from "./log/list-sessions.ts";
 export { listAllSessions, sessionsIn } from "./log/list-sessions.ts";
 export { hostNotes, SETUP_ENTRY } from "./log/host-notes.ts";

@@ -96,7 +96,7 @@ describe("a port", () => {
     const folder = mkdtempSync(join(tmpdir(), "tau-token-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, "listener");
-    const read = { type: "toolCall", name: "read", arguments: { path: file } };
+    const read = { type: "toolCall", name: "read", arguments: { path: file } } as const;
     const { url, token, tokenFile } = await listeningHost({
       scenario: [{ content: [read] }, "done"],
       arguments: ["--token-file", file],
