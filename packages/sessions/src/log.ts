@@ -32,7 +32,6 @@ export { FileHome } from "./log/file-home.ts";
 export { hostNotes, SETUP_ENTRY } from "./log/host-notes.ts";
 export type { SessionInfo } from "./log/list-sessions.ts";
 export { listAllSessions, sessionsIn } from "./log/list-sessions.ts";
-export { hostNotes, SETUP_ENTRY } from "./log/host-notes.ts";
 export { lastCalls } from "./log/last-calls.ts";
 export { loadedTools, loadedToolsEntry } from "./log/loaded-tools.ts";
 export { noteModel } from "./log/note-model.ts";

@@ -9,7 +9,7 @@ export type {
   PatchStatistics,
   TaskIsolation,
 } from "./isolation/index.ts";
-export { makeBranch, mergeChanges, openIsolation, taskFileNames } from "./isolation/index.ts";
+export { openIsolation, taskFileNames } from "./isolation/index.ts";
 export type { RestoredFiles } from "./rewind/folder-snapshots.ts";
 export type {
   RewindOptions,
