@@ -32,7 +32,7 @@ describeWith(bubblewrapIsMissing)("secrets of a host", () => {
     expect((again as { output: string }).output.slice(0, 43)).not.toBe(output.slice(0, 43));
   });
 
-  it("are no values in a frame or in a file", async () => {
+  it("are refused as values in frames and files", async () => {
     const { unixUrl } = await listeningHost({ files: settings({ mode: "workspace" }) });
     const client = await FrameClient.connect(unixUrl);
     await client.ask({ type: "initialize" });
