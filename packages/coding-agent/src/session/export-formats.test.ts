@@ -269,6 +269,6 @@ it("every session file ends in a valid file or a sentence, in every format", asy
         else expect(done).toBe(outputPath);
       }
     }),
-    { numRuns: sliceSize(60, 600) },
+    { numRuns: sliceSize(60, 600), endOnFailure: true },
   );
 }, 60_000);

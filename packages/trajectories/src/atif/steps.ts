@@ -82,7 +82,7 @@ export class StepBuilder {
           ...time,
           source: "system",
           message: `The user ran: ${command}`,
-          observation: { results: [{ content: output }] },
+          observation: { results: [{ content: `${output}` }] },
           ...extra({
             exit_code: exitCode ?? undefined,
             cancelled: cancelled || undefined,
@@ -91,14 +91,16 @@ export class StepBuilder {
         });
         return undefined;
       }
-      default:
+      case "branchSummary":
         this.#push(id, {
           ...time,
           source: "system",
           message: "Summary of an abandoned branch",
-          observation: { results: [{ content: message.summary }] },
+          observation: { results: [{ content: `${message.summary}` }] },
           extra: { context_management: { type: "injection", boundary: "append" } },
         });
+        return undefined;
+      default:
         return undefined;
     }
   }
@@ -193,7 +195,7 @@ export class StepBuilder {
       ...timeOf(timestamp),
       source: "system",
       message: "The conversation was compacted",
-      observation: { results: [{ content: summary }] },
+      observation: { results: [{ content: `${summary}` }] },
       extra: {
         context_management: {
           type: "compaction",

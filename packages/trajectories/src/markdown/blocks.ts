@@ -1,5 +1,11 @@
+/** A text; a session file may have anything in its place. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 /** Text in a block of code; the fence is longer than any in the text. */
-export function fenced(text: string, language = ""): string {
+export function fenced(given: string, language = ""): string {
+  const text = textOf(given);
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
@@ -7,7 +13,7 @@ export function fenced(text: string, language = ""): string {
 
 /** A word as code, on one line. */
 export function inline(text: string): string {
-  const line = text.replace(/\s+/g, " ");
+  const line = textOf(text).replace(/\s+/g, " ");
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   const space = longest > 0 ? " " : "";
@@ -15,7 +21,7 @@ export function inline(text: string): string {
 }
 
 export function quoted(text: string): string {
-  return text.replace(/^/gm, "> ");
+  return textOf(text).replace(/^/gm, "> ");
 }
 
 /** What a page folds; readers without HTML show the title and the text. */

@@ -8,7 +8,7 @@ import type {
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { messageOf } from "@tau-agent/sessions/log";
 import type { TrajectorySource } from "../trajectory-source.ts";
-import { closeFences, details, fenced, inline, quoted } from "./blocks.ts";
+import { closeFences, details, fenced, inline, quoted, textOf } from "./blocks.ts";
 
 /**
  * The current branch as Markdown for people: what was said as it was written, calls and results as
@@ -30,12 +30,12 @@ export async function* markdownPieces(source: TrajectorySource): AsyncGenerator<
   if (otherEntries > 0) yield `\n_${otherEntries} entries on other branches left out._\n`;
   const calls = new Map<string, ToolCall>();
   for (const entry of branch) {
-    const text = textOf(entry, calls);
+    const text = entryText(entry, calls);
     if (text !== "") yield `\n${text.trimEnd()}\n`;
   }
 }
 
-function textOf(entry: SessionEntry, calls: Map<string, ToolCall>): string {
+function entryText(entry: SessionEntry, calls: Map<string, ToolCall>): string {
   const known = entry as KnownSessionEntry;
   switch (known.type) {
     case "model_change":
@@ -75,8 +75,10 @@ function messageText(message: AgentMessage, calls: Map<string, ToolCall>): strin
       return message.display
         ? `## ${oneLine(message.customType)}\n\n${contentText(message.content)}`
         : "";
-    default:
+    case "branchSummary":
       return `_Summary of an abandoned branch:_\n\n${quoted(message.summary)}`;
+    default:
+      return "";
   }
 }
 
@@ -129,5 +131,5 @@ function imageText({ mimeType }: Extract<UserContent, { type: "image" }>): strin
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+  return textOf(text).replace(/\s+/g, " ").trim();
 }
