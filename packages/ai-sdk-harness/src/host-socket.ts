@@ -18,7 +18,10 @@ export interface HostSocketOptions extends HostCommandOptions {
  * Starts a host that outlives this process, and listens on a socket of the user's own; a turn that is suspended
  * goes on in it. Resolves to its address.
  */
-export async function startHost(options: HostSocketOptions, words: readonly string[]): Promise<string> {
+export async function startHost(
+  options: HostSocketOptions,
+  words: readonly string[],
+): Promise<string> {
   const folder = join(tmpdir(), `tau-harness-${userInfo().uid}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = createHash("sha256").update(randomUUID()).digest("hex").slice(0, 16);

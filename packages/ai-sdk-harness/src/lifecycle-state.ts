@@ -30,7 +30,9 @@ export type LifecycleData = z.infer<typeof lifecycleData>;
 export function readState(state: HarnessV1LifecycleState | undefined): LifecycleData | undefined {
   if (state === undefined) return undefined;
   if (state.harnessId !== HARNESS_ID) {
-    throw new HarnessError({ message: `This state is of the harness ${state.harnessId}, not of tau` });
+    throw new HarnessError({
+      message: `This state is of the harness ${state.harnessId}, not of tau`,
+    });
   }
   return lifecycleData.parse(state.data);
 }

@@ -14,10 +14,11 @@ import { HARNESS_ID, type LifecycleData, readState } from "./lifecycle-state.ts"
 import { TauSession } from "./tau-session.ts";
 import type { Turn } from "./turn.ts";
 
-const modes = { "allow-reads": "ask", "allow-edits": "acceptEdits", "allow-all": "all" } as const satisfies Record<
-  HarnessV1PermissionMode,
-  string
->;
+const modes = {
+  "allow-reads": "ask",
+  "allow-edits": "acceptEdits",
+  "allow-all": "all",
+} as const satisfies Record<HarnessV1PermissionMode, string>;
 
 /** A connection to the session in its host. */
 export interface Connected {
@@ -46,7 +47,9 @@ export async function openTauSession(
   }
   const before = readState(start.continueFrom ?? start.resumeFrom);
   const seams: SessionSeams = { turn: undefined, words: [] };
-  return new TauSession(start, seams, before, (known) => connectSession(options, start, seams, known));
+  return new TauSession(start, seams, before, (known) =>
+    connectSession(options, start, seams, known),
+  );
 }
 
 /** Connects to the host of a session, or starts one. */
@@ -60,7 +63,10 @@ async function connectSession(
   const connect = (url: string) =>
     RpcClient.connect(url, {
       clientInfo: { name: "ai-sdk-harness" },
-      workspace: fromSandboxSession(sandboxSession as never, { id: `sandbox-${start.sessionId}`, cwd }),
+      workspace: fromSandboxSession(sandboxSession as never, {
+        id: `sandbox-${start.sessionId}`,
+        cwd,
+      }),
       approve: (request, { signal }) => {
         if (seams.turn === undefined) throw new Error("no turn is in flight");
         return seams.turn.ask(request, signal);
@@ -105,7 +111,8 @@ async function filterTools(
   const { tools } = await session.getTools();
   const named = new Set(filtering.toolNames.map(nativeName));
   const unknown = filtering.toolNames.find((name) => !Object.hasOwn(builtinTools, name));
-  if (unknown !== undefined) throw new HarnessError({ message: `There is no built-in tool ${unknown}` });
+  if (unknown !== undefined)
+    throw new HarnessError({ message: `There is no built-in tool ${unknown}` });
   const kept = tools.filter(({ name }) => named.has(name) === (filtering.mode === "allow"));
   await session.setActiveTools(kept.map(({ name }) => name));
 }

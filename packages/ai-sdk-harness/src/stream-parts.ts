@@ -14,6 +14,8 @@ export interface PartContext {
   readonly callerTools: ReadonlySet<string>;
   /** The reply is structured: its text comes at the end, as the value that was checked. */
   readonly isStructured: boolean;
+  /** The current turn has called tools. */
+  readonly hasCalls: boolean;
 }
 
 /** A part of a run as the AI SDK has it. */
@@ -41,12 +43,18 @@ export function streamParts(part: RunPart, context: PartContext): HarnessV1Strea
       if (context.callerTools.has(name)) return [];
       const value = JSON.parse(JSON.stringify(result)) as NonNullable<typeof result>;
       return [
-        { type: "tool-result", toolCallId, toolName: shownName(name), result: value as never, isError },
+        {
+          type: "tool-result",
+          toolCallId,
+          toolName: shownName(name),
+          result: value as never,
+          isError,
+        },
         ...fileChanges(part),
       ];
     }
     case "turn-end":
-      return [{ type: "finish-step", finishReason: finishReason("toolUse"), usage: usageOf([]) }];
+      return [finishStep(context.hasCalls ? "toolUse" : "stop")];
     case "other":
       return compaction(part.event);
     case "run-end":
@@ -80,10 +88,15 @@ function fileChanges({
 
 function compaction(event: { readonly type: string }): HarnessV1StreamPart[] {
   if (event.type !== "compaction_end" && event.type !== "auto_compaction_end") return [];
-  const { result, reason } = event as { result?: { summary: string; tokensBefore: number } | null; reason?: string };
+  const { result, reason } = event as {
+    result?: { summary: string; tokensBefore: number } | null;
+    reason?: string;
+  };
   if (result === null || result === undefined) return [];
   const { summary, tokensBefore } = result;
-  return [{ type: "compaction", trigger: reason === "manual" ? "manual" : "auto", summary, tokensBefore }];
+  return [
+    { type: "compaction", trigger: reason === "manual" ? "manual" : "auto", summary, tokensBefore },
+  ];
 }
 
 function runEnd(
@@ -97,10 +110,16 @@ function runEnd(
     parts.push({ type: "text-start", id });
     parts.push({ type: "text-delta", id, delta: JSON.stringify(output) });
     parts.push({ type: "text-end", id });
+    parts.push(finishStep("stop"));
   }
-  if (status === "error") parts.push({ type: "error", error: new Error(error ?? "The run failed") });
+  if (status === "error")
+    parts.push({ type: "error", error: new Error(error ?? "The run failed") });
   const reason = finishReason(status === "error" ? "error" : (stopReason ?? "stop"));
   return [...parts, { type: "finish", finishReason: reason, totalUsage: usageOf(replies) }];
+}
+
+function finishStep(reason: string): HarnessV1StreamPart {
+  return { type: "finish-step", finishReason: finishReason(reason), usage: usageOf([]) };
 }
 
 function finishReason(raw: string): FinishPart["finishReason"] {

@@ -14,8 +14,8 @@ import {
 import { continueState, HARNESS_ID, type LifecycleData, resumeState } from "./lifecycle-state.ts";
 import type { Connected, SessionSeams } from "./open-tau-session.ts";
 import { readPrompt } from "./read-prompt.ts";
-import { writeSkills } from "./write-skills.ts";
 import { Turn } from "./turn.ts";
+import { writeSkills } from "./write-skills.ts";
 
 type Connect = (known: LifecycleData | undefined) => Promise<Connected>;
 

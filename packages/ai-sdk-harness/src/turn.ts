@@ -1,5 +1,9 @@
-import type { HarnessV1PromptControl, HarnessV1StreamPart, HarnessV1ToolSpec } from "@ai-sdk/harness";
-import { defineTool, type DefinedTool, type RpcClientOptions } from "@tau-agent/rpc-client";
+import type {
+  HarnessV1PromptControl,
+  HarnessV1StreamPart,
+  HarnessV1ToolSpec,
+} from "@ai-sdk/harness";
+import { type DefinedTool, defineTool, type RpcClientOptions } from "@tau-agent/rpc-client";
 import { type RunPart, runPartEncoder, type StreamEvent } from "@tau-agent/rpc-client/streams";
 import { streamParts } from "./stream-parts.ts";
 
@@ -26,6 +30,7 @@ export class Turn implements HarnessV1PromptControl {
   readonly #results = new Map<string, PromiseWithResolvers<ToolAnswer>>();
   readonly #done = Promise.withResolvers<void>();
   #isOver = false;
+  #hasCalls = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -135,8 +140,10 @@ export class Turn implements HarnessV1PromptControl {
     }
     const { tools, isStructured, emit } = this.#options;
     const callerTools = new Set(tools.map(({ name }) => name));
-    for (const one of streamParts(part, { callerTools, isStructured })) emit(one);
+    if (part.kind === "turn-start") this.#hasCalls = false;
+    if (part.kind === "call-ready") this.#hasCalls = true;
+    const context = { callerTools, isStructured, hasCalls: this.#hasCalls };
+    for (const one of streamParts(part, context)) emit(one);
     if (part.kind === "run-end") this.leave();
   }
 }
-

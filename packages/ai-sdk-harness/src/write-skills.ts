@@ -10,11 +10,14 @@ export async function writeSkills(
   sessionId: string,
 ): Promise<string[]> {
   if (skills.length === 0) return [];
-  const digest = createHash("sha256").update(JSON.stringify([sessionId, skills])).digest("hex");
+  const digest = createHash("sha256")
+    .update(JSON.stringify([sessionId, skills]))
+    .digest("hex");
   const root = join(tmpdir(), `tau-harness-${userInfo().uid}`, digest.slice(0, 16));
   const folders: string[] = [];
   for (const { name, description, content, files = [] } of skills) {
-    if (!/^[\w-]+$/.test(name)) throw new HarnessError({ message: `${name} is no name of a skill` });
+    if (!/^[\w-]+$/.test(name))
+      throw new HarnessError({ message: `${name} is no name of a skill` });
     const folder = join(root, name);
     const head = `---\nname: ${name}\ndescription: ${JSON.stringify(description)}\n---\n\n`;
     await write(folder, "SKILL.md", head + content);

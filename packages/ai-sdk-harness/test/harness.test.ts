@@ -103,7 +103,9 @@ it("asks before built-in tools, and goes on with the answer in another process",
     session: again,
     toolApprovalContinuations: [{ approvalId, approved: true }],
   } as never);
-  expect(await rest.text).toContain("It says seen.");
+  const after: unknown[] = [];
+  for await (const part of rest.fullStream) after.push(part);
+  expect(JSON.stringify(after)).toContain("It says seen.");
   await again.destroy();
 });
 
