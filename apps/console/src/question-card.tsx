@@ -17,6 +17,7 @@ const cards: {
 } = {
   approval: Approval,
   budget: Budget,
+  question: AskUser,
   select: ({ question, answer }) => (
     <>
       <h3>{question.params.title}</h3>
@@ -186,6 +187,69 @@ function Input({ question, answer }: CardProps<"input">) {
         </button>
         <button type="button" class="deny" onClick={() => answer(undefined)}>
           Cancel
+        </button>
+      </p>
+    </>
+  );
+}
+
+type Given = { readonly labels: readonly string[]; readonly text?: string };
+
+/** What the model asks: labels to choose from, and a person's own words beside or instead of them. */
+function AskUser({ question, answer }: CardProps<"question">) {
+  const { questions } = question.params;
+  const [given, setGiven] = useState<readonly Given[]>(questions.map(() => ({ labels: [] })));
+  const change = (at: number, by: Partial<Given>): void => {
+    setGiven(given.map((one, index) => (index === at ? { ...one, ...by } : one)));
+  };
+  const choose = (at: number, label: string): void => {
+    const { labels = [] } = given[at] ?? {};
+    if (questions[at]?.multiSelect !== true) change(at, { labels: [label] });
+    else if (labels.includes(label)) change(at, { labels: labels.filter((one) => one !== label) });
+    else change(at, { labels: [...labels, label] });
+  };
+  const isWhole = given.every(({ labels, text = "" }) => labels.length > 0 || text !== "");
+  return (
+    <>
+      {questions.map(({ question: text, header, options }, at) => (
+        <fieldset key={text}>
+          <legend>
+            {header !== undefined && <span class="tag">{header}</span>} {text}
+          </legend>
+          {options.map(({ label, description }) => (
+            <button
+              type="button"
+              class="option"
+              key={label}
+              aria-pressed={given[at]?.labels.includes(label) === true}
+              onClick={() => choose(at, label)}
+            >
+              <b>{label}</b>
+              {description !== undefined && <span>{description}</span>}
+            </button>
+          ))}
+          <input
+            aria-label={`Own answer to ${text}`}
+            placeholder="In your own words"
+            onInput={({ currentTarget: { value } }) => change(at, { text: value })}
+          />
+        </fieldset>
+      ))}
+      <p class="buttons">
+        <button
+          type="button"
+          class="allow main"
+          disabled={!isWhole}
+          onClick={() =>
+            answer({
+              answers: given.map(({ labels, text }) => ({ labels, ...(text && { text }) })),
+            })
+          }
+        >
+          Answer
+        </button>
+        <button type="button" class="deny" onClick={() => answer({ cancelled: true })}>
+          Do not answer
         </button>
       </p>
     </>

@@ -1,13 +1,16 @@
 import type { RemoteOptions } from "@tau-agent/rpc-client/browser";
 
-type Handlers = Required<Pick<RemoteOptions, "approve" | "raiseBudget" | "ui">>;
+type Handlers = Required<Pick<RemoteOptions, "approve" | "raiseBudget" | "answerQuestions" | "ui">>;
 type Approval = Parameters<NonNullable<Handlers["approve"]>>[0];
 type Budget = Parameters<NonNullable<Handlers["raiseBudget"]>>[0];
+
+type Asked = Parameters<NonNullable<Handlers["answerQuestions"]>>[0];
 
 /** Something that waits for a person. A new kind of request is a row here and a card in `question-card`. */
 export type Question = { readonly id: string; readonly sessionId: string | undefined } & (
   | { readonly kind: "approval"; readonly params: Approval }
   | { readonly kind: "budget"; readonly params: Budget }
+  | { readonly kind: "question"; readonly params: Asked }
   | { readonly kind: "select"; readonly params: { title: string; options: readonly string[] } }
   | { readonly kind: "confirm"; readonly params: { title: string; message?: string } }
   | { readonly kind: "input"; readonly params: { title: string; text?: string; isLong?: boolean } }
@@ -44,6 +47,10 @@ export class Questions {
       raiseBudget: (params, { signal }) => {
         const { id, sessionId } = params;
         return this.#ask({ id, sessionId, kind: "budget", params }, signal);
+      },
+      answerQuestions: (params, { signal }) => {
+        const { id, sessionId } = params;
+        return this.#ask({ id, sessionId, kind: "question", params }, signal);
       },
       ui: {
         select: ({ id, title, options }) =>

@@ -1,4 +1,4 @@
-import { commonTool, type HarnessV1BuiltinTool } from "@ai-sdk/harness";
+import { commonTool, HARNESS_V1_BUILTIN_TOOLS, type HarnessV1BuiltinTool } from "@ai-sdk/harness";
 import * as z from "zod";
 
 const path = z.string();
@@ -34,11 +34,12 @@ export const builtinTools = {
   write: tool("write", "edit", z.looseObject({ path, content: z.string() })),
   edit: tool("edit", "edit", z.looseObject({ path })),
   todo_write: tool("todo_write", "readonly", z.looseObject({})),
+  askUserQuestions: HARNESS_V1_BUILTIN_TOOLS.askUserQuestions as HarnessV1BuiltinTool,
   task: tool("task", "bash", z.looseObject({})),
 } as const;
 
 const shownNames = new Map(
-  Object.entries(builtinTools).map(([name, { nativeName }]) => [nativeName ?? name, name]),
+  Object.entries(builtinTools).map(([name, one]) => [nativeOf(one) ?? name, name]),
 );
 
 /** The name of a tool of the host as the AI SDK sees it. */
@@ -47,7 +48,10 @@ export function shownName(nativeName: string): string {
 }
 
 export function nativeName(name: string): string {
-  return Object.hasOwn(builtinTools, name)
-    ? (builtinTools[name as keyof typeof builtinTools].nativeName ?? name)
-    : name;
+  if (!Object.hasOwn(builtinTools, name)) return name;
+  return nativeOf(builtinTools[name as keyof typeof builtinTools]) ?? name;
+}
+
+function nativeOf(one: { readonly nativeName?: string } | object): string | undefined {
+  return "nativeName" in one ? one.nativeName : undefined;
 }

@@ -1,25 +1,8 @@
 import type { HarnessV1 } from "@ai-sdk/harness";
-import type { RpcClientOptions } from "@tau-agent/rpc-client";
 import { builtinTools } from "./builtin-tools.ts";
 import { HARNESS_ID, lifecycleData } from "./lifecycle-state.ts";
 import { openTauSession } from "./open-tau-session.ts";
-
-/** How the host is started, as for `RpcClient`; without a model and keys, those of the agent directory are used. */
-export type TauHarnessOptions = Pick<
-  RpcClientOptions,
-  | "command"
-  | "cliPath"
-  | "provider"
-  | "model"
-  | "fallbackModels"
-  | "extensions"
-  | "args"
-  | "cwd"
-  | "env"
-  | "credentials"
-  | "raiseBudget"
-  | "requestTimeoutMs"
->;
+import type { TauHarnessOptions } from "./tau-harness-options.ts";
 
 /** The Tau coding agent as a harness. */
 export type TauHarness = HarnessV1<typeof builtinTools>;

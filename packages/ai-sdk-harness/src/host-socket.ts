@@ -3,6 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { env } from "node:process";
 import { createInterface } from "node:readline";
 import { HarnessError } from "@ai-sdk/harness";
 import { type HostCommandOptions, hostCommand } from "@tau-agent/rpc-client";
@@ -30,7 +31,7 @@ export async function startHost(
   const listen = ["--sessions", "--listen", `unix:${path}`, ...words];
   const child = spawn(program, [...first, ...listen], {
     cwd: options.cwd,
-    env: { ...process.env, ...options.env },
+    env: { ...env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

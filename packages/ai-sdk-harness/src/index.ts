@@ -4,4 +4,5 @@
  * @packageDocumentation
  */
 
-export { createTauHarness, type TauHarness, type TauHarnessOptions } from "./create-tau-harness.ts";
+export { createTauHarness, type TauHarness } from "./create-tau-harness.ts";
+export type { TauHarnessOptions } from "./tau-harness-options.ts";

@@ -6,35 +6,19 @@ import {
   type HarnessV1StartOptions,
 } from "@ai-sdk/harness";
 import { fromSandboxSession } from "@tau-agent/coding-agent/workspace";
-import { type RemoteClient, type RemoteSession, RpcClient } from "@tau-agent/rpc-client";
+import { type RemoteSession, RpcClient } from "@tau-agent/rpc-client";
 import { builtinTools, nativeName } from "./builtin-tools.ts";
-import type { TauHarnessOptions } from "./create-tau-harness.ts";
 import { startHost } from "./host-socket.ts";
 import { HARNESS_ID, type LifecycleData, readState } from "./lifecycle-state.ts";
+import type { Connected, SessionSeams } from "./session-seams.ts";
+import type { TauHarnessOptions } from "./tau-harness-options.ts";
 import { TauSession } from "./tau-session.ts";
-import type { Turn } from "./turn.ts";
 
 const modes = {
   "allow-reads": "ask",
   "allow-edits": "acceptEdits",
   "allow-all": "all",
 } as const satisfies Record<HarnessV1PermissionMode, string>;
-
-/** A connection to the session in its host. */
-export interface Connected {
-  readonly client: RemoteClient;
-  readonly session: RemoteSession;
-  readonly data: LifecycleData;
-  /** Whether the host that had the session is the one that has it now. */
-  readonly isSameHost: boolean;
-}
-
-/** What the parts of a session share: the turn in flight answers what the host asks. */
-export interface SessionSeams {
-  turn: Turn | undefined;
-  /** Instructions and skills are a host's: they are there from its start. */
-  words: readonly string[];
-}
 
 /** Starts a session, or goes on with one. */
 export async function openTauSession(
@@ -70,6 +54,10 @@ async function connectSession(
       approve: (request, { signal }) => {
         if (seams.turn === undefined) throw new Error("no turn is in flight");
         return seams.turn.ask(request, signal);
+      },
+      answerQuestions: (request) => {
+        if (seams.turn === undefined) throw new Error("no turn is in flight");
+        return seams.turn.askQuestions(request);
       },
       ...(options.credentials && { credentials: options.credentials }),
       ...(options.raiseBudget && { raiseBudget: options.raiseBudget }),

@@ -12,8 +12,8 @@ import {
   type HarnessV1TurnSettings,
 } from "@ai-sdk/harness";
 import { continueState, HARNESS_ID, type LifecycleData, resumeState } from "./lifecycle-state.ts";
-import type { Connected, SessionSeams } from "./open-tau-session.ts";
 import { readPrompt } from "./read-prompt.ts";
+import type { Connected, SessionSeams } from "./session-seams.ts";
 import { Turn } from "./turn.ts";
 import { writeSkills } from "./write-skills.ts";
 
@@ -60,8 +60,15 @@ export class TauSession implements HarnessV1Session {
   }
 
   async doContinueTurn(options: HarnessV1ContinueTurnOptions): Promise<HarnessV1PromptControl> {
+    const { emit } = options;
+    emit({ type: "stream-start" });
+    const running = this.#seams.turn;
+    if (this.#connected !== undefined && running !== undefined && !running.isOver) {
+      running.renew({ emit });
+      this.#abortWith(options.abortSignal);
+      return running;
+    }
     const turn = this.#beginTurn(options, this.#known?.shown ?? []);
-    options.emit({ type: "stream-start" });
     const { session, isSameHost, data } = await this.#open(options);
     await session.setHostTools(turn.hostTools);
     // The host that had the turn is gone: the next one goes on where its conversation ends.

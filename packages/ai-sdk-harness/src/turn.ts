@@ -5,12 +5,18 @@ import type {
 } from "@ai-sdk/harness";
 import { type DefinedTool, defineTool, type RpcClientOptions } from "@tau-agent/rpc-client";
 import { type RunPart, runPartEncoder, type StreamEvent } from "@tau-agent/rpc-client/streams";
+import {
+  type QuestionRequest,
+  type QuestionResult,
+  questionInput,
+  questionResult,
+} from "./questions.ts";
 import { streamParts } from "./stream-parts.ts";
 
 type Approve = NonNullable<RpcClientOptions["approve"]>;
 type Approval = Parameters<Approve>[0];
 type Answer = Awaited<ReturnType<Approve>>;
-type ToolAnswer = { readonly text: string; readonly isError: boolean };
+type ToolAnswer = { readonly output: unknown; readonly isError: boolean };
 
 export interface TurnOptions {
   readonly emit: (part: HarnessV1StreamPart) => void;
@@ -23,12 +29,12 @@ export interface TurnOptions {
 
 /** A turn in flight: turns events into parts, and answers of the caller into those of the host. */
 export class Turn implements HarnessV1PromptControl {
-  readonly #options: TurnOptions;
+  #options: TurnOptions;
   readonly #encoder = runPartEncoder();
   readonly #shown: Set<string>;
   readonly #approvals = new Map<string, (answer: Answer) => void>();
   readonly #results = new Map<string, PromiseWithResolvers<ToolAnswer>>();
-  readonly #done = Promise.withResolvers<void>();
+  #done = Promise.withResolvers<void>();
   #isOver = false;
   #hasCalls = false;
 
@@ -54,6 +60,14 @@ export class Turn implements HarnessV1PromptControl {
   hear(event: StreamEvent): void {
     if (this.#isOver) return;
     for (const part of this.#encoder.push(event)) this.#show(part);
+  }
+
+  /** Another stream of this process gets the rest of the turn. */
+  renew(options: Pick<TurnOptions, "emit">): void {
+    this.#options = { ...this.#options, ...options };
+    this.#done.resolve();
+    this.#done = Promise.withResolvers();
+    this.#done.promise.catch(() => {});
   }
 
   /** The turn goes on elsewhere, or cannot go on. */
@@ -82,6 +96,18 @@ export class Turn implements HarnessV1PromptControl {
     });
   }
 
+  /** Asks what the model wants to know, as a call of a tool that the caller answers. */
+  async askQuestions(request: QuestionRequest): Promise<QuestionResult> {
+    const { id: toolCallId } = request;
+    if (!this.#shown.has(toolCallId)) {
+      this.#shown.add(toolCallId);
+      const input = JSON.stringify(questionInput(request));
+      this.#options.emit({ type: "tool-call", toolCallId, toolName: "askUserQuestions", input });
+    }
+    const { output } = await this.#result(toolCallId).promise;
+    return questionResult(request, output);
+  }
+
   /** The tools of the caller, as the host calls them. */
   get hostTools(): DefinedTool[] {
     return this.#options.tools.map(({ name, description = name, inputSchema }) =>
@@ -91,7 +117,8 @@ export class Turn implements HarnessV1PromptControl {
         parameters: (inputSchema ?? { type: "object" }) as object,
         readOnly: true,
         execute: async (_, { toolCallId }) => {
-          const { text, isError } = await this.#result(toolCallId).promise;
+          const { output, isError } = await this.#result(toolCallId).promise;
+          const text = typeof output === "string" ? output : JSON.stringify(output ?? null);
           if (isError) throw new Error(text);
           return text;
         },
@@ -104,8 +131,7 @@ export class Turn implements HarnessV1PromptControl {
     output,
     isError = false,
   }: Parameters<HarnessV1PromptControl["submitToolResult"]>[0]): Promise<void> {
-    const text = typeof output === "string" ? output : JSON.stringify(output ?? null);
-    this.#result(toolCallId).resolve({ text, isError });
+    this.#result(toolCallId).resolve({ output, isError });
   }
 
   async submitToolApproval({
@@ -134,6 +160,8 @@ export class Turn implements HarnessV1PromptControl {
   }
 
   #show(part: RunPart): void {
+    // Its questions are shown as the common tool for them.
+    if ("name" in part && part.name === "ask_user") return;
     if (part.kind === "call-ready") {
       if (this.#shown.has(part.id)) return;
       this.#shown.add(part.id);

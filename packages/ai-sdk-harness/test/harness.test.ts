@@ -109,6 +109,38 @@ it("asks before built-in tools, and goes on with the answer in another process",
   await again.destroy();
 });
 
+it("passes what the model asks to the caller, and takes the answer", async () => {
+  const questions = [
+    { question: "Which one?", options: [{ label: "red" }, { label: "blue", description: "sky" }] },
+  ];
+  const { agent } = scripted([
+    { content: [call("ask_user", { questions })] },
+    { content: "Blue it is." },
+  ]);
+  const session = await agent.createSession();
+  const first = await agent.stream({ session, prompt: "Choose" });
+  const parts: { type: string; toolName?: string; toolCallId?: string; input?: unknown }[] = [];
+  for await (const part of first.fullStream) parts.push(part as never);
+  const asked = parts.find(({ toolName }) => toolName === "askUserQuestions");
+  expect(asked?.input).toMatchObject({ questions: [{ question: "Which one?" }] });
+  const output = { action: "answered", answers: { 0: { optionIds: ["blue"] } } };
+  const rest = await agent.continueStream({
+    session,
+    toolResultContinuations: [
+      {
+        type: "tool-result",
+        toolCallId: asked?.toolCallId,
+        toolName: "askUserQuestions",
+        output: { type: "json", value: output },
+      },
+    ],
+  } as never);
+  const after: unknown[] = [];
+  for await (const part of rest.fullStream) after.push(part);
+  expect(JSON.stringify(after)).toContain("Blue it is.");
+  await session.destroy();
+});
+
 it("says what it lacks", async () => {
   const harness = createTauHarness();
   const start = { sessionId: "s", sessionWorkDir: "/", headers: { a: "b" } };

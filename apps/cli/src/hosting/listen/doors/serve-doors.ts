@@ -280,12 +280,9 @@ function isBusy({ state }: Snapshot): boolean {
   return state.isStreaming || state.isCompacting || state.pendingRequests.length > 0;
 }
 
-/**
- * The one place where a text of another client becomes a prompt. It is not ours to read commands in it: pass
- * `verbatim: true` here once `prompt` has it.
- */
+/** The text of another client is taken as it is: no command, template or file is read in it. */
 function promptParams({ text, images }: NonNullable<DoorBody["prompt"]>): object {
-  return { message: text, ...(images.length > 0 && { images }) };
+  return { message: text, verbatim: true, ...(images.length > 0 && { images }) };
 }
 
 function refusalOf({ success, error = "", code }: ResponseFrame) {
