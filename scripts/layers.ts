@@ -319,7 +319,7 @@ export const layers: readonly Layers[] = [
   {
     root: "apps/cli/src/hosting",
     floors: [["sessions"], ["clients"], ["listen"]],
-    looseFiles: ["many-sessions.ts", "serve-host.ts", "serve-stdio.ts"],
+    looseFiles: ["many-sessions.ts", "serve-host.ts", "serve-stdio.ts", "start-console.ts"],
   },
   {
     root: "apps/bench/src",

@@ -25,6 +25,8 @@ export const sections: readonly Section[] = [
       "docker",
       "editors",
       "many-sessions",
+      "console",
+      "front-doors",
       "workspaces",
       "session-stores",
       "durability",

@@ -201,7 +201,7 @@ export class TauSession implements HarnessV1Session {
   }
 }
 
-/** What a host is told of instructions and skills. */
+/** The arguments of a host for instructions and skills. */
 async function hostWords(
   { instructions, skills }: HarnessV1TurnSettings,
   sessionId: string,

@@ -4,7 +4,7 @@ import { openWebSocket } from "../wire/open-web-socket.ts";
 
 /** How a page connects to a host. */
 export interface BrowserOptions extends RemoteOptions {
-  /** The token of the host. Whoever has it can do what the host's user can. */
+  /** The token of the host. It allows everything that the host's user can do. */
   readonly token: string;
 }
 

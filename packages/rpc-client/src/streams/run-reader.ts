@@ -166,7 +166,7 @@ export class RunReader {
       yield { kind: "request", request, callId: toolCallId ?? id };
       return;
     }
-    // The calls of a subagent are none of this conversation; one that is asked about is shown.
+    // The calls of a subagent do not belong to this conversation; one that is asked about is shown.
     const callId = agentId === undefined ? (toolCallId ?? id) : id;
     const { toolName, input } = request.params;
     const name = agentId === undefined ? toolName : `${agentId}/${toolName}`;

@@ -53,7 +53,7 @@ function* eventsOf(
     }
     const named = calls.map((one, index) => ({
       ...one,
-      // Some models number the calls of each reply anew.
+      // Some models number the calls of each reply from 0.
       id: `${promptId}-call${index}`,
     }));
     const content = [

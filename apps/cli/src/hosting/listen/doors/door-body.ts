@@ -22,7 +22,7 @@ interface DoorAnswer {
  * Reads the body that `useChat` or an AG-UI client sends. Only its last message counts as a prompt; what else
  * it holds (history, state, context, tools) is the client's own and reaches no model.
  *
- * @throws {TypeError} the body is none that these clients send
+ * @throws {TypeError} for a body that these clients do not send
  */
 export function readDoorBody(body: JsonObject): DoorBody {
   const { messages, trigger, resume, threadId, runId } = body;

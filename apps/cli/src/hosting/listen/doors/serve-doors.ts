@@ -186,7 +186,7 @@ class Door {
     exchange.response.on("close", () => this.leave());
   }
 
-  /** Attaches to the session; undefined when it is gone, which the client is told. */
+  /** Attaches to the session; undefined when it is gone; the response then says so. */
   async follow(position: Position): Promise<Snapshot | undefined> {
     const live = new Promise<void>((resolve) => {
       this.#live = resolve;
