@@ -11,7 +11,7 @@ import * as z from "zod";
 import { createTauHarness } from "../src/index.ts";
 
 const cliPath = fileURLToPath(new URL("../../../apps/cli/bin/tau.js", import.meta.url));
-const call = (name: string, args: object) => ({ type: "toolCall", name, arguments: args });
+const call = (name: string, args: object) => ({ type: "toolCall" as const, name, arguments: args });
 
 type AgentOptions = Omit<ConstructorParameters<typeof HarnessAgent>[0], "harness" | "sandbox">;
 

@@ -25,9 +25,13 @@ async function uiMessages(chunks: readonly UiMessageChunk[]): Promise<UIMessage[
   const messages: UIMessage[] = [];
   for (let from = 0; from < chunks.length; ) {
     const end = chunks.findIndex(({ type }, index) => index >= from && type === "finish");
-    const stream = ReadableStream.from(
-      chunks.slice(from, end + 1),
-    ) as unknown as ReadableStream<UIMessageChunk>;
+    const run = chunks.slice(from, end + 1);
+    const stream = new ReadableStream<UIMessageChunk>({
+      start: (controller) => {
+        for (const chunk of run) controller.enqueue(chunk as UIMessageChunk);
+        controller.close();
+      },
+    });
     let last: UIMessage | undefined;
     for await (const message of readUIMessageStream({ stream })) last = message;
     if (last !== undefined) messages.push(last);

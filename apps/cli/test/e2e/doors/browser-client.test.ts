@@ -5,7 +5,7 @@ import { openBrowser, servePage } from "../../support/serve-page.ts";
 
 const scenario = [
   {
-    content: [{ type: "toolCall", name: "bash", arguments: { command: "echo seen" } }],
+    content: [{ type: "toolCall" as const, name: "bash", arguments: { command: "echo seen" } }],
   },
   { content: "It says seen." },
 ];

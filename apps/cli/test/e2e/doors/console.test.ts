@@ -4,7 +4,11 @@ import { hostileTexts } from "../../../../../packages/markup/src/__fixtures__/ho
 import { consoleHost, openConsole, startSession } from "../../support/console-page.ts";
 import { FrameClient } from "../../support/frame-client.ts";
 
-const call = (name: string, args: object) => ({ type: "toolCall", name, arguments: args });
+const call = (name: string, args: Record<string, unknown>) => ({
+  type: "toolCall" as const,
+  name,
+  arguments: args,
+});
 const write = call("write", { path: "made.txt", content: "made\n" });
 const json = { "content-type": "application/json" };
 const codeOf = (link: string) => new URLSearchParams(new URL(link).hash.slice(1)).get("code");
@@ -159,8 +163,8 @@ describe("the console", () => {
     const scenario = [
       {
         content: [
-          ...texts.map((text) => ({ type: "text", text })),
-          { type: "thinking", thinking: texts.join("\n") },
+          ...texts.map((text) => ({ type: "text" as const, text })),
+          { type: "thinking" as const, thinking: texts.join("\n") },
           call("bash", { command: `echo '${texts.join(" ").replaceAll("'", "")}'` }),
         ],
       },

@@ -4,9 +4,13 @@ import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { listeningHost } from "../../support/listening-host.ts";
 
-const bash = (command: string) => ({ type: "toolCall", name: "bash", arguments: { command } });
+const bash = (command: string) => ({
+  type: "toolCall" as const,
+  name: "bash",
+  arguments: { command },
+});
 const scenario = [
-  { content: [{ type: "text", text: "Let me look." }, bash("echo seen")] },
+  { content: [{ type: "text" as const, text: "Let me look." }, bash("echo seen")] },
   { content: "It says seen." },
   { repeat: true, content: "Hello again." },
 ];

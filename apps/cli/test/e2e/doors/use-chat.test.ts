@@ -6,8 +6,8 @@ import { openBrowser, servePage } from "../../support/serve-page.ts";
 const scenario = [
   {
     content: [
-      { type: "text", text: "Let me look." },
-      { type: "toolCall", name: "bash", arguments: { command: "echo seen" } },
+      { type: "text" as const, text: "Let me look." },
+      { type: "toolCall" as const, name: "bash", arguments: { command: "echo seen" } },
     ],
   },
   { content: "It says seen." },
