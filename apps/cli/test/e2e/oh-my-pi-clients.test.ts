@@ -172,18 +172,18 @@ async function delegateWork({ call, received }: Client): Promise<void> {
   const rest = { sessionFile: helper?.sessionFile, fromByte: first.nextByte };
   expect(await call("getSubagentMessages", rest)).toMatchObject({ entries: [], messages: [] });
   await expect(call("getSubagentMessages", { subagentId: "none" })).rejects.toThrow(/none/);
-  const frames = received.map(({ event }) => (event ?? {}) as { type?: string; payload?: object });
-  const lifecycle = frames.filter(({ type }) => type === "subagent_lifecycle");
-  expect(lifecycle.map(({ payload }) => payload)).toMatchObject([
+  const heard = (listener: string) =>
+    received.flatMap((each) => (each.listener === listener ? [each.event] : []));
+  expect(heard("onSubagentLifecycle")).toMatchObject([
     { id: "helper", agent: "task", status: "started" },
     { id: "helper", agent: "task", status: "completed" },
   ]);
-  expect(frames).toContainEqual(
-    expect.objectContaining({
-      type: "subagent_event",
-      payload: { id: "helper", event: expect.objectContaining({ type: "agent_end" }) },
-    }),
-  );
+  expect(heard("onSubagentEvent")).toContainEqual({
+    id: "helper",
+    event: expect.objectContaining({ type: "agent_end" }),
+  });
+  const progress = { progress: expect.objectContaining({ id: "helper", agent: "task" }) };
+  expect(heard("onSubagentProgress")).toContainEqual(expect.objectContaining(progress));
   const all = (await call("getMessages")) as unknown[];
   const page = (await call("getMessagesPage", { limit: 2 })) as { nextCursor: string };
   expect(page).toMatchObject({ messages: all.slice(0, 2), totalMessages: all.length });
@@ -195,7 +195,8 @@ async function delegateWork({ call, received }: Client): Promise<void> {
   await expect(call("getMessagesPage", { cursor: "none" })).rejects.toThrow(/cursor/);
   expect(await call("getAvailableCommands")).toEqual([]);
   expect(await call("setFastMode", true)).toEqual({ enabled: true, active: false });
-  await expect(call("handoff", "go on")).rejects.toThrow(/\w/);
+  // So short a conversation has nothing to summarize.
+  expect(await call("handoff", "go on")).toBeNull();
 }
 
 describe.each(clients)(
