@@ -107,7 +107,7 @@ export type {
   ToolEnvironment,
 } from "./processes/environment.ts";
 export { closedPaths } from "./processes/environment.ts";
-export { childLimit, hostLimit, withLimit } from "./processes/limit-mark.ts";
+export { withLimit } from "./processes/limit-mark.ts";
 export type { OutputSnapshot } from "./processes/output-buffer.ts";
 export { incompleteCharacterBytes, OutputBuffer } from "./processes/output-buffer.ts";
 export { keyMark, maskText, OutputMask } from "./processes/output-mask.ts";

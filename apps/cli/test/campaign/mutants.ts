@@ -13,7 +13,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   /** A host that lost its session goes on. */
   epoch: { find: /if\(!\(\w+>=\w+\)\)throw new \w+\("stale_epoch"\);/, put: "" },
-  /** What is left running is started again. */
+  /** A command that still runs is started again. */
   adoption: {
     find: /return await this\.durable\.adopt\(\w+\)/,
     put: "return await this.spawn({command:'echo lost',onOutput:()=>{}})",

@@ -55,7 +55,7 @@ export function brokenPromises(outcome: Outcome): string[] {
         `${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}`,
       );
     }
-    const isWhole = call.kind !== "slow" || result.details?.interrupted === true;
+    const isWhole = call.kind !== "slow" || result.isError === true;
     const shown = JSON.stringify(result.content);
     for (const at of isWhole ? [] : [1, 2, 3, 4, 5, 6]) {
       say(shown.split(`${call.mark} ${at}`).length === 2, `G2 ${call.id}: its output is not whole`);
@@ -71,12 +71,15 @@ export function brokenPromises(outcome: Outcome): string[] {
 
 function effectsOf(
   { kind, mark }: PlannedCall,
-  { details }: Result,
+  { details, isError }: Result,
   { folder, isFar }: Pick<Outcome, "folder" | "isFar">,
 ): string[] {
   const isInterrupted = details?.interrupted === true;
+  // The way to the workspace was lost before the call came there.
+  const isLost = isFar && isError === true && !isInterrupted;
+  if (isLost && kind !== "append" && kind !== "slow") return [];
   // What is not recorded may be there once.
-  const isOpen = isFar && isInterrupted;
+  const isOpen = isFar && (isInterrupted || isLost);
   const wanted = isInterrupted ? 0 : 1;
   const at = (name: string) => join(folder, name);
   const wrong: string[] = [];

@@ -3,7 +3,7 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
 
 /** A file as it was before a call wrote it. */
-export interface RecordedFile {
+interface RecordedFile {
   readonly path: string;
   /** Whether it was there; then its bytes are in a file of the record. */
   readonly existed: boolean;

@@ -21,7 +21,7 @@ export interface LeaveQuestion {
 }
 
 /** Commands of calls that outlive their host (decision 63). */
-export interface KeptCommandsOfCalls {
+interface KeptCommandsOfCalls {
   /** The id under which the next command of the current call is kept. */
   commandId(): string | undefined;
   /** Does work whose command is one of an earlier host, with which it goes on. */

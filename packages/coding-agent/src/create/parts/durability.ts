@@ -12,7 +12,7 @@ import { isDurable } from "../options/session-place.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
 /** The places of a session's tools, as far as they change something. */
-export type ActingPlaces = Pick<ToolEnvironment, "workspace" | "workspaceOf" | "outside" | "kept">;
+type ActingPlaces = Pick<ToolEnvironment, "workspace" | "workspaceOf" | "outside" | "kept">;
 
 /** What a session needs so that its effects survive its host. */
 export interface Durability {

@@ -32,7 +32,9 @@ export class KeptProcess implements WorkspaceProcess {
     const process = await start({ ...options, onOutput }).catch((error: unknown) => {
       // It may have been started: only a place that knows nothing of it has not.
       if (!isWorkspaceError(error, "lost")) throw error;
-      return adopt(onOutput, 0);
+      return adopt(onOutput, 0).catch((reason: unknown) => {
+        throw isWorkspaceError(reason, "not_found") ? error : reason;
+      });
     });
     kept = new KeptProcess(process, options.onOutput, adopt);
     kept.#seen += early;
