@@ -9,7 +9,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   /** No call says that it starts. */
   intent: {
     find: /(\{toolCallId:\w+\.id,epoch:\w+,\.\.\.\w+\});\w+\.append\(\{type:"custom",customType:\w+,data:\w+\}\)/,
-    put: "$1",
+    put: "$1;0",
   },
   /** A host that lost its session goes on. */
   epoch: { find: /if\(!\(\w+>=\w+\)\)throw new \w+\("stale_epoch"\);/, put: "" },

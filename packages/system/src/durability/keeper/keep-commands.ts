@@ -173,37 +173,15 @@ export interface KeeperParts {
   readonly createWriter: typeof createJobWriter;
   readonly createMask: typeof createMask;
   readonly createFrames: typeof createFrameWriter;
+  readonly createFiles: typeof createKeeperFiles;
+  readonly createWatch: typeof createCommandWatch;
   readonly killMarked: typeof killMarked;
 }
 
-/**
- * Runs commands to their ends: writes their output, and how they ended. It is a process of its own,
- * which outlives the host; a bundle has no file for it. It reads requests as lines of stdin.
- */
-export function keepCommands({
-  createWriter,
-  createMask: maskOf,
-  createFrames,
-  killMarked: killTree,
-}: KeeperParts): void {
+/** The small files of commands. */
+export function createKeeperFiles() {
   const fs = process.getBuiltinModule("node:fs");
-  const { Socket } = process.getBuiltinModule("node:net");
-  const { spawn } = process.getBuiltinModule("node:child_process");
   const { constants } = process.getBuiltinModule("node:os");
-  const isGrouped = process.platform !== "win32";
-  const graceMs = 2_000;
-  const ownerMs = 250;
-  // The pipe of a paused host must not stop it.
-  const output = isGrouped
-    ? new Socket({ fd: 1, readable: false, writable: true })
-    : process.stdout;
-  output.on("error", () => {});
-  (output as { unref?: () => void }).unref?.();
-
-  function say(report: object): void {
-    // A host that does not read looks at the files.
-    if (output.writableLength < 65_536) output.write(`${JSON.stringify(report)}\n`);
-  }
 
   /** When a process started, as the host reads it; undefined if it is gone. */
   function startOf(pid: number): string | undefined {
@@ -240,36 +218,52 @@ export function keepCommands({
     fs.rmSync(`${path}.new`, { force: true });
   }
 
-  type Writer = { add(chunk: Buffer, stream: string): void; end(): void };
-
-  /** @throws the error of a start that failed */
-  function begin(request: KeepRequest): { child: ReturnType<typeof spawn>; writer: Writer } {
-    const { folder, file, args, cwd, variables, job, hasStatus } = request;
-    // Only one may start it, or see to it that it never starts.
-    if (job === undefined) fs.writeFileSync(`${folder}/started`, "", { flag: "wx", mode: 0o600 });
-    const writer =
-      job === undefined
-        ? createFrames(folder)
-        : createWriter({ folder, mask: maskOf(job.keys, job.keyMark) });
-    const child = spawn(file, args, {
-      cwd,
-      env: variables,
-      detached: isGrouped,
-      stdio: ["ignore", "pipe", "pipe", ...(hasStatus ? (["ignore"] as const) : [])],
-      windowsHide: true,
-    });
-    return { child, writer };
+  function writeKeeper(folder: string, childPid: number): void {
+    const start = startOf(process.pid);
+    const known = { pid: process.pid, ...(start === undefined ? {} : { start }), childPid };
+    write(folder, "keeper.json", known);
   }
 
-  /** Ends a command whose time is over, or that nobody wants; says why it was ended. */
-  function watch(request: KeepRequest, pid: number) {
-    const { folder, mark, timeoutMs, job, keepMs } = request;
+  function writeEnd({ folder, job }: KeepRequest, end: CommandEnd): void {
+    const { code, name, endedFor, endedAt } = end;
+    if (job === undefined) {
+      write(folder, "outcome.json", {
+        exitCode: endedFor === undefined ? code : null,
+        ...(endedFor === undefined && name === null ? {} : { signal: name ?? "SIGTERM" }),
+        ...(endedFor === "timeout" ? { timedOut: true } : {}),
+        ...(endedFor === "unclaimed" ? { unclaimed: true } : {}),
+        endedAt,
+      });
+      return;
+    }
+    const isTimeout = endedFor === "timeout";
+    const number = name === null ? 0 : constants.signals[name];
+    const exitCode = isTimeout ? null : (code ?? 128 + number);
+    write(folder, "end.json", { status: isTimeout ? "timeout" : "exited", exitCode, endedAt });
+  }
+
+  return { hasOwner, writeKeeper, writeEnd };
+}
+
+/** Ends commands whose time is over, or that nobody wants. */
+export function createCommandWatch(
+  hasOwner: (folder: string) => boolean,
+  killTree: typeof killMarked,
+) {
+  const graceMs = 2_000;
+  const ownerMs = 250;
+
+  /** Returns what stops it, and says why the command was ended. */
+  return ({ folder, mark, timeoutMs, job, keepMs }: KeepRequest, pid: number) => {
     const timers: NodeJS.Timeout[] = [];
-    let endedFor: "timeout" | "unclaimed" | undefined;
+    let endedFor: CommandEnd["endedFor"];
     const end = (reason: "timeout" | "unclaimed", isPolite: boolean): void => {
       if (endedFor !== undefined) return;
       endedFor = reason;
-      if (!isPolite) return killTree(pid, mark);
+      if (!isPolite) {
+        killTree(pid, mark);
+        return;
+      }
       try {
         process.kill(-pid, "SIGTERM");
       } catch {
@@ -278,7 +272,8 @@ export function keepCommands({
       timers.push(setTimeout(() => killTree(pid, mark), graceMs));
     };
     if (timeoutMs !== undefined) {
-      timers.push(setTimeout(() => end("timeout", job === undefined && isGrouped), timeoutMs));
+      const isPolite = job === undefined && process.platform !== "win32";
+      timers.push(setTimeout(() => end("timeout", isPolite), timeoutMs));
     }
     if (keepMs !== undefined) {
       let ownedAt = performance.now();
@@ -292,27 +287,62 @@ export function keepCommands({
       for (const timer of timers) clearTimeout(timer);
       return endedFor;
     };
+  };
+}
+
+/**
+ * Runs commands to their ends: writes their output, and how they ended. It is a process of its own,
+ * which outlives the host; a bundle has no file for it. It reads requests as lines of stdin.
+ */
+export function keepCommands(parts: KeeperParts): void {
+  const fs = process.getBuiltinModule("node:fs");
+  const { Socket } = process.getBuiltinModule("node:net");
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const isGrouped = process.platform !== "win32";
+  const files = parts.createFiles();
+  const watch = parts.createWatch(files.hasOwner, parts.killMarked);
+  // The pipe of a paused host must not stop it.
+  const output = isGrouped
+    ? new Socket({ fd: 1, readable: false, writable: true })
+    : process.stdout;
+  output.on("error", () => {});
+  (output as { unref?: () => void }).unref?.();
+
+  function say(report: object): void {
+    // A host that does not read looks at the files.
+    if (output.writableLength < 65_536) output.write(`${JSON.stringify(report)}\n`);
+  }
+
+  /** @throws the error of a start that failed */
+  function begin({ folder, file, args, cwd, variables, job, hasStatus }: KeepRequest) {
+    // Only one may start it, or see to it that it never starts.
+    if (job === undefined) fs.writeFileSync(`${folder}/started`, "", { flag: "wx", mode: 0o600 });
+    const mask = job && parts.createMask(job.keys, job.keyMark);
+    const writer = job ? parts.createWriter({ folder, mask }) : parts.createFrames(folder);
+    const stdio = ["ignore", "pipe", "pipe", ...(hasStatus ? (["ignore"] as const) : [])] as const;
+    const more = { detached: isGrouped, windowsHide: true };
+    return {
+      child: spawn(file, args, { cwd, env: variables, stdio: [...stdio], ...more }),
+      writer,
+    };
   }
 
   function keep(request: KeepRequest): void {
     const { id, folder, job } = request;
-    const fail = (error: unknown): void => {
-      const { message, code } = error as NodeJS.ErrnoException;
+    const fail = ({ message, code }: NodeJS.ErrnoException): void =>
       say({ id, error: message, code });
-    };
     let begun: ReturnType<typeof begin>;
     try {
       begun = begin(request);
     } catch (error) {
-      return fail(error);
+      fail(error as NodeJS.ErrnoException);
+      return;
     }
     const { child, writer } = begun;
     child.once("error", fail);
     const { pid } = child;
     if (pid === undefined) return;
-    const start = startOf(process.pid);
-    const known = { pid: process.pid, ...(start === undefined ? {} : { start }), childPid: pid };
-    write(folder, "keeper.json", known);
+    files.writeKeeper(folder, pid);
     say({ id, pid });
     const unwatch = watch(request, pid);
     let heardAt = performance.now();
@@ -329,38 +359,19 @@ export function keepCommands({
       stream?.on("error", () => {});
     }
     child.once("exit", (code, name) => {
-      const endedFor = unwatch();
+      const end = { code, name, endedFor: unwatch(), endedAt: Date.now() };
       const exitedAt = performance.now();
-      const endedAt = Date.now();
       const finish = (): void => {
         const isClosed = Object.values(streams).every((stream) => stream?.closed !== false);
         const isQuiet = performance.now() - heardAt >= 100 || performance.now() - exitedAt >= 1000;
         if (!isClosed && !isQuiet) return void setTimeout(finish, 5);
         isOver = true;
         writer.end();
-        noteEnd(request, { code, name, endedFor, endedAt });
+        files.writeEnd(request, end);
+        if (job === undefined) say({ id });
       };
       finish();
     });
-  }
-
-  function noteEnd({ id, folder, job }: KeepRequest, end: CommandEnd): void {
-    const { code, name, endedFor, endedAt } = end;
-    if (job !== undefined) {
-      const isTimeout = endedFor === "timeout";
-      const number = name === null ? 0 : constants.signals[name];
-      const exitCode = isTimeout ? null : (code ?? 128 + number);
-      const status = isTimeout ? "timeout" : "exited";
-      return write(folder, "end.json", { status, exitCode, endedAt });
-    }
-    write(folder, "outcome.json", {
-      exitCode: endedFor === undefined ? code : null,
-      ...(endedFor === undefined && name === null ? {} : { signal: name ?? "SIGTERM" }),
-      ...(endedFor === "timeout" ? { timedOut: true } : {}),
-      ...(endedFor === "unclaimed" ? { unclaimed: true } : {}),
-      endedAt,
-    });
-    say({ id });
   }
 
   let text = "";

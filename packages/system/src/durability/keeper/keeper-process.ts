@@ -4,7 +4,9 @@ import type { Readable, Writable } from "node:stream";
 import { nobodys } from "../../processes/process-owners.ts";
 import { createJobWriter } from "./job-writer.ts";
 import {
+  createCommandWatch,
   createFrameWriter,
+  createKeeperFiles,
   createMask,
   type KeeperReport,
   type KeepRequest,
@@ -108,6 +110,10 @@ export class KeeperProcess {
 
 /** A program of its own: a bundle has no file to start. */
 function keeperSource(): string {
-  const parts = `{ createWriter: ${createJobWriter}, createMask: ${createMask}, createFrames: ${createFrameWriter}, killMarked: ${killMarked} }`;
-  return `(${keepCommands})(${parts})`;
+  const all = {
+    ...{ createWriter: createJobWriter, createMask, createFrames: createFrameWriter, killMarked },
+    ...{ createFiles: createKeeperFiles, createWatch: createCommandWatch },
+  };
+  const parts = Object.entries(all).map(([name, code]) => `${name}: ${code}`);
+  return `(${keepCommands})({ ${parts.join(", ")} })`;
 }
