@@ -69,7 +69,10 @@ export default defineConfig({
           setupFiles: [...setupFiles, stablePrefix],
           expect,
           // Without an `exclude` of its own, which would take precedence over one of the command line.
-          include: ["packages/!(worker|ai-sdk-harness)/test/**/*.test.ts", "apps/cli/test/*.test.ts"],
+          include: [
+            "packages/!(worker|ai-sdk-harness)/test/**/*.test.ts",
+            "apps/cli/test/*.test.ts",
+          ],
           testTimeout: 20_000,
         },
       },

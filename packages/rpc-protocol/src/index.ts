@@ -61,7 +61,6 @@ export {
 export type { ClientEvent, EventOrder } from "./vocabulary/event-order.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
 export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
-export { SubagentInfo } from "./vocabulary/subagent.ts";
 export {
   BudgetParams,
   BudgetResult,
@@ -119,6 +118,7 @@ export type {
 export { SessionTreeNode } from "./vocabulary/session-tree.ts";
 export { StreamForm } from "./vocabulary/stream-event.ts";
 export type { StreamRuleInfo } from "./vocabulary/stream-rule.ts";
+export { SubagentInfo } from "./vocabulary/subagent.ts";
 export type {
   SubagentLevel,
   VerificationAttemptResult,

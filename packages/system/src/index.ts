@@ -138,9 +138,9 @@ export {
   truncateLine,
   truncateTail,
 } from "./processes/truncate.ts";
-export { allowsHost } from "./sandbox/policy/domain-list.ts";
 export type { SandboxParts } from "./sandbox/open-sandbox.ts";
 export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";
+export { allowsHost } from "./sandbox/policy/domain-list.ts";
 export { type SandboxChange, tightenCeiling } from "./sandbox/policy/sandbox-settings.ts";
 export type { SandboxSecret } from "./sandbox/policy/secret-settings.ts";
 export { SessionSandbox } from "./sandbox/session-sandbox.ts";

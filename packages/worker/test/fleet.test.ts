@@ -55,9 +55,7 @@ describeWith(redisIsMissing)("workers", () => {
   });
 
   test("another worker goes on after kill -9, and runs no tool again", async () => {
-    const { add, start, ends, project, resultsOf } = fleet(
-      calling("echo ran >> ran.txt; sleep 5"),
-    );
+    const { add, start, ends, project, resultsOf } = fleet(calling("echo ran >> ran.txt; sleep 5"));
     const first = await start();
     const job = await add({ sessionId: "s2", projectKey: "p", message: "go" }, "job-3");
     await expect.poll(() => readFileSync(join(project, "ran.txt"), "utf8")).toBe("ran\n");

@@ -108,6 +108,12 @@ const limits: Readonly<Record<string, Limit>> = {
     holds: (test) =>
       expect(["", "/srv/cache", "/srv/cache/x"]).toContain(String(sandbox(test)?.write)),
   },
+  durability: {
+    policy: { durability: "effects" },
+    settings: { durability: "log" },
+    option: { durability: "log" },
+    holds: (test) => expect(test.parts.inputs.survival).toBeDefined(),
+  },
   "tools.deny": {
     policy: { tools: { deny: ["write", "host_*", "extra"] } },
     settings: { defaultTools: ["read", "write"] },

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { demoSession } from "../../../export-html/src/__fixtures__/demo-session.ts";
-import { hostileTexts } from "../../../markup/src/__fixtures__/hostile-texts.ts";
 import { longSession } from "../../../export-html/src/__fixtures__/long-session.ts";
 import { call, SessionBuilder } from "../../../export-html/src/__fixtures__/session-builder.ts";
+import { hostileTexts } from "../../../markup/src/__fixtures__/hostile-texts.ts";
 import { TestBrowser } from "./browser.ts";
 
 let browser: TestBrowser;

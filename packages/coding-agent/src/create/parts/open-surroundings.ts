@@ -36,7 +36,7 @@ import { createSandbox } from "./sandbox.ts";
 import type { SessionBase } from "./session-base.ts";
 import type { Surroundings } from "./session-draft.ts";
 import { SessionExtensions } from "./session-extensions.ts";
-import { readSessionPolicy } from "./session-policy.ts";
+import { readSessionPolicy, weakerDurability, withDurabilityOf } from "./session-policy.ts";
 
 interface Reached {
   /** Undefined for the host's own machine. */
@@ -61,9 +61,10 @@ export async function openSurroundings(options: SessionSetup): Promise<Surroundi
 }
 
 async function openThere(
-  options: SessionSetup,
+  asked: SessionSetup,
   { reached, processes, policy }: Reached,
 ): Promise<Surroundings> {
+  const options = withDurabilityOf(policy, asked);
   const given = resolvePlaces(options, reached?.workspace);
   const elsewhere = await projectElsewhere(reached);
   const disk = elsewhere?.disk;
@@ -90,6 +91,7 @@ async function openThere(
   const { registry } = base;
   if (options.refusesMistakes) await refuseBrokenFiles(settings, registry);
   await extensions?.loadProject();
+  diagnostics.push(...weakerDurability(policy, settings));
   const permissions = createPermissions(settings, options.permissions, policy?.merged.permissions);
   diagnostics.push(...permissions.diagnostics);
   const keepsQuestions =

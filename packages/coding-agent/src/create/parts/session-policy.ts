@@ -1,6 +1,6 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
-import { droppedByPolicy } from "../../policy/policy-denied.ts";
+import { droppedByPolicy, policyDenied } from "../../policy/policy-denied.ts";
 import { readPolicy } from "../../policy/read-policy.ts";
 import type { SessionPolicy } from "../../policy/session-policy.ts";
 import type { SessionSetup } from "../options/session-options.ts";
@@ -23,6 +23,32 @@ export async function readSessionPolicy(options: SessionSetup): Promise<SessionP
   policy.requireServers(taskDepth > 0 ? [] : Object.keys(options.mcpServers ?? {}));
   return policy;
 }
+
+/**
+ * The options with the durability that the policy wants at least.
+ *
+ * @throws {SessionError} `policy_denied` for an option that asks for less
+ */
+export function withDurabilityOf(
+  policy: SessionPolicy | undefined,
+  options: SessionSetup,
+): SessionSetup {
+  if (policy?.merged.durability !== "effects") return options;
+  if (options.durability === "log") throw policyDenied("durability", WANTS_EFFECTS);
+  return { ...options, durability: "effects" };
+}
+
+/** What settings say that the policy does not let count. */
+export function weakerDurability(
+  policy: SessionPolicy | undefined,
+  settings: SettingsStore,
+): readonly Diagnostic[] {
+  const isWeaker = settings.has("durability") && settings.get("durability") === "log";
+  if (!isWeaker || policy?.merged.durability !== "effects") return [];
+  return [droppedByPolicy("durability", `The settings say log, and ${WANTS_EFFECTS}.`)];
+}
+
+const WANTS_EFFECTS = "effects survive the host";
 
 function customNames({ customTools = [] }: SessionSetup): readonly string[] {
   return customTools.map(({ name }) => name);

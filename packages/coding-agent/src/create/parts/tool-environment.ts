@@ -61,20 +61,12 @@ export function createToolEnvironment(
           }),
         )
       : { workspace, isWindows: disk?.path === win32 };
-  const keepOutput =
-    workspace &&
-    disk &&
-    (async (path: string) => {
-      // Loaded with the first output that is too long.
-      const { keepOutputThere } = await import("../../tools/common/keep-output.ts");
-      return keepOutputThere(path, { ...disk, workspace });
-    });
   return {
     homeDirectory,
     additionalDirectories: places.additionalDirectories,
     temporaryDirectory: sandbox?.outputDirectory ?? places.temporaryDirectory,
     environment,
-    keepOutput,
+    keepOutput: outputsThere(workspace, disk),
     ownTexts:
       disk &&
       ownTextsOf(resources, {
@@ -88,18 +80,7 @@ export function createToolEnvironment(
     get cwd() {
       return workingFolder.cwd;
     },
-    copy: () => {
-      const standsFor = options.taskFolder;
-      if (standsFor === undefined || !workingFolder.isHome) return undefined;
-      const { cwd } = workingFolder;
-      return disk === undefined
-        ? isolatedCopyOf(cwd, { standsFor, worktreesRoot: join(agentDirectory, "worktrees") })
-        : copyThere(cwd, { standsFor, worktreesRoot: worktreesThere(disk) });
-    },
-    writeRoot: () =>
-      disk === undefined
-        ? writeRootOf(workingFolder.cwd, agentDirectory)
-        : isolatedTreeOf(workingFolder.cwd, worktreesThere(disk)),
+    ...isolatedFolders(draft),
     fileQueue,
     shellPath,
     shellCommandPrefix: settings.get("shellCommandPrefix"),
@@ -137,6 +118,40 @@ export function createToolEnvironment(
     },
     sessionVariables: () => sessionVariables(draft.session),
     traceparentOf: telemetry && ((toolCallId) => telemetry.traceparentOf(toolCallId)),
+  };
+}
+
+/** Brings outputs that are too long to where tools can read them; undefined where they are there. */
+function outputsThere(
+  workspace: SessionDraft["surroundings"]["workspace"],
+  disk: Disk | undefined,
+): ToolEnvironment["keepOutput"] {
+  if (workspace === undefined || disk === undefined) return undefined;
+  return async (path) => {
+    // Loaded with the first output that is too long.
+    const { keepOutputThere } = await import("../../tools/common/keep-output.ts");
+    return keepOutputThere(path, { ...disk, workspace });
+  };
+}
+
+/** What of the session's folders are copies for a task. */
+function isolatedFolders({
+  surroundings: { options, places, workingFolder, disk },
+}: SessionDraft): Pick<ToolEnvironment, "copy" | "writeRoot"> {
+  const { agentDirectory } = places;
+  return {
+    copy: () => {
+      const standsFor = options.taskFolder;
+      if (standsFor === undefined || !workingFolder.isHome) return undefined;
+      const { cwd } = workingFolder;
+      return disk === undefined
+        ? isolatedCopyOf(cwd, { standsFor, worktreesRoot: join(agentDirectory, "worktrees") })
+        : copyThere(cwd, { standsFor, worktreesRoot: worktreesThere(disk) });
+    },
+    writeRoot: () =>
+      disk === undefined
+        ? writeRootOf(workingFolder.cwd, agentDirectory)
+        : isolatedTreeOf(workingFolder.cwd, worktreesThere(disk)),
   };
 }
 

@@ -9,13 +9,7 @@ import {
   type WrittenConversation,
 } from "@tau-agent/sessions/log";
 import type { Subagent, SubagentControl, SubagentMessages } from "../runners/subagent-runner.ts";
-import {
-  fileOf,
-  infoOf,
-  messagesOf,
-  recordsIn,
-  type SubagentRecord,
-} from "./subagent-record.ts";
+import { fileOf, infoOf, messagesOf, recordsIn, type SubagentRecord } from "./subagent-record.ts";
 import type { TaskResult } from "./task-result.ts";
 
 /** The longest that a call waits for the end of a subagent. */
