@@ -168,7 +168,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   return { session, parts };
 }
 
-/** Lets a session hear of its surroundings, and go on with what an earlier host left. */
+/** Lets a session learn of its surroundings, and go on with what an earlier host left. */
 async function connect(
   draft: SessionDraft,
   parts: CreatedSession["parts"],

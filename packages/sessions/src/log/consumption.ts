@@ -45,7 +45,6 @@ export function plus(left: Consumption, right: Partial<Consumption>): Consumptio
 }
 
 /** What `later` has more than `earlier`. */
-/** What was added since. */
 export function minus(later: Consumption, earlier: Consumption): Consumption {
   const rest = { ...later };
   for (const key of keys) rest[key] = later[key] - earlier[key];
