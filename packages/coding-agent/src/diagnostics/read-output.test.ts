@@ -62,6 +62,10 @@ it.each([
     "\u001B[31ma.c:3:7: error: red\u001B[0m",
     { file: "a.c", line: 3, column: 7, severity: "error", message: "red" },
   ],
+  [
+    "/p/a.sh: line 3: syntax error: unexpected end of file",
+    { file: "/p/a.sh", line: 3, message: "syntax error: unexpected end of file" },
+  ],
   ["In file included from a.h", undefined],
   ["12 problems: none fixed", undefined],
 ])("reads %s", (line, problem) => {
