@@ -108,7 +108,7 @@ function effectsOf(
       const [lines, ends] = [countIn(at("log"), mark), countIn(at("done"), mark)];
       say(lines <= 1, `G2 the subagent's line is ${lines} times in the log`);
       say(lines === ends || isFar, "G1 the subagent's call left half of what it did");
-      if (!isInterrupted) say(lines === 1, "G1 the subagent's line is missing");
+      if (!isInterrupted && !isFar) say(lines === 1, "G1 the subagent's line is missing");
       break;
     }
     case "look":

@@ -51,7 +51,9 @@ export async function playRound(
   const model = `round-${seed}`;
   server.setWork(model, work);
   const place = mkdtempSync(join(tmpdir(), "tau-campaign-"));
-  const folder = makePlace(place, { work, model, url: server.url });
+  // Some commands wait for no other host, and end as interrupted.
+  const durabilityAdoptMs = random.below(3) === 0 ? 1 : 20_000;
+  const folder = makePlace(place, { work, model, url: server.url, durabilityAdoptMs });
   const isStored = fault === "pause" || fault === "store" || random.below(2) === 0;
   const store = isStored ? await StoreServer.start() : undefined;
   // Behind an exec server, what a line of bash changed is not taken back.
@@ -115,10 +117,14 @@ export async function playRound(
   }
 }
 
-function makePlace(
-  place: string,
-  { work, model, url }: { readonly work: Work; readonly model: string; readonly url: string },
-): string {
+interface PlaceOptions {
+  readonly work: Work;
+  readonly model: string;
+  readonly url: string;
+  readonly durabilityAdoptMs: number;
+}
+
+function makePlace(place: string, { work, model, url, durabilityAdoptMs }: PlaceOptions): string {
   const folder = join(place, "project");
   for (const name of ["project", "agent", "tmp"]) mkdirSync(join(place, name));
   const calls = work.flat();
@@ -137,7 +143,7 @@ function makePlace(
     join(place, "agent/models.json"),
     JSON.stringify({ providers: { loop: provider } }),
   );
-  const settings = { retry: { baseDelayMs: 10 }, durabilityAdoptMs: 20_000 };
+  const settings = { retry: { baseDelayMs: 10 }, durabilityAdoptMs };
   writeFileSync(join(place, "agent/settings.json"), JSON.stringify(settings));
   return folder;
 }
