@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import {
   type DiagnosedChange,
@@ -132,7 +131,7 @@ export class SessionDiagnostics implements FileDiagnosis {
     const told = this.#told.get(key);
     if (before === "unreadable") return undefined;
     if (before === undefined) return { text: "", problems: [] };
-    const digest = digestOf(before.text);
+    const digest = await digestOf(before.text);
     if (told?.baseline !== undefined && told.digest === digest) return told.baseline;
     this.#late.delete(key);
     const problems = await this.#inTime(checker, before, this.#options.timeoutMs() / 2).answer;
@@ -163,7 +162,7 @@ export class SessionDiagnostics implements FileDiagnosis {
     baseline: CheckedText | undefined,
     after: CheckedFile,
   ): Promise<DiagnosedChange | undefined> {
-    const digest = digestOf(after.text);
+    const digest = await digestOf(after.text);
     this.#told.set(key, { baseline, digest });
     const { work, answer, isLate } = this.#inTime(checker, after, this.#options.timeoutMs());
     const problems = await answer;
@@ -200,7 +199,9 @@ export class SessionDiagnostics implements FileDiagnosis {
   }
 }
 
-function digestOf(text: string): string {
+async function digestOf(text: string): Promise<string> {
+  // Not with the start of a session, which has changed nothing yet (row `start`).
+  const { createHash } = await import("node:crypto");
   return createHash("sha256").update(text).digest("base64");
 }
 
