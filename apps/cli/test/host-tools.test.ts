@@ -218,7 +218,7 @@ describe("a deferred tool of the client", () => {
     expect(await ended(client)).toMatchObject({ toolName: "ticket", isError: false });
     await client.until({ type: "agent_end" });
     // What was found is called by name, so it does not stand among those that requests declare.
-    expect((await names(client)).slice(-3)).toEqual(["tool_search", "other", "ticket"]);
+    expect((await names(client)).slice(-4)).toEqual(["tool_search", "ask_user", "other", "ticket"]);
     expect(new Set(takeRewrites())).toEqual(new Set(["the tools"]));
   });
 });

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
@@ -164,7 +164,12 @@ describeWith(bubblewrapIsMissing)("in the sandbox", () => {
             },
           ],
         },
-        sandbox: { mode: "workspace", network: "off" },
+        // Named, because this repository may lie in /tmp, which is another one inside.
+        sandbox: {
+          mode: "workspace",
+          network: "off",
+          write: [dirname(process.execPath), dirname(fixture)],
+        },
       },
     );
     expect(text).toContain("New problems:\na.txt:1:1: error 7 bad: BAD");
