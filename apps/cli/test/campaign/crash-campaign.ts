@@ -13,6 +13,7 @@ const { values } = parseArgs({
     parallel: { type: "string", default: "2" },
     mutant: { type: "string" },
     seconds: { type: "string" },
+    confirm: { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
@@ -58,20 +59,34 @@ const broken = () => results.filter((result) => result.broken.length > 0);
 async function play(): Promise<void> {
   while (started < rounds && performance.now() < deadline) {
     if (mutant !== undefined && broken().length > 0) return;
-    const own = seed + started++;
-    const result = await playRound(own, roundServer, mutant).catch((error: unknown) => {
-      return { seed: own, fault: "kill", step: "", crashes: 0, broken: [String(error)] } as const;
-    });
+    const result = await playSeed(seed + started++);
     results.push(result);
     if (process.stderr.isTTY || process.env.TAU_CAMPAIGN_PROGRESS)
       process.stderr.write(`${results.length} `);
     for (const words of result.broken) {
-      process.stdout.write(`seed ${own} (${result.fault} at ${result.step}): ${words}\n`);
+      process.stdout.write(`seed ${result.seed} (${result.fault} at ${result.step}): ${words}\n`);
     }
+  }
+}
+
+async function playSeed(own: number): Promise<RoundResult> {
+  return playRound(own, roundServer, mutant).catch((error: unknown) => {
+    return { seed: own, fault: "kill", step: "", crashes: 0, broken: [String(error)] } as const;
+  });
+}
+
+/** Plays the broken rounds again, one after the other: a busy machine breaks no promise twice. */
+async function confirm(): Promise<void> {
+  for (const { seed: own } of broken()) {
+    const again = await playSeed(own);
+    const verdict = again.broken.length > 0 ? "broke again" : "did not break again";
+    process.stdout.write(`seed ${own} ${verdict}\n`);
+    results[results.findIndex((result) => result.seed === own)] = again;
   }
 }
 const began = performance.now();
 await Promise.all(Array.from({ length: Number(values.parallel) }, play));
+if (values.confirm) await confirm();
 const crashes = results.reduce((sum, result) => sum + result.crashes, 0);
 const seconds = Math.round((performance.now() - began) / 1_000);
 process.stdout.write(
