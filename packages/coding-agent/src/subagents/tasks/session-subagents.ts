@@ -109,13 +109,13 @@ export class SessionSubagents implements SubagentControl {
     await live.ended.promise;
   }
 
-  /** @throws {SessionError} `subagent_not_found`, `subagent_running` */
+  /**
+   * Goes on with an ended one. It works for this session then, also if another one had started it: the end of
+   * that one does not end it.
+   *
+   * @throws {SessionError} `subagent_not_found`, `subagent_running`
+   */
   async resume(path: string, message: string): Promise<void> {
-    const { live, rest } = this.#find(path);
-    if (live !== undefined && rest !== "") {
-      await (await this.#started(live, path)).control?.resume(rest, message);
-      return;
-    }
     await this.#options.resume(await this.resumable(path), message);
   }
 
@@ -126,7 +126,8 @@ export class SessionSubagents implements SubagentControl {
    */
   async resumable(path: string): Promise<SubagentRecord> {
     const { live, record, rest } = this.#find(path);
-    if (live !== undefined) throw new SessionError("subagent_running", { subagentId: path });
+    const isRunning = live !== undefined && (rest === "" || (await this.#isRunning(path)));
+    if (isRunning) throw new SessionError("subagent_running", { subagentId: path });
     if (rest === "") return record;
     const nested = (await this.#writtenBy(record, rest, path)).record;
     return { ...nested, sessionFile: await fileOf(nested), id: path };
@@ -275,9 +276,20 @@ export class SessionSubagents implements SubagentControl {
     const { storedSession, id } = record;
     const stored =
       storedSession === undefined ? undefined : await this.#options.readStored(storedSession);
-    const [header, ...entries] = this.#lines.get(id) ?? stored ?? [];
+    const kept = this.#lines.get(id) ?? stored ?? (await this.#saidBy(id));
+    const [header, ...entries] = kept ?? [];
     if (header === undefined) return undefined;
     return conversationOf({ header, entries } as Parameters<typeof conversationOf>[0]);
+  }
+
+  async #isRunning(path: string): Promise<boolean> {
+    return (await this.list()).some(({ id, status }) => id === path && status === "running");
+  }
+
+  /** The lines of one that runs. */
+  async #saidBy(id: string): Promise<readonly object[] | undefined> {
+    const subagent = await this.#live.get(id)?.started.promise.catch(() => undefined);
+    return subagent?.transcript?.();
   }
 
   async #started(live: Live | undefined, path: string): Promise<Subagent> {
