@@ -9,7 +9,8 @@ import type { Contestant } from "./scenario.ts";
 /** Tau, in the form of replies that its documents advise. */
 export function tau(given: string | undefined): Contestant {
   const { version } = readManifest(import.meta.resolve("@tau-agent/cli/package.json"));
-  const hello = { type: "initialize", stream: "delta" };
+  // Nobody answers here, as with the peers: the model has no tool that asks.
+  const hello = { type: "initialize", stream: "delta", capabilities: { hostRequests: [] } };
   return { name: "tau", version, command: hostCommand(given), hello };
 }
 

@@ -16,6 +16,8 @@ export const foreignToEditors: ReadonlySet<keyof CliOptions> = new Set<keyof Cli
   "outputSchema",
   "trajectoryFile",
   "verbatim",
+  "maxTurns",
+  "resumeInterrupted",
   "export",
   "listModels",
   "sessions",

@@ -84,7 +84,7 @@ const model: HostOptions = {
     value: "what",
     kind: "value",
     choices: ["log", "effects"],
-    help: "What survives the death of the host: the conversation, or also effects of tools (log)",
+    help: "What survives the host: the log, or effects of tools as well",
   },
   "max-turns": {
     key: "maxTurns",
@@ -138,7 +138,7 @@ const session: HostOptions = {
     value: "name|JSON",
     isNeverEmpty: true,
     kind: "value",
-    help: 'Where tools act: a name from the settings, or {"command": […], "cwd": …}',
+    help: 'Where tools act: a name of the settings, or {"command": […], …}',
   },
   continue: {
     key: "continue",
@@ -220,7 +220,7 @@ const tools: HostOptions = {
     isPath: true,
     isNeverEmpty: true,
     kind: "list",
-    help: "What nothing else can widen: tools, models, sandbox, …; several narrow each other",
+    help: "What nothing else can widen; several narrow it",
   },
   approve: { key: "approve", kind: "switch", short: "a", help: "Trust this project for this run" },
   "no-approve": {

@@ -23,7 +23,7 @@ it("a transcript of Claude Code is continued with --continue", async () => {
   const when = { lastUserMatches: "^and now\\?$" };
   const place = makePlace({
     scenario: [{ when, content: "Still a.txt." }],
-    arguments: ["-p", "--continue", "and now?"],
+    arguments: ["--mode", "json", "--continue", "and now?"],
   });
   writeFileSync(join(place.folder, "claude.jsonl"), transcript.join(""));
   const done = await runCommand(place, ["import", "../claude.jsonl"]);
@@ -35,7 +35,7 @@ it("a transcript of Claude Code is continued with --continue", async () => {
   const host = startHost({}, { place });
   host.child.stdin.end();
   expect((await host.ended).code).toBe(0);
-  expect(host.stdout).toBe("Still a.txt.\n");
+  expect(host.stdout).toContain("Still a.txt.");
   const exported = await runCommand(place, ["export", path, "--format", "markdown", "-o", "-s.md"]);
   expect(exported).toMatchObject({ code: 0, stderr: "" });
 }, 60_000);

@@ -66,6 +66,7 @@ it.each([
     "/p/a.sh: line 3: syntax error: unexpected end of file",
     { file: "/p/a.sh", line: 3, message: "syntax error: unexpected end of file" },
   ],
+  ["/bin/bash: line 1: no-such-linter: command not found", undefined],
   ["In file included from a.h", undefined],
   ["12 problems: none fixed", undefined],
 ])("reads %s", (line, problem) => {

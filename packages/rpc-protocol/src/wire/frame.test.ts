@@ -39,7 +39,7 @@ function sample(schema: JsonSchema): unknown {
   if (schema.enum) return schema.enum[0];
   const type = typeof schema.type === "string" ? schema.type : schema.type?.[0];
   if (type === "string") return "text";
-  if (type === "number") return 7;
+  if (type === "number" || type === "integer") return 7;
   if (type === "boolean") return true;
   if (type === "array") return schema.items ? [sample(schema.items)] : [];
   const members = Object.entries(schema.properties ?? {});

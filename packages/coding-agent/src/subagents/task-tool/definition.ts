@@ -34,7 +34,7 @@ export const taskTool = toolRow({
       outputSchema: { type: "object" },
       isolated: {
         type: "boolean",
-        description: "In a copy; changes come back as a patch",
+        description: "In a copy; comes back as a patch",
       },
       background: { type: "boolean" },
       notify: { type: "boolean" },

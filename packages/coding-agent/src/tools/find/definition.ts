@@ -3,7 +3,7 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `find` tool. */
 export const findTool = toolRow({
   name: "find",
-  description: "Find files and directories by glob, without what .gitignore excludes.",
+  description: "Find files and directories by glob, as .gitignore allows.",
   parameters: {
     type: "object",
     properties: {

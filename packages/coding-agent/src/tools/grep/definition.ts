@@ -3,7 +3,7 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `grep` tool. */
 export const grepTool = toolRow({
   name: "grep",
-  description: "Search file contents, without files that .gitignore excludes.",
+  description: "Search file contents, as .gitignore allows.",
   parameters: {
     type: "object",
     properties: {

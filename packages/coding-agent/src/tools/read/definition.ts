@@ -3,14 +3,14 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `read` tool. */
 export const readTool = toolRow({
   name: "read",
-  description: "Read a text file, at most 2000 lines or 50KB at once, an image, or a PDF.",
+  description: "Read a text file, at most 2000 lines or 50KB at once, image or PDF.",
   parameters: {
     type: "object",
     properties: {
       path: { type: "string" },
       offset: { type: "number", description: "First line, from 1" },
       limit: { type: "number" },
-      pages: { type: "string", description: "Of a PDF: 3-7" },
+      pages: { type: "string", description: "PDF: 3-7" },
     },
     required: ["path"],
   },
