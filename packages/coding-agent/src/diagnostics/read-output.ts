@@ -17,7 +17,8 @@ export function readOutput(output: string, format: DiagnosticsFormat = "gnu"): F
  * `file:line:column: severity: message [code]`, and what compilers, linters and shells make of it: `a.sh: line 3:`,
  * but `bash: line 1:` is about a command.
  */
-const gnu = /^((?:[A-Za-z]:)?[^:\s][^:]*)(?::|(?<=\.\w+): line )(\d+)(?:[:.](\d+))?(?:-[\d.:]+)?:\s*(.+)$/;
+const gnu =
+  /^((?:[A-Za-z]:)?[^:\s][^:]*)(?::|(?<=\.\w+): line )(\d+)(?:[:.](\d+))?(?:-[\d.:]+)?:\s*(.+)$/;
 const severity =
   /^(fatal error|error|warning|note|info|information|hint|style)\b\s*(?:\[([\w./-]+)\])?:?\s*/i;
 /** Before the message, as of ruff and pylint, or in brackets behind it, as of gcc and shellcheck. */
