@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { tauHello } from "../comparison/contestants.ts";
 import type { Contestant } from "../comparison/scenario.ts";
 import { readBillData } from "./bill-data.ts";
 import { costFiles } from "./cost-page.ts";
@@ -18,7 +19,7 @@ const fromSources: Contestant = {
     ...["-C", "@tau-agent/source"],
     fileURLToPath(new URL("../../../cli/src/cli.ts", import.meta.url)),
   ],
-  hello: { type: "initialize", stream: "delta" },
+  hello: tauHello,
 };
 
 /** Work, a pause, and more work. */

@@ -6,12 +6,19 @@ import { hostCommand } from "../host-command.ts";
 import type { Workspace } from "../workspace.ts";
 import type { Contestant } from "./scenario.ts";
 
+/**
+ * What Tau is told first. Nobody answers questions here, as with the peers: the model has no tool that asks.
+ */
+export const tauHello = {
+  type: "initialize",
+  stream: "delta",
+  capabilities: { hostRequests: [] },
+};
+
 /** Tau, in the form of replies that its documents advise. */
 export function tau(given: string | undefined): Contestant {
   const { version } = readManifest(import.meta.resolve("@tau-agent/cli/package.json"));
-  // Nobody answers here, as with the peers: the model has no tool that asks.
-  const hello = { type: "initialize", stream: "delta", capabilities: { hostRequests: [] } };
-  return { name: "tau", version, command: hostCommand(given), hello };
+  return { name: "tau", version, command: hostCommand(given), hello: tauHello };
 }
 
 /** The newest installable release of pi; its bundle runs without its dependencies. */
