@@ -63,10 +63,11 @@ export async function playRound(
   let crashes = 0;
   let paused: Host | undefined;
   let status = "none";
+  const hosts = new Set<Host>();
   const lives = 1 + random.below(2);
   try {
     for (let life = 0; ; life += 1) {
-      const host = await openHost(options);
+      const host = await openHost(options, hosts);
       const asleep = paused;
       // It goes on while the next host works, which has the session now.
       void pause(random.below(600)).then(() => asleep?.signal("SIGCONT"));
@@ -111,7 +112,8 @@ export async function playRound(
     const broken = brokenPromises({ work, folder, entries, requests, crashes, status, isFar });
     return { seed, fault, step, crashes, broken };
   } finally {
-    paused?.signal("SIGKILL");
+    // A host that was paused twice over has no other end.
+    for (const host of hosts) host.signal("SIGKILL");
     store?.close();
     rmSync(place, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -179,10 +181,14 @@ function variablesOf(place: string): Record<string, string | undefined> {
 }
 
 /** A host that has the session, which an earlier one may keep for a while. */
-async function openHost(options: ConstructorParameters<typeof Host>[0]): Promise<Host> {
+async function openHost(
+  options: ConstructorParameters<typeof Host>[0],
+  hosts: Set<Host>,
+): Promise<Host> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     const host = new Host(options);
+    hosts.add(host);
     const ready = host.until(({ command }) => command === "initialize", limitMs);
     host.send({ type: "initialize", id: "i", stream: "delta" });
     if ((await ready) !== undefined) return host;
