@@ -7,7 +7,7 @@ import type { Workspace } from "../workspace.ts";
 import type { Contestant } from "./scenario.ts";
 
 /**
- * What Tau is told first. Nobody answers questions here, as with the peers: the model has no tool that asks.
+ * The first frame that Tau receives. Nobody answers questions here, as with the peers: the model has no tool that asks.
  */
 export const tauHello = {
   type: "initialize",
