@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { Random } from "../../../../packages/ai/test/chaos/random.ts";
 import { binPath, Host } from "./host.ts";
 import { brokenPromises, type Entry } from "./oracle.ts";
-import { Random } from "./random.ts";
 import { StoreServer } from "./store-server.ts";
 import { planWork, type Work } from "./work.ts";
 

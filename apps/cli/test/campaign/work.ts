@@ -1,5 +1,5 @@
 import { type Scenario, type ScriptedBlock, toolCall, turn } from "@tau-agent/ai/testing";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
 
 /** What a call does, and how its effect is counted. */
 type Kind = "append" | "slow" | "write" | "replace" | "edit" | "look" | "task";
