@@ -37,6 +37,8 @@ export async function startSshServer(): Promise<[string, ...string[]]> {
     UsePAM: "no",
     PasswordAuthentication: "no",
     PermitRootLogin: "yes",
+    // The login shell reads no files of the person's who runs the tests.
+    SetEnv: `HOME=${folder}`,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`);
   writeFileSync(at("config"), lines.join(""));

@@ -47,8 +47,7 @@ export class ServerConnection {
     process = await place.workspace.spawn({
       command: [...command],
       cwd: place.cwd,
-      // Without it, a bash whose input is a socket takes itself for a remote shell and reads .bashrc.
-      environment: { ...place.variables, SHLVL: "1" },
+      environment: place.variables,
       stdin: "open",
       signal: options.signal,
       onOutput: (bytes, stream) => {

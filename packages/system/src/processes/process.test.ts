@@ -42,6 +42,16 @@ describe("a command that ends by itself", () => {
     expect(stdout).toBe("none\n");
   });
 
+  it("runs no .bashrc when its input is open", async () => {
+    workspace.write({ ".bashrc": "echo from .bashrc\n" });
+    const { stdout } = await shell("cat; echo done", {
+      variables: { PATH: "/usr/bin:/bin", HOME: workspace.directory },
+      hasInput: true,
+      onStarted: (running) => running.endInput(),
+    });
+    expect(stdout).toBe("done\n");
+  });
+
   it("is an error of its own kind when a signal killed it", async () => {
     const { ended } = await shell("kill -SEGV $$");
     expect(ended).toEqual({ kind: "signalled", signal: "SIGSEGV" });

@@ -12,6 +12,7 @@ import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
 import { isZombie } from "./process-table.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "./sandbox.ts";
 import { setUpAgain } from "./set-up-again.ts";
+import { withShellLevel } from "./shell-level.ts";
 import { StartStatus, statusPipe } from "./start-status.ts";
 
 /** A child to run in a process group of its own. */
@@ -131,7 +132,8 @@ function lastTry(onStarted: ProcessRequest["onStarted"]): ProcessRequest["onStar
 
 async function runOnce(request: ProcessRequest): Promise<ProcessEnd> {
   if (request.signal?.aborted) return { exitCode: null, signal: null, killedFor: "aborted" };
-  const planned = request.processes.prepare(request.variables, request.isAlone);
+  const variables = request.hasInput ? withShellLevel(request.variables) : request.variables;
+  const planned = request.processes.prepare(variables, request.isAlone);
   const plain = plainCommand(request, planned);
   const enclosed = await request.sandbox?.enclose(plain);
   try {

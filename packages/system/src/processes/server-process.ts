@@ -6,6 +6,7 @@ import { ProcessError, type SandboxStartError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
 import type { EnclosedCommand, PlainCommand, Sandbox } from "./sandbox.ts";
+import { withShellLevel } from "./shell-level.ts";
 import { StartStatus, statusPipe } from "./start-status.ts";
 
 /** A child that serves until it is stopped, in a process group of its own. */
@@ -38,7 +39,7 @@ export class ServerProcess {
 
   /** @throws {ProcessError} the child could not be started */
   static async start(request: ServerRequest): Promise<ServerProcess> {
-    const planned = request.processes.prepare(request.variables);
+    const planned = request.processes.prepare(withShellLevel(request.variables));
     const { file, args, cwd } = request;
     const plain = { file, args, cwd, variables: planned.variables };
     const enclosed = await request.sandbox?.enclose(plain);

@@ -160,6 +160,8 @@ describeWith(noEnclosure ?? (sshd && has("ssh") ? undefined : "OpenSSH is not in
         PermitRootLogin: "yes",
         MaxStartups: "100",
         Banner: at("banner"),
+        // The login shell reads no files of the person's who runs the tests.
+        SetEnv: `HOME=${folder}`,
       };
       writeFileSync(at("banner"), "Authorized use only\n");
       const text = Object.entries(lines).map(([name, value]) => `${name} ${value}\n`);

@@ -1,0 +1,10 @@
+/**
+ * Variables for a child with an open input. Node makes that a socket, and a bash that is no other shell's
+ * child and reads from a socket takes itself for a remote login: it runs the user's `.bashrc` first, which
+ * may print, wait or change what the command sees.
+ */
+export function withShellLevel(
+  variables: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return "SHLVL" in variables ? variables : { ...variables, SHLVL: "1" };
+}
