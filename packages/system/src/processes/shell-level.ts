@@ -6,5 +6,5 @@
 export function withShellLevel(
   variables: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  return "SHLVL" in variables ? variables : { ...variables, SHLVL: "1" };
+  return Number(variables.SHLVL) > 0 ? variables : { ...variables, SHLVL: "1" };
 }

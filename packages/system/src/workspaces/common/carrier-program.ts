@@ -6,6 +6,7 @@ import { processEnvironment } from "../../processes/process-environment.ts";
 import { hasProcessGroups } from "../../processes/process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "../../processes/process-registry.ts";
 import { startError } from "../../processes/server-process.ts";
+import { withShellLevel } from "../../processes/shell-level.ts";
 import type { CarrierOptions } from "./carrier-options.ts";
 import { LastLine } from "./last-line.ts";
 
@@ -34,7 +35,7 @@ export class CarrierProgram {
    */
   static async start(request: CarrierRequest): Promise<CarrierProgram> {
     const [file = "", ...args] = request.argv;
-    const planned = request.processes.prepare(carrierVariables(request));
+    const planned = request.processes.prepare(withShellLevel(carrierVariables(request)));
     try {
       const child = spawn(file, args, {
         env: planned.variables,

@@ -39,7 +39,8 @@ exec "$@" >&4 2>&5 4>&- 5>&-`;
 /**
  * The request that starts a command in a session of its own, and prints on both streams that it has ended.
  * A shell says on its own stderr when a signal ended its child: that tells a signal from an exit code of
- * the same number, and reaches nobody else.
+ * the same number, and reaches nobody else. A bash that reads from a socket runs `.bashrc` unless it is
+ * another shell's child.
  */
 export function commandScript({ options, cwd, shell }: CommandPlan, mark: string): string {
   const { command, environment = {}, stdin } = options;
@@ -55,6 +56,7 @@ export function commandScript({ options, cwd, shell }: CommandPlan, mark: string
   return `
 t_s=$(command -v setsid)
 exec 4>&1 5>&2${stdin === "open" ? "" : " </dev/null"}
+[ "\${SHLVL:-0}" -gt 0 ] 2>/dev/null || export SHLVL=1
 { $t_s ${start} 4>&4 5>&5; printf %s "$n@$?"; } 2>&1 | {
   m=; while IFS= read -r l; do m=$m$l; done
   c=\${l#@} g=0
