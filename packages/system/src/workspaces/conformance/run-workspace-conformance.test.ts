@@ -1,5 +1,6 @@
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { afterAll, expect, test } from "vitest";
 import { slice } from "../../../../../scripts/testing/slice.ts";
@@ -8,10 +9,15 @@ import { mutantOf, mutants } from "./__fixtures__/mutants.ts";
 import { defaultLimits, runChecks, runWorkspaceConformance } from "./run-workspace-conformance.ts";
 
 const limitMs = 70_000;
-const good = new LocalWorkspace({ cwd: tmpdir() });
-afterAll(() => good.dispose?.());
+/** Of this file's own: the tests of other places make folders of the same name beside it. */
+const place = mkdtempSync(join(tmpdir(), "tau-kit-"));
+const good = new LocalWorkspace({ cwd: place, temporaryDirectory: place });
+afterAll(async () => {
+  await good.dispose?.();
+  rmSync(place, { recursive: true, force: true });
+});
 
-const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("tau-conformance-"));
+const folders = () => readdirSync(place).filter((name) => name.startsWith("tau-conformance-"));
 
 test("the local machine keeps every sentence, and nothing is left", {
   timeout: limitMs,

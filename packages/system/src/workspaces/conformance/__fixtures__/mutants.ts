@@ -70,8 +70,11 @@ const relative: readonly Mutant[] = (["stat", "list", "read", "write", "createDi
     name: `${method} accepts a relative path`,
     catches: `${method}() refuses a relative path: failed`,
     change: (good) => ({
-      [method]: (path: string, ...rest: readonly unknown[]) =>
-        (good[method] as (...words: unknown[]) => Promise<unknown>).call(good, absolute(good, path), ...rest),
+      [method]: (...words: readonly unknown[]) =>
+        (good[method] as (...words: unknown[]) => Promise<unknown>).call(
+          good,
+          ...words.map((word) => (typeof word === "string" ? absolute(good, word) : word)),
+        ),
     }),
   }),
 );
