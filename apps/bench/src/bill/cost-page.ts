@@ -68,8 +68,8 @@ ${failures}
 - Nobody waits for the minutes: the clocks of the server and of the host are put ahead in steps of five seconds, timers of the host
   run by that clock, and what a host sends meanwhile to keep a cache is charged, too. A slow command runs until seven minutes have passed on it.
 - "80 turns" and "150 turns" have a window of 100 000 tokens.
-- The client says that it answers no questions, because no peer has a tool that asks. Where somebody answers, the tool
-  \`ask_user\` adds about 120 tokens to each request ([questions](questions.md)).
+- The client does not say what it answers, as most do not: Tau's requests declare \`ask_user\`, about 90 tokens
+  ([questions](questions.md)), which no peer has.
 - To repeat it: \`npx -y pnpm@12 bench:bill\` ([how](../apps/bench/README.md#bill)).
 
 ${sections.join("\n")}`;

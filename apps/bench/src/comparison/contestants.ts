@@ -6,13 +6,10 @@ import { hostCommand } from "../host-command.ts";
 import type { Workspace } from "../workspace.ts";
 import type { Contestant } from "./scenario.ts";
 
-/**
- * The first frame that Tau receives. Nobody answers questions here, as with the peers: the model has no tool that asks.
- */
+/** The first frame that Tau receives. */
 export const tauHello = {
   type: "initialize",
   stream: "delta",
-  capabilities: { hostRequests: [] },
 };
 
 /** Tau, in the form of replies that its documents advise. */

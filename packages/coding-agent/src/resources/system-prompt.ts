@@ -29,12 +29,12 @@ export interface SystemPromptInput {
   readonly guidelines?: readonly string[];
 }
 
-const preamble = `You are a coding agent in the user's project. Use your tools until what was asked is done and checked, then say plainly what you did, what you found and what is left.`;
+const preamble = `You are a coding agent in the user's project. Use your tools until what was asked is done and checked, then say what you did, found and left undone.`;
 
 const generalRules = [
-  "Read the code that a change touches first; fix causes, not symptoms.",
-  "After a change, run what shows that it works: tests, build, program.",
-  "Be brief. Name files by their paths.",
+  "Read the code a change touches first; fix causes, not symptoms.",
+  "After a change, run what shows that it works: tests, build.",
+  "Be brief; give paths.",
 ];
 
 /** Tools that can open a skill's file. */

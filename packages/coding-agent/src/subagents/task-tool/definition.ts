@@ -14,11 +14,10 @@ export const taskTool = toolRow({
         type: "string",
         description: "All it sees",
       },
-      agent: { type: "string", description: "Default task" },
+      agent: { type: "string" },
       description: { type: "string" },
       tasks: {
         type: "array",
-        description: "Instead of task",
         items: {
           type: "object",
           properties: {
@@ -34,13 +33,13 @@ export const taskTool = toolRow({
       outputSchema: { type: "object" },
       isolated: {
         type: "boolean",
-        description: "In a copy; comes back as a patch",
+        description: "Comes back as a patch",
       },
       background: { type: "boolean" },
       notify: { type: "boolean" },
       resume: { type: "string", description: "Ended id" },
       verify: {
-        description: "Isolated work: true, or {commands: [{name, command}]}",
+        description: "true, or {commands: [{name, command}]}",
       },
     },
   },

@@ -6,7 +6,7 @@ export const ASK_USER = "ask_user";
 export const askUserTool = toolRow({
   name: ASK_USER,
   description:
-    "Ask the user one to four questions with two to four options each, when you cannot decide well without them. They may also answer in their own words.",
+    "Ask the user one to four questions of two to four options, when you cannot decide well.",
   parameters: {
     type: "object",
     properties: {
@@ -16,7 +16,7 @@ export const askUserTool = toolRow({
           type: "object",
           properties: {
             question: { type: "string" },
-            header: { type: "string", description: "One or two words" },
+            header: { type: "string" },
             options: {
               type: "array",
               items: {

@@ -121,13 +121,10 @@ describe("the bash tool", () => {
     expect(result).toMatchObject({ output: "done\n", exitCode: 0, cancelled: false });
   });
 
-  it("tells the model its default timeout and that the folder does not persist", () => {
-    const describe = (bashTimeoutMs: number) =>
-      createTool(bashTool, workspace.environment({ bashTimeoutMs })).description;
-    expect(describe(600_000)).toContain("Killed after 600 seconds");
-    expect(describe(0)).not.toContain("seconds");
-    expect(describe(0)).toContain("new shell in the working directory");
-    expect(describe(0)).toContain("Processes left by & end with the agent");
+  it("tells the model that no folder persists, and what becomes of processes", () => {
+    const { description } = createTool(bashTool, workspace.environment());
+    expect(description).toContain("in a new shell");
+    expect(description).toContain("Processes left by & end with the agent");
   });
 
   it("tells the model that background processes end with a call in the sandbox", () => {
@@ -207,7 +204,7 @@ describe("the bash tool", () => {
 
   it("reports progress at once and then at intervals, never after the end", async () => {
     const call = toolCall();
-    await bash("echo one; sleep 0.25; for i in {1..200}; do echo $i; done", {}, undefined, call);
+    await bash("echo one; sleep 1; for i in {1..200}; do echo $i; done", {}, undefined, call);
     const count = call.updates.length;
     expect(textOf(call.updates[0]!)).toBe("one\n");
     expect(count).toBeGreaterThanOrEqual(2);

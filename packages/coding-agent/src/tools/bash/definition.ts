@@ -1,4 +1,4 @@
-import { isTimed, type ToolEnvironment } from "@tau-agent/system";
+import type { ToolEnvironment } from "@tau-agent/system";
 import type { JobEnvironment } from "../common/jobs-of.ts";
 import { toolRow } from "../common/tool-row.ts";
 
@@ -6,7 +6,7 @@ import { toolRow } from "../common/tool-row.ts";
 export const bashTool = toolRow({
   name: "bash",
   description: (environment) => {
-    const text = `${purpose} ${backgroundText(environment)}${limitText(environment)}`;
+    const text = `${purpose} ${backgroundText(environment)}`;
     return () => text;
   },
   parameters: {
@@ -14,8 +14,8 @@ export const bashTool = toolRow({
     properties: {
       command: { type: "string" },
       timeout: { type: "number", description: "Seconds" },
-      background: { type: "boolean", description: "Return a job at once" },
-      notify: { type: "boolean", description: "Tell you when it ends" },
+      background: { type: "boolean" },
+      notify: { type: "boolean", description: "When it ends" },
     },
     required: ["command"],
   },
@@ -29,8 +29,8 @@ export const bashTool = toolRow({
 });
 
 const purpose =
-  "Run a command in a new shell in the working directory, without input. Returns stdout and stderr, " +
-  "the last 2000 lines or 50KB. Start servers and long commands with background.";
+  "Run a command in a new shell, without input. Returns stdout and stderr, " +
+  "the last 2000 lines or 50KB. Start servers and long commands as a job, with background.";
 
 /** What becomes of processes that a command leaves behind. */
 function backgroundText({ sandbox, jobs }: ToolEnvironment & JobEnvironment): string {
@@ -38,10 +38,6 @@ function backgroundText({ sandbox, jobs }: ToolEnvironment & JobEnvironment): st
   return sandbox?.failureNotice === undefined
     ? "Processes left by & end with the agent."
     : "It is sandboxed: processes left by & end with the call.";
-}
-
-function limitText({ bashTimeoutMs }: ToolEnvironment): string {
-  return isTimed(bashTimeoutMs) ? ` Killed after ${bashTimeoutMs / 1000} seconds by default.` : "";
 }
 
 /** What is known of lines holds for all that the shell is given to run. */

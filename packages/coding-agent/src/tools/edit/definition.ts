@@ -3,7 +3,7 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `edit` tool. */
 export const editTool = toolRow({
   name: "edit",
-  description: "Replace text in a file. oldText must match exactly and only once; keep it short.",
+  description: "Replace text in a file. oldText must match exactly and once; keep it short.",
   parameters: {
     type: "object",
     properties: {
@@ -12,7 +12,7 @@ export const editTool = toolRow({
       newText: { type: "string" },
       edits: {
         type: "array",
-        description: "Several changes, each found in the original file",
+        description: "Several, each found in the original file",
         items: {
           type: "object",
           properties: {

@@ -9,7 +9,7 @@ export const findTool = toolRow({
     properties: {
       pattern: {
         type: "string",
-        description: "*.ts at any depth, or src/**/*.ts",
+        description: "*.ts at any depth, src/**/*.ts",
       },
       path: { type: "string" },
       limit: { type: "number" },

@@ -7,13 +7,13 @@ export const grepTool = toolRow({
   parameters: {
     type: "object",
     properties: {
-      pattern: { type: "string", description: "Regular expression" },
+      pattern: { type: "string" },
       path: { type: "string" },
-      glob: { type: "string", description: "Only these files: *.ts, !*.min.js" },
+      glob: { type: "string", description: "*.ts, !*.min.js" },
       ignoreCase: { type: "boolean" },
       literal: { type: "boolean" },
-      context: { type: "number", description: "Lines around each match" },
-      limit: { type: "number", description: "Default 100" },
+      context: { type: "number" },
+      limit: { type: "number" },
     },
     required: ["pattern"],
   },

@@ -16,8 +16,8 @@ export const readTool = toolRow({
   },
   isReadOnly: true,
   promptGuidelines: [
-    "Use read to look at files, not cat or sed.",
-    "Send independent calls in one reply: those that read run at the same time.",
+    "Read files with read, not cat or sed.",
+    "Send independent calls in one reply.",
   ],
   load: async () => (await import("./read.ts")).runReadTool,
 });

@@ -4,7 +4,7 @@ import { toolRow } from "../common/tool-row.ts";
 /** The `todo_write` tool. */
 export const todoWriteTool = toolRow({
   name: "todo_write",
-  description: "Write the whole todo list, done items included.",
+  description: "Write the whole todo list.",
   parameters: {
     type: "object",
     properties: {
@@ -25,9 +25,7 @@ export const todoWriteTool = toolRow({
     },
     required: ["todos"],
   },
-  promptGuidelines: [
-    "For work of three steps or more, keep a list with todo_write, with at most one item in_progress.",
-  ],
+  promptGuidelines: ["For three steps or more, keep a todo_write list with one item in_progress."],
   prepareArguments: prepareTodoArguments,
   load: async () => (await import("./todo-write.ts")).runTodoWriteTool,
 });

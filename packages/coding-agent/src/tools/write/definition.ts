@@ -12,7 +12,7 @@ export const writeTool = toolRow({
     },
     required: ["path", "content"],
   },
-  promptGuidelines: ["Change files with edit; use write for new files and complete rewrites."],
+  promptGuidelines: ["Use edit for changes, write for new files and rewrites."],
   writtenPath: async ({ path }, environment) => {
     const { resolvePath } = await import("../common/paths.ts");
     const file = await resolvePath(String(path), environment);
