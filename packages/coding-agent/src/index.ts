@@ -6,7 +6,6 @@ export {
 } from "@tau-agent/agent";
 export type { StreamFunction } from "@tau-agent/ai";
 export type { McpAccess, McpServerInfo, McpServerList } from "@tau-agent/mcp";
-export { McpPool } from "@tau-agent/mcp";
 export type {
   CustomProvider,
   FindOptions,
@@ -111,6 +110,7 @@ export type {
   CreateAgentSessionOptions,
   PromptOptionsOfSession,
 } from "./create/options/session-options.ts";
+export { SessionSharing } from "./create/options/session-sharing.ts";
 export type { SessionChoice } from "./create/options/session-start.ts";
 export { describeSandboxOf } from "./create/parts/describe-sandbox-of.ts";
 export { sessionPolicy } from "./create/parts/session-policy.ts";
@@ -120,7 +120,6 @@ export {
   mcpServerNames,
   removeMcpServer,
 } from "./create/trust/mcp-file.ts";
-export { FolderTurns } from "./durability/folder-turns.ts";
 export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";

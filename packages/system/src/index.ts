@@ -124,6 +124,7 @@ export { SandboxRefusal } from "./processes/sandbox-refusal.ts";
 export { OutputSanitizer } from "./processes/sanitize-output.ts";
 export { ServerProcess } from "./processes/server-process.ts";
 export { setUpAgain } from "./processes/set-up-again.ts";
+export { SharedPrograms } from "./processes/shared-programs.ts";
 export type { ShellCommand } from "./processes/shell-command.ts";
 export { commandVariables, runShellCommand, shellProcess } from "./processes/shell-command.ts";
 export type { TruncationResult } from "./processes/truncate.ts";

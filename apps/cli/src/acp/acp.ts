@@ -3,7 +3,7 @@ import { type SessionOrder, serveAcp } from "@tau-agent/acp";
 import {
   type AgentSession,
   createAgentSession,
-  McpPool,
+  SessionSharing,
   SettingsStore,
 } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
@@ -21,7 +21,7 @@ export interface AcpProcess extends StdioProcess {
 }
 
 interface AcpHost extends AcpProcess {
-  readonly mcpPool: McpPool;
+  readonly sharing: SessionSharing;
 }
 
 /**
@@ -30,7 +30,7 @@ interface AcpHost extends AcpProcess {
  * @throws {ProtocolError} `invalid_option`
  */
 export function runAcp(given: AcpProcess): void {
-  const host = { ...given, mcpPool: new McpPool() };
+  const host = { ...given, sharing: new SessionSharing() };
   const { options, environment, input, output, shutdown } = host;
   refuseForeign(options);
   const { agentDirectory, cwd } = environment;
@@ -73,7 +73,7 @@ function refuseForeign(options: CliOptions): void {
 }
 
 async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSession> {
-  const { environment, logger, shutdown, beforeExtensions, mcpPool } = host;
+  const { environment, logger, shutdown, beforeExtensions, sharing } = host;
   const { cwd, session: start, sendUiRequest, ...given } = order;
   const seams: ExtensionSeams = {
     sendUiRequest,
@@ -86,7 +86,7 @@ async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSes
     ...(await sessionOptions({ ...options, mode: "rpc" }, environment, seams)),
     cwd,
     baseDirectory: environment.cwd,
-    mcpPool,
+    sharing,
     session: start,
     ...given,
   });

@@ -1,4 +1,4 @@
-import { describeSandboxOf, FolderTurns, McpPool, sessionPolicy } from "@tau-agent/coding-agent";
+import { describeSandboxOf, SessionSharing, sessionPolicy } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { settleBeforeSessions } from "../session/open-session.ts";
@@ -12,8 +12,7 @@ export async function manySessions(context: HostingContext): Promise<ManySession
   refuseOneSession(options);
   await settleBeforeSessions(options, context);
   const { agentDirectory, cwd, variables } = environment;
-  const shared = { mcpPool: new McpPool(), folderTurns: new FolderTurns() };
-  const defaults = { ...context, ...shared };
+  const defaults = { ...context, sharing: new SessionSharing() };
   return {
     policy: await sessionPolicy(options.policy),
     openSession: (asked, seams) => openHostedSession(asked, defaults, seams),

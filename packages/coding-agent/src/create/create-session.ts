@@ -1,6 +1,5 @@
 import { type AgentTool, withReadOnly } from "@tau-agent/agent";
 import { createStream, type StreamFunction } from "@tau-agent/ai";
-import { McpPool } from "@tau-agent/mcp";
 import { noteModel, resumedModel, type SessionLog } from "@tau-agent/sessions/log";
 import {
   type Diagnostic,
@@ -11,7 +10,6 @@ import {
   type ToolEnvironment,
 } from "@tau-agent/system";
 import { summaryModel } from "../compaction/summary-model.ts";
-import { FolderTurns } from "../durability/folder-turns.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { listTextCommands } from "../resources/list-commands.ts";
 import { PromptResources } from "../resources/resources.ts";
@@ -75,9 +73,7 @@ export async function createAgentSession(
 /** Creates a session; see `createAgentSession`. */
 export async function createSession(asked: AskedSession): Promise<CreatedSession> {
   const session = sessionStartOf(asked.session);
-  // Subagents in this process get the options of their caller.
-  const shared = { mcpPool: new McpPool(), folderTurns: new FolderTurns() };
-  const options = await withScriptedModel({ ...shared, ...asked, session });
+  const options = await withScriptedModel({ ...asked, session });
   const surroundings = await openSurroundings(options);
   try {
     return await assemble(new SessionDraft(surroundings));

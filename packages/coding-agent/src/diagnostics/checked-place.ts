@@ -8,6 +8,11 @@ export interface CheckedPlace extends Pick<ToolEnvironment, "cwd" | "workspace" 
   readonly variables: Readonly<Record<string, string | null>>;
 }
 
+/** A place that a server has for itself. */
+export interface OwnPlace extends CheckedPlace {
+  close(): Promise<void>;
+}
+
 /** Paths of a place: of the machine that has it. */
 export class PlacePaths {
   readonly #cwd: string;

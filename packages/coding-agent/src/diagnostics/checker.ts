@@ -11,7 +11,12 @@ export interface CheckedFile {
 
 /** What looks for the problems of a file; one for each entry and folder. */
 export interface Checker {
-  /** The problems of the file; undefined if there is no answer, or a later check took its place. */
-  check(file: CheckedFile): Promise<readonly FileProblem[] | undefined>;
+  /**
+   * The problems of the file; undefined if there is no answer.
+   *
+   * @param signal ends this check, and no other
+   * @throws {Error} why it cannot check
+   */
+  check(file: CheckedFile, signal: AbortSignal): Promise<readonly FileProblem[] | undefined>;
   close(): Promise<void>;
 }

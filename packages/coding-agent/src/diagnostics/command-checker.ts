@@ -9,40 +9,22 @@ type CommandEntry = Extract<DiagnosticsEntry, { command: string }>;
 const limitMs = 120_000;
 const maxOutput = 8 * 1024 * 1024;
 
-/** Runs a command for each check, one at a time; a later check of a file ends the earlier one. */
+/** Runs a command for each check. */
 export class CommandChecker implements Checker {
   readonly #entry: CommandEntry;
   readonly #place: CheckedPlace;
   readonly #paths: PlacePaths;
-  readonly #onFailed: (reason: string) => void;
-  #running: AbortController | undefined;
 
-  constructor(entry: CommandEntry, place: CheckedPlace, onFailed: (reason: string) => void) {
+  constructor(entry: CommandEntry, place: CheckedPlace) {
     this.#entry = entry;
     this.#place = place;
     this.#paths = new PlacePaths(place);
-    this.#onFailed = onFailed;
   }
 
-  async check(file: CheckedFile): Promise<readonly FileProblem[] | undefined> {
-    this.#running?.abort();
-    const running = new AbortController();
-    this.#running = running;
-    try {
-      return await this.#run(file, running.signal);
-    } catch (error) {
-      if (!running.signal.aborted) throw error;
-      return undefined;
-    } finally {
-      if (this.#running === running) this.#running = undefined;
-    }
-  }
+  /** A running check ends with its signal. */
+  async close(): Promise<void> {}
 
-  async close(): Promise<void> {
-    this.#running?.abort();
-  }
-
-  async #run(file: CheckedFile, signal: AbortSignal): Promise<readonly FileProblem[] | undefined> {
+  async check(file: CheckedFile, signal: AbortSignal): Promise<readonly FileProblem[] | undefined> {
     const { command: line, format } = this.#entry;
     const { workspace, cwd, variables } = this.#place;
     const pieces: Uint8Array[] = [];
@@ -64,8 +46,7 @@ export class CommandChecker implements Checker {
     const found = readOutput(output, format);
     if (exitCode !== 0 && found.length === 0) {
       const said = output.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
-      this.#onFailed(`${line} ended with exit code ${exitCode}${said === "" ? "" : `: ${said}`}`);
-      return undefined;
+      throw new Error(`${line} ended with exit code ${exitCode}${said === "" ? "" : `: ${said}`}`);
     }
     return found.flatMap((problem) => {
       const path = this.#paths.absolute(problem.file);

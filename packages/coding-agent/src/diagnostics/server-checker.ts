@@ -5,13 +5,13 @@ import type {
   DocumentDiagnosticReport,
   PublishDiagnosticsParams,
 } from "vscode-languageserver-protocol";
-import { type CheckedPlace, PlacePaths } from "./checked-place.ts";
+import { type OwnPlace, PlacePaths } from "./checked-place.ts";
 import type { CheckedFile, Checker } from "./checker.ts";
 import { languageIdOf } from "./language-ids.ts";
 import { plainMessage } from "./problem.ts";
 import { ServerConnection } from "./server-connection.ts";
 
-type ServerEntry = Extract<DiagnosticsEntry, { server: readonly string[] }>;
+export type ServerEntry = Extract<DiagnosticsEntry, { server: readonly string[] }>;
 
 /** How often it is started: once, and once again. */
 const maxStarts = 2;
@@ -32,33 +32,34 @@ interface OpenCheck {
   quiet?: NodeJS.Timeout;
 }
 
-/** Asks a language server, which starts with the first check; one document at a time is open in it. */
+/**
+ * Asks a language server, which starts with the first check. Several sessions may ask it; one document at a time is
+ * open in it.
+ */
 export class ServerChecker implements Checker {
   readonly #entry: ServerEntry;
-  readonly #place: CheckedPlace;
+  readonly #place: OwnPlace;
   readonly #paths: PlacePaths;
-  readonly #onFailed: (reason: string) => void;
   #server: Promise<ServerConnection> | undefined;
   #starts = 0;
+  /** Why it is not started any more. */
+  #failure: string | undefined;
   #version = 0;
   #open: OpenCheck | undefined;
   #last: Promise<unknown> = Promise.resolve();
   readonly #closing = new AbortController();
 
-  constructor(entry: ServerEntry, place: CheckedPlace, onFailed: (reason: string) => void) {
+  constructor(entry: ServerEntry, place: OwnPlace) {
     this.#entry = entry;
     this.#place = place;
     this.#paths = new PlacePaths(place);
-    this.#onFailed = onFailed;
   }
 
-  async check(file: CheckedFile): Promise<readonly FileProblem[] | undefined> {
-    // An earlier check of the same file is of a text that is gone.
-    if (this.#open?.path === file.path) this.#open.settle(undefined);
-    const version = ++this.#version;
-    const asked = this.#last.then(async () => this.#ask(file, version));
+  async check(file: CheckedFile, signal: AbortSignal): Promise<readonly FileProblem[] | undefined> {
+    const asked = this.#last.then(() => this.#ask(file, signal));
     this.#last = asked.catch(() => {});
     const found = await asked;
+    if (found === undefined && this.#failure !== undefined) throw new Error(this.#failure);
     const name = this.#paths.relative(file.path);
     return found?.slice(0, maxProblems).flatMap((one) => problemOf(one, name) ?? []);
   }
@@ -68,17 +69,23 @@ export class ServerChecker implements Checker {
     this.#open?.settle(undefined);
     const server = await this.#server?.catch(() => undefined);
     await server?.ended;
+    await this.#place.close();
   }
 
-  async #ask(file: CheckedFile, version: number): Promise<readonly Diagnostic[] | undefined> {
+  async #ask(file: CheckedFile, signal: AbortSignal): Promise<readonly Diagnostic[] | undefined> {
+    // It may have waited for others.
+    if (signal.aborted) return undefined;
     const server = await this.#start();
-    if (server === undefined || this.#closing.signal.aborted) return undefined;
+    if (server === undefined || signal.aborted || this.#closing.signal.aborted) return undefined;
     const { promise, resolve: settle } = Promise.withResolvers<readonly Diagnostic[] | undefined>();
     const uri = this.#paths.toUri(file.path);
+    const version = ++this.#version;
     const open: OpenCheck = { path: file.path, uri, version, since: performance.now(), settle };
     this.#open = open;
-    const late = setTimeout(() => settle(undefined), limitMs);
-    void server.ended.then(() => settle(undefined));
+    const giveUp = (): void => settle(undefined);
+    const late = setTimeout(giveUp, limitMs);
+    signal.addEventListener("abort", giveUp, { once: true });
+    void server.ended.then(giveUp);
     const languageId = this.#entry.languageId ?? languageIdOf(this.#paths.extension(file.path));
     const textDocument = { uri, languageId, version, text: file.text };
     await server.notify("workspace/didChangeWatchedFiles", { changes: [{ uri, type: 2 }] });
@@ -89,6 +96,7 @@ export class ServerChecker implements Checker {
       return await promise;
     } finally {
       clearTimeout(late);
+      signal.removeEventListener("abort", giveUp);
       clearTimeout(open.quiet);
       this.#open = undefined;
       // What is closed is read from the disk again: other programs change it, too.
@@ -133,7 +141,7 @@ export class ServerChecker implements Checker {
       const forget = (reason: string): void => {
         if (this.#server === starting) this.#server = undefined;
         if (this.#starts >= maxStarts && !this.#closing.signal.aborted) {
-          this.#onFailed(`${this.#entry.server.join(" ")} was started twice: ${reason}`);
+          this.#failure = `${this.#entry.server.join(" ")} was started twice: ${reason}`;
         }
       };
       try {

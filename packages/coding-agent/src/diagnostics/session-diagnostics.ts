@@ -12,12 +12,15 @@ import {
 import { type CheckedPlace, PlacePaths } from "./checked-place.ts";
 import type { CheckedFile, Checker } from "./checker.ts";
 import { type CheckedText, newProblems } from "./problem.ts";
+import type { ServerEntry } from "./server-checker.ts";
 
 export interface SessionDiagnosticsOptions {
   readonly entries: () => readonly DiagnosticsEntry[];
   readonly timeoutMs: () => number;
   /** Where the session works now. */
   readonly place: () => CheckedPlace;
+  /** This session's part of a language server in that place. */
+  readonly joinServer: (entry: ServerEntry, place: CheckedPlace) => Promise<Checker>;
   readonly note: (problem: Diagnostic) => void;
 }
 
@@ -36,11 +39,13 @@ interface Late {
 
 interface Watched {
   readonly key: string;
-  readonly checker: RunningChecker;
+  readonly checker: WatchedChecker;
 }
 
-/** A checker, and how often in a row it was too late. */
-interface RunningChecker extends Checker {
+interface WatchedChecker {
+  readonly entry: DiagnosticsEntry;
+  readonly checker: Checker;
+  /** How often in a row it was too late. */
   misses: number;
 }
 
@@ -54,7 +59,9 @@ const maxMisses = 2;
  */
 export class SessionDiagnostics implements FileDiagnosis {
   readonly #options: SessionDiagnosticsOptions;
-  readonly #checkers = new Map<string, RunningChecker>();
+  readonly #checkers = new Map<string, Promise<WatchedChecker>>();
+  /** What ends the last check of a file by an entry. */
+  readonly #running = new Map<string, AbortController>();
   readonly #told = new Map<string, Told>();
   readonly #late = new Map<string, Late>();
 
@@ -87,11 +94,13 @@ export class SessionDiagnostics implements FileDiagnosis {
     };
   }
 
-  /** Ends all that runs. */
+  /** Ends all that runs for this session. */
   async close(): Promise<void> {
+    for (const running of this.#running.values()) running.abort();
     const all = [...this.#checkers.values()];
     this.#checkers.clear();
-    await Promise.all(all.map((checker) => checker.close().catch(() => {})));
+    const close = async (made: Promise<WatchedChecker>) => (await made).checker.close();
+    await Promise.all(all.map((made) => close(made).catch(() => {})));
   }
 
   async #watchedBy(path: string, place: CheckedPlace): Promise<Watched[]> {
@@ -105,48 +114,58 @@ export class SessionDiagnostics implements FileDiagnosis {
     );
   }
 
-  async #checker(
-    id: string,
-    entry: DiagnosticsEntry,
-    place: CheckedPlace,
-  ): Promise<RunningChecker> {
-    const onFailed = (reason: string): void => {
-      const message = `Diagnostics of ${entry.match}: ${reason}`;
-      this.#options.note({ severity: "warning", code: "diagnostics_failed", message });
-    };
-    const made =
-      this.#checkers.get(id) ??
-      ("command" in entry
-        ? new (await import("./command-checker.ts")).CommandChecker(entry, place, onFailed)
-        : new (await import("./server-checker.ts")).ServerChecker(entry, place, onFailed));
-    const known = this.#checkers.get(id) ?? Object.assign(made, { misses: 0 });
+  #checker(id: string, entry: DiagnosticsEntry, place: CheckedPlace): Promise<WatchedChecker> {
+    const known = this.#checkers.get(id) ?? this.#makeChecker(entry, place);
     this.#checkers.set(id, known);
     return known;
   }
 
+  async #makeChecker(entry: DiagnosticsEntry, place: CheckedPlace): Promise<WatchedChecker> {
+    const checker = await this.#createChecker(entry, place).catch(
+      // Each check says so, and no call fails.
+      (error: unknown): Checker => ({ check: () => Promise.reject(error), close: async () => {} }),
+    );
+    return { entry, checker, misses: 0 };
+  }
+
+  async #createChecker(entry: DiagnosticsEntry, place: CheckedPlace): Promise<Checker> {
+    if ("server" in entry) return this.#options.joinServer(entry, place);
+    const { CommandChecker } = await import("./command-checker.ts");
+    return new CommandChecker(entry, place);
+  }
+
   async #baseline(
-    { key, checker }: Watched,
+    watched: Watched,
     before: CheckedFile | "unreadable" | undefined,
   ): Promise<CheckedText | undefined> {
+    const { key } = watched;
     const told = this.#told.get(key);
     if (before === "unreadable") return undefined;
     if (before === undefined) return { text: "", problems: [] };
     const digest = await digestOf(before.text);
     if (told?.baseline !== undefined && told.digest === digest) return told.baseline;
     this.#late.delete(key);
-    const problems = await this.#inTime(checker, before, this.#options.timeoutMs() / 2).answer;
+    const problems = await this.#inTime(watched, before, this.#options.timeoutMs() / 2).answer;
     return problems && { text: before.text, problems };
   }
 
-  /** Waits for a check as long as a call may; the check itself continues. */
-  #inTime(checker: RunningChecker, file: CheckedFile, limitMs: number) {
-    const work = checker.check(file).catch((error: unknown) => {
-      const message = `Diagnostics of ${file.path}: ${errorMessage(error)}`;
-      this.#options.note({ severity: "warning", code: "diagnostics_failed", message });
+  /** Waits for a check as long as a call may; the check itself continues, until the file's next. */
+  #inTime({ key, checker }: Watched, file: CheckedFile, limitMs: number) {
+    // An earlier check of the same file is of a text that is gone.
+    this.#running.get(key)?.abort();
+    const running = new AbortController();
+    this.#running.set(key, running);
+    const { signal } = running;
+    const work = checker.checker.check(file, signal).catch((error: unknown) => {
+      const message = `Diagnostics of ${checker.entry.match}: ${errorMessage(error)}`;
+      if (!signal.aborted) {
+        this.#options.note({ severity: "warning", code: "diagnostics_failed", message });
+      }
       return undefined;
     });
     const isGivenUp = checker.misses >= maxMisses;
     void work.then((problems) => {
+      if (this.#running.get(key) === running) this.#running.delete(key);
       if (problems !== undefined) checker.misses = 0;
     });
     let isLate = false;
@@ -158,13 +177,14 @@ export class SessionDiagnostics implements FileDiagnosis {
   }
 
   async #compare(
-    { key, checker }: Watched,
+    watched: Watched,
     baseline: CheckedText | undefined,
     after: CheckedFile,
   ): Promise<DiagnosedChange | undefined> {
+    const { key } = watched;
     const digest = await digestOf(after.text);
     this.#told.set(key, { baseline, digest });
-    const { work, answer, isLate } = this.#inTime(checker, after, this.#options.timeoutMs());
+    const { work, answer, isLate } = this.#inTime(watched, after, this.#options.timeoutMs());
     const problems = await answer;
     if (problems !== undefined) {
       const checked = { text: after.text, problems };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { McpPool } from "@tau-agent/mcp";
 import { describe, expect, it, vi } from "vitest";
+import { SessionSharing } from "../../src/create/options/session-sharing.ts";
 import type { AgentSession } from "../../src/session/agent-session.ts";
 import {
   callTool,
@@ -31,10 +31,10 @@ const folderOf = async (session: AgentSession) =>
 describe("a server that is stateless by its entry", () => {
   it("is one program for the sessions of a pool, and ends with the last of them", async () => {
     await workspace().configure({ one: entry() });
-    const mcpPool = new McpPool();
+    const sharing = new SessionSharing();
     const [a, b] = await Promise.all([
-      workspace().openReady({ mcpPool }),
-      workspace().openReady({ mcpPool }),
+      workspace().openReady({ sharing }),
+      workspace().openReady({ sharing }),
     ]);
     expect(await folderOf(a)).toBe(workspace().cwd);
     expect(await folderOf(b)).toBe(workspace().cwd);
@@ -44,7 +44,7 @@ describe("a server that is stateless by its entry", () => {
     expect(await folderOf(b)).toBe(workspace().cwd);
     await b.dispose();
     expect(isAlive(starts()[0] ?? 0)).toBe(false);
-    const c = await workspace().openReady({ mcpPool });
+    const c = await workspace().openReady({ sharing });
     expect(await folderOf(c)).toBe(workspace().cwd);
     expect(starts()).toHaveLength(2);
   });
@@ -53,27 +53,27 @@ describe("a server that is stateless by its entry", () => {
     const other = join(workspace().root, "other");
     mkdirSync(other);
     await workspace().configure({ one: entry() });
-    const mcpPool = new McpPool();
-    const a = await workspace().openReady({ mcpPool });
-    const b = await workspace().openReady({ mcpPool, cwd: other });
+    const sharing = new SessionSharing();
+    const a = await workspace().openReady({ sharing });
+    const b = await workspace().openReady({ sharing, cwd: other });
     expect(await folderOf(b)).toBe(other);
     expect(await folderOf(a)).toBe(workspace().cwd);
     const environment = { PATH: process.env.PATH, HOME: workspace().root, MINE: "yes" };
-    await workspace().openReady({ mcpPool, environment });
-    await workspace().openReady({ mcpPool: new McpPool() });
+    await workspace().openReady({ sharing, environment });
+    await workspace().openReady({ sharing: new SessionSharing() });
     await workspace().openReady();
     expect(starts()).toHaveLength(5);
     await workspace().configure({ one: entry({ stateless: false }) });
-    await workspace().openReady({ mcpPool });
+    await workspace().openReady({ sharing });
     expect(starts()).toHaveLength(6);
   });
 
   it("asks the session whose call it works on, and does not know its folder", async () => {
     await workspace().configure({ one: entry({}, "ask", "roots", "hang") });
-    const mcpPool = new McpPool();
+    const sharing = new SessionSharing();
     const [a, b] = [
-      await workspace().openReady({ mcpPool }),
-      await workspace().openReady({ mcpPool }),
+      await workspace().openReady({ sharing }),
+      await workspace().openReady({ sharing }),
     ];
     const asked: string[] = [];
     for (const [name, session] of Object.entries({ a, b })) {
@@ -105,10 +105,10 @@ describe("a server that is stateless by its entry", () => {
 
   it("is started again once for all when it is lost", async () => {
     await workspace().configure({ one: entry({}, "die") });
-    const mcpPool = new McpPool();
+    const sharing = new SessionSharing();
     const sessions = [
-      await workspace().openReady({ mcpPool }),
-      await workspace().openReady({ mcpPool }),
+      await workspace().openReady({ sharing }),
+      await workspace().openReady({ sharing }),
     ] as const;
     await expect(callTool(sessions[0], "mcp__one__die")).rejects.toThrow(/lost/);
     for (const session of sessions) {
@@ -124,8 +124,8 @@ describe("a server that is stateless by its entry", () => {
   it("lives on for the others when the session that waits for it gives up", async () => {
     const slow = fixtureEntry({ tools: fixtureTools("folder"), log: log(), first: "rubbish" });
     await workspace().configure({ one: { ...slow, stateless: true } });
-    const mcpPool = new McpPool();
-    const [a, b] = [await workspace().open({ mcpPool }), await workspace().open({ mcpPool })];
+    const sharing = new SessionSharing();
+    const [a, b] = [await workspace().open({ sharing }), await workspace().open({ sharing })];
     void a.mcp.list();
     void b.mcp.list();
     await a.dispose();

@@ -1,4 +1,4 @@
-import { ProcessRegistry, unlessAborted } from "@tau-agent/system";
+import { type ProcessRegistry, SharedPrograms, unlessAborted } from "@tau-agent/system";
 import type {
   McpConnection,
   RequestLimits,
@@ -14,23 +14,15 @@ export type StartShared = (life: Life, processes: ProcessRegistry) => Promise<Sh
 
 interface User {
   readonly life: Life;
+  readonly leave: () => Promise<void>;
   /** Its part of the connection, with clocks of its own. */
   connection: McpConnection | undefined;
   requests: number;
 }
 
-/**
- * The servers that sessions of one process share. Each is started for its first user and ends with its
- * last.
- */
+/** The servers that sessions of one process share. */
 export class ServerPool {
-  readonly #servers = new Map<string, SharedServer>();
-  /** Shared servers outlive the session that started them. */
-  readonly #processes: ProcessRegistry;
-
-  constructor(processes = new ProcessRegistry()) {
-    this.#processes = processes;
-  }
+  readonly #servers = new SharedPrograms<SharedServer>();
 
   /**
    * Connects to the server of this key, and starts it if nobody uses it. The connection that is returned
@@ -39,51 +31,33 @@ export class ServerPool {
    * @param key - all that makes one server different from another
    */
   async open(key: string, life: Life, start: StartShared): Promise<OpenedServer> {
-    const known = this.#servers.get(key);
-    if (known !== undefined) return known.join(life);
-    const made = new SharedServer((shared) => start(shared, this.#processes), {
-      onGone: () => this.#remove(key, made),
-      onEnded: () => this.#ended(),
-    });
-    this.#servers.set(key, made);
-    return made.join(life);
+    const { program, leave } = this.#servers.join(
+      key,
+      (processes, onGone) => new SharedServer((shared) => start(shared, processes), onGone),
+    );
+    return program.join(life, leave);
   }
-
-  #remove(key: string, server: SharedServer): void {
-    if (this.#servers.get(key) === server) this.#servers.delete(key);
-  }
-
-  /** Without servers nothing has to be watched. */
-  #ended(): void {
-    if (this.#servers.size === 0) this.#processes.killAll();
-  }
-}
-
-interface ServerListener {
-  /** Nobody can join it any more. */
-  readonly onGone: () => void;
-  readonly onEnded: () => void;
 }
 
 class SharedServer {
   readonly #users = new Set<User>();
   readonly #attempt = new AbortController();
   readonly #opening: Promise<SharableServer>;
-  readonly #listener: ServerListener;
+  readonly #onGone: () => void;
   #hasEnded = false;
 
-  constructor(start: (life: Life) => Promise<SharableServer>, listener: ServerListener) {
-    this.#listener = listener;
+  constructor(start: (life: Life) => Promise<SharableServer>, onGone: () => void) {
+    this.#onGone = onGone;
     this.#opening = start({
       demands: this.#demands(),
       signal: this.#attempt.signal,
       onClosed: () => this.#closed(),
     });
-    this.#opening.catch(() => this.#listener.onGone());
+    this.#opening.catch(onGone);
   }
 
-  async join(life: Life): Promise<OpenedServer> {
-    const user: User = { life, connection: undefined, requests: 0 };
+  async join(life: Life, leave: () => Promise<void>): Promise<OpenedServer> {
+    const user: User = { life, leave, connection: undefined, requests: 0 };
     this.#users.add(user);
     try {
       const opened = await unlessAborted(this.#opening, life.signal);
@@ -116,19 +90,20 @@ class SharedServer {
     };
   }
 
-  /** The last one to go takes the server with it. */
-  async #leave(user: User): Promise<void> {
-    if (!this.#users.delete(user) || this.#users.size > 0) return;
-    this.#listener.onGone();
+  #leave(user: User): Promise<void> {
+    this.#users.delete(user);
+    return user.leave();
+  }
+
+  async close(): Promise<void> {
     this.#attempt.abort();
     const opened = await this.#opening.catch(() => undefined);
     await opened?.connection.close();
-    this.#listener.onEnded();
   }
 
   #closed(): void {
     this.#hasEnded = true;
-    this.#listener.onGone();
+    this.#onGone();
     for (const { life } of [...this.#users]) life.onClosed();
   }
 

@@ -93,6 +93,21 @@ export class SessionSandbox implements Sandbox {
     };
   }
 
+  /** What its limits come from: sessions with the same one have the same. Credentials are those of one session. */
+  get origin(): string {
+    const { policy, places, check } = this.#options;
+    if (policy.secrets.length > 0) return this.#folders.root;
+    return JSON.stringify([this.inherited, this.hostPlaces, check.available, places]);
+  }
+
+  /** The same limits in a folder, for a program that outlives the session. */
+  apart(cwd: string): SessionSandbox {
+    const { places } = this.#options;
+    const made = new SessionSandbox({ ...this.#options, places: { ...places, cwd: () => cwd } });
+    made.keepForHost(this.#paths.hostNamed);
+    return made;
+  }
+
   hostPath(path: string): string {
     return this.#paths.hostPath(path);
   }

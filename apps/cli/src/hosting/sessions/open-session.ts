@@ -4,8 +4,7 @@ import {
   type AgentSession,
   type CreateAgentSessionOptions,
   createAgentSession,
-  type FolderTurns,
-  type McpPool,
+  type SessionSharing,
   type SessionStart,
 } from "@tau-agent/coding-agent";
 import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
@@ -20,8 +19,7 @@ import type { SessionSeams } from "./session-pool.ts";
 type Asked = Params<"open_session">;
 
 export interface SessionDefaults extends HostingContext {
-  readonly mcpPool: McpPool;
-  readonly folderTurns: FolderTurns;
+  readonly sharing: SessionSharing;
 }
 
 /**
@@ -34,13 +32,7 @@ export async function openHostedSession(
   defaults: SessionDefaults,
   seams: SessionSeams,
 ): Promise<AgentSession> {
-  const {
-    logger,
-    beforeExtensions,
-    mcpPool,
-    folderTurns,
-    environment: environmentOfHost,
-  } = defaults;
+  const { logger, beforeExtensions, sharing, environment: environmentOfHost } = defaults;
   checkPaths(given);
   checkSecrets(given);
   // The approval is for the folder that the client knows: here, that of the session file.
@@ -55,8 +47,7 @@ export async function openHostedSession(
     clientPlace: seams.clientPlace,
     // A project's settings may name a store, and count once it is trusted.
     beforeOpen: ({ isStored }) => checkStore(asked, isStored),
-    mcpPool,
-    folderTurns,
+    sharing,
   });
   defaults.shutdown.outlivesHost ||= survives(created, session.settings);
   logger.diagnostics(session.diagnostics);

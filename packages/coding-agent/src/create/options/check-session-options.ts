@@ -87,10 +87,9 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   diagnostics,
   sandbox: anything,
   hostProcesses: list,
-  mcpPool: anything,
+  sharing: object,
   durability: oneOf(["log", "effects"]),
   resume: oneOf(["auto"]),
-  folderTurns: anything,
   maxTurns: {
     expected: "a whole number from 1 on",
     accepts: (value) => Number.isSafeInteger(value) && Number(value) > 0,

@@ -1,6 +1,5 @@
 import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
-import type { McpPool } from "@tau-agent/mcp";
 import type { CustomProvider, KeptCredentials } from "@tau-agent/models";
 import type {
   AnswerQuestions,
@@ -22,13 +21,13 @@ import type {
   SettingsStore,
 } from "@tau-agent/system";
 import type { RewindOptions } from "@tau-agent/worktrees";
-import type { FolderTurns } from "../../durability/folder-turns.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { PromptResourcesOptions } from "../../resources/read-resources.ts";
 import type { TaskOptions } from "../../subagents/session-tasks.ts";
 import type { TelemetryOptions } from "../../telemetry/session-telemetry.ts";
 import type { ToolSelection } from "../../tools/tool-selection.ts";
 import type { ExtensionOptions } from "./extension-options.ts";
+import type { SessionSharing } from "./session-sharing.ts";
 import type { SessionChoice } from "./session-start.ts";
 
 /** Texts of the system prompt and the places they come from. */
@@ -151,8 +150,6 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly maxTurns?: number | undefined;
   /** Whether an unfinished prompt of an earlier host goes on when the session is opened. */
   readonly resume?: "auto" | undefined;
-  /** Sessions with the same one run changing calls of a folder one after the other, with `effects`. */
-  readonly folderTurns?: FolderTurns | undefined;
   /** Credentials that commands in the sandbox use and never see, besides those of settings and `sandbox`. */
   readonly secrets?: readonly SandboxSecret[] | undefined;
   /** Files that no tool opens and nothing in the sandbox reads, such as the token of a server that embeds the session. */
@@ -173,11 +170,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
         readonly only?: readonly string[] | undefined;
       }
     | undefined;
-  /**
-   * Sessions with the same one share the MCP servers whose entries say `stateless`. By default a session
-   * shares them with its subagents only.
-   */
-  readonly mcpPool?: McpPool | undefined;
+  /** What sessions with the same one share. By default a session shares it with its subagents only. */
+  readonly sharing?: SessionSharing | undefined;
   /**
    * What this session and its subagents may at most, whatever settings, projects, extensions, commands and
    * answers say; several narrow each other.

@@ -1,5 +1,8 @@
 import { environmentChanges, type FileDiagnosis, type ToolEnvironment } from "@tau-agent/system";
+import type { CheckedPlace } from "../../diagnostics/checked-place.ts";
+import type { ServerPlace } from "../../diagnostics/language-servers.ts";
 import { SessionDiagnostics } from "../../diagnostics/session-diagnostics.ts";
+import { localWorkspace } from "../../tools/common/local-place.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
 /** What looks at the changes of files; nothing is started before the first that matches. */
@@ -15,6 +18,37 @@ export function createDiagnostics(
       const { cwd, workspace, isWindows } = environment;
       return { cwd, workspace, isWindows, variables: environmentChanges(environment) };
     },
+    joinServer: (entry, place) =>
+      options.sharing.languageServers.join(entry, serverPlace(draft, environment, place)),
     note: (problem) => draft.parts.problems.noteOnce(problem),
   });
 }
+
+/** The same place for a program that outlives the session. */
+function serverPlace(
+  { surroundings: { workspace, sandboxed } }: SessionDraft,
+  environment: ToolEnvironment,
+  place: CheckedPlace,
+): ServerPlace {
+  const { cwd, variables } = place;
+  if (workspace !== undefined) {
+    const open = () => ({ ...place, workspace, close: async () => {} });
+    return { connection: workspace, key: JSON.stringify([cwd, sorted(variables)]), open };
+  }
+  const { homeDirectory, fileQueue, environment: inherited, protectedFiles } = environment;
+  const { sandbox } = sandboxed;
+  return {
+    connection: undefined,
+    key: JSON.stringify([cwd, sorted(variables), sorted(inherited), sandbox?.origin]),
+    open: (processes) => {
+      const limits = sandbox?.apart(cwd);
+      const own = { cwd, processes, sandbox: limits };
+      const shared = { homeDirectory, fileQueue, environment: inherited, protectedFiles };
+      const local = localWorkspace({ ...shared, ...own });
+      return { ...place, workspace: local, close: async () => limits?.close() };
+    },
+  };
+}
+
+const sorted = (variables: Readonly<Record<string, string | null | undefined>>) =>
+  Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1));

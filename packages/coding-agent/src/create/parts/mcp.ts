@@ -1,4 +1,4 @@
-import { McpAccess, McpPool, type McpServers, type SampledContext } from "@tau-agent/mcp";
+import { McpAccess, type McpServers, type SampledContext } from "@tau-agent/mcp";
 import { createCommandRunner } from "@tau-agent/models";
 import { type ToolEnvironment, VERSION } from "@tau-agent/system";
 import { droppedByPolicy } from "../../policy/policy-denied.ts";
@@ -73,7 +73,7 @@ async function createServers(
         environment: here ?? environment,
         project: here && environment,
         fetch,
-        pool: options.mcpPool ?? new McpPool(),
+        pool: options.sharing.mcpPool,
         noteSecret: draft.keys.noteSecret,
         identity: { name: "tau", title: "Tau", version: VERSION },
         runCommand: createCommandRunner({ processes: environment.processes }),

@@ -6,7 +6,6 @@ import { CallContexts } from "../../durability/call-context.ts";
 import { hashOf } from "../../durability/call-records.ts";
 import { DurableCalls } from "../../durability/durable-calls.ts";
 import { FolderRecorder } from "../../durability/folder-recorder.ts";
-import { FolderTurns } from "../../durability/folder-turns.ts";
 import { OwnedWorkspace } from "../../durability/owned-workspace.ts";
 import type { Durability } from "./durability.ts";
 import type { SessionDraft } from "./session-draft.ts";
@@ -48,7 +47,7 @@ export function openDurability(draft: SessionDraft): Durability {
         findTool: (name) => parts.inputs.tools.all.find((tool) => tool.name === name),
         isBuiltIn: (tool) => parts.inputs.tools.sourceOf(tool) === "builtin",
         recorder: raw.id === "local" ? folderRecorder(draft, environment) : undefined,
-        turns: options.folderTurns ?? new FolderTurns(),
+        turns: options.sharing.folderTurns,
         keepMs,
         onWait: ({ id: toolCallId, name: toolName, arguments: args }) => {
           const text = "Waiting for another call that changes this folder.";

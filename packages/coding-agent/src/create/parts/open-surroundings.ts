@@ -22,6 +22,7 @@ import { type Places, resolvePlaces } from "../options/places.ts";
 import { refuseBrokenFiles } from "../options/refuse-mistakes.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 import { isDurable, sessionPlace } from "../options/session-place.ts";
+import { SessionSharing } from "../options/session-sharing.ts";
 import { WorkingFolder } from "../options/working-folder.ts";
 import { type GatedFiles, lookForGated, type TrustPlace } from "../trust/gated-files.ts";
 import {
@@ -136,7 +137,9 @@ function beginBase(
 ): Omit<SessionBase, "sandboxed"> {
   const { environment = {} } = asked;
   const requests = new HostRequests();
-  const options = { ...asked, credentials: keptCredentials(asked.credentials, requests) };
+  const { sharing = new SessionSharing() } = asked;
+  const credentials = keptCredentials(asked.credentials, requests);
+  const options = { ...asked, sharing, credentials };
   const fetch = proxiedFetch({ environment, setting: () => settings.get("httpProxy") });
   return {
     options,

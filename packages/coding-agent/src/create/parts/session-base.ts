@@ -6,11 +6,16 @@ import type { Disk } from "../../resources/files/disk.ts";
 import type { WorkspaceStanding } from "../../session/workspace-standing.ts";
 import type { Places } from "../options/places.ts";
 import type { SessionSetup } from "../options/session-options.ts";
+import type { SessionSharing } from "../options/session-sharing.ts";
 import type { WorkingFolder } from "../options/working-folder.ts";
 
 /** What a session has before its extensions are loaded. */
 export interface SessionBase {
-  readonly options: SessionSetup & { readonly credentials: KeptCredentials };
+  /** Subagents in this process get them, too. */
+  readonly options: SessionSetup & {
+    readonly credentials: KeptCredentials;
+    readonly sharing: SessionSharing;
+  };
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly places: Places;
   readonly workingFolder: WorkingFolder;

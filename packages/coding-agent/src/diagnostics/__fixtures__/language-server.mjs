@@ -26,8 +26,8 @@ const publish = (uri, version, diagnostics) =>
 
 function opened({ uri, version, text }) {
   note(`open ${uri}`);
-  if (behaviour === "crash") process.exit(3);
-  if (behaviour === "silent") return;
+  if (behaviour === "crash" || text.includes("DIE")) process.exit(3);
+  if (behaviour === "silent" || text.includes("SILENT")) return;
   if (behaviour === "pull") return;
   if (behaviour === "steps") publish(uri, version, []);
   if (behaviour === "stale") publish(uri, version - 1, [{ range: { start: { line: 0, character: 0 } }, message: "stale" }]);

@@ -1,0 +1,275 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { contentText } from "@tau-agent/rpc-protocol/plain";
+import { type DiagnosticsEntry, LocalWorkspace, SettingsStore } from "@tau-agent/system";
+import { describe, expect, it, vi } from "vitest";
+import { describeWith } from "../../../scripts/testing/describe-with.ts";
+import { bubblewrapIsMissing } from "../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
+import {
+  createTestSession,
+  type LocalOptions,
+  placesIn,
+  temporaryFolder,
+} from "../src/create/__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
+import { SessionSharing } from "../src/create/options/session-sharing.ts";
+import { git, project } from "../src/subagents/task-tool/__fixtures__/task-call.ts";
+
+// Each test starts programs, and a busy machine starts them slowly.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+const limit = { timeout: 60_000 };
+
+const fixture = join(import.meta.dirname, "../src/diagnostics/__fixtures__/language-server.mjs");
+const problem = (name: string) => `a.txt:1:1: error 7 bad: ${name}`;
+
+const write = (content: string, path = "a.txt") => toolCall("write", { path, content });
+
+/** A folder, and what its sessions say of the servers that they start. */
+function place(behaviour = "well", places: LocalOptions = placesIn(temporaryFolder())) {
+  const log = join(places.cwd, "log");
+  const entry: DiagnosticsEntry = {
+    match: "*.txt",
+    server: [process.execPath, fixture, behaviour, log],
+  };
+  const lines = (word: string, file = log) =>
+    existsSync(file)
+      ? [...readFileSync(file, "utf8").matchAll(new RegExp(`^${word} (.*)$`, "gm"))]
+      : [];
+  const open = (options: Partial<CreateAgentSessionOptions> = {}) =>
+    openSession({ ...places, diagnostics: { entries: [entry] }, ...options });
+  return {
+    places,
+    open,
+    starts: (file?: string) => lines("start", file).map(([, pid]) => Number(pid)),
+    opened: () => lines("open").length,
+  };
+}
+
+/** A session that makes the calls that it is given, and returns the text of their results. */
+async function openSession(options: Partial<CreateAgentSessionOptions>) {
+  let calls: readonly ReturnType<typeof toolCall>[] = [];
+  const { session } = await createTestSession(
+    ({ messages }) => (messages.at(-1)?.role === "toolResult" ? "done" : turn(calls)),
+    {
+      settings: SettingsStore.inMemory({ diagnosticsTimeoutMs: 60_000 }),
+      permissions: { mode: "all" },
+      ...options,
+    },
+  );
+  const run = async (...given: typeof calls): Promise<string> => {
+    calls = given;
+    await session.prompt("go");
+    const results = session.messages.filter(
+      (message): message is ToolResultMessage => message.role === "toolResult",
+    );
+    return results
+      .slice(-given.length)
+      .map(({ content }) => contentText(content, "\n"))
+      .join("\n");
+  };
+  const failures = () => session.diagnostics.filter(({ code }) => code === "diagnostics_failed");
+  return { session, run, failures };
+}
+
+function isAlive(pid = 0): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("sessions that share what they can", () => {
+  it("use one language server in a folder, which ends with the last of them", async () => {
+    const sharing = new SessionSharing();
+    const { open, starts } = place();
+    const [a, b] = [await open({ sharing }), await open({ sharing })];
+    const told = await Promise.all([a.run(write("BAD a", "1.txt")), b.run(write("BAD b"))]);
+    expect(told[0]).toContain("1.txt:1:1: error 7 bad: BAD a");
+    expect(told[1]).toContain(problem("BAD b"));
+    expect(starts()).toHaveLength(1);
+    // The one that started it may leave first.
+    await a.session.dispose();
+    expect(await b.run(write("BAD c"))).toContain(problem("BAD c"));
+    expect(starts()).toHaveLength(1);
+    await b.session.dispose();
+    await vi.waitFor(() => expect(isAlive(starts()[0])).toBe(false), limit);
+    const c = await open({ sharing });
+    await c.run(write("BAD d"));
+    expect(starts()).toHaveLength(2);
+  });
+
+  it("have one each in another folder, with other variables, or without the same sharing", async () => {
+    const sharing = new SessionSharing();
+    const { open, starts, places } = place();
+    const cwd = join(places.homeDirectory ?? "", "other");
+    mkdirSync(cwd);
+    const environment = { ...places.environment, MINE: "yes" };
+    const others = [{}, { cwd }, { environment }, { sharing: new SessionSharing() }];
+    for (const [at, options] of others.entries()) {
+      const { run } = await open({ sharing, ...options });
+      expect(await run(write(`BAD ${at}`))).toContain(problem(`BAD ${at}`));
+    }
+    expect(starts()).toHaveLength(4);
+  });
+
+  it("learn what they changed themselves, in the same file", async () => {
+    const sharing = new SessionSharing();
+    const { open } = place();
+    const [a, b] = [await open({ sharing }), await open({ sharing })];
+    await a.run(write("one\ntwo\n"));
+    expect(await b.run(write("one\ntwo\nBAD b\n"))).toContain("a.txt:3:1: error 7 bad: BAD b");
+    const edit = toolCall("edit", { path: "a.txt", oldText: "one", newText: "BAD a" });
+    const told = await a.run(edit);
+    expect(told).toContain("a.txt:1:1: error 7 bad: BAD a");
+    expect(told).not.toContain("BAD b");
+  });
+
+  it("start one again once when it has crashed", async () => {
+    const sharing = new SessionSharing();
+    const { open, starts } = place();
+    const [a, b] = [await open({ sharing }), await open({ sharing })];
+    await a.run(write("DIE", "1.txt"));
+    expect(await b.run(write("BAD b"))).toContain(problem("BAD b"));
+    expect(await a.run(write("BAD a"))).toContain(problem("BAD a"));
+    expect(starts()).toHaveLength(2);
+    expect([...a.failures(), ...b.failures()]).toEqual([]);
+  });
+
+  it("note once each that it has crashed again, and start it no more", async () => {
+    const sharing = new SessionSharing();
+    const { open, starts } = place("crash");
+    const [a, b] = [await open({ sharing }), await open({ sharing })];
+    for (const { run } of [a, b, a, b, a]) await run(write("x"));
+    expect(starts()).toHaveLength(2);
+    for (const { failures } of [a, b]) {
+      expect(failures()).toHaveLength(1);
+      expect(failures()[0]?.message).toContain("was started twice");
+    }
+  });
+
+  it("do not end the checks of each other when they end", async () => {
+    const sharing = new SessionSharing();
+    const { open, starts, opened, places } = place();
+    const [a, b] = [await open({ sharing }), await open({ sharing })];
+    await b.run(write("x", "0.txt"));
+    const hanging = a.run(write("SILENT", "1.txt"));
+    await vi.waitFor(() => expect(opened()).toBe(2), limit);
+    const waiting = b.run(write("BAD b"));
+    await vi.waitFor(() => expect(existsSync(join(places.cwd, "a.txt"))).toBe(true), limit);
+    await a.session.dispose();
+    await hanging;
+    expect(await waiting).toContain(problem("BAD b"));
+    expect(starts()).toHaveLength(1);
+  });
+
+  it("use one in a workspace that they are given, too", async () => {
+    const sharing = new SessionSharing();
+    const { open, starts, places } = place();
+    const local = new LocalWorkspace({ cwd: places.cwd, environment: places.environment });
+    const workspace = Object.assign(local, { id: "elsewhere" });
+    const [a, b] = [await open({ sharing, workspace }), await open({ sharing, workspace })];
+    expect(await a.run(write("BAD a"))).toContain(problem("BAD a"));
+    expect(await b.run(write("BAD b"))).toContain(problem("BAD b"));
+    await a.session.dispose();
+    expect(await b.run(write("BAD c"))).toContain(problem("BAD c"));
+    expect(starts()).toHaveLength(1);
+    await b.session.dispose();
+    await vi.waitFor(() => expect(isAlive(starts()[0])).toBe(false), limit);
+  });
+});
+
+it("a subagent in the same folder uses its caller's, one in a tree of its own has its own", async () => {
+  const { places, starts } = place("well", project());
+  const log = join(places.homeDirectory ?? "", "log");
+  git(places.cwd, "status");
+  const entry = { match: "*.txt", server: [process.execPath, fixture, "well", log] };
+  const told: string[] = [];
+  const { session } = await createTestSession(
+    ({ messages }) => {
+      const results = messages.filter(({ role }) => role === "toolResult");
+      const [, where] = /<child> (\w+)/.exec(JSON.stringify(messages[0])) ?? [];
+      if (where !== undefined) {
+        if (results.length === 0) return turn(write(`BAD ${where}`, "b.txt"));
+        told.push(contentText(results[0]?.content as never, "\n"));
+        return "done";
+      }
+      const steps = [
+        write("BAD\n"),
+        toolCall("task", { task: "<child> here" }),
+        toolCall("task", { task: "<child> there", isolated: true }),
+      ];
+      const step = steps[results.length];
+      if (results.length === 2) expect(starts(log)).toHaveLength(1);
+      return step === undefined ? "done" : turn(step);
+    },
+    {
+      ...{ ...places, diagnostics: { entries: [entry] }, permissions: { mode: "all" } },
+      settings: SettingsStore.inMemory({ diagnosticsTimeoutMs: 60_000 }),
+    },
+  );
+  await session.prompt("go");
+  expect(told).toHaveLength(2);
+  for (const text of told) expect(text).toContain("b.txt:1:1: error 7 bad: BAD");
+  expect(starts(log)).toHaveLength(2);
+  // That of the tree has ended with its subagent.
+  await vi.waitFor(() => expect(starts(log).map(isAlive)).toEqual([true, false]), limit);
+});
+
+describeWith(bubblewrapIsMissing)("sessions with the same sandbox", () => {
+  it("use one language server inside, which one with another does not", async () => {
+    const sharing = new SessionSharing();
+    const { open, starts } = place();
+    // Named, because this repository may lie in /tmp, which is another one inside.
+    const writable = [dirname(process.execPath), dirname(fixture)];
+    const sandbox = { mode: "workspace", network: "off", write: writable } as const;
+    const [a, b] = [await open({ sharing, sandbox }), await open({ sharing, sandbox })];
+    expect(await a.run(write("BAD a"))).toContain(problem("BAD a"));
+    expect(await b.run(write("BAD b"))).toContain(problem("BAD b"));
+    await a.session.dispose();
+    expect(await b.run(write("BAD c"))).toContain(problem("BAD c"));
+    expect(starts()).toHaveLength(1);
+    const c = await open({ sharing, sandbox: { ...sandbox, network: ["localhost"] } });
+    expect(await c.run(write("BAD d"))).toContain(problem("BAD d"));
+    expect(starts()).toHaveLength(2);
+  });
+
+  it("use that of their caller as subagents", async () => {
+    const { places, starts } = place("well", project());
+    const log = join(places.cwd, "log");
+    const entry = { match: "*.txt", server: [process.execPath, fixture, "well", log] };
+    const writable = [dirname(process.execPath), dirname(fixture)];
+    const { session } = await createTestSession(
+      ({ messages }) => {
+        const done = messages.filter(({ role }) => role === "toolResult").length;
+        const isChild = JSON.stringify(messages[0]).includes("<child>");
+        const steps = isChild
+          ? [write("BAD\n", "b.txt")]
+          : [write("BAD\n"), toolCall("task", { task: "<child>" })];
+        const step = steps[done];
+        return step === undefined ? "done" : turn(step);
+      },
+      {
+        ...{ ...places, diagnostics: { entries: [entry] }, permissions: { mode: "all" } },
+        sandbox: { mode: "workspace", network: "off", write: writable },
+        settings: SettingsStore.inMemory({ diagnosticsTimeoutMs: 60_000 }),
+      },
+    );
+    await session.prompt("go");
+    expect(starts()).toHaveLength(1);
+    expect(readFileSync(log, "utf8").match(/b\.txt/g)).toHaveLength(1);
+  });
+});
+
+it("two files that change at the same time are both checked by a command", async () => {
+  const command = `sleep 0.3; awk '/BAD/ {print FILENAME ":" FNR ":1: error: bad"}' {file}`;
+  const { open } = place();
+  const diagnostics = { entries: [{ match: "*.txt", command }] };
+  const { run } = await open({ diagnostics, toolExecution: "parallel" });
+  const told = await run(write("BAD", "1.txt"), write("BAD", "2.txt"));
+  expect(told).toContain("1.txt:1:1: error bad");
+  expect(told).toContain("2.txt:1:1: error bad");
+});
