@@ -2,9 +2,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import { expect, it, vi } from "vitest";
+import { createAgentSession } from "@tau-agent/coding-agent";
+import { RpcClient } from "@tau-agent/rpc-client";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { makePdf } from "../../../../packages/system/src/documents/__fixtures__/make-pdf.ts";
-import { isAlive, runHost, startHost } from "../support/start-host.ts";
+import { readHostLine } from "../../src/command-line/read-host-line.ts";
+import { environmentFrom } from "../../src/process/environment.ts";
+import { startSubagentHost } from "../../src/session/subagent-host.ts";
+import { call, repositoryPlace, worker } from "../support/repository-place.ts";
+import { binPath, isAlive, runHost, startHost } from "../support/start-host.ts";
 
 const server = fileURLToPath(
   new URL(
@@ -55,3 +62,70 @@ it("@file.pdf on the command line is a part of the prompt", async () => {
   });
   expect([code, stdout.trim(), stderr]).toEqual([0, "read", ""]);
 }, 60_000);
+
+describe("a subagent in a process of its own", () => {
+  const scenario = [
+    ...worker("<child>", call("write", { path: "a.sh", content: "echo 'one\n" })),
+    ...worker("start", call("task", { tasks: [{ id: "a", task: "<child>" }] })),
+  ];
+  const diagnostics = { entries: [{ match: "*.sh", command: "bash -n {file}" }] };
+  const patient = { diagnosticsTimeoutMs: 60_000 };
+  const problem = /New problems:\\na\.sh:\d+: .*unexpected EOF/;
+
+  it.each([
+    ["this program", {}],
+    ["task.command", { "task.command": [process.execPath, binPath] }],
+  ])(
+    "receives the problems of its edits by the settings of its host, %s",
+    async (_kind, more) => {
+      const place = repositoryPlace(scenario, { ...patient, ...more, diagnostics });
+      const client = new RpcClient({
+        ...{ cliPath: binPath, cwd: place.cwd, env: place.variables },
+        args: [...place.arguments],
+      });
+      onTestFinished(async () => {
+        await client.stop();
+        place.remove();
+      });
+      await client.start();
+      await client.promptAndWait("start");
+      const { messages } = await client.getSubagentMessages("a");
+      expect(JSON.stringify(messages)).toMatch(problem);
+    },
+    120_000,
+  );
+
+  it.each([
+    ["this program", {}],
+    ["task.command", { "task.command": [process.execPath, binPath] }],
+  ])(
+    "receives them by the option of a library caller, %s",
+    async (_kind, more) => {
+      const place = repositoryPlace(scenario, { ...patient, ...more });
+      onTestFinished(() => place.remove());
+      const environment = {
+        ...environmentFrom({ PATH: process.env.PATH, ...place.variables }),
+        ...{ cwd: place.cwd, program: [process.execPath, binPath] },
+      };
+      const events: SessionEvent[] = [];
+      const session = await createAgentSession({
+        ...{ cwd: place.cwd, environment: environment.variables, diagnostics },
+        ...{ agentDirectory: environment.agentDirectory, homeDirectory: environment.homeDirectory },
+        ...{ provider: "scripted", model: place.arguments[place.arguments.indexOf("--model") + 1] },
+        startSubagentHost: (request) => {
+          const onEvent = (event: SessionEvent) => {
+            events.push(event);
+            return request.onEvent(event);
+          };
+          const host = { options: readHostLine([]), environment };
+          return startSubagentHost({ ...request, onEvent }, host);
+        },
+      });
+      onTestFinished(() => session.dispose());
+      await session.prompt("start");
+      const end = events.find(({ type }) => type === "tool_execution_end");
+      expect(JSON.stringify(end)).toMatch(problem);
+    },
+    120_000,
+  );
+});
