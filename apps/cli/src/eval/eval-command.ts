@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { describeSandboxOf } from "@tau-agent/coding-agent";
-import type { SandboxInfo } from "@tau-agent/rpc-protocol";
+import { describeSandboxOf, sessionPolicy } from "@tau-agent/coding-agent";
+import type { ManagedPolicy, SandboxInfo } from "@tau-agent/rpc-protocol";
 import { CodedError } from "@tau-agent/rpc-protocol";
-import { SettingsStore, withFileLock } from "@tau-agent/system";
+import { SettingsStore, tightenCeiling, withFileLock } from "@tau-agent/system";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { readHostLine } from "../command-line/read-host-line.ts";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
+import { withoutOptions } from "../command-line/without-options.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import type { EvalRun } from "./eval-task.ts";
 import { evaluate } from "./evaluate.ts";
@@ -51,19 +52,26 @@ export async function evalCommand(
     refuse(given, "there is no such folder"),
   );
   const tasks = await readTasks(folder);
-  const options = hostOptionsOf(request, behind, environment);
-  const named = readHostLine(options);
+  const words = hostOptionsOf(request, behind);
+  const named = readHostLine(words);
+  // As it was read: the hosts run in other folders, whose files could be called the same.
+  const { policy } = named;
+  const limits = (await sessionPolicy(policy))?.merged;
+  const options = withoutOptions(words, ["policy"]);
   const clash = decided.find((key) => named[key] !== undefined);
   if (clash !== undefined) refuse("--", `${clash} is not for the hosts of an evaluation`);
   const [first] = named.messages;
   if (first !== undefined) refuse(first, "behind --, only options of the hosts can follow");
-  const key = JSON.stringify([folder, options]);
+  const key = JSON.stringify([folder, options, ...policy]);
   const name = createHash("sha256").update(key).digest("hex").slice(0, 16);
   const kept = join(environment.agentDirectory, "evaluations", name);
   const hidden = [...(await hiddenPlaces(folder)), kept];
   const { agentDirectory, cwd } = environment;
   const settings = await SettingsStore.load({ agentDirectory, cwd });
-  const { sandbox, change } = await sandboxOf(settings, environment, hidden);
+  const { sandbox, change } = await sandboxOf(settings, environment, {
+    hidden,
+    ceiling: limits?.sandbox,
+  });
   const say = (text: string) => void process.stderr.write(`tau: ${text}\n`);
   const isRemote = named.workspace !== undefined;
   if (!sandbox.available && !isRemote) {
@@ -75,7 +83,9 @@ export async function evalCommand(
   process.title = "tau";
   const hosts: EvalHosts = {
     program: environment.program,
-    options,
+    // Nobody is there to ask; a policy may want it nevertheless.
+    options: limits?.permissions?.mode ? options : ["--permission-mode", "all", ...options],
+    policy,
     workspace: named.workspace,
     workspaces: settings.get("workspaces"),
     environment: discreetEnvironment(environment.variables, [folder]),
@@ -119,28 +129,34 @@ export async function evalCommand(
 function hostOptionsOf(
   { model, policy }: Pick<EvalRequest, "model" | "policy">,
   behind: readonly string[],
-  { cwd }: ProcessEnvironment,
 ): readonly string[] {
   return [
-    ...["--permission-mode", "all"],
     ...(model === undefined ? [] : ["--model", model]),
-    ...(policy === undefined ? [] : ["--policy", resolve(cwd, policy)]),
+    ...(policy === undefined ? [] : ["--policy", policy]),
     ...behind,
   ];
+}
+
+interface SandboxLimits {
+  readonly hidden: readonly string[];
+  readonly ceiling: ManagedPolicy["sandbox"];
 }
 
 /** The user's sandbox, or one; in it, nothing of the tasks can be read. */
 async function sandboxOf(
   { sandboxFiles }: SettingsStore,
   { agentDirectory, cwd, variables }: ProcessEnvironment,
-  hidden: readonly string[],
+  { hidden, ceiling = {} }: SandboxLimits,
 ): Promise<{ readonly sandbox: SandboxInfo; readonly change: string }> {
   const own = Object(sandboxFiles.find(({ scope }) => scope === "user")?.value);
-  const change = {
+  const wanted = {
     mode: own.mode === "readOnly" ? ("readOnly" as const) : ("workspace" as const),
     write: own.write,
-    denyRead: [...(own.denyRead ?? []), ...hidden],
     network: own.network ?? "all",
+  };
+  const change = {
+    ...tightenCeiling(ceiling, wanted),
+    denyRead: [...(own.denyRead ?? []), ...hidden],
     whenUnavailable: "refuse" as const,
   };
   const sandbox = await describeSandboxOf({

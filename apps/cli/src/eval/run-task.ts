@@ -5,6 +5,7 @@ import {
   type Workspace,
 } from "@tau-agent/coding-agent/workspace";
 import { RpcClient, RpcError } from "@tau-agent/rpc-client";
+import type { ManagedPolicy } from "@tau-agent/rpc-protocol";
 import { errorMessage, parseObject } from "@tau-agent/rpc-protocol/plain";
 import { SUBAGENT_SANDBOX } from "../process/environment.ts";
 import { copyFolder } from "./copy-folder.ts";
@@ -15,6 +16,7 @@ export interface EvalHosts {
   readonly program: readonly string[];
   /** The options of every host; the last ones count. */
   readonly options: readonly string[];
+  readonly policy: readonly ManagedPolicy[];
   /** A workspace that these options name, for all tasks. */
   readonly workspace?: string | undefined;
   /** The specs of the user's settings, by name. */
@@ -126,13 +128,13 @@ async function place(
 
 function host(
   { cwd, workspaceOptions }: PlacedRun,
-  { program, options, environment, sandbox }: EvalHosts,
+  { program, options, policy, environment, sandbox }: EvalHosts,
   more: readonly string[],
 ): RpcClient {
   const args = ["--mode", "rpc", ...more, ...options, ...workspaceOptions];
   const isHere = workspaceOptions.length === 0;
   const env = { ...environment, [SUBAGENT_SANDBOX]: isHere ? sandbox : undefined };
-  return new RpcClient({ command: program, args, env, ...(isHere && { cwd }) });
+  return new RpcClient({ command: program, args, env, policy, ...(isHere && { cwd }) });
 }
 
 async function work(

@@ -1,6 +1,7 @@
 import { describeSandboxOf, SessionSharing, sessionPolicy } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
+import { withoutOptions } from "../command-line/without-options.ts";
 import { settleBeforeSessions } from "../session/open-session.ts";
 import { IsolatedLines, type IsolatedLinesOptions } from "./clients/isolated-lines.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
@@ -34,24 +35,17 @@ function isolation({
     const { IsolatedSession } = await import("./sessions/isolated-session.ts");
     // As it was read: the file may be another one by now.
     const policies = policy.flatMap((each) => ["--policy", JSON.stringify(each)]);
-    const command = [...program, ...policies, ...wordsOfSession(words)];
+    const command = [...program, ...policies, ...withoutOptions(words, ofHost)];
     const own = { ...variables, TAU_STORE: store };
     return IsolatedSession.open({ sessionId, command, variables: own, onEnd }, params);
   };
 }
 
-/** The arguments of this host without those that are about its clients. */
-function wordsOfSession(words: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? "";
-    const isOurs =
-      /^--(listen|isolate|allow-origin|console-host|client-timeout-ms|policy)(=|$)/.test(word);
-    if (!isOurs && word !== "--allow-remote" && word !== "--console") kept.push(word);
-    else if (isOurs && !word.includes("=")) at += 1;
-  }
-  return kept;
-}
+/** What is about this host and its clients, and the policy, which is handed on as it was read. */
+const ofHost = [
+  ...["listen", "isolate", "allow-origin", "allow-remote", "console", "console-host"],
+  ...["client-timeout-ms", "policy"],
+];
 
 function refuseOneSession(options: CliOptions): void {
   const one = [

@@ -231,3 +231,34 @@ describeWith(bubblewrapIsMissing)("an agent that looks for the check", () => {
     }
   }, 120_000);
 });
+
+describe("a policy", () => {
+  const policy = {
+    tools: { deny: ["write"] },
+    permissions: { mode: "readOnly" },
+    sandbox: { network: "off" },
+  };
+  const writing = [{ type: "toolCall", name: "write", arguments: { path: "made", content: "x" } }];
+
+  it.each([
+    ["as an option", ["--policy", "company.json"], []],
+    ["as JSON", ["--policy", JSON.stringify(policy)], []],
+    ["of the hosts", [], ["--policy", "company.json"]],
+    ["of the hosts, after an equals sign", [], ["--policy=company.json"]],
+  ])("holds for each run, %s, whatever files a task has", async (_way, words, behind) => {
+    const files = {
+      "a.json": task("go", "test -e made", { folder: "data" }),
+      "data/company.json": "{}",
+    };
+    const at = place([onFirst("go", writing), done], files);
+    const result = async (given: readonly string[], more: readonly string[]) => {
+      const host = start(at, [...given, "--json"], more);
+      await host.ended;
+      const [{ passed, status }] = JSON.parse(host.stdout).results;
+      return { passed, status };
+    };
+    expect(await result([], [])).toEqual({ passed: true, status: "completed" });
+    writeFileSync(join(at.cwd, "company.json"), JSON.stringify(policy));
+    expect(await result(words, behind)).toEqual({ passed: false, status: "completed" });
+  });
+});
