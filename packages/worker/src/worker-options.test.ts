@@ -1,8 +1,16 @@
-import { expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
 import { readOptions } from "./worker-options.ts";
 
-const read = (...argv: string[]) =>
-  readOptions(["--redis", "redis://localhost", ...argv], { TAU_STORE: "redis://localhost" }, ".");
+const readIn = (folder: string, ...argv: string[]) =>
+  readOptions(
+    ["--redis", "redis://localhost", ...argv],
+    { TAU_STORE: "redis://localhost" },
+    folder,
+  );
+const read = (...argv: string[]) => readIn(".", ...argv);
 
 it("names the option that a misspelt one is nearest to", () => {
   const mistakes = [
@@ -25,4 +33,17 @@ it("names the option that a misspelt one is nearest to", () => {
     "there is no option --lease",
     "there is no option -q",
   ]);
+});
+
+it("hands policies to hosts as they are when it starts", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tau-worker-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "company.json"), '{ "models": [] }');
+  const host = ["--policy", "company.json", "--policy=company.json", "--policy", '{"tools":{}}'];
+  expect(readIn(folder, "--queue", "q", "--", ...host).host).toEqual([
+    ...["--policy", '{"models":[]}', '--policy={"models":[]}', "--policy", '{"tools":{}}'],
+  ]);
+  expect(() => readIn(folder, "--queue", "q", "--", "--policy", "other.json")).toThrow(
+    /^--policy: other\.json: ENOENT/,
+  );
 });

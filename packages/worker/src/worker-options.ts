@@ -1,6 +1,7 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { nearestHint } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, nearestHint } from "@tau-agent/rpc-protocol/plain";
 
 /** What a worker is started with. */
 export interface WorkerOptions {
@@ -94,9 +95,23 @@ export function readOptions(
     lockTimeoutMs: count("--lock-timeout-ms", values["lock-timeout-ms"], 600_000),
     maxLives: count("--max-lives", values["max-lives"], 10),
     control: values.control === undefined ? undefined : new Set(values.control.split(",")),
-    host: split === -1 ? [] : argv.slice(split + 1),
+    host: split === -1 ? [] : withPolicies(argv.slice(split + 1), cwd),
     variables: rest,
   };
+}
+
+/** Options of hosts, with policies as they are now: hosts run in folders whose files could have the same names. */
+function withPolicies(words: readonly string[], cwd: string): string[] {
+  return words.map((word, at) => {
+    const [option, inline] = /^(--policy=)(.*)$/s.exec(word)?.slice(1) ?? ["", undefined];
+    const value = inline ?? (words[at - 1] === "--policy" ? word : undefined);
+    if (value === undefined || value.trimStart().startsWith("{")) return word;
+    try {
+      return `${option}${JSON.stringify(JSON.parse(readFileSync(resolve(cwd, value), "utf8")))}`;
+    } catch (error) {
+      throw new UsageError(`--policy: ${value}: ${errorMessage(error)}`);
+    }
+  });
 }
 
 /** The options whose value shows a password in the list of processes. */

@@ -71,6 +71,7 @@ export function testFleet({
     const own = ["--cwd", project, "--lease-ms", "1500", ...options];
     const words = ["--provider", "scripted", "--model", model, ...host];
     const child = spawn(process.execPath, [program, ...place, ...own, "--", ...words], {
+      cwd: folder,
       env: {
         ...process.env,
         HOME: folder,
