@@ -5,6 +5,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { AgentSession, PermissionMode } from "@tau-agent/coding-agent";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import { attempt } from "@tau-agent/system";
 import { configOptions, modelValue, modeState, modeWithId } from "../mapping/config.ts";
 import { invalidParams } from "../mapping/errors.ts";
 
@@ -31,14 +32,14 @@ export class SessionChoices {
   /**
    * Sets the permission mode and keeps it with the session.
    *
-   * @throws {RequestError} -32602 for an unknown mode
+   * @throws {RequestError} -32602 for an unknown mode; {SessionError} `policy_denied`
    */
   setMode(id: string): void {
     const mode = modeWithId(id);
     if (mode === undefined) throw invalidParams("modeId", `there is no mode ${JSON.stringify(id)}`);
+    this.#session.permissions.set({ mode });
     this.#session.note(MODE_ENTRY, { mode });
     this.#said = { ...this.#said, mode };
-    this.#session.permissions.set({ mode });
   }
 
   /**
@@ -108,7 +109,8 @@ export class SessionChoices {
       if (entry.type !== "custom" || entry.customType !== MODE_ENTRY) continue;
       const { mode } = Object(entry.data) as { mode?: unknown };
       const known = typeof mode === "string" ? modeWithId(mode) : undefined;
-      if (known !== undefined) permissions.set({ mode: known });
+      // A policy may be stricter by now: then its mode holds.
+      if (known !== undefined) attempt(() => permissions.set({ mode: known }));
       return;
     }
   }
