@@ -17,6 +17,7 @@ const listedElsewhere = new Set([
   "HostResponse",
   "HostToolUpdate",
   "HostToolResult",
+  "HostUriResult",
   "KnownSessionEntry",
   "SessionHeader",
 ]);
@@ -54,6 +55,8 @@ export function protocolReference(): string {
     "Frames of tools that the client has registered with `set_host_tools`, from the client:",
     `${code(`host_tool_update { ${memberList(renderer.members(protocol.HostToolUpdate), ["type"])} }`)},`,
     `${code(`host_tool_result { ${memberList(renderer.members(protocol.HostToolResult), ["type"])} }`)}.\n`,
+    "Frames of URIs whose schemes the client has registered with `set_host_uri_schemes`, from the client:",
+    `${code(`host_uri_result { ${memberList(renderer.members(protocol.HostUriResult), ["type"])} }`)}.\n`,
     "## Many sessions\n",
     "Frames for connections that are attached to a session ([Many sessions](many-sessions.md)). With",
     "`--sessions`, every frame of a session has its `sessionId`, also answers. Without a `sessionId`,",

@@ -80,7 +80,7 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     [
       ...requests,
       ...["ExtensionUiResponse", "HostResponse", "HostToolUpdate", "HostToolResult"],
-      ...["WorkspaceResultFrame", "WorkspaceOutputFrame"],
+      ...["HostUriResult", "WorkspaceResultFrame", "WorkspaceOutputFrame"],
     ],
   );
   defs.SessionEntry = {

@@ -130,6 +130,7 @@ export type {
   HostTools,
   RunnableHostTool,
 } from "./host-tools/host-tools.ts";
+export type { HostUriAnswer, HostUris, ServedUris } from "./host-tools/host-uris.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
 export {
   type InstallPlace,

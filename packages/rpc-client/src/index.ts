@@ -43,6 +43,7 @@ export type { DeltaEvent } from "./events/delta-event.ts";
 export type { EventIterator } from "./events/event-queue.ts";
 export type { ExtensionUiHandlers } from "./events/extension-ui.ts";
 export { type DefinedTool, defineTool, type HostToolContext } from "./events/host-tools.ts";
+export type { UriContent, UriScheme } from "./events/host-uris.ts";
 export type { CommandMethods } from "./generated/command-methods.ts";
 export { type HostCommandOptions, hostCommand, type SessionChoice } from "./host/host-command.ts";
 export { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";

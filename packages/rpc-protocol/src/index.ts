@@ -81,7 +81,14 @@ export {
   PendingRequest,
   QuestionParams,
   QuestionResult,
+  type WorkRequest,
 } from "./vocabulary/host-request.ts";
+export {
+  type HostUriCancel,
+  HostUriParams,
+  type HostUriRequest,
+  HostUriResult,
+} from "./vocabulary/host-uri.ts";
 export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";
 export type { LoginMethod, LoginProvider } from "./vocabulary/login.ts";
 export { ManagedPolicy } from "./vocabulary/managed-policy.ts";

@@ -101,6 +101,7 @@ export { KnownKeys, plainHeaders } from "./keys/known-keys.ts";
 export type { KeyMask, KeySources } from "./keys/mask-keys.ts";
 export { createKeyMask, createOutputMask } from "./keys/mask-keys.ts";
 export type {
+  ClientUris,
   CommandOutcome,
   LeaveQuestion,
   OwnTexts,

@@ -1,6 +1,18 @@
 import { resolve } from "node:path";
-import type { RunnableHostTool, SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
-import { type DefinedTool, RpcClient, RpcError } from "@tau-agent/rpc-client";
+import type {
+  HostUriAnswer,
+  RunnableHostTool,
+  ServedUris,
+  SubagentHost,
+  SubagentHostRequest,
+} from "@tau-agent/coding-agent";
+import {
+  type DefinedTool,
+  RpcClient,
+  RpcError,
+  type UriContent,
+  type UriScheme,
+} from "@tau-agent/rpc-client";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import {
   type ProcessEnvironment,
@@ -113,6 +125,9 @@ export async function startSubagentHost(
     setHostTools: async (tools) => {
       await client.setHostTools(tools.map(hostToolOf));
     },
+    setHostUris: async (served) => {
+      await client.setHostUriSchemes(served.map(uriSchemeOf));
+    },
     setEventLevel: async (level) => {
       await client.setSubagentSubscription(level);
     },
@@ -157,6 +172,23 @@ function hostToolOf({ definition, run }: RunnableHostTool): DefinedTool {
     run: (args, { toolCallId, agentId, signal, update }) =>
       run(args, { toolCallId, agentId, signal, onUpdate: update }),
   };
+}
+
+function uriSchemeOf({ definition, ask }: ServedUris): UriScheme {
+  const { writable, ...described } = definition;
+  return {
+    ...described,
+    read: async (url, context) => contentOf(await ask({ operation: "read", url }, context)),
+    ...(writable === true && {
+      write: async (url, content, context) =>
+        void contentOf(await ask({ operation: "write", url, content }, context)),
+    }),
+  };
+}
+
+function contentOf({ isError, error, ...content }: HostUriAnswer): UriContent {
+  if (isError === true) throw new Error(error || content.content || "there is no reason given");
+  return content;
 }
 
 /** Whether the key of this command line is for the provider that the arguments name. */

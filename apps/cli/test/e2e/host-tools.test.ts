@@ -86,3 +86,79 @@ it("a subagent's call is cancelled with the run, and its result is late", async 
     success: false,
   });
 });
+
+describe("a URI of the client that a subagent reads and writes", () => {
+  const scenario = [
+    {
+      when: { lastUserIncludes: "<inner>", hasToolResults: false },
+      content: [
+        toolCall("read", { path: "db://a" }),
+        toolCall("write", { path: "db://b", content: "new" }),
+        toolCall("read", { path: "db://none" }),
+      ],
+    },
+    { when: { lastUserIncludes: "<inner>", hasToolResults: true }, content: "<inner> done" },
+    ...worker("<outer>", call("task", { tasks: [{ id: "in", task: "<inner> db://a" }] })),
+  ];
+
+  it.each([
+    ["in a host of its own", {}, {}],
+    ["in a copy of the working tree", {}, { isolated: true }],
+    ["in a host that a setting starts", { "task.command": [execPath, binPath] }, {}],
+  ])("goes to the client: %s", async (_, settings, task) => {
+    const starts = call("task", { tasks: [{ id: "out", task: "<outer>" }], ...task });
+    const at = repositoryPlace([...scenario, ...worker("start", starts)], settings);
+    onTestFinished(() => at.remove());
+    await using client = new RpcClient({
+      command: [execPath, binPath],
+      cwd: at.cwd,
+      env: at.variables,
+      args: at.arguments.slice(2),
+    });
+    const written: string[][] = [];
+    const results: unknown[] = [];
+    await client.start();
+    await client.setSubagentSubscription("all");
+    client.onEvent((event) => {
+      if (event.type === "subagent_event") results.push(event.event);
+    });
+    const db = {
+      scheme: "db",
+      read: (url: string, { agentId }: { agentId?: string | undefined }) => {
+        expect(agentId).toBe("out/in");
+        if (url !== "db://a") throw new Error("no such row");
+        return { content: "A row.", notes: ["of today"] };
+      },
+      write: (url: string, content: string) => void written.push([url, content]),
+    };
+    expect(await client.setHostUriSchemes([db])).toEqual(["db"]);
+    await expect(client.setHostUriSchemes([{ ...db, scheme: "file" }])).rejects.toThrow(
+      /schemes\[0\]\.scheme/,
+    );
+    const { status } = await client.promptAndWait("start");
+    expect(status).toBe("completed");
+    expect(written).toEqual([["db://b", "new"]]);
+    const seen = JSON.stringify(results);
+    for (const text of ["A row.", "[of today]", "Cannot read db://none: no such row"]) {
+      expect(seen).toContain(text);
+    }
+  });
+
+  it("is not wanted any more after an abort", async () => {
+    const starts = call("task", { tasks: [{ id: "out", task: "<outer>" }] });
+    const host = startHost(
+      {},
+      { place: repositoryPlace([...scenario, ...worker("start", starts)]) },
+    );
+    host.send({ type: "set_host_uri_schemes", schemes: [{ scheme: "db" }] });
+    host.send({ type: "prompt", message: "start" });
+    const { id } = await host.until({ "...": true, type: "host_uri_request" }, 40_000);
+    host.send({ type: "get_pending_requests" });
+    expect(await host.until({ "...": true, command: "get_pending_requests" })).toMatchObject({
+      data: { requests: [{ agentId: "out/in", method: "host_uri" }] },
+    });
+    host.send({ type: "abort" });
+    const cancel = await host.until({ "...": true, type: "host_uri_cancel" }, 40_000);
+    expect(cancel.targetId).toBe(id);
+  });
+});

@@ -367,6 +367,40 @@ describe("what a host asks while nobody is connected", () => {
     expect(end).toMatchObject({ isError: true });
     expect(second.frames.some(({ type }) => type === "host_tool_call")).toBe(false);
   });
+
+  it.each([
+    ["comes back", 60_000, false],
+    ["stays away", 100, true],
+  ])("tells a client that serves URIs and %s once", async (_, graceMs, isError) => {
+    const { unixUrl } = await listeningHost({
+      scenario: [
+        { content: [{ type: "toolCall", name: "read", arguments: { path: "db://a" } }] },
+        { content: "Done." },
+      ] as never,
+      files: { "agent/settings.json": JSON.stringify({ "listen.graceMs": graceMs }) },
+    } as never);
+    const first = await FrameClient.connect(unixUrl);
+    const sessionId = await first.open();
+    const declaration = { type: "set_host_uri_schemes", schemes: [{ scheme: "db" }], sessionId };
+    await first.ask(declaration);
+    const second = await FrameClient.connect(unixUrl);
+    await second.ask({ type: "attach", sessionId });
+    await first.ask({ type: "prompt", message: "go", sessionId });
+    const { id } = await first.until(({ type }) => type === "host_uri_request");
+    first.close();
+    if (!isError) {
+      const third = await FrameClient.connect(unixUrl);
+      const { data } = await third.ask({ type: "attach", sessionId });
+      expect(data).toMatchObject({ pendingRequests: [{ id, method: "host_uri" }] });
+      await third.ask(declaration);
+      third.send({ type: "host_uri_result", id, content: "A row.", sessionId });
+    }
+    const end = await second.until(({ type }) => type === "tool_execution_end");
+    expect(end).toMatchObject({ isError });
+    const text = isError ? "the client that serves it has left" : "A row.";
+    expect(JSON.stringify(end.result)).toContain(text);
+    expect(second.frames.some(({ type }) => type === "host_uri_request")).toBe(false);
+  });
 });
 
 describe("the end of a listening host", () => {

@@ -1,6 +1,7 @@
 import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
 import type { AgentSession, ApprovalParams, RequestSink } from "@tau-agent/coding-agent";
 import type { HostRequestMethod, PendingRequest } from "@tau-agent/rpc-protocol";
+import { isWork } from "@tau-agent/rpc-protocol/plain";
 import { RequestError } from "@tau-agent/system";
 import { elicitationOf, elicitedResult } from "../mapping/elicitation.ts";
 import { askedCall, permissionAnswer, permissionOptions } from "../mapping/permission.ts";
@@ -43,7 +44,7 @@ export class ClientRequests implements RequestSink {
   answers(method: HostRequestMethod): boolean {
     if (method === "tool_approval" || method === "question") return true;
     // No editor has a form for keys.
-    if (method === "host_tool" || method === "credential") return false;
+    if (isWork({ method }) || method === "credential") return false;
     const { form, url } = this.#place.capabilities?.elicitation ?? {};
     if (method === "elicitation") return form != null || url != null;
     return (method === "open_url" ? url : form) != null;

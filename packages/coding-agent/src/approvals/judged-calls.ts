@@ -219,6 +219,7 @@ export class JudgedCalls {
         ...base,
         copy,
         shellPath,
+        uriOf: (path) => environment.clientUris?.uriOf(path),
         realPaths: this.#realPaths,
         resolveOwn: async (path) => [
           ...new Set(await Promise.all([resolvePath(path, base), existingPath(path, base)])),

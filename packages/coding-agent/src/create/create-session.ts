@@ -11,6 +11,7 @@ import {
 } from "@tau-agent/system";
 import { summaryModel } from "../compaction/summary-model.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
+import { HostUris } from "../host-tools/host-uris.ts";
 import { listTextCommands } from "../resources/list-commands.ts";
 import { PromptResources } from "../resources/resources.ts";
 import { resumeLatest } from "../run/resume-latest.ts";
@@ -100,7 +101,9 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   diagnostics.push(...(await fileDiagnostics(surroundings)));
   const telemetry = await createTelemetry(draft);
   const durability = await createDurability(draft);
-  const toolEnvironment = createToolEnvironment(draft, { telemetry, durability, resources });
+  const uris = new HostUris(requests);
+  const given = { telemetry, durability, resources, clientUris: uris };
+  const toolEnvironment = createToolEnvironment(draft, given);
   const jobs = createJobs(draft, toolEnvironment);
   const tasks = createTasks(draft, toolEnvironment, durability);
   const builtIn = [...createTools(toolEnvironment, jobs), ...tasks.tools];
@@ -129,7 +132,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
       stream: streamOf(draft, telemetry),
       policy,
       tools,
-      hostTools: new HostTools(requests, (given) => tools.offer("host", given), policy),
+      hostTools: new HostTools(requests, (own) => tools.offer("host", own), { uris, policy }),
       toolExecution: options.toolExecution,
       maxTurns: options.maxTurns,
       budget: tasks.budget,

@@ -3,6 +3,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { ProtocolError, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ClosedRequest, HostRequests } from "@tau-agent/system";
 import type { SessionPolicy } from "../policy/session-policy.ts";
+import type { HostUris } from "./host-uris.ts";
 import { readToolResult } from "./tool-result.ts";
 
 /** A tool that the client runs. */
@@ -32,11 +33,13 @@ export interface RunnableHostTool {
   run(args: Record<string, unknown>, context: HostToolCallContext): Promise<ToolResult>;
 }
 
-/** The tools that the client runs, as the loop runs them. */
+/** The tools that the client runs, as the loop runs them, and the URIs that it serves. */
 export class HostTools {
   readonly #requests: HostRequests;
   readonly #offer: (tools: readonly AgentTool[]) => void;
   readonly #policy: SessionPolicy | undefined;
+  /** What the client serves under URI schemes of its own. */
+  readonly uris: HostUris;
   readonly #listeners = new Set<() => void>();
   #tools: readonly RunnableHostTool[] = [];
 
@@ -44,9 +47,10 @@ export class HostTools {
   constructor(
     requests: HostRequests,
     offer: (tools: readonly AgentTool[]) => void,
-    policy?: SessionPolicy,
+    { uris, policy }: { readonly uris: HostUris; readonly policy?: SessionPolicy | undefined },
   ) {
     this.#requests = requests;
+    this.uris = uris;
     this.#offer = offer;
     this.#policy = policy;
   }

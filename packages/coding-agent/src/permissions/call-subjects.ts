@@ -16,6 +16,8 @@ export interface PathContext {
   readonly homeDirectory: string;
   /** The files that a built-in tool may mean by a path. */
   readonly resolveOwn: (path: string) => readonly string[] | Promise<readonly string[]>;
+  /** The URI of a client that a built-in tool takes such a path for. */
+  readonly uriOf?: ((path: string) => string | undefined) | undefined;
   /** Those of the workspace; default this machine's. */
   readonly realPaths?: RealPaths | undefined;
   /** The tree of an isolated subagent, whose files are judged as the user's own. */
@@ -37,6 +39,8 @@ export async function subjectsOf(
   }
   const path = pathOf(tool, input, isBuiltIn);
   if (path === undefined) return [{ kind: "call", tool }];
+  const uri = isBuiltIn ? context.uriOf?.(path) : undefined;
+  if (uri !== undefined) return [{ kind: "uri", tool, uri }];
   // A tool of somebody else may pass the path to one of Tau's own, which understands `@` and URLs.
   const foreign = isBuiltIn ? [] : [fromShell(path, context)];
   const paths = [...new Set([...foreign, ...(await context.resolveOwn(path))])];

@@ -12,6 +12,7 @@ import { readTool } from "./read/definition.ts";
 import { todoWriteTool } from "./todo-write/definition.ts";
 import { withWayOut } from "./way-out.ts";
 import { webFetchTool } from "./web-fetch/definition.ts";
+import { withClientUris } from "./with-client-uris.ts";
 import { withDiagnostics } from "./with-diagnostics.ts";
 import { writeTool } from "./write/definition.ts";
 
@@ -47,15 +48,17 @@ export function createTools(
     readLedger: new ReadLedger(),
     jobs,
   };
+  const all = (tool: NamedTool<BuiltinToolName>) =>
+    withClientUris(withDiagnostics(tool, environment), environment);
   return rows.map((row) => {
     const tool = createTool(row, shared);
-    if (environment.sandbox === undefined) return withDiagnostics(tool, environment);
+    if (environment.sandbox === undefined) return all(tool);
     const outside = () =>
       createTool(row, {
         ...shared,
         sandbox: undefined,
         workspace: environment.outside?.() ?? environment.workspace,
       });
-    return withDiagnostics(withWayOut(tool, outside, environment), environment);
+    return all(withWayOut(tool, outside, environment));
   });
 }

@@ -25,6 +25,8 @@ export async function changeOf(
   input: Readonly<Record<string, unknown>>,
   environment: ToolEnvironment,
 ): Promise<FileChange | undefined> {
+  // What a client serves is not compared.
+  if (environment.clientUris?.uriOf(String(input.path)) !== undefined) return undefined;
   try {
     if (toolName === "edit") {
       const { previewEdit } = await import("./edit/edit.ts");

@@ -10,6 +10,8 @@ import {
   type HostRequestResolved,
   type HostToolCall,
   type HostToolCancel,
+  type HostUriCancel,
+  type HostUriRequest,
   type Params,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
@@ -48,6 +50,9 @@ export interface ConnectionOptions {
   /** The host calls a tool of the client, or does not want its result any more. */
   readonly onToolCall?: ((call: HostToolCall) => void) | undefined;
   readonly onToolCancel?: ((cancel: HostToolCancel) => void) | undefined;
+  /** The host wants a URI of the client, or does not want it any more. */
+  readonly onUriRequest?: ((request: HostUriRequest) => void) | undefined;
+  readonly onUriCancel?: ((cancel: HostUriCancel) => void) | undefined;
   /** The host uses the workspace of the client. */
   readonly onWorkspaceFrame?: ((frame: ToWorkspaceClient) => void) | undefined;
   /** The host refuses an answer to such a request. */
@@ -202,6 +207,12 @@ export class Connection {
         return;
       case "host_tool_cancel":
         this.#options.onToolCancel?.(line.cancel);
+        return;
+      case "host_uri_request":
+        this.#options.onUriRequest?.(line.request);
+        return;
+      case "host_uri_cancel":
+        this.#options.onUriCancel?.(line.cancel);
         return;
       case "workspace":
         this.#options.onWorkspaceFrame?.(line.frame);

@@ -6,6 +6,8 @@ import {
   type HostRequestResolved,
   type HostToolCall,
   type HostToolCancel,
+  type HostUriCancel,
+  type HostUriRequest,
   type RequestId,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
@@ -40,6 +42,8 @@ export type HostLine =
   | { readonly kind: "host_request_resolved"; readonly resolved: HostRequestResolved }
   | { readonly kind: "host_tool_call"; readonly call: HostToolCall }
   | { readonly kind: "host_tool_cancel"; readonly cancel: HostToolCancel }
+  | { readonly kind: "host_uri_request"; readonly request: HostUriRequest }
+  | { readonly kind: "host_uri_cancel"; readonly cancel: HostUriCancel }
   | { readonly kind: "workspace"; readonly frame: ToWorkspaceClient }
   | { readonly kind: "bad_ui_request"; readonly id: string }
   | { readonly kind: "event"; readonly event: ClientEvent }
@@ -69,6 +73,10 @@ export function decodeHostFrame(value: unknown): HostLine {
   if (value.type === "host_tool_call") return decodeToolCall(value);
   if (value.type === "host_tool_cancel") {
     return { kind: "host_tool_cancel", cancel: value as HostToolCancel };
+  }
+  if (value.type === "host_uri_request") return decodeUriRequest(value);
+  if (value.type === "host_uri_cancel") {
+    return { kind: "host_uri_cancel", cancel: value as HostUriCancel };
   }
   if (value.type === "workspace_call" || value.type === "workspace_cancel") {
     return { kind: "workspace", frame: value as ToWorkspaceClient };
@@ -106,6 +114,11 @@ function decodeHostRequest(value: Record<string, unknown>): HostLine {
 function decodeToolCall(value: Record<string, unknown>): HostLine {
   if (typeof value.id !== "string" || !isJsonObject(value.arguments)) return { kind: "noise" };
   return { kind: "host_tool_call", call: value as HostToolCall };
+}
+
+function decodeUriRequest(value: Record<string, unknown>): HostLine {
+  if (typeof value.id !== "string" || typeof value.url !== "string") return { kind: "noise" };
+  return { kind: "host_uri_request", request: value as HostUriRequest };
 }
 
 function decodeResolved(value: Record<string, unknown>): HostLine {

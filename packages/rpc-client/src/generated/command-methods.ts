@@ -335,6 +335,14 @@ export interface CommandMethods {
   getSubagents(): Promise<Result<"get_subagents">>;
 
   /**
+   * Registers the URI schemes that the client serves, all of them each time: read and write then
+   * take such a URI for a path. A request arrives as `host_uri_request`.
+   *
+   * @param schemes - The schemes; an empty list removes all.
+   */
+  setHostUriSchemes(schemes: Params<"set_host_uri_schemes">["schemes"]): Promise<Result<"set_host_uri_schemes">>;
+
+  /**
    * Summarizes the conversation and goes on from the summary, as compact does; null if there is
    * nothing to summarize.
    *

@@ -15,7 +15,7 @@ interface Requester {
 /** A class with the methods of the command table; those that return more than data are the client's. */
 export type CommandClient = abstract new () => Omit<
   CommandMethods,
-  "setHostTools" | "openSession" | "closeSession" | "attach" | "detach"
+  "setHostTools" | "setHostUriSchemes" | "openSession" | "closeSession" | "attach" | "detach"
 >;
 
 /** Creates the class; a new command in the table needs no change here. */

@@ -5,6 +5,7 @@ import type { Connection } from "../connection/connection.ts";
 import { EventFilter } from "../events/event-filter.ts";
 import { EventHub } from "../events/event-hub.ts";
 import type { HostToolRunner } from "../events/host-tools.ts";
+import type { HostUriRunner } from "../events/host-uris.ts";
 import { describeExit } from "../host/describe-exit.ts";
 import { hostCommand, hostEnvironment, policiesOf } from "../host/host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "../host/host-process.ts";
@@ -21,7 +22,7 @@ export class ProcessLink implements HostLink {
   readonly #options: RpcClientOptions;
   #process: HostProcess | undefined;
   #connection: Connection | undefined;
-  #tools: HostToolRunner | undefined;
+  #channel: SessionChannel | undefined;
   #host: Result<"initialize"> | undefined;
   #routes: SessionRoutes | undefined;
   #starting: Promise<void> | undefined;
@@ -34,7 +35,11 @@ export class ProcessLink implements HostLink {
   }
 
   get tools(): HostToolRunner | undefined {
-    return this.#tools;
+    return this.#channel?.tools;
+  }
+
+  get uris(): HostUriRunner | undefined {
+    return this.#channel?.uris;
   }
 
   get host(): Result<"initialize"> | undefined {
@@ -140,8 +145,8 @@ export class ProcessLink implements HostLink {
       note: (text) => child.note(text),
       hold: (until) => child.pauseUntil(until),
     });
-    const { connection, tools } = channel;
-    this.#tools = tools;
+    const { connection } = channel;
+    this.#channel = channel;
     this.#process = child;
     this.#connection = connection;
     void child.ended.then((exit) => this.#closed(channel, exit));

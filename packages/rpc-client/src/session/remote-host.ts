@@ -183,13 +183,17 @@ export class RemoteHost implements LinkedHost {
     }
   }
 
-  /** A new connection knows neither the filter nor the tools of the one before. */
+  /** A new connection knows neither the filter nor what the one before ran and served. */
   async #restore(handshake: Connection, link: SessionLink, timeoutMs: number): Promise<void> {
-    const { sessionId, filter, tools } = link;
+    const { sessionId, filter, tools, uris } = link;
     const tag = sessionId === undefined ? {} : { sessionId };
     if (filter.params !== undefined) {
       const params = { ...filter.params, ...tag };
       await handshake.send("set_event_filter", params, { timeoutMs }).answer;
+    }
+    if (uris.definitions.length > 0) {
+      const params = { schemes: uris.definitions, ...tag };
+      await handshake.send("set_host_uri_schemes", params, { timeoutMs }).answer;
     }
     if (tools.tools.size === 0) return;
     const definitions = [...tools.tools.values()].map(({ definition }) => definition);

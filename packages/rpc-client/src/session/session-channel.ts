@@ -7,6 +7,7 @@ import type { EventHub } from "../events/event-hub.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "../events/extension-ui.ts";
 import { HostRequestHandler } from "../events/host-requests.ts";
 import { HostToolRunner } from "../events/host-tools.ts";
+import { HostUriRunner } from "../events/host-uris.ts";
 
 export interface SessionChannelOptions {
   readonly write: (line: string) => void;
@@ -29,6 +30,7 @@ export interface SessionChannelOptions {
 export class SessionChannel {
   readonly connection: Connection;
   readonly tools: HostToolRunner;
+  readonly uris: HostUriRunner;
   readonly #options: SessionChannelOptions;
   readonly #requests: HostRequestHandler;
   readonly #workspace: ClientWorkspaceServer | undefined;
@@ -43,12 +45,16 @@ export class SessionChannel {
     const { sessionId } = tag ?? {};
     const requests = new HostRequestHandler({ ...handlers, ui, send, sessionId });
     const tools = new HostToolRunner(send);
+    const uris = new HostUriRunner(send);
     this.#requests = requests;
     this.tools = tools;
+    this.uris = uris;
     this.connection = new Connection({
       ...options,
       onToolCall: (call) => void tools.run(call),
       onToolCancel: (cancel) => tools.cancel(cancel),
+      onUriRequest: (request) => void uris.run(request),
+      onUriCancel: (cancel) => uris.cancel(cancel),
       onHostRequest: (request) => requests?.open(request),
       onHostRequestResolved: (resolved) => requests?.close(resolved),
       onWorkspaceFrame: (frame) => this.#workspace?.take(frame),
@@ -66,6 +72,7 @@ export class SessionChannel {
   takeUp(pending: readonly PendingRequest[]): void {
     for (const request of pending) {
       if (request.method === "host_tool") this.#takeUpCall(request);
+      else if (request.method === "host_uri") this.#takeUpUri(request);
       else this.#requests?.open({ type: "host_request", ...request } as HostRequestFrame);
     }
   }
@@ -80,6 +87,7 @@ export class SessionChannel {
     void this.#workspace?.end();
     this.#requests?.end();
     this.tools.end();
+    this.uris.end();
     this.connection.close(error);
   }
 
@@ -92,6 +100,13 @@ export class SessionChannel {
     if (!this.tools.tools.has(params.toolName)) return;
     const caller = agentId === undefined ? {} : { agentId };
     void this.tools.run({ type: "host_tool_call", id, toolCallId, ...caller, ...params });
+  }
+
+  #takeUpUri({ id, agentId, params }: Extract<PendingRequest, { method: "host_uri" }>): void {
+    // A client that serves none is not the one that is asked.
+    if (this.uris.definitions.length === 0) return;
+    const caller = agentId === undefined ? {} : { agentId };
+    void this.uris.run({ type: "host_uri_request", id, ...caller, ...params });
   }
 
   async #showUi(request: ExtensionUiRequest): Promise<void> {

@@ -22,6 +22,7 @@ import { type DeltaEvent, stepOnly } from "../events/delta-event.ts";
 import type { WaitOptions } from "../events/event-hub.ts";
 import { type EventIterator, EventQueue } from "../events/event-queue.ts";
 import { type DefinedTool, registerTools } from "../events/host-tools.ts";
+import type { UriDefinition, UriScheme } from "../events/host-uris.ts";
 import { PromptRun } from "../prompt/prompt-run.ts";
 import { type SettleSource, SettleWatch } from "../prompt/settle.ts";
 import { createCommandClient, decodeResult } from "./command-methods.ts";
@@ -252,6 +253,17 @@ export class SessionClient extends CommandClient {
     return registerTools(this.#link.tools, tools, (definitions) =>
       this.request("set_host_tools", { tools: definitions }),
     );
+  }
+
+  /**
+   * Registers URI schemes that this process serves, all of them each time: `read` and `write` of the model
+   * and its subagents take such a URI for a path. Resolves to the schemes.
+   */
+  async setHostUriSchemes(schemes: readonly UriScheme[]): Promise<readonly string[]> {
+    const send = (definitions: UriDefinition[]) =>
+      this.request("set_host_uri_schemes", { schemes: definitions });
+    const { uris } = this.#link;
+    return uris === undefined ? (await send([])).schemes : uris.register(schemes, send);
   }
 
   async #promptAndWait(

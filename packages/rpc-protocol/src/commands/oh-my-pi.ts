@@ -37,6 +37,32 @@ export const ohMyPiCommands = {
       }),
     awaitsSessionChange: true,
   }),
+  set_host_uri_schemes: command({
+    summary:
+      "Registers the URI schemes that the client serves, all of them each time: read and write then take such a URI for a path. A request arrives as `host_uri_request`.",
+    params: () =>
+      z.object({
+        /** The schemes; an empty list removes all. */
+        schemes: z.array(
+          z.object({
+            /** The scheme, without `://`. */
+            scheme: z.string(),
+            /** What it is about, for people. */
+            description: z.optional(z.string()),
+            /** Whether its URIs can be written, too. */
+            writable: z.optional(z.boolean()),
+            /** Whether what its URIs name never changes. */
+            immutable: z.optional(z.boolean()),
+          }),
+        ),
+      }),
+    result: () =>
+      z.object({
+        /** The schemes, in lower case. */
+        schemes: z.array(z.string()),
+      }),
+    positional: ["schemes"],
+  }),
   handoff: command({
     summary:
       "Summarizes the conversation and goes on from the summary, as compact does; null if there is nothing to summarize.",

@@ -14,12 +14,15 @@ export {
   type HostRequestMethod,
   hostRequestMethods,
   isThinkingLevel,
+  isWork,
   permissionModes,
   ruleActions,
   type SandboxMode,
   SESSION_VERSION,
   sandboxModes,
   thinkingLevels,
+  type WorkMethod,
+  workMethods,
 } from "../vocabulary/constants.ts";
 export {
   CodedError,

@@ -44,6 +44,7 @@ export const ruleActions = ["allow", "ask", "deny"] as const;
 export const hostRequestMethods = [
   "tool_approval",
   "host_tool",
+  "host_uri",
   "dialog",
   "question",
   "open_url",
@@ -54,3 +55,14 @@ export const hostRequestMethods = [
 
 /** The name of one kind of host request. */
 export type HostRequestMethod = (typeof hostRequestMethods)[number];
+
+/** What one client does for the session, in frames of its own: it runs the tools, or serves the URIs. */
+export const workMethods = ["host_tool", "host_uri"] as const;
+export type WorkMethod = (typeof workMethods)[number];
+
+/** Whether a request is for one client alone. */
+export function isWork<Request extends { readonly method: string }>(
+  request: Request,
+): request is Extract<Request, { method: WorkMethod }> {
+  return workMethods.some((method) => method === request.method);
+}

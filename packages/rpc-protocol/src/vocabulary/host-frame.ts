@@ -6,6 +6,7 @@ import type {
   HostToolCall,
   HostToolCancel,
 } from "./host-request.ts";
+import type { HostUriCancel, HostUriRequest } from "./host-uri.ts";
 import type { SessionEvent } from "./session-event.ts";
 
 /** Identifies a request; the response repeats it unchanged. */
@@ -23,7 +24,13 @@ export interface ResponseFrame {
 }
 
 /** A frame about something the host asks; sent in every dialect to a client that asked for it. */
-export type RequestFrame = HostRequestFrame | HostRequestResolved | HostToolCall | HostToolCancel;
+export type RequestFrame =
+  | HostRequestFrame
+  | HostRequestResolved
+  | HostToolCall
+  | HostToolCancel
+  | HostUriRequest
+  | HostUriCancel;
 
 /** Any frame that a dialect encodes. */
 export type HostFrame = ResponseFrame | SessionEvent | ExtensionUiRequest;

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { BudgetViolationReason } from "./budget.ts";
 import { ExtensionUiRequest } from "./extension-ui.ts";
+import { HostUriParams, type HostUriResult } from "./host-uri.ts";
 import { ApprovalParams, OnTimeout } from "./permission.ts";
 
 const head = {
@@ -232,6 +233,13 @@ export const PendingRequest = z.discriminatedUnion("method", [
     /** The call. */
     params: HostToolParams,
   }),
+  z.object({
+    ...head,
+    /** What is asked. */
+    method: z.literal("host_uri"),
+    /** The request. */
+    params: HostUriParams,
+  }),
 ]);
 export type PendingRequest = z.infer<typeof PendingRequest>;
 
@@ -239,6 +247,9 @@ export type PendingRequest = z.infer<typeof PendingRequest>;
 export type OpenHostRequest =
   | PendingRequest
   | Omit<Extract<HostRequestFrame, { method: "credential" }>, "type">;
+
+/** A request that one client alone works on, in frames of its own. */
+export type WorkRequest = Extract<PendingRequest, { method: "host_tool" | "host_uri" }>;
 
 /** What ended a request, and what came of it. */
 export const HostRequestResolved = z.object({
@@ -318,4 +329,4 @@ export const HostToolResult = z.object({
 export type HostToolResult = z.infer<typeof HostToolResult>;
 
 /** A frame of the client that answers the host. */
-export type HostAnswer = HostResponse | HostToolUpdate | HostToolResult;
+export type HostAnswer = HostResponse | HostToolUpdate | HostToolResult | HostUriResult;

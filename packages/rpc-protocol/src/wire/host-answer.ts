@@ -1,4 +1,5 @@
 import type { HostAnswer } from "../vocabulary/host-request.ts";
+import type { HostUriResult } from "../vocabulary/host-uri.ts";
 import { isJsonObject } from "../vocabulary/json-object.ts";
 import { typeName } from "./type-name.ts";
 
@@ -14,6 +15,7 @@ const types: ReadonlySet<string> = new Set([
   "host_response",
   "host_tool_update",
   "host_tool_result",
+  "host_uri_result",
 ] satisfies AnswerType[]);
 
 /** Whether a frame of this type answers a host request. */
@@ -46,7 +48,36 @@ export function decodeHostAnswer(
       }
       return { type, id, ...given({ result: frame.result }), ...(isError === true && { isError }) };
     }
+    case "host_uri_result":
+      return decodeUriResult(id, frame);
   }
+}
+
+const uriMembers = {
+  content: "string",
+  contentType: "string",
+  notes: "array of strings",
+  immutable: "boolean",
+  isError: "boolean",
+  error: "string",
+} as const;
+
+function decodeUriResult(
+  id: string,
+  frame: Readonly<Record<string, unknown>>,
+): HostUriResult | AnswerProblem {
+  const members = Object.entries(uriMembers).map(
+    ([name, expected]) => [name, frame[name] ?? undefined, expected] as const,
+  );
+  const bad = members.find(([, value, expected]) => value !== undefined && !isA(value, expected));
+  if (bad !== undefined) return wrong(bad[0], bad[2], bad[1]);
+  const given = members.filter(([, value]) => value !== undefined);
+  return { type: "host_uri_result", id, ...Object.fromEntries(given) };
+}
+
+function isA(value: unknown, expected: string): boolean {
+  if (expected !== uriMembers.notes) return typeof value === expected;
+  return Array.isArray(value) && value.every((note) => typeof note === "string");
 }
 
 function given<Members extends Record<string, unknown>>(members: Members): Partial<Members> {

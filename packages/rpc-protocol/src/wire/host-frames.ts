@@ -12,6 +12,7 @@ import {
   HostToolCall,
   HostToolCancel,
 } from "../vocabulary/host-request.ts";
+import { HostUriCancel, HostUriRequest } from "../vocabulary/host-uri.ts";
 import { Usage } from "../vocabulary/message.ts";
 import {
   CompactionResult,
@@ -248,6 +249,8 @@ function requestFrames(): FrameSchema[] {
     own("HostRequestResolved", "A host request has ended.", HostRequestResolved.def.shape),
     own("HostToolCall", "The host calls a tool of its client.", HostToolCall.def.shape),
     own("HostToolCancel", "A call of a tool is not wanted any more.", HostToolCancel.def.shape),
+    own("HostUriRequest", "The host wants a URI of its client.", HostUriRequest.def.shape),
+    own("HostUriCancel", "A request for a URI is not wanted any more.", HostUriCancel.def.shape),
     own(
       "WorkspaceCallFrame",
       "The host uses a workspace that its client serves.",

@@ -3,7 +3,7 @@ import type {
   ExtensionUiRequest,
   ExtensionUiResponse,
 } from "@tau-agent/rpc-protocol";
-import { asDialog, isJsonObject, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
+import { asDialog, isJsonObject, isWork, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
 import type { Answer, HostRequests, RequestSink } from "./host-requests.ts";
 import { RequestError } from "./request-error.ts";
 
@@ -51,7 +51,7 @@ export function dialogSink(send: (request: ExtensionUiRequest) => void): Request
  */
 export function answerDialog(requests: HostRequests, response: ExtensionUiResponse): void {
   const request = requests.get(response.id);
-  if (request === undefined || request.method === "host_tool") return;
+  if (request === undefined || isWork(request)) return;
   try {
     requests.answer(response.id, { result: resultOfDialog(request, response) });
   } catch (error) {

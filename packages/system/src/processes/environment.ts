@@ -34,6 +34,29 @@ export type OwnTexts = Pick<
   "workspace" | "cwd" | "homeDirectory" | "isWindows" | "protectedFiles"
 >;
 
+/** What the client serves under URI schemes of its own. */
+export interface ClientUris {
+  /** The URI that a path is, also of a scheme that the client does not serve; undefined for a file. */
+  uriOf(path: string): string | undefined;
+  /** @throws {ToolError} */
+  read(
+    uri: string,
+    context: UriContext,
+  ): Promise<{
+    readonly content: string;
+    readonly contentType: string;
+    readonly notes: readonly string[];
+    readonly immutable: boolean;
+  }>;
+  /** @throws {ToolError} */
+  write(uri: string, content: string, context: UriContext): Promise<void>;
+}
+
+interface UriContext {
+  readonly toolCallId: string;
+  readonly signal: AbortSignal;
+}
+
 /** The environment that the host gives its tools; tools never read the process themselves. */
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths start here. */
@@ -48,6 +71,8 @@ export interface ToolEnvironment {
   readonly outside?: (() => Workspace) | undefined;
   /** The host's own machine for a path there whose text the prompt offers; undefined for others. */
   readonly ownTexts?: ((path: string) => Promise<OwnTexts | undefined>) | undefined;
+  /** What the client serves; undefined for tools without a session. */
+  readonly clientUris?: ClientUris | undefined;
   /** Whether the workspace has paths of Windows; default as this machine. */
   readonly isWindows?: boolean | undefined;
   /** More folders that the work is about. */

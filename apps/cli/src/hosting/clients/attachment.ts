@@ -9,6 +9,7 @@ import {
   type Result,
   type SessionEvent,
 } from "@tau-agent/rpc-protocol";
+import type { WorkMethod } from "@tau-agent/rpc-protocol/plain";
 import { ClientRequests } from "../../rpc/connection/client-requests.ts";
 import { Connection, type SessionTag } from "../../rpc/connection/connection.ts";
 import { diagnosticEvent } from "../../rpc/connection/diagnostic-event.ts";
@@ -96,12 +97,12 @@ export class Attachment implements SessionListener, AttachedSession {
     this.leave();
   }
 
-  takeTools(): void {
-    this.hosted.requests.run(this.requests);
+  takeWork(method: WorkMethod): void {
+    this.hosted.requests.workBy(this.requests, method);
   }
 
-  callTools(): void {
-    this.hosted.requests.callTools();
+  orderWork(method: WorkMethod): void {
+    this.hosted.requests.orderWork(method);
   }
 
   answerDialog(response: ExtensionUiResponse): void {

@@ -4,8 +4,9 @@ import type {
   HostRequestResolved,
   OpenHostRequest,
 } from "@tau-agent/rpc-protocol";
-import { hostRequestMethods } from "@tau-agent/rpc-protocol/plain";
+import { hostRequestMethods, isWork, type WorkMethod } from "@tau-agent/rpc-protocol/plain";
 import type { ClientRequests } from "../../rpc/connection/client-requests.ts";
+import { WorkingClient } from "./working-client.ts";
 
 export interface SharedRequestsOptions {
   readonly requests: HostRequests;
@@ -13,13 +14,11 @@ export interface SharedRequestsOptions {
   readonly together: (send: () => void) => void;
   readonly keep: (resolved: HostRequestResolved) => void;
   /**
-   * How long the client that runs tools may be away, in ms; undefined where a client that leaves does
-   * not come back.
+   * How long a client that runs tools or serves URIs may be away, in ms; undefined where a client that
+   * leaves does not come back.
    */
   readonly graceMs: number | undefined;
 }
-
-const goneText = "the client that runs it has left";
 
 /**
  * Asks all clients of a session. The first answer counts. Where clients come back, a request stays open
@@ -30,19 +29,23 @@ export class SharedRequests implements RequestSink {
   readonly #clients = new Set<ClientRequests>();
   /** Methods that some client has answered. */
   readonly #seen = new Set<HostRequestMethod>();
-  #runner: ClientRequests | undefined;
-  #grace: NodeJS.Timeout | undefined;
+  readonly #working: Readonly<Record<WorkMethod, WorkingClient>>;
   /** The client that is asked for keys, once somebody has opened the session. */
   #keyClient: ClientRequests | undefined;
   #isOpened = false;
   /** The client whose answer is being taken. */
   #answering: ClientRequests | undefined;
-  /** Calls that some client has been told of. */
-  readonly #called = new Set<string>();
 
   constructor(options: SharedRequestsOptions) {
     this.#options = options;
-    options.requests.attach(this);
+    const { requests, together, graceMs } = options;
+    const isHere = (client: ClientRequests) => this.#clients.has(client);
+    const working = { requests, together, graceMs, isHere };
+    this.#working = {
+      host_tool: new WorkingClient("host_tool", working),
+      host_uri: new WorkingClient("host_uri", working),
+    };
+    requests.attach(this);
   }
 
   add(client: ClientRequests): void {
@@ -81,38 +84,30 @@ export class SharedRequests implements RequestSink {
     }
     this.#options.together(() => {
       for (const request of this.#options.requests.pending) {
-        if (request.method !== "host_tool" && client.answers(request.method)) client.open(request);
+        if (!isWork(request) && client.answers(request.method)) client.open(request);
       }
     });
   }
 
-  /** From now on this client runs the tools. */
-  run(client: ClientRequests): void {
-    clearTimeout(this.#grace);
-    this.#grace = undefined;
-    if (this.#runner !== undefined) this.#runner.runsTools = false;
-    client.runsTools = true;
-    this.#runner = client;
-    // A single command over HTTP has no connection that could be called.
-    if (!this.#clients.has(client)) this.#waitForRunner();
+  /** From now on this client does such work. */
+  workBy(client: ClientRequests, method: WorkMethod): void {
+    this.#working[method].take(client);
   }
 
-  /** Calls the tools that wait for a client to run them. */
-  callTools(): void {
-    for (const request of this.#options.requests.pending) {
-      if (request.method === "host_tool" && !this.#called.has(request.id)) this.#call(request);
-    }
+  /** Orders the work that waits for a client. */
+  orderWork(method: WorkMethod): void {
+    this.#working[method].orderAll();
   }
 
   remove(client: ClientRequests): void {
     this.#clients.delete(client);
     if (this.#keyClient === client) this.#keyClient = undefined;
-    if (this.#runner === client) this.#waitForRunner();
+    for (const each of this.#all()) each.left(client);
     if (this.#options.graceMs === undefined) this.#options.requests.show();
   }
 
   end(): void {
-    clearTimeout(this.#grace);
+    for (const each of this.#all()) each.end();
     this.#clients.clear();
   }
 
@@ -126,18 +121,14 @@ export class SharedRequests implements RequestSink {
   }
 
   answers(method: HostRequestMethod): boolean {
-    if (method === "host_tool") return this.#runner !== undefined;
+    if (method === "host_tool" || method === "host_uri") return this.#working[method].isThere;
     if (method === "credential") return this.#askedForKeys() !== undefined;
     if (this.#isAnswered(method)) return true;
     return this.#options.graceMs !== undefined && this.#seen.has(method);
   }
 
   open(request: OpenHostRequest): boolean {
-    if (request.method === "host_tool") {
-      if (this.#runner === undefined) return false;
-      if (!this.#called.has(request.id)) this.#call(request);
-      return true;
-    }
+    if (isWork(request)) return this.#working[request.method].open(request);
     if (request.method === "credential") return this.#askedForKeys()?.open(request) === true;
     let isShown = false;
     this.#options.together(() => {
@@ -149,14 +140,13 @@ export class SharedRequests implements RequestSink {
   }
 
   closed(request: OpenHostRequest, resolved: HostRequestResolved): void {
-    this.#called.delete(request.id);
+    if (isWork(request)) this.#working[request.method].closed(request);
     this.#options.together(() => {
       for (const client of [...this.#clients]) {
         const isOwn = resolved.by === "client" && client === this.#answering;
         client.closed(request, resolved, isOwn);
       }
-      const isKept = request.method !== "host_tool" && request.method !== "credential";
-      if (isKept) this.#options.keep(resolved);
+      if (!isWork(request) && request.method !== "credential") this.#options.keep(resolved);
     });
   }
 
@@ -166,29 +156,11 @@ export class SharedRequests implements RequestSink {
     return clients.find((client) => client?.answers("credential"));
   }
 
-  #call(request: OpenHostRequest): void {
-    const runner = this.#runner;
-    // One that is away gets it when it is back.
-    if (runner === undefined || !this.#clients.has(runner)) return;
-    this.#called.add(request.id);
-    this.#options.together(() => runner.open(request));
-  }
-
   #isAnswered(method: HostRequestMethod): boolean {
     return [...this.#clients].some((client) => client.answers(method));
   }
 
-  #waitForRunner(): void {
-    const { graceMs = 0 } = this.#options;
-    this.#grace = setTimeout(() => this.#giveRunnerUp(), graceMs);
-    this.#grace.unref();
-  }
-
-  #giveRunnerUp(): void {
-    this.#runner = undefined;
-    const { requests } = this.#options;
-    for (const { id, method } of requests.pending) {
-      if (method === "host_tool") requests.answer(id, { error: `No result: ${goneText}.` });
-    }
+  #all(): readonly WorkingClient[] {
+    return Object.values(this.#working);
   }
 }

@@ -5,11 +5,14 @@ import type {
   HostRequestMethod,
   HostRequestResolved,
   OpenHostRequest,
+  WorkRequest,
 } from "@tau-agent/rpc-protocol";
 import {
+  isWork,
   QuestionDialogs,
   type QuestionHostRequest,
   requestOfDialog,
+  type WorkMethod,
 } from "@tau-agent/rpc-protocol/plain";
 import { RequestError } from "@tau-agent/system";
 import type { Connection } from "./connection.ts";
@@ -17,14 +20,14 @@ import type { Connection } from "./connection.ts";
 /** What a client says it answers: everything, or these methods. */
 export type AnsweredMethods = true | readonly string[];
 
-type HostToolRequest = Extract<OpenHostRequest, { method: "host_tool" }>;
-
 const noContent = {
   field: "result.content",
   reason: "expected a list of text and image blocks; the call has ended as an error",
 };
 
-type Form = "request" | "dialog" | "tool";
+type Form = "request" | "dialog" | WorkMethod;
+
+const cancelTypes = { host_tool: "host_tool_cancel", host_uri: "host_uri_cancel" } as const;
 
 /**
  * Passes what a session asks to its client: as `host_request` to one that said it answers them, as a
@@ -37,7 +40,8 @@ export class ClientRequests {
   /** Questions that this client is asked as dialogs, one after the other. */
   readonly #questions = new Map<string, QuestionDialogs>();
   #answered: AnsweredMethods | undefined;
-  runsTools = false;
+  /** What it does for the session. */
+  readonly works = new Set<WorkMethod>();
 
   constructor(connection: Connection, requests: HostRequests) {
     this.#connection = connection;
@@ -55,8 +59,8 @@ export class ClientRequests {
 
   open(request: OpenHostRequest): boolean {
     const form = this.#formOf(request.method);
-    if (request.method === "host_tool") return this.runsTools && this.#callTool(request);
     if (form === undefined) return false;
+    if (isWork(request)) return this.#order(request);
     if (form === "request") this.#connection.sendRequest({ type: "host_request", ...request });
     else if (!this.#openDialog(request)) return false;
     this.#forms.set(request.id, form);
@@ -77,9 +81,9 @@ export class ClientRequests {
     this.#forms.delete(id);
     this.#questions.delete(id);
     if (form === "request") this.#connection.sendRequest(resolved);
-    if (form === "tool" && !isOwn) {
-      const cancel = { type: "host_tool_cancel", id: crypto.randomUUID(), targetId: id } as const;
-      this.#connection.sendRequest(cancel);
+    if ((form === "host_tool" || form === "host_uri") && !isOwn) {
+      const type = cancelTypes[form];
+      this.#connection.sendRequest({ type, id: crypto.randomUUID(), targetId: id });
     }
     if (form !== "dialog" || isOwn) return;
     const { dialect, isInitialized } = this.#connection;
@@ -108,6 +112,11 @@ export class ClientRequests {
         if (readToolResult(result) === undefined) throw RequestError.invalid(id, noContent);
         break;
       }
+      case "host_uri_result": {
+        const { type: _, id: __, ...result } = answer;
+        this.#requests.answer(id, { result });
+        break;
+      }
       default: {
         const { error, result } = answer;
         this.#requests.answer(id, error === undefined ? { result } : { error: error.message });
@@ -118,7 +127,7 @@ export class ClientRequests {
   /** Takes the answer to a dialog; one for an unknown or closed dialog is ignored. */
   answerDialog({ id, ...response }: ExtensionUiResponse): void {
     const request = this.#requests.get(id) ?? this.#requests.get(requestOfDialog(id));
-    if (request === undefined || request.method === "host_tool") return;
+    if (request === undefined || isWork(request)) return;
     if (request.method === "question") {
       this.#answerQuestion(request, id, response);
       return;
@@ -128,12 +137,17 @@ export class ClientRequests {
     this.#requests.answer(id, { result: resultOfDialog(request, response) });
   }
 
-  /** A call that is under way is not sent a second time. */
-  #callTool({ id, toolCallId = "", agentId, params }: HostToolRequest): boolean {
+  /** Work that is under way is not sent a second time. */
+  #order({ id, toolCallId = "", agentId, ...request }: WorkRequest): boolean {
     if (this.#forms.has(id)) return true;
-    this.#forms.set(id, "tool");
+    this.#forms.set(id, request.method);
     const caller = agentId === undefined ? {} : { agentId };
-    this.#connection.sendRequest({ type: "host_tool_call", id, toolCallId, ...caller, ...params });
+    if (request.method === "host_uri") {
+      this.#connection.sendRequest({ type: "host_uri_request", id, ...caller, ...request.params });
+      return true;
+    }
+    const call = { toolCallId, ...caller, ...request.params };
+    this.#connection.sendRequest({ type: "host_tool_call", id, ...call });
     return true;
   }
 
@@ -167,7 +181,9 @@ export class ClientRequests {
   }
 
   #formOf(method: HostRequestMethod): Form | undefined {
-    if (method === "host_tool") return this.runsTools ? "tool" : undefined;
+    if (method === "host_tool" || method === "host_uri") {
+      return this.works.has(method) ? method : undefined;
+    }
     if (this.#isNamed(method)) return "request";
     if (!this.#connection.dialect.requestDialogs?.methods.includes(method)) return undefined;
     return this.#answered === undefined || method === "dialog" ? "dialog" : undefined;

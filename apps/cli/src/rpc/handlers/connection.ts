@@ -2,29 +2,19 @@ import {
   DEFAULT_MAX_LINE_BYTES,
   type Dialect,
   type HostFrame,
-  type HostRequestMethod,
   loadDialect,
   type Params,
   protocolNames,
   type Result,
 } from "@tau-agent/rpc-protocol";
 import type { connectionCommands } from "@tau-agent/rpc-protocol/commands";
+import { hostRequestMethods } from "@tau-agent/rpc-protocol/plain";
 import { VERSION } from "../../process/version.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { CommandClient, HostHandlers } from "./contexts.ts";
 
 /** Raised when a change of the protocol is not additive. */
 const PROTOCOL_VERSION = 1;
-
-const sentRequests: readonly HostRequestMethod[] = [
-  "tool_approval",
-  "host_tool",
-  "dialog",
-  "budget",
-  "elicitation",
-  "open_url",
-  "credential",
-];
 
 export const connectionHandlers = {
   initialize: ({ client }, asked, { afterAnswer }) => {
@@ -86,6 +76,6 @@ function capabilitiesOf({ encode }: Dialect): Record<string, boolean | readonly 
     bashStream: says({ type: "bash_execution_update", delta: "" }),
     dialogs: says(notice),
     eventFilter: true,
-    hostRequests: sentRequests,
+    hostRequests: hostRequestMethods,
   };
 }

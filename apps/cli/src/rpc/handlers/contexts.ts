@@ -9,6 +9,7 @@ import type {
   Result,
   SandboxInfo,
 } from "@tau-agent/rpc-protocol";
+import type { WorkMethod } from "@tau-agent/rpc-protocol/plain";
 import type { ClientRequests } from "../connection/client-requests.ts";
 import type { Connection } from "../connection/connection.ts";
 
@@ -48,9 +49,10 @@ export interface CommandClient {
 export interface AttachedSession {
   attach(params: Params<"attach">, afterAnswer: AfterAnswer): Result<"attach">;
   detach(params: Params<"detach">): void;
-  /** From now on this client runs the tools of clients. */
-  takeTools(): void;
-  callTools(): void;
+  /** From now on this client does such work for the session. */
+  takeWork(method: WorkMethod): void;
+  /** Tells it of the work that waits. */
+  orderWork(method: WorkMethod): void;
 }
 
 export interface HostContext {

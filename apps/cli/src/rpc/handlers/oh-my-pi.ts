@@ -24,6 +24,12 @@ export const ohMyPiHandlers = {
   get_subagents: async ({ session }) => ({
     subagents: (await session.subagents.list()).map(snapshotOf),
   }),
+  set_host_uri_schemes: ({ session, attachment }, { schemes }, { afterAnswer }) => {
+    const served = [...session.hostTools.uris.set(schemes)];
+    attachment.takeWork("host_uri");
+    afterAnswer(() => attachment.orderWork("host_uri"));
+    return { schemes: served };
+  },
   handoff: async ({ session }, { customInstructions }) => {
     try {
       await session.compact(customInstructions);

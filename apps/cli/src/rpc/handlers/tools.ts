@@ -5,8 +5,8 @@ import type { HostHandlers } from "./contexts.ts";
 export const toolHandlers = {
   set_host_tools: ({ session, attachment }, { tools }, { afterAnswer }) => {
     const toolNames = [...session.hostTools.set(tools)];
-    attachment.takeTools();
-    afterAnswer(() => attachment.callTools());
+    attachment.takeWork("host_tool");
+    afterAnswer(() => attachment.orderWork("host_tool"));
     return { toolNames };
   },
   get_tools: ({ session }) => ({ tools: session.activeTools }),

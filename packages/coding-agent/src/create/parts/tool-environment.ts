@@ -29,6 +29,7 @@ import type { SessionDraft } from "./session-draft.ts";
 import { createWebAccess } from "./web-access.ts";
 
 interface EnvironmentParts {
+  readonly clientUris: ToolEnvironment["clientUris"];
   readonly telemetry: SessionTelemetry | undefined;
   readonly durability: Durability | undefined;
   readonly resources: Pick<PromptResources, "skills">;
@@ -36,7 +37,7 @@ interface EnvironmentParts {
 
 export function createToolEnvironment(
   draft: SessionDraft,
-  { telemetry, durability, resources }: EnvironmentParts,
+  { telemetry, durability, resources, clientUris }: EnvironmentParts,
 ): ToolEnvironment {
   const { options, places, settings, workingFolder, permissions } = draft.surroundings;
   const { environment, processes, workspace, disk, policy } = draft.surroundings;
@@ -74,6 +75,7 @@ export function createToolEnvironment(
         ...{ protectedFiles, fileQueue },
       }),
     processes,
+    clientUris,
     sandbox,
     // Nobody lets a call out of a sandbox that the host's policy wants.
     askToLeave: isManaged ? undefined : (...question) => draft.parts.gate.askToLeave(...question),

@@ -15,6 +15,7 @@ export interface CompiledRule {
   readonly fitsCommand: Matcher;
   readonly fitsPath: Matcher;
   readonly fitsHost: Matcher;
+  readonly fitsUri: Matcher;
 }
 
 /**
@@ -42,6 +43,7 @@ export function compileRule(
       return commands(text);
     },
     fitsHost: (host) => allowsHost([match], host),
+    fitsUri: pathMatcher("", match),
     fitsPath: (path) => {
       paths ??= bases.map((base) => fromFolder(match, base, folders.homeDirectory));
       return paths.some((fits) => fits(path));
@@ -75,7 +77,7 @@ function slashed(folder: string): string {
  * must fit the file that is really meant, and the command as it is written.
  */
 export function fits(compiled: CompiledRule, subject: Subject): boolean {
-  const { rule, fitsTool, fitsAll, fitsCommand, fitsPath, fitsHost } = compiled;
+  const { rule, fitsTool, fitsAll, fitsCommand, fitsPath, fitsHost, fitsUri } = compiled;
   if (!fitsTool(subject.tool.name)) return false;
   if (fitsAll) return true;
   const isAllow = rule.action === "allow";
@@ -84,6 +86,9 @@ export function fits(compiled: CompiledRule, subject: Subject): boolean {
       return isAllow
         ? subject.paths.every(({ real, isOriginal }) => !isOriginal && fitsPath(real))
         : subject.paths.some(({ given, real }) => fitsPath(given) || fitsPath(real));
+    case "uri":
+      // A rule about all files allows no URI.
+      return (!isAllow || /^[^/]+:\/\//.test(rule.match ?? "")) && fitsUri(subject.uri);
     case "host":
       return fitsHost(subject.host);
     case "command": {

@@ -173,6 +173,7 @@ function suggestionsFor(
 function matchOf(subject: Subject, realCwd: string): string | undefined {
   if (subject.kind === "command") return escapeCommand(subject.text);
   if (subject.kind === "host") return subject.host;
+  if (subject.kind === "uri") return escapeGlob(subject.uri);
   const real = subject.kind === "path" ? subject.paths[0]?.real : undefined;
   if (real === undefined) return undefined;
   if (!real.startsWith(`${realCwd}/`)) return escapeGlob(real);

@@ -27,6 +27,8 @@ export type Subject =
       /** As shown to a person. */
       readonly text: string;
     }
+  /** The call of a tool whose path is a URI that a client serves. */
+  | { readonly kind: "uri"; readonly tool: ToolTraits; readonly uri: string }
   /** The call of a tool that visits a host. */
   | { readonly kind: "host"; readonly tool: ToolTraits; readonly host: string }
   /** A command of a shell line. */

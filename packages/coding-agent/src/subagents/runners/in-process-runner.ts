@@ -9,6 +9,7 @@ import type {
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { SessionLogView } from "@tau-agent/sessions/log";
 import type { HostTools } from "../../host-tools/host-tools.ts";
+import type { HostUris } from "../../host-tools/host-uris.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import {
@@ -54,7 +55,7 @@ interface SubagentSessionOptions {
 interface SubagentSession {
   readonly budget: SessionBudget;
   readonly permissions: { set(change: PermissionChange): void };
-  readonly hostTools: Pick<HostTools, "inherit">;
+  readonly hostTools: Pick<HostTools, "inherit"> & { readonly uris: Pick<HostUris, "inherit"> };
   readonly log: SessionLogView;
   readonly subagents: SubagentControl;
   steer(text: string): Promise<unknown>;
@@ -137,6 +138,7 @@ function subagentOf(
       return { status: "aborted", text: answer, error: limit };
     },
     setHostTools: async (tools) => session.hostTools.inherit(tools),
+    setHostUris: async (served) => session.hostTools.uris.inherit(served),
     setEventLevel: (level) => session.setSubagentLevel(level),
     setBudget: async (change) => session.budget.setLimits(change),
     setPermissions: async (change) => session.permissions.set(change),

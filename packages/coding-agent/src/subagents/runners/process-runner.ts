@@ -123,6 +123,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         await started.setPermissions(change);
       },
       setHostTools: async (tools) => started.setHostTools?.(tools),
+      setHostUris: async (served) => started.setHostUris?.(served),
       setEventLevel: (level) => started.setEventLevel(level),
       used: async () => started.used?.(),
       transcript: async () => (await started.transcript?.()) ?? [],

@@ -9,6 +9,7 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { RunnableHostTool } from "../../host-tools/host-tools.ts";
+import type { ServedUris } from "../../host-tools/host-uris.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { BudgetChange } from "../budgets/session-limits.ts";
@@ -106,6 +107,8 @@ export interface Subagent {
   setMcpServers?(servers: Readonly<Record<string, unknown>>): Promise<void>;
   /** Replaces the tools that it calls through the session it works for. */
   setHostTools?(tools: readonly RunnableHostTool[]): Promise<void>;
+  /** Replaces the URIs that it reads and writes through the session it works for. */
+  setHostUris?(served: readonly ServedUris[]): Promise<void>;
   /** Sets which events of its own subagents it sends. */
   setEventLevel(level: SubagentLevel): Promise<void>;
   /** What it has used in all, as its own statistics say. */

@@ -7,8 +7,8 @@ import { nothingSpent } from "../budgets/budgeted-session.ts";
 import type { Subagent, SubagentReply, SubagentRequest } from "../runners/subagent-runner.ts";
 import { verifyWork } from "../verification/verify-work.ts";
 import { BudgetShare } from "./budget-share.ts";
+import { ClientShare } from "./client-share.ts";
 import { endedWith } from "./ended-with.ts";
-import { HostToolShare } from "./host-tool-share.ts";
 import { type KeptResult, keepAll, keepOutput } from "./keep-result.ts";
 import { PermissionShare } from "./permission-share.ts";
 import { settleUse } from "./settle-use.ts";
@@ -69,7 +69,7 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
   const startedAt = performance.now();
   const { consumption } = task.resumes?.totals ?? nothingSpent;
   const { budget } = services;
-  const { meter, share, permissions, hostTools } = sharesOf(task, given);
+  const { meter, share, permissions, client } = sharesOf(task, given);
   let subagent: Subagent | undefined;
   let tree: IsolatedTree | undefined;
   let work: Work | undefined;
@@ -98,7 +98,7 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
     await services.feed.join(subagent);
     await share.bind(subagent);
     await permissions.bind(subagent);
-    await hostTools.bind(subagent);
+    for (const each of client) await each.bind(subagent);
     run.signal.throwIfAborted();
     work = await doWork({ task, run, subagent, tree, emit });
     await settleUse(subagent, meter, budget);
@@ -109,7 +109,7 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
   run.signal.removeEventListener("abort", stop);
   share.end();
   permissions.end();
-  hostTools.end();
+  for (const each of client) each.end();
   if (subagent !== undefined) services.feed.leave(subagent);
   await subagent?.stop().catch(() => undefined);
   await run.copy?.close();
@@ -157,14 +157,23 @@ function sharesOf(task: Task, { services, shares }: TaskRun) {
   const before = task.resumes?.totals;
   const meter = new SubagentMeter(before?.consumption);
   const used = () => meter.total;
+  const { hostTools } = session();
   return {
     meter,
     share: new BudgetShare({ budget, count: shares, used, before }),
     permissions: new PermissionShare(session().permissions, task.agent.permissionMode),
-    hostTools: new HostToolShare({
-      tools: () => services.hostTools(task.id, task.agent),
-      onChange: (listener) => session().hostTools.onChange(listener),
-    }),
+    client: [
+      new ClientShare({
+        items: () => services.hostTools(task.id, task.agent),
+        onChange: (listener) => hostTools.onChange(listener),
+        pass: (subagent, tools) => subagent.setHostTools?.(tools),
+      }),
+      new ClientShare({
+        items: () => hostTools.uris.share(task.id),
+        onChange: (listener) => hostTools.uris.onChange(listener),
+        pass: (subagent, served) => subagent.setHostUris?.(served),
+      }),
+    ],
   };
 }
 

@@ -39,7 +39,7 @@ interface TaskingSession {
   readonly permissions: SessionPermissions;
   /** Whether foreign text came after the last message of a person. */
   isAfterUntrusted(): boolean;
-  readonly hostTools: Pick<HostTools, "onChange">;
+  readonly hostTools: Pick<HostTools, "onChange" | "uris">;
   mcpServers(names: readonly string[]): SubagentServers;
   /** Asks this session's client, for a subagent. */
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;

@@ -1,19 +1,15 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
-import {
-  detectImageType,
-  formatSize,
-  maxOutputBytes,
-  type ToolEnvironment,
-} from "@tau-agent/system";
+import { detectImageType, type ToolEnvironment } from "@tau-agent/system";
 import { fileProblem } from "../common/file-problem.ts";
 import { openExisting } from "../common/paths.ts";
 import { chunkBytesOf, isOtherKind, readChunks } from "../common/read-chunks.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { countArgument } from "../common/schema.ts";
 import { readImage } from "./read-image.ts";
-import { RangeCollector, type TextRange } from "./text-range.ts";
+import { textResult } from "./show-text.ts";
+import { RangeCollector } from "./text-range.ts";
 
 type ReadEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
 
@@ -80,41 +76,4 @@ async function problemOf(error: unknown, shown: string, environment: ToolEnviron
     return new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
   }
   return fileProblem(error, { action: "read", shown }, environment);
-}
-
-function textResult(shown: string, firstLine: number, range: TextRange): ToolResult {
-  const { truncation, fileLines } = range;
-  if (firstLine > Math.max(1, fileLines)) {
-    throw new ToolError(
-      `Offset ${firstLine} is beyond end of file (${fileLines} lines total). Use an offset of at most ${Math.max(1, fileLines)}.`,
-    );
-  }
-  if (range.isBinary) {
-    throw new ToolError(
-      `${shown} is a binary file, not text. Use bash to inspect it, for example: file, xxd, strings.`,
-    );
-  }
-  const text = textWithNotice(shown, firstLine, range);
-  return {
-    content: [{ type: "text", text }],
-    ...(truncation.truncated && { details: { truncation } }),
-  };
-}
-
-function textWithNotice(shown: string, firstLine: number, range: TextRange): string {
-  const { truncation, fileLines, firstLineBytes } = range;
-  const limit = formatSize(maxOutputBytes);
-  if (truncation.firstLineExceedsLimit) {
-    const size = formatSize(firstLineBytes);
-    return `[Line ${firstLine} is ${size}, exceeds ${limit} limit. Use bash: sed -n '${firstLine}p' ${shown} | head -c ${maxOutputBytes}]`;
-  }
-  if (fileLines === 0) return "(empty file)";
-  const lastLine = firstLine + truncation.outputLines - 1;
-  const next = lastLine + 1;
-  if (truncation.truncated && next <= fileLines) {
-    const reason = truncation.truncatedBy === "bytes" ? ` (${limit} limit)` : "";
-    return `${truncation.content}\n\n[Showing lines ${firstLine}-${lastLine} of ${fileLines}${reason}. Use offset=${next} to continue.]`;
-  }
-  if (next > fileLines) return truncation.content;
-  return `${truncation.content}\n\n[${fileLines - lastLine} more lines in file. Use offset=${next} to continue.]`;
 }

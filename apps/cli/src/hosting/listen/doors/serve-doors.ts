@@ -202,7 +202,9 @@ class Door {
     const snapshot = attached.data as Snapshot;
     this.streamId = snapshot.streamId;
     this.seq = Math.max(this.seq, position.after ?? snapshot.seq);
-    this.open = snapshot.pendingRequests as unknown as ShownRequest[];
+    // No door serves URIs.
+    const open = snapshot.pendingRequests.filter(({ method }) => method !== "host_uri");
+    this.open = open as unknown as ShownRequest[];
     await live;
     return snapshot;
   }

@@ -1,0 +1,114 @@
+import type { HostUriCancel, HostUriRequest, HostUriResult, Params } from "@tau-agent/rpc-protocol";
+
+/** What a URI names: a text, or with what a reader should know of it. */
+export type UriContent = string | Omit<HostUriResult, "type" | "id" | "isError" | "error">;
+
+interface UriContext {
+  /** The subagent that wants it, as in `subagent_start`; nested ones are joined by `/`. */
+  readonly agentId?: string | undefined;
+  /** Aborted when the host does not want the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A URI scheme that this client serves. What its functions throw, the model reads. */
+export interface UriScheme {
+  /** The scheme, without `://`. */
+  readonly scheme: string;
+  /** What it is about, for people. */
+  readonly description?: string | undefined;
+  /** What its URIs name never changes. */
+  readonly immutable?: boolean | undefined;
+  read(url: string, context: UriContext): UriContent | Promise<UriContent>;
+  /** Without it, the scheme is for reading only. */
+  write?(url: string, content: string, context: UriContext): void | Promise<void>;
+}
+
+export type UriDefinition = Params<"set_host_uri_schemes">["schemes"][number];
+
+/** Answers the host's requests for URIs. */
+export class HostUriRunner {
+  readonly #send: (frame: HostUriResult) => void;
+  readonly #running = new Map<string, AbortController>();
+  #schemes: readonly UriScheme[] = [];
+
+  constructor(send: (frame: HostUriResult) => void) {
+    this.#send = send;
+  }
+
+  /** What the host is told of the schemes. */
+  get definitions(): UriDefinition[] {
+    return this.#schemes.map(definitionOf);
+  }
+
+  /** Registers schemes with the host; where it refuses them, those before stay. */
+  async register(
+    schemes: readonly UriScheme[],
+    send: (definitions: UriDefinition[]) => Promise<{ readonly schemes: readonly string[] }>,
+  ): Promise<readonly string[]> {
+    const before = this.#schemes;
+    // Before the host knows them: its first request may come with its answer.
+    this.#schemes = schemes;
+    try {
+      return (await send(schemes.map(definitionOf))).schemes;
+    } catch (error) {
+      this.#schemes = before;
+      throw error;
+    }
+  }
+
+  async run({ id, agentId, operation, url, content = "" }: HostUriRequest): Promise<void> {
+    // A request that the host tells of again after a reconnect.
+    if (this.#running.has(id)) return;
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    const context = { agentId, signal: controller.signal };
+    try {
+      const served = this.#find(url);
+      if (operation === "read") {
+        const read = await served.read(url, context);
+        this.#end({ type: "host_uri_result", id, ...asContent(read) });
+        return;
+      }
+      if (served.write === undefined) throw new Error("it is served for reading only");
+      await served.write(url, content, context);
+      this.#end({ type: "host_uri_result", id });
+    } catch (failure) {
+      const error = failure instanceof Error ? failure.message : String(failure);
+      this.#end({ type: "host_uri_result", id, isError: true, error });
+    }
+  }
+
+  cancel({ targetId }: HostUriCancel): void {
+    this.#running.get(targetId)?.abort();
+    this.#running.delete(targetId);
+  }
+
+  end(): void {
+    for (const controller of this.#running.values()) controller.abort();
+    this.#running.clear();
+  }
+
+  #find(url: string): UriScheme {
+    const name = url.slice(0, url.indexOf("://")).toLowerCase();
+    const found = this.#schemes.find(({ scheme }) => scheme.trim().toLowerCase() === name);
+    if (found === undefined) throw new Error(`this client does not serve ${name}://`);
+    return found;
+  }
+
+  #end(result: HostUriResult): void {
+    if (this.#running.delete(result.id)) this.#send(result);
+  }
+}
+
+function definitionOf({ scheme, description, immutable, write }: UriScheme): UriDefinition {
+  return {
+    scheme,
+    ...(description !== undefined && { description }),
+    ...(immutable !== undefined && { immutable }),
+    writable: write !== undefined,
+  };
+}
+
+function asContent(given: UriContent): Exclude<UriContent, string> {
+  return typeof given === "string" ? { content: given } : given;
+}
