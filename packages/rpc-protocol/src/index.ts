@@ -59,7 +59,11 @@ export {
   ProtocolError,
 } from "./vocabulary/error.ts";
 export type { ClientEvent, EventOrder } from "./vocabulary/event-order.ts";
-export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
+export {
+  ExtensionUiRequest,
+  ExtensionUiResponse,
+  type OpenUrlNotice,
+} from "./vocabulary/extension-ui.ts";
 export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
 export {
   BudgetParams,

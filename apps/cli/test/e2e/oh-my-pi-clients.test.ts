@@ -1,10 +1,14 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { toolCall } from "@tau-agent/ai/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { browse } from "../../../../packages/coding-agent/test/logins/login-server.ts";
 import { bunPath, startBunClient } from "../support/bun/bun-client.ts";
+import { memoryHost } from "../support/hosts.ts";
+import { loginPlace, pageOf, stored } from "../support/login-place.ts";
 import { makePlace, type Place } from "../support/place.ts";
 import { binPath } from "../support/start-host.ts";
+import { TestClient } from "../support/test-client.ts";
 
 /**
  * The clients of oh-my-pi as they were published, from the registry, unchanged, under bun. It has
@@ -15,6 +19,8 @@ const clients = [
   { release: "13.19", index: import.meta.resolve("oh-my-pi-13"), protocol: "pisces" },
   { release: "18.3", index: import.meta.resolve("oh-my-pi-18"), protocol: "oh-my-pi-18" },
 ] as const;
+
+const untitled = { title: "", requirements: [] };
 
 /** Not the user's to call. */
 const internal = ["constructor"];
@@ -104,7 +110,8 @@ async function configure({ call, has }: Client): Promise<void> {
   expect(await call("getAvailableModels")).toContainEqual(
     expect.objectContaining({ id: model.id }),
   );
-  await call("cycleModel");
+  // There is no other model.
+  expect(await call("cycleModel")).toBeNull();
   await call("setThinkingLevel", "high");
   expect(await call("cycleThinkingLevel")).toMatchObject({ level: expect.any(String) });
   await call("setThinkingLevel", "off");
@@ -114,7 +121,7 @@ async function configure({ call, has }: Client): Promise<void> {
   await call("setFollowUpMode", "all");
   await call("setAutoCompaction", false);
   await call("setAutoRetry", false);
-  await call("abortRetry");
+  expect(await call("abortRetry")).toBeUndefined();
   const changed = { steeringMode: "all", followUpMode: "all", autoCompactionEnabled: false };
   expect(await call("getState")).toMatchObject({ ...changed, thinkingLevel: "off" });
   if (has("setSubagentSubscription"))
@@ -126,9 +133,9 @@ async function configure({ call, has }: Client): Promise<void> {
 }
 
 /** Commands, files and the tree of the session. */
-async function browse({ call, has }: Client, folder: string): Promise<void> {
+async function browseSession({ call, has }: Client, folder: string): Promise<void> {
   expect(await call("bash", "echo one")).toMatchObject({ output: "one\n", exitCode: 0 });
-  await call("abortBash");
+  expect(await call("abortBash")).toBeUndefined();
   expect(await call("getSessionStats")).toMatchObject({ toolCalls: 1, toolResults: 1 });
   const page = (await call("exportHtml", join(folder, "page.html"))) as { path: string };
   expect(readFileSync(page.path, "utf8")).toContain("There is notes.txt.");
@@ -210,7 +217,7 @@ describe.each(clients)(
       await expect(call("start")).rejects.toThrow(/already started/);
       await converse(client);
       await configure(client);
-      await browse(client, place.folder);
+      await browseSession(client, place.folder);
       if (has("getSubagents")) await delegateWork(client);
       if (has("login")) {
         expect(JSON.stringify(await call("getLoginProviders"))).toContain("github-copilot");
@@ -269,6 +276,97 @@ describe.each(clients)(
     });
   },
 );
+
+/** The types of all commands that the published types of a release name. */
+function publishedCommands(index: string): readonly string[] {
+  const types = readFileSync(new URL("modes/rpc/rpc-types.ts", index), "utf8");
+  const [, union = ""] = /export type RpcCommand =([\s\S]*?)\n\n\/\/ =/.exec(types) ?? [];
+  return [...union.matchAll(/\btype: "(\w+)"/g)].map(([, name = ""]) => name);
+}
+
+describe("the published types of oh-my-pi 18.3", () => {
+  const [, { index, protocol }] = clients;
+
+  it("name no command that the host does not know", async () => {
+    const names = publishedCommands(index);
+    for (const name of [
+      "prompt",
+      "set_host_uri_schemes",
+      "negotiate_protocol",
+      "login",
+      "set_todos",
+    ])
+      expect(names).toContain(name);
+    await using client = new TestClient(await memoryHost({ ...untitled, dialect: protocol }));
+    for (const type of names) {
+      client.send({ id: type, type });
+      const { error = "" } = await client.until({ type: "response", id: type });
+      expect(error, type).not.toMatch(/unknown command/i);
+    }
+  });
+
+  it("have commands that the client sends by itself, or not at all", async () => {
+    const host = await memoryHost({ ...untitled, dialect: protocol });
+    await using client = new TestClient(host);
+    const ask = async (command: { type: string; [member: string]: unknown }) => {
+      client.send({ id: command.type, ...command });
+      return client.until({ type: "response", id: command.type });
+    };
+    expect(await ask({ type: "negotiate_protocol", protocolVersion: 1 })).toMatchObject({
+      data: { protocolVersion: 1 },
+    });
+    const version = await ask({ type: "negotiate_protocol", protocolVersion: 2 });
+    expect(version).toMatchObject({ success: false });
+    expect(version.error).toContain("protocolVersion");
+    const schemes = [{ scheme: "db", description: "Rows", writable: true, immutable: false }];
+    expect(await ask({ type: "set_host_uri_schemes", schemes })).toMatchObject({
+      data: { schemes: ["db"] },
+    });
+    expect(await ask({ type: "set_session_name", name: "Mine" })).toMatchObject({ success: true });
+    expect(await ask({ type: "set_interrupt_mode", mode: "wait" })).toMatchObject({
+      success: true,
+    });
+    const phases = [
+      { id: "p", name: "Plan", tasks: [{ id: "t", content: "do", status: "pending" }] },
+    ];
+    expect(await ask({ type: "set_todos", phases })).toMatchObject({
+      data: { todoPhases: [{ name: "Plan", tasks: [{ content: "do", status: "pending" }] }] },
+    });
+    expect(await ask({ type: "get_state" })).toMatchObject({
+      data: { sessionName: "Mine", interruptMode: "wait" },
+    });
+  });
+});
+
+describe("a login by oh-my-pi's published client", () => {
+  const [, { index, protocol }] = clients;
+
+  beforeAll(() => {
+    // The server's library advises those who run it for real.
+    for (const level of ["warn", "info"] as const) {
+      vi.spyOn(console, level).mockImplementation(() => {});
+    }
+  });
+
+  it("shows the page and its code, and resolves once the login is stored", async () => {
+    const { place } = await loginPlace();
+    const client = await startClient(index, protocol, place, { args: ["--no-session"] });
+    const { call, received } = client;
+    await call("start");
+    const login = call("login", "github-copilot");
+    const opened = () => received.find(({ listener }) => listener === "onOpenUrl")?.event;
+    await expect.poll(opened, { timeout: 30_000 }).toBeDefined();
+    const { url, instructions } = opened() as { url: string; instructions: string };
+    const [, code] = /^Enter code: (\S+)$/.exec(instructions) ?? [];
+    await browse(pageOf(url, code), code);
+    expect(await login).toEqual({ providerId: "github-copilot" });
+    expect(stored(place)["github-copilot"]?.access).toMatch(/./);
+    const providers = await call("getLoginProviders");
+    expect(providers).toContainEqual(
+      expect.objectContaining({ id: "github-copilot", loggedIn: true }),
+    );
+  });
+});
 
 describe("the tools of oh-my-pi's published client", () => {
   const [, { index, protocol }] = clients;

@@ -35,7 +35,7 @@ export class HostUriRunner {
     this.#send = send;
   }
 
-  /** What the host is told of the schemes. */
+  /** The schemes as the host learns them. */
   get definitions(): UriDefinition[] {
     return this.#schemes.map(definitionOf);
   }

@@ -1,5 +1,9 @@
 import type { HostRequestMethod } from "../vocabulary/constants.ts";
-import type { ExtensionUiRequest, ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
+import type {
+  ExtensionUiRequest,
+  ExtensionUiResponse,
+  OpenUrlNotice,
+} from "../vocabulary/extension-ui.ts";
 import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
 import type { OpenHostRequest } from "../vocabulary/host-request.ts";
 import type { StreamForm } from "../vocabulary/stream-event.ts";
@@ -24,12 +28,14 @@ export interface RequestDialogs {
   /** The requests that a dialog can express. */
   readonly methods: readonly HostRequestMethod[];
   /** The dialog of a request; undefined if no dialog can express it. */
-  asDialog(request: OpenHostRequest, now: number): ExtensionUiRequest | undefined;
+  asDialog(request: OpenHostRequest, now: number): ExtensionUiRequest | OpenUrlNotice | undefined;
   /** What the answer to that dialog says to the request. */
   resultOfDialog(
     request: OpenHostRequest,
     response: Omit<ExtensionUiResponse, "type" | "id">,
   ): unknown;
+  /** Those that count as answered once the client has been shown them. */
+  readonly notices?: readonly HostRequestMethod[];
   /** Whether `host_request_resolved` says that a dialog ended otherwise than by its answer. */
   readonly reportsEnd: boolean;
 }

@@ -1,4 +1,6 @@
+import type { OpenUrlNotice } from "../vocabulary/extension-ui.ts";
 import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { OpenHostRequest } from "../vocabulary/host-request.ts";
 import type { SessionEvent } from "../vocabulary/session-event.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
@@ -29,8 +31,25 @@ interface TaskActivity {
 export const ohMyPi18: DialectRules = {
   greeting: ready,
   encode,
-  requestDialogs: { methods: dialogMethods, asDialog, resultOfDialog, reportsEnd: false },
+  requestDialogs: {
+    methods: [...dialogMethods, "open_url"],
+    notices: ["open_url"],
+    asDialog: (request, now) =>
+      request.method === "open_url" ? openUrl(request) : asDialog(request, now),
+    resultOfDialog,
+    reportsEnd: false,
+  },
 };
+
+/** The page of a login; those of MCP servers have nobody who waits for them. */
+function openUrl({
+  id,
+  params: { url, userCode, server },
+}: Extract<OpenHostRequest, { method: "open_url" }>): OpenUrlNotice | undefined {
+  if (server !== undefined) return undefined;
+  const instructions = userCode === undefined ? {} : { instructions: `Enter code: ${userCode}` };
+  return { type: "extension_ui_request", id, method: "open_url", url, ...instructions };
+}
 
 function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[] {
   switch (frame.type) {

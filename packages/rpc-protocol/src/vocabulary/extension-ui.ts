@@ -101,3 +101,16 @@ export const ExtensionUiResponse = z.object({
   cancelled: z.optional(z.boolean()),
 });
 export type ExtensionUiResponse = z.infer<typeof ExtensionUiResponse>;
+
+/** A page for the user to open, as clients of oh-my-pi 18 are asked; they do not answer. */
+export const OpenUrlNotice = z.object({
+  type: z.literal("extension_ui_request"),
+  /** The id of the request. */
+  id: z.string(),
+  method: z.literal("open_url"),
+  /** The page. */
+  url: z.string(),
+  /** What to do there. */
+  instructions: z.optional(z.string()),
+});
+export type OpenUrlNotice = z.infer<typeof OpenUrlNotice>;

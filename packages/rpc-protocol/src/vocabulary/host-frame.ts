@@ -1,5 +1,5 @@
 import type { ErrorCode } from "./error.ts";
-import type { ExtensionUiRequest } from "./extension-ui.ts";
+import type { ExtensionUiRequest, OpenUrlNotice } from "./extension-ui.ts";
 import type {
   HostRequestFrame,
   HostRequestResolved,
@@ -33,4 +33,4 @@ export type RequestFrame =
   | HostUriCancel;
 
 /** Any frame that a dialect encodes. */
-export type HostFrame = ResponseFrame | SessionEvent | ExtensionUiRequest;
+export type HostFrame = ResponseFrame | SessionEvent | ExtensionUiRequest | OpenUrlNotice;

@@ -5,7 +5,7 @@ import type { ProtocolName } from "../dialects/index.ts";
 import { AgentEvent } from "../vocabulary/agent-event.ts";
 import { WorkspaceCallFrame, WorkspaceCancelFrame } from "../vocabulary/client-workspace.ts";
 import { eventOrder } from "../vocabulary/event-order.ts";
-import { ExtensionUiRequest } from "../vocabulary/extension-ui.ts";
+import { ExtensionUiRequest, OpenUrlNotice } from "../vocabulary/extension-ui.ts";
 import {
   HostRequestFrame,
   HostRequestResolved,
@@ -133,6 +133,7 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
       sessionSettled: z.boolean(),
       ...outputResult,
     }),
+    own("OhMyPi18OpenUrl", "A page for the user to open.", OpenUrlNotice.def.shape),
     own("SessionSettled", "Nothing runs and nothing waits any more.", {
       type: z.literal("session_settled"),
     }),

@@ -55,7 +55,7 @@ export class WorkingClient {
   open(request: WorkRequest): boolean {
     const client = this.#client;
     if (client === undefined) return false;
-    // One that is away is told when it is back.
+    // One that is away gets it when it is back.
     if (this.#told.has(request.id) || !this.#options.isHere(client)) return true;
     this.#told.add(request.id);
     this.#options.together(() => client.open(request));

@@ -170,8 +170,16 @@ export class ClientRequests {
       this.#questions.set(request.id, dialogs);
       return this.#connection.ask(dialogs.dialog(Date.now()));
     }
-    const dialog = this.#connection.dialect.requestDialogs?.asDialog(request, Date.now());
-    return dialog !== undefined && this.#connection.ask(dialog);
+    const { asDialog, notices = [] } = this.#connection.dialect.requestDialogs ?? {};
+    const dialog = asDialog?.(request, Date.now());
+    if (dialog === undefined || !this.#connection.ask(dialog)) return false;
+    if (notices.includes(request.method)) queueMicrotask(() => this.#noted(request.id));
+    return true;
+  }
+
+  #noted(id: string): void {
+    // Another client may have been faster.
+    if (this.#requests.get(id) !== undefined) this.#requests.answer(id, { result: {} });
   }
 
   /** What a client may not know goes only to one that names it. */

@@ -5,6 +5,7 @@ import {
   type ExtensionUiRequest,
   encodeLine,
   type HostingFrame,
+  type OpenUrlNotice,
   type RequestFrame,
   type ResponseFrame,
   type SessionEvent,
@@ -129,7 +130,7 @@ export class Connection {
   }
 
   /** Passes on what an extension asks; false when the dialect has no word for it. */
-  ask(request: ExtensionUiRequest, place?: EventOrder): boolean {
+  ask(request: ExtensionUiRequest | OpenUrlNotice, place?: EventOrder): boolean {
     void this.#merger.flush();
     const frames = this.#dialect.encode(request, this);
     const order = place ?? this.#nextOrder();

@@ -25,8 +25,13 @@ say({ methods: Object.getOwnPropertyNames(RpcClient.prototype) });
 /** What cannot be said in JSON: listeners, and the functions of tools. */
 function withFunctions(method: string, parameters: readonly unknown[]): readonly unknown[] {
   if (method.startsWith("on")) return [(event: unknown) => say({ listener: method, event })];
+  if (method === "login") return [...parameters, { onOpenUrl }];
   if (method !== "setCustomTools") return parameters;
   return [(parameters[0] as object[]).map((tool) => ({ ...tool, execute }))];
+}
+
+function onOpenUrl(url: string, instructions: string) {
+  say({ listener: "onOpenUrl", event: { url, instructions } });
 }
 
 async function execute(input: { wait?: boolean }, { signal, sendUpdate }: ToolContext) {
