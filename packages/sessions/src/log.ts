@@ -67,6 +67,7 @@ export type { SessionProject } from "./log/session-project.ts";
 export { SessionTotals, USAGE_ENTRY, WARMING } from "./log/session-totals.ts";
 export type { RoleFilter } from "./log/session-tree.ts";
 export { SessionTree } from "./log/session-tree.ts";
+export { SUBAGENT_ENTRY } from "./log/store/named-files.ts";
 export type { SessionPart } from "./log/store/session-part.ts";
 export {
   QUESTION_ANSWERED,

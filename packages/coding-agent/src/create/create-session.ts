@@ -289,6 +289,7 @@ function createTasks(
     session: () => draft.session,
     openPart: (...part) => draft.parts.conversation.log.parts?.openPart(...part),
     readPart: (reference) => draft.parts.conversation.log.parts?.readPart(reference),
+    restoreFiles: (paths) => draft.parts.conversation.log.parts?.restoreNamed(paths),
     notify: (message) => draft.parts.notices.deliver(message),
     offerTools: () => offerTools(draft, subagentToolNames),
     createSession: async (...changes) =>

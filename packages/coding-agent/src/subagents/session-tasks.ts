@@ -9,7 +9,12 @@ import {
 } from "@tau-agent/models";
 import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { CustomMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { LogParts, SessionLogView, SessionPart } from "@tau-agent/sessions/log";
+import {
+  type LogParts,
+  type SessionLogView,
+  type SessionPart,
+  SUBAGENT_ENTRY,
+} from "@tau-agent/sessions/log";
 import type {
   DiagnosticsEntry,
   HostRequests,
@@ -42,7 +47,6 @@ import { TaskDescription } from "./task-tool/describe-task.ts";
 import { questionShare } from "./tasks/question-share.ts";
 import { SessionSubagents } from "./tasks/session-subagents.ts";
 import { SubagentFeed } from "./tasks/subagent-feed.ts";
-import { SUBAGENT_ENTRY } from "./tasks/subagent-record.ts";
 import { maySpawnAt, type TaskServices } from "./tasks/task-services.ts";
 
 /** How a session gives work to subagents. */
@@ -120,6 +124,8 @@ interface TaskParts {
   openPart: (...part: Parameters<LogParts["openPart"]>) => Promise<SessionPart> | undefined;
   /** The lines of such a log; undefined if there are none. */
   readPart: (reference: string) => Promise<readonly object[] | undefined> | undefined;
+  /** Fetches files that are in the store and not here, by their paths. */
+  restoreFiles: (paths: readonly string[]) => Promise<void> | undefined;
   /** Tells the model of an end that no call waits for. */
   notify: (message: CustomMessage) => void;
   /** Lets the model follow subagents in the background. */
@@ -144,6 +150,8 @@ export function createSessionTasks(
     note: (record) => parts.session().note(SUBAGENT_ENTRY, record),
     notify: parts.notify,
     readStored: async (reference) => parts.readPart(reference),
+    restore: async ({ sessionFile, keptPatch }) =>
+      parts.restoreFiles([sessionFile, keptPatch].filter((path) => path !== undefined)),
     resume: async (record, message) => {
       const { resumeInBackground } = await import("./task-tool/resume-in-background.ts");
       await resumeInBackground(record, message, { ...services, description });

@@ -238,7 +238,7 @@ git diff --binary --full-index --find-renames --no-color --no-ext-diff --no-text
 GIT_INDEX_FILE=$store/index.resumed
 export GIT_INDEX_FILE
 git read-tree "$baseline" || exit 1
-git apply --cached --whitespace=nowarn "$1" 2>&1 && printf '\\0' && git write-tree
+git apply --cached --3way --whitespace=nowarn "$1" 2>&1 >/dev/null && printf '\\0' && git write-tree
 exit 0`;
     const variables = { baseline: this.#baseline };
     const said = (await this.#run(script, { variables, words: [copy] })).toString();

@@ -69,6 +69,8 @@ function beginAll(order: TaskOrder, options: RunTasksOptions): BegunTasks["runni
         depth: before?.depth ?? services.depth + 1,
         directory: services.session().sessionFile && artifactsFolderOf(services),
         sessionFile: resumes?.sessionFile,
+        // Until it has new work to keep.
+        keptPatch: before?.keptPatch,
       };
       return [id, services.subagents.begin(record, { notifies })];
     }),

@@ -41,6 +41,8 @@ export interface SubagentsOptions {
   readonly notify: (message: CustomMessage) => void;
   /** The lines of a subagent that the session's store has. */
   readonly readStored: (reference: string) => Promise<readonly object[] | undefined>;
+  /** Fetches its files where the session's store has them and this machine does not. */
+  readonly restore: (record: SubagentRecord) => Promise<void>;
   /** Starts an ended one again; nobody is notified of its end. */
   readonly resume: (record: SubagentRecord, message: string) => Promise<void>;
 }
@@ -130,6 +132,7 @@ export class SessionSubagents implements SubagentControl {
     if (isRunning) throw new SessionError("subagent_running", { subagentId: path });
     if (rest === "") return record;
     const nested = (await this.#writtenBy(record, rest, path)).record;
+    await this.#options.restore(nested);
     return { ...nested, sessionFile: await fileOf(nested), id: path };
   }
 
@@ -218,7 +221,7 @@ export class SessionSubagents implements SubagentControl {
         output,
         sessionFile: sessionFile ?? before.sessionFile,
         storedSession: storedSession ?? before.storedSession,
-        keptPatch: isKept(patch?.status) ? patch?.path : undefined,
+        keptPatch: keptPatchOf(patch, before),
       });
     }
     live.ended.resolve();
@@ -270,6 +273,7 @@ export class SessionSubagents implements SubagentControl {
 
   /** What an ended one has written; undefined if nothing of it was kept. */
   async read(record: SubagentRecord): Promise<WrittenConversation | undefined> {
+    await this.#options.restore(record);
     const path = await fileOf(record);
     const written = path === undefined ? undefined : await readConversation(path);
     if (written !== undefined) return written;
@@ -332,8 +336,12 @@ export class SessionSubagents implements SubagentControl {
   }
 }
 
-function isKept(status: string | undefined): boolean {
-  return status === "kept" || status === "branch" || status === "conflict";
+/** The work that is not in the caller's files: that of this time, or still that of before. */
+function keptPatchOf(patch: TaskResult["patch"], before: SubagentRecord): string | undefined {
+  // It never came to work, as when the earlier patch does not fit.
+  if (patch === undefined) return before.keptPatch;
+  const isKept = ["kept", "branch", "conflict"].includes(patch.status);
+  return isKept ? patch.path : undefined;
 }
 
 /** What is not up in this turn of the event loop has nothing below it. */

@@ -1,11 +1,14 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SubagentInfo } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { nothingUsed, readConversation, type WrittenConversation } from "@tau-agent/sessions/log";
-
-/** The type of the custom entries that hold what a session knows of its subagents. */
-export const SUBAGENT_ENTRY = "subagent";
+import {
+  nothingUsed,
+  readConversation,
+  SUBAGENT_ENTRY,
+  type WrittenConversation,
+} from "@tau-agent/sessions/log";
 
 /** A subagent as its session's file has it. */
 export interface SubagentRecord extends SubagentInfo {
@@ -60,10 +63,14 @@ export function messagesOf(
   };
 }
 
-/** The file of a subagent, also of one whose host was killed before it could note it. */
+/**
+ * The file of a subagent, also of one whose host was killed before it could note it; undefined where it
+ * is on another machine.
+ */
 export async function fileOf(record: SubagentRecord): Promise<string | undefined> {
   const { sessionFile, directory, agent, id } = record;
-  if (sessionFile !== undefined || directory === undefined) return sessionFile;
+  if (sessionFile !== undefined) return existsSync(sessionFile) ? sessionFile : undefined;
+  if (directory === undefined) return undefined;
   const name = `${agent}: ${id}`;
   const files = await readdir(directory).catch(() => []);
   for (const file of files

@@ -17,8 +17,12 @@ const resultMembers = [
   ["verification", "attempts", "commandResults", "artifactPath"],
 ] as const;
 
+/** The type of the custom entries that hold what a session knows of its subagents. */
+export const SUBAGENT_ENTRY = "subagent";
+
 /** The host's own files that an entry names. Texts are not searched: they are not the host's words. */
 export function namedFiles(entry: object): NamedFiles {
+  if (member(entry, "customType") === SUBAGENT_ENTRY) return filesOfSubagent(member(entry, "data"));
   const message = member(entry, "message");
   switch (member(message, "role")) {
     case "bashExecution":
@@ -32,6 +36,16 @@ export function namedFiles(entry: object): NamedFiles {
 
 export function partName(toolCallId: string, id: string): string {
   return ["subagents", toolCallId, id].map((name) => encoded(name)).join("/");
+}
+
+/** One that has ended: the file of a running one is not whole, and its log is written beside it. */
+function filesOfSubagent(record: unknown): NamedFiles {
+  if (member(record, "status") === "running") return none;
+  const part = partName(String(member(record, "toolCallId")), String(member(record, "id")));
+  return {
+    files: textsAt(record, ["keptPatch"]),
+    logs: textsAt(record, ["sessionFile"]).map((path) => ({ path, part })),
+  };
 }
 
 function filesOfResult(message: unknown): NamedFiles {

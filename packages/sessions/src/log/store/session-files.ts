@@ -151,13 +151,16 @@ export class SessionFiles {
     path: string,
     { part, writer }: { part: string; writer: FileWriter },
   ): Promise<StoredFile | undefined> {
-    const known = this.#known.get(path);
-    if (known !== undefined) return storedPart(known);
-    const name = this.#temporary.nameOf(path);
-    if (name === undefined) return undefined;
     const { sessionId, subpath } = key;
     const below = subpath === undefined ? part : `${subpath}/${part}`;
-    if (!(await writer.putLog({ ...key, subpath: below }, path))) return undefined;
+    const known = this.#known.get(path);
+    // One that another call has resumed has gone on in the same file.
+    if (known?.log !== undefined && isNamed(known.log.subpath, below)) return storedPart(known);
+    const name = this.#temporary.nameOf(path);
+    if (name === undefined) return undefined;
+    if (!(await writer.putLog({ ...key, subpath: below }, path))) {
+      return known && storedPart(known);
+    }
     const file = { path, name, log: { sessionId, subpath: below } };
     this.#know({ ...file, key });
     return file;
@@ -251,6 +254,11 @@ function isStoredFile(value: unknown): value is StoredFile {
   }
   const isListed = Array.isArray(blobs) && blobs.every((id) => typeof id === "string");
   return isListed && typeof size === "number";
+}
+
+/** Whether a log has this name, or is a later one of the same call. */
+function isNamed(subpath: string | undefined, name: string): boolean {
+  return subpath === name || subpath?.startsWith(`${name}~`) === true;
 }
 
 function isName(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -202,5 +203,96 @@ describe("a task's work", () => {
     expect(outcomes.get("two")).toEqual({ status: "applied" });
     expect(workspace.read("x.log")).toBe("the user's, ignored\n");
     expect(workspace.read("fine.txt")).toBe("fine\n");
+  });
+});
+
+describe("the patch of kept work", () => {
+  /** Does work in a tree, keeps it, and puts it into a new one. */
+  async function resumed(workspace: Workspace, work: (cwd: string) => void, between = () => {}) {
+    const first = await isolate(workspace, { trusted: true });
+    const tree = await first.createTree();
+    work(tree.cwd);
+    const before = await changeOf(first, "t", tree);
+    const patch = join(workspace.spillDirectory, "kept.patch");
+    cpSync(before.patchPath, patch);
+    const files = filesIn(tree.cwd);
+    await first.dispose();
+    between();
+    const second = await isolate(workspace, { trusted: true });
+    const next = await second.createTree();
+    await next.apply(patch);
+    const { tree: recorded } = await next.capture();
+    return { before: before.tree, after: recorded, files, resumed: filesIn(next.cwd), next };
+  }
+
+  const filesIn = (cwd: string) =>
+    Object.fromEntries(
+      readdirSync(cwd)
+        .filter((name) => name !== ".git")
+        .map((name) => [name, readFileSync(join(cwd, name), "latin1")]),
+    );
+
+  const upper = (workspace: Workspace) => {
+    gitIn(workspace.directory, "config", "filter.upper.clean", "tr a-z A-Z");
+    gitIn(workspace.directory, "config", "filter.upper.smudge", "tr A-Z a-z");
+  };
+
+  it.each<[string, Record<string, string>, (workspace: Workspace) => void]>([
+    ["eol=crlf", { ".gitattributes": "*.txt text eol=crlf\n" }, () => {}],
+    ["eol=lf", { ".gitattributes": "*.txt text eol=lf\n" }, () => {}],
+    ["-text", { ".gitattributes": "*.txt -text\n", "a.txt": "one\r\ntwo\nthree\r\n" }, () => {}],
+    ["core.autocrlf", {}, ({ directory }) => gitIn(directory, "config", "core.autocrlf", "true")],
+    ["a filter", { ".gitattributes": "*.txt filter=upper\n" }, upper],
+    ["ident", { ".gitattributes": "*.txt ident\n", "a.txt": "$Id$\ntwo\nthree\n" }, () => {}],
+    ["an encoding", { ".gitattributes": "w.txt working-tree-encoding=UTF-16LE\n" }, () => {}],
+    ["whitespace", { ".gitattributes": "*.txt whitespace=trailing-space\n" }, () => {}],
+  ])("gives the files the same content under %s", async (_, files, configure) => {
+    const workspace = repository(files);
+    configure(workspace);
+    rmSync(workspace.path("a.txt"));
+    gitIn(workspace.directory, "checkout", "a.txt");
+    const { before, after, ...seen } = await resumed(workspace, (cwd) => {
+      const path = join(cwd, "a.txt");
+      writeFileSync(path, readFileSync(path, "latin1").replace("two", "two, and  "), "latin1");
+      writeFileSync(join(cwd, "new.txt"), "a\r\nb\n");
+      writeFileSync(join(cwd, "w.txt"), Buffer.from("é\n", "utf16le"));
+    });
+    expect(after).toBe(before);
+    // An expanded `$Id$` is that of the file's new content.
+    const plain = (text = "") => text.replace(/\$Id:.*\$/, "$Id$");
+    expect(plain(seen.resumed["a.txt"])).toBe(plain(seen.files["a.txt"]));
+  });
+
+  it("comes with the attributes that it changes", async () => {
+    const workspace = repository({ "b.txt": "one\n" });
+    const {
+      before,
+      after,
+      resumed: files,
+    } = await resumed(workspace, (cwd) => {
+      writeFileSync(join(cwd, ".gitattributes"), "*.txt text eol=crlf\n");
+      writeFileSync(join(cwd, "a.txt"), "one\r\n2\r\nthree\r\n");
+      writeFileSync(join(cwd, "z.txt"), "z\r\n");
+    });
+    expect(after).toBe(before);
+    expect(files["a.txt"]).toBe("one\r\n2\r\nthree\r\n");
+    expect(files["z.txt"]).toBe("z\r\n");
+  });
+
+  it("is merged with what has changed since, and refused where that cannot be", async () => {
+    const lines = Array.from({ length: 9 }, (_, index) => `${index}\n`);
+    const changed = (at: number, text: string) => lines.toSpliced(at, 1, text).join("");
+    const user = (at: number) => {
+      const workspace = repository({ "n.txt": lines.join("") });
+      return resumed(
+        workspace,
+        (cwd) => writeFileSync(join(cwd, "n.txt"), changed(4, "task\n")),
+        () => workspace.write({ "n.txt": changed(at, "user\n") }),
+      );
+    };
+    // Near enough that a patch alone does not fit.
+    const { resumed: files } = await user(2);
+    expect(files["n.txt"]).toBe("0\n1\nuser\n3\ntask\n5\n6\n7\n8\n");
+    await expect(user(4)).rejects.toThrow(/earlier changes do not fit[\s\S]*kept\.patch/);
   });
 });

@@ -2,6 +2,7 @@ import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FolderDoor } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
+import { applyToTree } from "../repository/patch.ts";
 import { readOnlyCopy } from "../repository/private-copy.ts";
 import type { Repository } from "../repository/repository.ts";
 import { restoreTree } from "../repository/restore-tree.ts";
@@ -68,18 +69,23 @@ interface TreeParts {
 export function createIsolatedTree(parts: TreeParts): IsolatedTree {
   const { git, cwd, worktree, gitDir, template, folder, commit, head, remove } = parts;
   const { settings } = parts.repository;
+  const restore = async (wanted: string): Promise<void> => {
+    const { tree: now } = await capture(parts);
+    await restoreTree(git, repositoryOf(parts), { wanted, now, folder, signal: parts.signal });
+  };
   return {
     cwd,
     remove,
-    apply: async (patch) => {
-      const { exitCode, stderr } = await git.try(["apply", patch], { cwd: worktree.path });
-      if (exitCode !== 0) throw patchRefusal(patch, stderr);
+    apply: async (path) => {
+      const { tree } = await capture(parts);
+      // As objects: the files then are what the attributes that come with the patch make of them.
+      const patch = { tree, path, folder, signal: parts.signal };
+      const applied = await applyToTree(git, repositoryOf(parts), patch);
+      if ("conflict" in applied) throw patchRefusal(path, applied.conflict);
+      await restore(applied.tree);
     },
     capture: () => capture(parts),
-    restore: async ({ tree: wanted }) => {
-      const { tree: now } = await capture(parts);
-      await restoreTree(git, repositoryOf(parts), { wanted, now, folder, signal: parts.signal });
-    },
+    restore: ({ tree: wanted }) => restore(wanted),
     keepFiles: async ({ leftOut }, target) => {
       const kept: KeptFile[] = [];
       using door = new FolderDoor(worktree.path);
