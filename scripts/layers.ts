@@ -50,18 +50,24 @@ export const layers: readonly Layers[] = [
   },
   {
     root: `${system}/workspaces`,
-    floors: [["common"], ["local", "shell", "conformance"], ["carrier", "sandbox-session"]],
+    floors: [
+      ["common"],
+      ["local", "shell", "conformance"],
+      ["carrier", "enclosing", "sandbox-session"],
+    ],
     looseFiles: ["reach.ts"],
   },
   { root: `${system}/base`, floors: [["files"]], hasLooseBottom: true },
   { root: `${system}/shell-lines`, floors: [["line"], ["scan"], ["commands", "read-only"]] },
   {
     root: `${system}/sandbox`,
-    floors: [["policy"], ["network", "paths"], ["bubblewrap", "seatbelt"]],
+    floors: [["policy"], ["network", "paths"], ["bubblewrap", "seatbelt", "elsewhere"]],
     looseFiles: [
       "describe-sandbox.ts",
+      "open-sandbox-elsewhere.ts",
       "open-sandbox.ts",
       "sandbox-check.ts",
+      "serve-sandbox.ts",
       "session-sandbox.ts",
     ],
   },

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
 import { hostFrames } from "../../packages/rpc-protocol/src/wire/host-frames.ts";
+import { ExecServerParams } from "../../packages/rpc-protocol/src/workspace/frame-params.ts";
 import * as execServer from "../../packages/rpc-protocol/src/workspace/frame-schemas.ts";
 import { allowDocumentedForms } from "./documented-forms.ts";
 import { checkTexts, plainComment, takeTexts } from "./field-texts.ts";
@@ -46,7 +47,8 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     registry.add(schema, { id });
     if (description !== undefined) descriptions.set(id, description);
   };
-  for (const [name, schema] of Object.entries({ ...namedSchemas(), ...execServer })) {
+  const named = { ...namedSchemas(), ...execServer, ExecServerParams };
+  for (const [name, schema] of Object.entries(named)) {
     if (!splitUp.has(name) && !name.endsWith("Event")) add(name, schema);
   }
   const listed = new Set<string>();

@@ -140,10 +140,14 @@ export {
   truncateLine,
   truncateTail,
 } from "./processes/truncate.ts";
-export type { SandboxParts } from "./sandbox/open-sandbox.ts";
+export type { OpenedSandbox, SandboxParts } from "./sandbox/open-sandbox.ts";
 export { sandboxRefusal } from "./sandbox/paths/path-rules.ts";
 export { allowsHost } from "./sandbox/policy/domain-list.ts";
-export { type SandboxChange, tightenCeiling } from "./sandbox/policy/sandbox-settings.ts";
+export {
+  type SandboxChange,
+  type SandboxPolicy,
+  tightenCeiling,
+} from "./sandbox/policy/sandbox-settings.ts";
 export type { SandboxSecret } from "./sandbox/policy/secret-settings.ts";
 export { SessionSandbox } from "./sandbox/session-sandbox.ts";
 export type { DiagnosticsEntry, DiagnosticsFormat } from "./settings/diagnostics-entry.ts";
@@ -164,5 +168,6 @@ export { ForeignError } from "./web/foreign-error.ts";
 export { hostOf } from "./web/host-of.ts";
 export type { ServingClients } from "./workspaces/common/carrier-options.ts";
 export { searchByListing } from "./workspaces/common/list-search.ts";
+export { EnclosingWorkspace } from "./workspaces/enclosing/enclosing-workspace.ts";
 export { LocalFiles } from "./workspaces/local/local-files.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";

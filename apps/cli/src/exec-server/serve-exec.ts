@@ -8,7 +8,7 @@ import {
   FrameLines,
   WorkspaceServer,
 } from "@tau-agent/rpc-protocol/workspace";
-import { createLocalWorkspace, keyVariableNames } from "@tau-agent/system";
+import { createLocalWorkspace, EnclosingWorkspace, keyVariableNames } from "@tau-agent/system";
 import type { ExecServerOptions } from "./exec-server-options.ts";
 
 /** How long what is open may take to end with its client. */
@@ -17,7 +17,9 @@ const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** Serves this machine as a workspace on stdin and stdout (decision 62), until stdin ends. */
 export async function serveExec({ cwd, roots }: ExecServerOptions): Promise<void> {
-  const workspace = createLocalWorkspace({ cwd, roots, environment: withoutKeys(process.env) });
+  const environment = withoutKeys(process.env);
+  const local = createLocalWorkspace({ cwd, roots, environment });
+  const workspace = new EnclosingWorkspace(local, environment);
   const output = asyncStdout();
   const send = sender(output);
   const openUpload = workspace.openUpload.bind(workspace);
@@ -42,7 +44,11 @@ export async function serveExec({ cwd, roots }: ExecServerOptions): Promise<void
     ...{ platform, homeDirectory, temporaryDirectory, shell },
     pid: process.pid,
     cwd: workspace.cwd,
-    capabilities: { search: true, sandbox: false, durable: workspace.durable !== undefined },
+    capabilities: {
+      search: true,
+      sandbox: platform !== "win32",
+      durable: workspace.durable !== undefined,
+    },
   };
   void send(ready);
   takeFrames(process.stdin, server, () => end(0));

@@ -2,6 +2,7 @@ import { isJsonObject } from "../vocabulary/json-object.ts";
 import type {
   WorkspaceDescription,
   WorkspaceEntry,
+  WorkspaceSandbox,
   WorkspaceSearchResult,
   WorkspaceStat,
 } from "./workspace.ts";
@@ -57,6 +58,20 @@ export function asSearchResult(value: unknown): WorkspaceSearchResult {
 export function asEnded(value: unknown): { readonly ended: number } {
   if (!isJsonObject(value) || typeof value.ended !== "number") throw invalid("end_commands");
   return { ended: value.ended };
+}
+
+/** What a server says of a sandbox; all but `true` is not available. */
+export function asSandbox(value: unknown): Omit<WorkspaceSandbox, "close"> {
+  if (!isJsonObject(value)) throw invalid("open_sandbox");
+  const { available, mechanism, reason, remedy, denied } = value;
+  const isText = (each: unknown): each is string => typeof each === "string";
+  return {
+    available: available === true,
+    mechanism: mechanism === "bubblewrap" || mechanism === "seatbelt" ? mechanism : null,
+    ...(isText(reason) && { reason }),
+    ...(isText(remedy) && { remedy }),
+    denied: Array.isArray(denied) ? denied.filter(isText) : [],
+  };
 }
 
 function invalid(method: string): WorkspaceError {

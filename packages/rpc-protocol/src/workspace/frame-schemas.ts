@@ -1,41 +1,10 @@
 import * as z from "zod/mini";
+import { FrameId } from "./frame-params.ts";
 import { workspaceErrorTexts } from "./workspace-error.ts";
 
 // The frames of an exec server, for the published schema and for types. Nothing that runs imports them: an
 // exec server is one small file.
 
-/** The id of a request; a safe integer or a text. */
-const FrameId = z.union([z.string(), z.number()]);
-
-/** The part of the place that a call may open. */
-const Reach = z.object({
-  /** What is really opened must be inside one of these files or folders. */
-  allow: z.array(z.string()),
-  /** It must be inside none of these. */
-  deny: z.array(z.string()),
-});
-
-const access = {
-  /** What the call may open; absent for all that the user of the place may open. */
-  within: z.optional(Reach),
-};
-const path = {
-  /** An absolute path in the notation of the place. */
-  path: z.string(),
-  ...access,
-};
-/** For whom something is changed; both or none. */
-const owner = {
-  /** Names the session: letters, digits, `-` and `_`. */
-  session: z.optional(z.string()),
-  /** Rises each time that a host takes the session; a lower one than the highest seen is `stale_epoch`. */
-  epoch: z.optional(z.number()),
-};
-const change = { ...path, ...owner };
-const command = {
-  /** The command, as `spawn` answered it. */
-  processId: FrameId,
-};
 const Started = z.object({
   /** Names it in later requests. */
   processId: FrameId,
@@ -44,127 +13,6 @@ const Started = z.object({
 });
 const Kind = z.enum(["file", "directory", "symlink", "other"]);
 const Stream = z.enum(["stdout", "stderr"]);
-
-/** The parameters of each method of an exec server. */
-export const ExecServerParams = z.object({
-  /** What the place is. */
-  describe: z.object({}),
-  /** What a path leads to. */
-  stat: z.object({
-    ...path,
-    /** Whether a link is followed; default true. */
-    followLinks: z.optional(z.boolean()),
-  }),
-  /** The names in a folder. */
-  list: z.object(path),
-  /** Bytes of a file, at most 4 MiB in one answer. */
-  read: z.object({
-    ...path,
-    /** The first byte; default 0. */
-    offset: z.optional(z.number()),
-    /** The most bytes; default all that one answer holds. */
-    length: z.optional(z.number()),
-  }),
-  /** Replaces a file. */
-  write: z.object({
-    ...change,
-    /** The bytes, in base64. */
-    data: z.string(),
-    /** The permission bits of a new file, less the umask; default 0666. */
-    mode: z.optional(z.number()),
-    /** Names the file that this is a part of. Parts come in order; the last one replaces the target. */
-    upload: z.optional(FrameId),
-    /** Whether this is the last part. */
-    last: z.optional(z.boolean()),
-  }),
-  /** Removes a file, a link or a folder. */
-  remove: z.object({
-    ...change,
-    /** Whether what is in a folder is removed, too. */
-    recursive: z.optional(z.boolean()),
-  }),
-  /** Moves a file or folder; replaces a file. */
-  rename: z.object({
-    /** Where it is. */
-    from: z.string(),
-    /** Where it goes. */
-    to: z.string(),
-    ...access,
-    ...owner,
-  }),
-  /** Makes a folder and its parents. */
-  createDirectory: z.object(change),
-  /** Starts a command, answered at once; its output and its end follow as events. */
-  spawn: z.object({
-    /** A line for the shell, or a program with its arguments. */
-    command: z.union([z.string(), z.array(z.string())]),
-    /** The folder it runs in; default the server's. */
-    cwd: z.optional(z.string()),
-    /** Added to the variables of the place; null removes one. */
-    environment: z.optional(z.record(z.string(), z.nullable(z.string()))),
-    /** Whether its input is open; default `none`. */
-    stdin: z.optional(z.enum(["none", "open"])),
-    /** Ends it after this time, in ms. */
-    timeoutMs: z.optional(z.number()),
-    /** Keeps the command under this name, so that `adopt` can go on with it. */
-    commandId: z.optional(z.string()),
-    /** How long a kept command runs on when its host has died, in ms. */
-    keepMs: z.optional(z.number()),
-    ...owner,
-  }),
-  /** Goes on with a kept command; answered as `spawn`, with output from an offset on. */
-  adopt: z.object({
-    /** The name that `spawn` gave it. */
-    commandId: z.string(),
-    /** How many bytes of output, of both streams together, are left out. */
-    fromOffset: z.number(),
-    /** How long it runs on when this host dies, too, in ms. */
-    keepMs: z.optional(z.number()),
-    ...owner,
-  }),
-  /** Ends the session's commands of lower epochs. */
-  end_commands: z.object({
-    /** The session. */
-    session: z.string(),
-    /** The first epoch whose commands stay. */
-    beforeEpoch: z.number(),
-  }),
-  /** Writes to the input of a command. */
-  write_input: z.object({
-    ...command,
-    /** The bytes, in base64. */
-    data: z.string(),
-  }),
-  /** Ends the input of a command. */
-  end_input: z.object(command),
-  /** Sends a signal to a command and all that it started. */
-  kill: z.object({
-    ...command,
-    /** The signal; default `SIGTERM`. */
-    signal: z.optional(z.string()),
-  }),
-  /** Searches names or contents. */
-  search: z.object({
-    ...path,
-    /** `grep` looks into files, `find` at their names. */
-    kind: z.enum(["grep", "find"]),
-    /** A regular expression of ripgrep; for `find`, a glob. */
-    pattern: z.string(),
-    /** Only files whose names fit this. */
-    glob: z.optional(z.string()),
-    /** Whether capital and small letters are the same. */
-    ignoreCase: z.optional(z.boolean()),
-    /** Takes the pattern as text. */
-    literal: z.optional(z.boolean()),
-    /** Lines to show around each match. */
-    context: z.optional(z.number()),
-    /** The most matches. */
-    limit: z.number(),
-  }),
-  /** Asks whether the server is there. */
-  ping: z.object({}),
-});
-export type ExecServerParams = z.infer<typeof ExecServerParams>;
 
 /** What each method of an exec server answers as `result`; the others answer `{}`. */
 export const ExecServerResults = z.object({
@@ -220,6 +68,19 @@ export const ExecServerResults = z.object({
   end_commands: z.object({
     /** How many there were. */
     ended: z.number(),
+  }),
+  /** The sandbox is open, or would be where it were available. */
+  open_sandbox: z.object({
+    /** Whether commands run inside. */
+    available: z.boolean(),
+    /** What encloses them. */
+    mechanism: z.nullable(z.enum(["bubblewrap", "seatbelt"])),
+    /** Why it is not available. */
+    reason: z.optional(z.string()),
+    /** What to do then. */
+    remedy: z.optional(z.string()),
+    /** Real paths of files and folders that no call in it reads. */
+    denied: z.array(z.string()),
   }),
   /** What was found. */
   search: z.object({
@@ -283,7 +144,7 @@ export const ExecServerReady = z.object({
   capabilities: z.object({
     /** Whether it has the method `search`. */
     search: z.boolean(),
-    /** Whether it can enclose commands in a sandbox. */
+    /** Whether it has the method `open_sandbox`. */
     sandbox: z.boolean(),
     /** Whether commands can outlive it. */
     durable: z.boolean(),
@@ -342,6 +203,26 @@ export const ExecServerExit = z.object({
 });
 export type ExecServerExit = z.infer<typeof ExecServerExit>;
 
+/** A command in a sandbox has connected to the proxy, wrote to it, has ended its side, or is gone. */
+export const ExecServerConnection = z.object({
+  /** The id of the `open_sandbox` request. */
+  id: FrameId,
+  event: z.enum(["connect", "data", "end", "close"]),
+  /** Names the connection; `close` is the last event of it. */
+  connectionId: z.number(),
+  /** The bytes of `data`, in base64. */
+  data: z.optional(z.string()),
+});
+export type ExecServerConnection = z.infer<typeof ExecServerConnection>;
+
+/** A sandbox has ended. */
+export const ExecServerSandboxEnd = z.object({
+  /** The id of the `open_sandbox` request. */
+  id: FrameId,
+  event: z.literal("sandbox_end"),
+});
+export type ExecServerSandboxEnd = z.infer<typeof ExecServerSandboxEnd>;
+
 /** The answer to a line that is not a request: no JSON object, without id or method, or with an open id. */
 export const ExecServerBadFrame = z.object({
   /** What was wrong. */
@@ -360,6 +241,8 @@ export const ExecServerFrame = z.union([
   ExecServerFailure,
   ExecServerOutput,
   ExecServerExit,
+  ExecServerConnection,
+  ExecServerSandboxEnd,
   ExecServerBadFrame,
 ]);
 export type ExecServerFrame = z.infer<typeof ExecServerFrame>;

@@ -1,6 +1,7 @@
 import { asBytes, asDescription, asEnded, asEntries, asSearchResult, asStat } from "./answers.ts";
 import { FrameCalls, type FrameCallsOptions } from "./frame-calls.ts";
 import { FramedProcess } from "./framed-process.ts";
+import { openFramedSandbox } from "./framed-sandbox.ts";
 import { encodeBytes, MAX_FILE_BYTES, MAX_PIECE_BYTES } from "./frames.ts";
 import type {
   Workspace,
@@ -13,6 +14,7 @@ import type {
   WorkspaceProcess,
   WorkspaceReadOptions,
   WorkspaceRemoveOptions,
+  WorkspaceSandboxes,
   WorkspaceSearchRequest,
   WorkspaceSearchResult,
   WorkspaceSpawnOptions,
@@ -29,6 +31,8 @@ export interface FramedWorkspaceOptions extends FrameCallsOptions {
   readonly canSearch: boolean;
   /** Whether the server keeps commands. */
   readonly isDurable?: boolean | undefined;
+  /** Whether the server opens sandboxes. */
+  readonly canEnclose?: boolean | undefined;
   /** Ends the connection. */
   readonly close?: (() => Promise<void>) | undefined;
 }
@@ -42,6 +46,7 @@ export class FramedWorkspace implements Workspace {
   readonly cwd: string;
   readonly search?: (request: WorkspaceSearchRequest) => Promise<WorkspaceSearchResult>;
   readonly durable?: WorkspaceDurable;
+  readonly sandboxes?: WorkspaceSandboxes;
   readonly #calls: FrameCalls;
   readonly #close: (() => Promise<void>) | undefined;
   #description: Promise<WorkspaceDescription> | undefined;
@@ -55,6 +60,9 @@ export class FramedWorkspace implements Workspace {
     if (options.canSearch) {
       this.search = async ({ signal, ...params }) =>
         asSearchResult(await this.#calls.call("search", params, signal));
+    }
+    if (options.canEnclose) {
+      this.sandboxes = { open: (request) => openFramedSandbox(this.#calls, request) };
     }
     if (options.isDurable) {
       const calls = this.#calls;

@@ -1,6 +1,11 @@
 import { isJsonObject, type JsonObject } from "../vocabulary/json-object.ts";
 import { type FrameId, isFrameId } from "./frames.ts";
-import type { WorkspaceOwner, WorkspaceReach } from "./workspace.ts";
+import type {
+  WorkspaceOwner,
+  WorkspaceReach,
+  WorkspaceSandboxRequest,
+  WorkspaceSandboxUse,
+} from "./workspace.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
 /**
@@ -83,13 +88,45 @@ export class RequestParams {
     const epoch = this.count("epoch");
     if (session === undefined && epoch === undefined) return undefined;
     if (session === undefined) return missing("session", "a string");
-    if (!isSessionName(session)) throw wrong("session", "letters, digits, - and _");
+    if (!isSessionName(session)) throw wrong("session", nameRule);
     return { session, epoch: epoch ?? missing("epoch", "a whole number from 0 on") };
   }
 
   /** The id of a kept command, which is the name of a folder there. */
   commandId(): string | undefined {
-    return this.#read("commandId", "letters, digits, - and _", isSessionName);
+    return this.#read("commandId", nameRule, isSessionName);
+  }
+
+  /** A name that is also that of a file or folder there. */
+  name(name: string): string {
+    return this.#read(name, nameRule, isSessionName) ?? missing(name, nameRule);
+  }
+
+  sandbox(): WorkspaceSandboxUse | undefined {
+    const isUse = (value: unknown): value is WorkspaceSandboxUse =>
+      isJsonObject(value) && isText(value.id) && isText(value.cwd);
+    return this.#read("sandbox", "{id, cwd}", isUse);
+  }
+
+  /** What `open_sandbox` asks for. */
+  sandboxRequest(): Omit<WorkspaceSandboxRequest, "onConnection"> {
+    const isVariables = (value: unknown): value is Record<string, string> =>
+      isJsonObject(value) && Object.values(value).every(isText);
+    const words = (name: string) => this.#read(name, "a list of strings", isTexts);
+    const mode = this.oneOf("mode", ["workspace", "readOnly"]);
+    const network = this.oneOf("network", ["off", "all", "host"]);
+    return {
+      sandboxId: this.name("sandboxId"),
+      cwd: this.text("cwd"),
+      mode: mode ?? missing("mode", "workspace or readOnly"),
+      write: words("write") ?? [],
+      denyRead: words("denyRead") ?? [],
+      network: network ?? missing("network", "off, all or host"),
+      whenUnavailable: this.oneOf("whenUnavailable", ["refuse", "ask", "run"]) ?? "refuse",
+      variables: this.#read("variables", "an object of strings", isVariables),
+      hidden: words("hidden"),
+      certificate: this.optionalText("certificate"),
+    };
   }
 
   within(): WorkspaceReach | undefined {
@@ -99,6 +136,7 @@ export class RequestParams {
   }
 }
 
+const nameRule = "letters, digits, - and _";
 const isText = (value: unknown): value is string => typeof value === "string";
 const isSessionName = (value: unknown): value is string =>
   isText(value) && /^[A-Za-z0-9_-]{1,128}$/.test(value);

@@ -10,6 +10,7 @@ export const workspaceErrorTexts = {
   no_space: "No space is left",
   lost: "The connection to the workspace is lost",
   stale_epoch: "Another host has taken over the session",
+  sandbox_unavailable: "The sandbox of this call is not open",
   unsupported: "The workspace cannot do this",
   aborted: "Aborted",
   failed: "The operation failed",

@@ -1,5 +1,10 @@
 import { isJsonObject } from "../vocabulary/json-object.ts";
-import type { ExecServerAnswer, ExecServerExit, ExecServerFailure } from "./frame-schemas.ts";
+import type {
+  ExecServerAnswer,
+  ExecServerExit,
+  ExecServerFailure,
+  ExecServerSandboxEnd,
+} from "./frame-schemas.ts";
 import {
   encodeBytes,
   encodeError,
@@ -11,10 +16,12 @@ import {
 } from "./frames.ts";
 import { RequestParams } from "./request-params.ts";
 import { ServerCommands } from "./server-commands.ts";
+import { ServerSandboxes } from "./server-sandboxes.ts";
 import { type OpenUpload, ServerUploads, uploadsInMemory } from "./server-uploads.ts";
 import { Slots } from "./slots.ts";
 import type {
   Workspace,
+  WorkspaceAccess,
   WorkspaceChange,
   WorkspaceDurable,
   WorkspaceSearchResult,
@@ -40,7 +47,7 @@ interface Request {
   readonly signal: AbortSignal;
 }
 
-type LastFrame = ExecServerAnswer | ExecServerFailure | ExecServerExit;
+type LastFrame = ExecServerAnswer | ExecServerFailure | ExecServerExit | ExecServerSandboxEnd;
 type Method = (params: RequestParams, signal: AbortSignal, id: FrameId) => Promise<unknown>;
 
 /** Serves a workspace to a client that sends requests (decision 62). Each request is answered once. */
@@ -49,6 +56,7 @@ export class WorkspaceServer {
   readonly #send: SendToClient;
   readonly #uploads: ServerUploads;
   readonly #commands: ServerCommands;
+  readonly #sandboxes: ServerSandboxes;
   readonly #open = new Map<FrameId, AbortController>();
   /** Requests whose commands go on when the client is gone. */
   readonly #kept = new Set<FrameId>();
@@ -61,6 +69,7 @@ export class WorkspaceServer {
     this.#send = (frame) => (this.#hasEnded ? undefined : send(frame));
     this.#uploads = new ServerUploads(options.openUpload ?? uploadsInMemory(workspace));
     this.#commands = new ServerCommands(this.#send);
+    this.#sandboxes = new ServerSandboxes(this.#send);
   }
 
   /** Takes what a client sent, whatever it is. Never throws. */
@@ -115,6 +124,12 @@ export class WorkspaceServer {
       if (signal.aborted) throw new WorkspaceError("aborted");
       if (method === "spawn") return await this.#spawn(id, new RequestParams(params), signal);
       if (method === "adopt") return await this.#adopt(id, new RequestParams(params), signal);
+      if (method === "open_sandbox") {
+        const { sandboxes } = this.#workspace;
+        if (sandboxes === undefined) throw new WorkspaceError("unsupported");
+        const request = new RequestParams(params).sandboxRequest();
+        return await this.#sandboxes.run(id, { sandboxes, request, signal });
+      }
       const run = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
       if (run === undefined) {
         throw new WorkspaceError("unsupported", `There is no method ${method.slice(0, 100)}`);
@@ -129,33 +144,33 @@ export class WorkspaceServer {
     ping: async () => ({}),
     describe: (_, signal) => this.#workspace.describe({ signal }),
     stat: async (params, signal) => {
-      const options = { followLinks: params.flag("followLinks"), within: params.within(), signal };
+      const options = { followLinks: params.flag("followLinks"), ...access(params, signal) };
       return (await this.#workspace.stat(params.text("path"), options)) ?? null;
     },
     list: async (params, signal) => {
       const path = params.text("path");
-      const entries = await this.#workspace.list(path, { within: params.within(), signal });
+      const entries = await this.#workspace.list(path, access(params, signal));
       if (fits(entries)) return entries;
       const text = "The names in this folder do not fit in one answer of 8 MiB";
       throw new WorkspaceError("too_large", text, { path });
     },
     read: async (params, signal) => {
       const length = Math.min(params.count("length") ?? MAX_PIECE_BYTES, MAX_PIECE_BYTES);
-      const options = { offset: params.count("offset"), length, within: params.within(), signal };
+      const options = { offset: params.count("offset"), length, ...access(params, signal) };
       const bytes = await this.#workspace.read(params.text("path"), options);
       return { data: encodeBytes(bytes.subarray(0, length)) };
     },
     write: (params, signal, id) => this.#write(params, signal, id).then(empty),
     remove: (params, signal) => {
-      const options = { recursive: params.flag("recursive"), ...access(params, signal) };
+      const options = { recursive: params.flag("recursive"), ...change(params, signal) };
       return this.#workspace.remove(params.text("path"), options).then(empty);
     },
     rename: (params, signal) => {
-      const options = access(params, signal);
+      const options = change(params, signal);
       return this.#workspace.rename(params.text("from"), params.text("to"), options).then(empty);
     },
     createDirectory: (params, signal) => {
-      const options = access(params, signal);
+      const options = change(params, signal);
       return this.#workspace.createDirectory(params.text("path"), options).then(empty);
     },
     end_commands: (params) => {
@@ -169,6 +184,23 @@ export class WorkspaceServer {
     kill: (params) =>
       this.#commands.get(params.id("processId")).kill(params.optionalText("signal")).then(empty),
     search: (params, signal) => this.#search(params, signal),
+    write_connection: async (params) => {
+      await this.#sandboxes.get(params.id("connectionId")).write(params.bytes("data"));
+      return {};
+    },
+    end_connection: async (params) => {
+      this.#sandboxes.get(params.id("connectionId")).end();
+      return {};
+    },
+    close_connection: async (params) => {
+      this.#sandboxes.get(params.id("connectionId")).close();
+      return {};
+    },
+    ack_connection: async (params) => {
+      const bytes = params.count("bytes") ?? 0;
+      this.#sandboxes.acknowledge(params.id("connectionId"), bytes);
+      return {};
+    },
   };
 
   #spawn(id: FrameId, params: RequestParams, signal: AbortSignal): Promise<ExecServerExit> {
@@ -180,6 +212,7 @@ export class WorkspaceServer {
       timeoutMs: params.count("timeoutMs"),
       commandId: params.commandId(),
       keepMs: params.count("keepMs"),
+      sandbox: params.sandbox(),
       ...params.owner(),
       signal,
     };
@@ -215,7 +248,7 @@ export class WorkspaceServer {
     const bytes = params.bytes("data");
     const upload = params.optionalId("upload");
     const isLast = params.flag("last") ?? false;
-    const options = { mode: params.count("mode"), ...access(params, signal) };
+    const options = { mode: params.count("mode"), ...change(params, signal) };
     if (upload === undefined) return this.#workspace.write(path, bytes, options);
     return this.#uploads.add({ id, upload, path, bytes, isLast, options });
   }
@@ -234,8 +267,7 @@ export class WorkspaceServer {
       ignoreCase: params.flag("ignoreCase"),
       literal: params.flag("literal"),
       context: params.count("context"),
-      within: params.within(),
-      signal,
+      ...access(params, signal),
     };
     if (this.#workspace.search === undefined) throw new WorkspaceError("unsupported");
     let { matches, truncated } = await this.#workspace.search(request);
@@ -249,8 +281,12 @@ export class WorkspaceServer {
 
 const empty = () => ({});
 
-function access(params: RequestParams, signal: AbortSignal): WorkspaceChange {
-  return { within: params.within(), ...params.owner(), signal };
+function access(params: RequestParams, signal: AbortSignal): WorkspaceAccess {
+  return { within: params.within(), sandbox: params.sandbox(), signal };
+}
+
+function change(params: RequestParams, signal: AbortSignal): WorkspaceChange {
+  return { ...access(params, signal), ...params.owner() };
 }
 
 /** Whether values fit in one line with an answer. */

@@ -41,6 +41,8 @@ export interface Workspace {
    * refuses changes with an older epoch than the highest it has seen for the session (`stale_epoch`).
    */
   readonly durable?: WorkspaceDurable | undefined;
+  /** Sandboxes that the place makes for commands and file calls; absent where it makes none. */
+  readonly sandboxes?: WorkspaceSandboxes | undefined;
   /** Lets go of the place: ends its connection and what runs there. */
   dispose?(): Promise<void>;
 }
@@ -65,6 +67,8 @@ export interface WorkspaceReach {
 export interface WorkspaceAccess extends WorkspaceCall {
   /** Without it, all that the place's user may open. Else the call may reject with `not_allowed`. */
   readonly within?: WorkspaceReach | undefined;
+  /** The sandbox of the place that also limits the call; one that is not open is `sandbox_unavailable`. */
+  readonly sandbox?: WorkspaceSandboxUse | undefined;
 }
 
 /**
@@ -156,6 +160,8 @@ export interface WorkspaceSpawnOptions extends WorkspaceCall, Partial<WorkspaceO
   readonly cwd?: string | undefined;
   /** Added to the workspace's variables; `null` removes one. */
   readonly environment?: Readonly<Record<string, string | null>> | undefined;
+  /** The sandbox that it runs in; one that is not open is `sandbox_unavailable`. */
+  readonly sandbox?: WorkspaceSandboxUse | undefined;
   /** `none`, the default, is at its end from the start. */
   readonly stdin?: "none" | "open" | undefined;
   /** Takes output as it comes; a promise holds the rest back until it resolves. Must not fail. */
@@ -164,6 +170,65 @@ export interface WorkspaceSpawnOptions extends WorkspaceCall, Partial<WorkspaceO
   readonly timeoutMs?: number | undefined;
   /** Ends the command, and all that it started: TERM, and KILL after 2 s. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** An open sandbox, named by a call. */
+export interface WorkspaceSandboxUse {
+  /** As {@link WorkspaceSandboxRequest.sandboxId} has it. */
+  readonly id: string;
+  /** The working folder of the session at this moment, which mode `workspace` lets be written. */
+  readonly cwd: string;
+}
+
+/** Sandboxes around commands and file calls (decisions 47 and 61). */
+export interface WorkspaceSandboxes {
+  /** Opens one, also where its mechanism is missing: then `available` is false, and commands are refused. */
+  open(request: WorkspaceSandboxRequest): Promise<WorkspaceSandbox>;
+}
+
+/** What a sandbox lets through; paths are as in settings, read with the home folder of the place. */
+export interface WorkspaceSandboxRequest {
+  /** Names it in calls: letters, digits, `-` and `_`. */
+  readonly sandboxId: string;
+  /** The working folder at first. */
+  readonly cwd: string;
+  readonly mode: "workspace" | "readOnly";
+  readonly write: readonly string[];
+  readonly denyRead: readonly string[];
+  /** `host` leads every connection to {@link WorkspaceSandboxRequest.onConnection}. */
+  readonly network: "off" | "all" | "host";
+  readonly whenUnavailable: "refuse" | "ask" | "run";
+  /** Variables for its commands, such as the placeholders of secrets. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** Variables of the place that its commands do not inherit. */
+  readonly hidden?: readonly string[] | undefined;
+  /** A certificate that its commands trust besides those of the place, as PEM. */
+  readonly certificate?: string | undefined;
+  /** Takes a connection of a command to the proxy: given the command's end, returns the other one. */
+  readonly onConnection: (client: WorkspaceConnection) => WorkspaceConnection;
+}
+
+/** One end of a connection. */
+export interface WorkspaceConnection {
+  /** A promise asks to wait before more is written. */
+  write(bytes: Uint8Array): void | Promise<void>;
+  /** Nothing more is written. */
+  end(): void;
+  /** Gives up the connection, both ways. */
+  close(): void;
+}
+
+/** A sandbox of a place. */
+export interface WorkspaceSandbox {
+  readonly available: boolean;
+  readonly mechanism: "bubblewrap" | "seatbelt" | null;
+  /** Why it is not available, and what to do. */
+  readonly reason?: string | undefined;
+  readonly remedy?: string | undefined;
+  /** Real paths of files and folders that no call in it reads. */
+  readonly denied: readonly string[];
+  /** Ends it, once its commands have ended. */
+  close(): Promise<void>;
 }
 
 /** What a place does for commands that outlive their host (decision 63). */

@@ -32,6 +32,10 @@ export interface EnclosedCommand extends PlainCommand {
 
 /** What commands and file tools of a session may reach (decision 47). */
 export interface Sandbox {
+  /** The workspace whose commands it encloses. */
+  readonly workspaceId: string;
+  /** Where files for long output are, which commands can read; undefined for no such place of its own. */
+  readonly outputDirectory?: string | undefined;
   /**
    * Makes a command run inside.
    *
@@ -75,4 +79,6 @@ export interface Sandbox {
   readonly hostPlaces: readonly string[];
   /** Keeps more files and folders for the host, which runs their code outside. */
   keepForHost(paths: readonly string[]): void;
+  /** Ends what belongs to the session, once its commands have ended. */
+  close(): Promise<void>;
 }

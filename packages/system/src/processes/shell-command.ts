@@ -47,8 +47,9 @@ export async function runShellCommand(
 ): Promise<CommandOutcome> {
   const { command, workspace = environment.workspace, signal, timeoutMs } = request;
   const { onOutput, onStarted } = request;
-  if (environment.sandbox !== undefined && workspace.id !== "local") {
-    const text = "Not run: commands of another workspace have no sandbox yet. Switch it off.";
+  const { sandbox } = environment;
+  if (sandbox !== undefined && sandbox.workspaceId !== workspace.id) {
+    const text = `Not run: the sandbox is for commands in ${sandbox.workspaceId}, not in ${workspace.id}.`;
     throw new ProcessError("sandbox_unavailable", text);
   }
   try {
@@ -62,7 +63,9 @@ export async function runShellCommand(
     return outcomeOf(await running.done, signal);
   } catch (error) {
     if (isWorkspaceError(error, "aborted")) return { kind: "aborted" };
-    throw isWorkspaceError(error) && error.cause instanceof ProcessError ? error.cause : error;
+    if (isWorkspaceError(error) && error.cause instanceof ProcessError) throw error.cause;
+    if (!isWorkspaceError(error, "sandbox_unavailable")) throw error;
+    throw new ProcessError("sandbox_unavailable", error.message, { cause: error });
   }
 }
 

@@ -1,13 +1,15 @@
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import type { Sandbox } from "../processes/sandbox.ts";
 import { ownListeners } from "./bubblewrap/own-listeners.ts";
 import { openDoor } from "./network/open-door.ts";
-import { type SecretSources, SessionSecrets } from "./network/session-secrets.ts";
+import { type SecretSources, SessionSecrets, sourceVariables } from "./network/session-secrets.ts";
 import type { SandboxPlaces } from "./paths/sandbox-paths.ts";
 import type { SandboxPolicy } from "./policy/sandbox-settings.ts";
 import { checkSandbox, type SandboxCheck } from "./sandbox-check.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 
 export interface OpenedSandbox {
-  readonly sandbox: SessionSandbox;
+  readonly sandbox: Sandbox;
   readonly check: SandboxCheck;
   /** Undefined without any. */
   readonly secrets?: SessionSecrets | undefined;
@@ -16,6 +18,8 @@ export interface OpenedSandbox {
 /** The sandbox of a session, if it has one; without a policy it never had anything to do with one. */
 export interface SandboxParts extends Partial<OpenedSandbox> {
   readonly policy?: SandboxPolicy;
+  /** The session's place with all calls inside, where that is elsewhere. */
+  readonly workspace?: Workspace;
 }
 
 /** Opens the sandbox of a session; one that is not available refuses commands with its reason. */
@@ -23,7 +27,7 @@ export async function openSandbox(
   policy: SandboxPolicy,
   places: SandboxPlaces,
   sources: SecretSources,
-): Promise<OpenedSandbox> {
+): Promise<OpenedSandbox & { readonly sandbox: SessionSandbox }> {
   const check = await checkSandbox(places.environment);
   const { network } = policy;
   const domains = network === "all" ? ["*"] : network === "off" ? [] : network;
@@ -38,6 +42,7 @@ export async function openSandbox(
     check,
     ownListeners: listeners,
     secrets,
+    hidden: sourceVariables(policy.secrets),
     openDoor: async (folder) => {
       const way = { folder, isShared };
       if (secrets === undefined) return openDoor(way, { domains, closedPorts });

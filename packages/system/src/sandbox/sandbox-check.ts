@@ -13,8 +13,8 @@ export interface SandboxCheck {
   /** Whether it says of a command whether that ran. */
   readonly reportsStatus?: boolean;
   /** Why it is not available. */
-  readonly reason?: string;
-  readonly remedy?: string;
+  readonly reason?: string | undefined;
+  readonly remedy?: string | undefined;
 }
 
 const TIMEOUT_MS = 5_000;

@@ -14,12 +14,13 @@ import { Placeholders } from "./bubblewrap/placeholders.ts";
 import { RestlessSockets } from "./bubblewrap/restless-sockets.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { behindDoor } from "./network/open-door.ts";
-import { type SessionSecrets, sourceVariables } from "./network/session-secrets.ts";
+import type { SessionSecrets } from "./network/session-secrets.ts";
 import { isOfHost, readRefusal, sandboxRefusal, writeRefusal } from "./paths/path-rules.ts";
 import { PrivateFolders } from "./paths/private-folders.ts";
 import { hostPlacesIn, protectedPlaces } from "./paths/protected-places.ts";
 import { resolveLinks } from "./paths/resolve-links.ts";
 import { SandboxPaths, type SandboxPlaces } from "./paths/sandbox-paths.ts";
+import { failureNotice } from "./policy/failure-notice.ts";
 import { type SandboxPolicy, settingPath } from "./policy/sandbox-settings.ts";
 import type { SandboxCheck } from "./sandbox-check.ts";
 import { seatbeltProfile } from "./seatbelt/seatbelt-profile.ts";
@@ -31,12 +32,15 @@ export interface SessionSandboxOptions {
   /** Where this host listens. */
   readonly ownListeners: () => OwnListeners;
   /** Credentials that only the proxy knows; undefined without any. */
-  readonly secrets: SessionSecrets | undefined;
+  readonly secrets: Pick<SessionSecrets, "variables"> | undefined;
+  /** Variables that no command inherits. */
+  readonly hidden: readonly string[];
   /** Opens the way to what the policy lets be reached, with its files in a folder. */
   readonly openDoor: (folder: string) => Promise<SandboxNetworkDoor>;
 }
 
 export class SessionSandbox implements Sandbox {
+  readonly workspaceId = "local";
   readonly #options: SessionSandboxOptions;
   readonly #folders: PrivateFolders;
   readonly #paths: SandboxPaths;
@@ -68,14 +72,7 @@ export class SessionSandbox implements Sandbox {
 
   get failureNotice(): string | undefined {
     if (!this.isAvailable) return undefined;
-    const { network, secrets } = this.#options.policy;
-    const hosts = secrets.flatMap((secret) => secret.hosts);
-    const writable = [...this.#paths.named, "/tmp"].join(", ");
-    const reach =
-      network === "all"
-        ? "all"
-        : [...(network === "off" ? [] : network), ...hosts].join(", ") || "none";
-    return `[It ran in a sandbox. Writable: ${writable}. Network: ${reach}.]`;
+    return failureNotice(this.#options.policy, this.#paths.named);
   }
 
   get inherited(): SandboxPolicy {
@@ -116,8 +113,13 @@ export class SessionSandbox implements Sandbox {
     return this.#paths.seenPath(path) !== path;
   }
 
+  /** Why a file tool may not open a path, as {@link SessionSandbox.hostPath} gives it. */
+  refusalOf(action: "read" | "write", path: string): string | undefined {
+    return action === "read" ? readRefusal(path, this.#paths) : writeRefusal(path, this.#paths);
+  }
+
   refuseRead(path: string, shown: string): void {
-    const reason = readRefusal(path, this.#paths);
+    const reason = this.refusalOf("read", path);
     if (reason !== undefined) throw sandboxRefusal("read", shown, reason);
   }
 
@@ -128,12 +130,12 @@ export class SessionSandbox implements Sandbox {
   }
 
   refuseWrite(path: string, shown: string): void {
-    const reason = writeRefusal(path, this.#paths);
+    const reason = this.refusalOf("write", path);
     if (reason !== undefined) throw sandboxRefusal("write", shown, reason);
   }
 
   mayRead(path: string): boolean {
-    return readRefusal(path, this.#paths) === undefined;
+    return this.refusalOf("read", path) === undefined;
   }
 
   get closed(): readonly string[] {
@@ -217,7 +219,7 @@ export class SessionSandbox implements Sandbox {
 
   /** No command gets what a value comes from, whatever keys it inherits. */
   #withoutValues(variables: PlainCommand["variables"]): PlainCommand["variables"] {
-    const hidden = new Set(sourceVariables(this.#options.policy.secrets));
+    const hidden = new Set(this.#options.hidden);
     if (hidden.size === 0) return variables;
     return Object.fromEntries(Object.entries(variables).filter(([name]) => !hidden.has(name)));
   }
@@ -235,7 +237,6 @@ export class SessionSandbox implements Sandbox {
     return this.#door;
   }
 
-  /** Ends what belongs to the session, once its commands have ended. */
   async close(): Promise<void> {
     await (await this.#door)?.close();
     this.#folders.remove();

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { createCommandRunner } from "@tau-agent/models";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic, SandboxParts } from "@tau-agent/system";
+import type { Diagnostic, OpenedSandbox, SandboxParts, SandboxPolicy } from "@tau-agent/system";
 import { droppedByPolicy, policyDenied } from "../../policy/policy-denied.ts";
 import type { SessionBase } from "./session-base.ts";
 
@@ -9,23 +9,23 @@ import type { SessionBase } from "./session-base.ts";
  * Opens the sandbox that settings and options ask for. A project's part counts before it is trusted.
  *
  * @throws {SessionError} `invalid_settings` and `invalid_option`: what is not understood must not be no
- * sandbox; `policy_denied`; `sandbox_unavailable` in a workspace elsewhere
+ * sandbox; `policy_denied`; `sandbox_unavailable` in a workspace elsewhere that has none
  */
 export async function createSandbox(
   base: Omit<SessionBase, "sandboxed">,
 ): Promise<SandboxParts & { readonly diagnostics: readonly Diagnostic[] }> {
-  const { places, settings, workingFolder, environment, options } = base;
-  const { sandbox: given, secrets, hostProcesses } = options;
+  const { places, settings, workingFolder, options } = base;
+  const { sandbox: given, secrets } = options;
   const ceiling = base.policy?.merged.sandbox;
   const isWanted = (given ?? secrets ?? ceiling) !== undefined || settings.sandboxFiles.length > 0;
   // Nothing is loaded for those who want none.
   if (!isWanted) return { diagnostics: [] };
-  const { settleSandbox, settingPath } = await import("@tau-agent/system/sandbox-settings");
+  const { settleSandbox } = await import("@tau-agent/system/sandbox-settings");
   const { isProjectTrusted, sandboxFiles } = settings;
   const beyond: Diagnostic[] = [];
   const limit = ceiling && {
     ceiling,
-    places: { cwd: workingFolder.cwd, homeDirectory: places.homeDirectory },
+    places: { cwd: workingFolder.cwd, homeDirectory: (base.disk ?? places).homeDirectory },
     onExcess: (member: string, path?: string) => {
       // A subagent is given its caller's paths.
       const isCallers = (options.taskDepth ?? 0) > 0 && member === "sandbox.write";
@@ -39,32 +39,62 @@ export async function createSandbox(
   const { policy } = settled;
   const diagnostics = [...settled.diagnostics, ...beyond];
   if (policy.mode === "off") return { policy, diagnostics };
-  if (places.workspaceId !== undefined) {
-    const reason = "sandboxes are only there for this machine. Set sandbox.mode to off";
-    throw new SessionError("sandbox_unavailable", { workspace: places.workspaceId, reason });
-  }
-  const { openSandbox } = await import("@tau-agent/system/open-sandbox");
-  const run = createCommandRunner({ processes: base.processes });
-  const opened = await openSandbox(
-    policy,
-    {
-      ...places,
-      cwd: () => workingFolder.cwd,
-      environment,
-      hostProcesses,
-      keyFiles: places.secretFiles,
-    },
-    { environment, runCommand: (command) => run(command, environment) },
-  );
+  const opened = await openIn(base, policy);
   const { available, reason, remedy } = opened.check;
   if (available) {
-    const folders = { cwd: workingFolder.cwd, homeDirectory: places.homeDirectory };
-    const missing = policy.write.filter((path) => !existsSync(settingPath(path, folders)));
+    const missing = await missingPaths(base, policy.write);
     return { ...opened, policy, diagnostics: [...diagnostics, ...missing.map(missingPath)] };
   }
   const message = `The sandbox is not available: ${reason}. ${remedy}`;
   const missing: Diagnostic = { severity: "error", code: "sandbox_unavailable", message };
   return { ...opened, policy, diagnostics: [...diagnostics, missing] };
+}
+
+/**
+ * Opens it where the session's commands run.
+ *
+ * @throws {SessionError} `sandbox_unavailable`
+ */
+async function openIn(
+  base: Omit<SessionBase, "sandboxed">,
+  policy: SandboxPolicy,
+): Promise<OpenedSandbox> {
+  const { places, workingFolder, environment, workspace, disk } = base;
+  const run = createCommandRunner({ processes: base.processes });
+  const sources = { environment, runCommand: (command: string) => run(command, environment) };
+  const { hostProcesses } = base.options;
+  const cwd = () => workingFolder.cwd;
+  if (workspace === undefined || disk === undefined) {
+    const { openSandbox } = await import("@tau-agent/system/open-sandbox");
+    const here = { ...places, cwd, environment, hostProcesses, keyFiles: places.secretFiles };
+    return openSandbox(policy, here, sources);
+  }
+  if (workspace.sandboxes === undefined) {
+    const reason =
+      "only a tau exec-server of this version, on Linux or macOS, has one. Use the form {command} with it, or set sandbox.mode to off";
+    throw new SessionError("sandbox_unavailable", { workspace: workspace.id, reason });
+  }
+  const { openSandboxElsewhere } = await import("@tau-agent/system/open-sandbox-elsewhere");
+  const { homeDirectory } = disk;
+  const there = { workspace, cwd, homeDirectory, hostProcesses };
+  const ownHomeDirectory = places.homeDirectory;
+  return openSandboxElsewhere(policy, { ...there, ownHomeDirectory }, sources);
+}
+
+/** The paths of `sandbox.write` at which nothing is. */
+async function missingPaths(
+  { places, workingFolder, workspace, disk }: Omit<SessionBase, "sandboxed">,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  const { settingPath } = await import("@tau-agent/system/sandbox-settings");
+  const { homeDirectory } = disk ?? places;
+  const isThere = async (path: string): Promise<boolean> => {
+    const absolute = settingPath(path, { cwd: workingFolder.cwd, homeDirectory });
+    if (workspace === undefined) return existsSync(absolute);
+    return (await workspace.stat(absolute)) !== undefined;
+  };
+  const found = await Promise.all(paths.map(isThere));
+  return paths.filter((_, at) => !found[at]);
 }
 
 /** It is not created, because it is unknown whether a folder or a file is wanted. */

@@ -127,7 +127,8 @@ export class SessionExtensions {
   async #open(): Promise<OpenExtensions> {
     const options = this.#options;
     const { places, workingFolder, settings, registry, environment, processes } = this.#base;
-    const { workspace, disk } = this.#base;
+    const { disk, sandboxed } = this.#base;
+    const workspace = sandboxed.workspace ?? this.#base.workspace;
     const { stream = createStream() } = this.#base.options;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
       import("../../extensions/open-extensions.ts"),
@@ -153,7 +154,7 @@ export class SessionExtensions {
         },
         environment,
         processes,
-        sandbox: this.#base.sandboxed.sandbox,
+        sandbox: sandboxed.sandbox,
         elsewhere: workspace && { workspace, isWindows: disk?.path === win32 },
       },
     });

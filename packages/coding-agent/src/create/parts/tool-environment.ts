@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, win32 } from "node:path";
 import { takesDocuments } from "@tau-agent/ai";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import {
   createOutputMask,
   type FileDiagnosis,
@@ -41,7 +42,8 @@ export function createToolEnvironment(
 ): ToolEnvironment {
   const { options, places, settings, workingFolder, permissions } = draft.surroundings;
   const { environment, processes, workspace, disk, policy } = draft.surroundings;
-  const { sandbox } = draft.surroundings.sandboxed;
+  const { sandboxed } = draft.surroundings;
+  const { sandbox } = sandboxed;
   const { agentDirectory } = places;
   const { keys } = draft;
   let closed: ClosedPaths | undefined;
@@ -61,7 +63,7 @@ export function createToolEnvironment(
             ...{ environment, processes, sandbox, shellPath, protectedFiles },
           }),
         )
-      : { workspace, isWindows: disk?.path === win32 };
+      : placesThere(workspace, sandboxed.workspace, disk?.path === win32);
   return {
     homeDirectory,
     additionalDirectories: places.additionalDirectories,
@@ -172,6 +174,16 @@ function placesHere(
     workspaceOf: (toolCallId) => (isSandboxed ? local : overlay(local, toolCallId)),
     outside,
   };
+}
+
+/** A workspace elsewhere, and what of it is in the session's sandbox there. */
+function placesThere(
+  workspace: Workspace,
+  inside: Workspace | undefined,
+  isWindows: boolean,
+): Pick<ToolEnvironment, "workspace" | "outside" | "isWindows"> {
+  if (inside === undefined) return { workspace, isWindows };
+  return { workspace: inside, outside: () => workspace, isWindows };
 }
 
 /** The folder in which a workspace elsewhere has the trees of subagents. */

@@ -1,5 +1,9 @@
 import { ToolError } from "@tau-agent/agent";
-import { isWorkspaceError, type WorkspaceReach } from "@tau-agent/rpc-protocol/workspace";
+import {
+  isWorkspaceError,
+  type WorkspaceReach,
+  workspaceErrorTexts,
+} from "@tau-agent/rpc-protocol/workspace";
 import {
   fileError,
   isInside,
@@ -54,7 +58,10 @@ export async function fileProblem(
   const verb = action === "write" ? "write" : "read";
   if (environment.sandbox !== undefined) {
     const state = verb === "write" ? "writable" : "readable";
-    return sandboxRefusal(verb, shown, `it is not ${state} (${real})`);
+    // A place elsewhere judges for itself, and says why.
+    const isSaid = error.message !== workspaceErrorTexts.not_allowed;
+    const reason = isSaid ? error.message : `it is not ${state} (${real})`;
+    return sandboxRefusal(verb, shown, reason);
   }
   return new ToolError(
     `Cannot ${action} ${shown}: it may not be opened (${real}).`,

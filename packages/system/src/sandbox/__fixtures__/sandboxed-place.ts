@@ -7,9 +7,12 @@ import type { CommandOutcome } from "../../processes/environment.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
 import { LocalWorkspace } from "../../workspaces/local/local-workspace.ts";
 import { runShellCommand } from "../../processes/shell-command.ts";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import type { Sandbox } from "../../processes/sandbox.ts";
+import { connectWorkspace } from "../../workspaces/carrier/connect-workspace.ts";
 import { openSandbox } from "../open-sandbox.ts";
+import { openSandboxElsewhere } from "../open-sandbox-elsewhere.ts";
 import { noSandbox, type SandboxPolicy } from "../policy/sandbox-settings.ts";
-import type { SessionSandbox } from "../session-sandbox.ts";
 
 /** A project, a home and something worth stealing, outside of the folders that a sandbox replaces. */
 export class SandboxedPlace {
@@ -23,7 +26,10 @@ export class SandboxedPlace {
   readonly environment: Record<string, string | undefined>;
   /** Files with keys outside of the agent directory. */
   readonly keyFiles: string[] = [];
-  sandbox: SessionSandbox | undefined;
+  sandbox: Sandbox | undefined;
+  /** Where the tools act when that is behind an exec server. */
+  elsewhere: Workspace | undefined;
+  #connection: Workspace | undefined;
 
   constructor() {
     const folders = [this.project, this.agentDirectory, this.outside, this.temporaryDirectory];
@@ -62,6 +68,27 @@ export class SandboxedPlace {
     return this;
   }
 
+  /** Enters the sandbox that an exec server makes when a host elsewhere asks for it. */
+  async enterBehind(command: readonly string[], policy: Partial<SandboxPolicy> = {}): Promise<this> {
+    const environment = { ...this.environment, TMPDIR: this.temporaryDirectory };
+    const workspace = await connectWorkspace({ command, cwd: this.project }, { environment });
+    this.#connection = workspace;
+    const place = {
+      workspace,
+      cwd: () => this.project,
+      homeDirectory: this.home,
+      ownHomeDirectory: this.home,
+    };
+    const opened = await openSandboxElsewhere(
+      { ...noSandbox, mode: "workspace", ...policy },
+      place,
+      { environment: this.environment, runCommand: async () => "" },
+    );
+    this.sandbox = opened.sandbox;
+    this.elsewhere = opened.workspace;
+    return this;
+  }
+
   get tools(): ToolEnvironment {
     const environment = {
       cwd: this.project,
@@ -72,7 +99,7 @@ export class SandboxedPlace {
       processes: this.processes,
       sandbox: this.sandbox,
     };
-    return { ...environment, workspace: new LocalWorkspace(environment) };
+    return { ...environment, workspace: this.elsewhere ?? new LocalWorkspace(environment) };
   }
 
   /** Runs a line of bash and returns what it said and how it ended. */
@@ -92,6 +119,7 @@ export class SandboxedPlace {
   async [Symbol.asyncDispose](): Promise<void> {
     this.processes.killAll();
     await this.sandbox?.close();
+    await this.#connection?.dispose?.();
     rmSync(this.root, { recursive: true, force: true });
   }
 }

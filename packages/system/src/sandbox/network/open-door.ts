@@ -66,6 +66,11 @@ export async function openDoor(
   }
   const socket = join(folder, "proxy.sock");
   const { close } = await startProxy({ path: socket }, rules);
+  return doorTo(socket, close);
+}
+
+/** The door to a proxy behind a socket. */
+export function doorTo(socket: string, close: () => Promise<void>): SandboxNetworkDoor {
   return {
     command: [process.execPath, "-e", forwarder, "--", socket],
     variables: { ...proxyVariables(PORT), ELECTRON_RUN_AS_NODE: "1" },

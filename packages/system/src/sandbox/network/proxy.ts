@@ -2,6 +2,7 @@ import {
   createServer,
   request as httpRequest,
   type IncomingMessage,
+  type Server,
   type ServerResponse,
 } from "node:http";
 import { connect, type ListenOptions, type Socket } from "node:net";
@@ -20,13 +21,15 @@ export interface ProxyRules {
   readonly password?: string | undefined;
 }
 
-/**
- * Starts a proxy for HTTP and CONNECT, for the names of a list; `close` also ends its connections.
- */
-export async function startProxy(
-  address: ListenOptions,
-  rules: ProxyRules,
-): Promise<{ readonly port?: number; readonly close: () => Promise<void> }> {
+/** A proxy for HTTP and CONNECT, for the names of a list. */
+export interface Proxy {
+  readonly server: Server;
+  /** Ends it with its connections. */
+  readonly close: () => Promise<void>;
+}
+
+/** A proxy that listens nowhere: it takes what its server is told of by `connection`. */
+export function createProxy(rules: ProxyRules): Proxy {
   const open = new Set<Duplex>();
   const follow = (socket: Duplex): void => {
     open.add(socket);
@@ -40,17 +43,26 @@ export async function startProxy(
     const target = tunnel(request.url ?? "", { client, head, rules, said });
     if (target !== undefined) follow(target);
   });
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of open) socket.destroy();
+    });
+  return { server, close };
+}
+
+/** Starts a proxy that listens. */
+export async function startProxy(
+  address: ListenOptions,
+  rules: ProxyRules,
+): Promise<{ readonly port?: number; readonly close: () => Promise<void> }> {
+  const { server, close } = createProxy(rules);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(address, resolve);
   });
   server.unref();
   const place = server.address();
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of open) socket.destroy();
-    });
   return typeof place === "object" && place !== null ? { port: place.port, close } : { close };
 }
 

@@ -12,6 +12,7 @@ import {
   type WorkspaceProcess,
   type WorkspaceReadOptions,
   type WorkspaceRemoveOptions,
+  type WorkspaceSandboxes,
   type WorkspaceSearchRequest,
   type WorkspaceSearchResult,
   type WorkspaceSpawnOptions,
@@ -21,6 +22,7 @@ import {
 } from "@tau-agent/rpc-protocol/workspace";
 import { unlessAborted } from "../../base/unless-aborted.ts";
 import { KeptProcess } from "./kept-process.ts";
+import { KeptSandboxes } from "./kept-sandboxes.ts";
 
 /** One connection to a place, until it is lost. */
 export interface Connection {
@@ -58,6 +60,8 @@ export class ConnectedWorkspace implements Workspace {
   readonly cwd: string;
   readonly search?: (request: WorkspaceSearchRequest) => Promise<WorkspaceSearchResult>;
   readonly durable: WorkspaceDurable | undefined;
+  readonly sandboxes: WorkspaceSandboxes | undefined;
+  readonly #keptSandboxes = new KeptSandboxes();
   readonly #reconnection: Reconnection;
   readonly #disposed = new AbortController();
   #workspace: Workspace | undefined;
@@ -102,6 +106,10 @@ export class ConnectedWorkspace implements Workspace {
       },
       endCommands: (options) =>
         this.#use(undefined, (current) => durableOf(current).endCommands(options)),
+    };
+    this.sandboxes = workspace.sandboxes && {
+      open: (request) =>
+        this.#use(undefined, (current) => this.#keptSandboxes.open(current, request)),
     };
     if (workspace.search === undefined) return;
     this.search = (request) =>
@@ -241,6 +249,13 @@ export class ConnectedWorkspace implements Workspace {
       await workspace.dispose?.();
       throw lost("it was closed");
     }
+    try {
+      await this.#keptSandboxes.openAgain(workspace);
+    } catch (error) {
+      await workspace.dispose?.();
+      throw lost(Object(error).message, error);
+    }
+    if (early !== undefined) throw lost(early);
     this.#workspace = workspace;
     this.#reconnection.onStatus?.("connected");
     return workspace;

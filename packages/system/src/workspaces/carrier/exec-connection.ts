@@ -147,6 +147,7 @@ function serve(parts: Parts): ExecConnection {
     id: workspaceIdOf(spec),
     cwd: spec.cwd,
     canSearch,
+    canEnclose: ready.capabilities?.sandbox === true,
     isDurable: ready.capabilities?.durable === true,
     send: (frame) => void program.write(encodeFrame(frame)),
     onLost: (reason) => {

@@ -82,6 +82,7 @@ function textOf(error: unknown, code: string | undefined, own: WorkspaceErrorCod
 
 function processError(error: ProcessError, path: string | undefined): WorkspaceError {
   const isMissing = error.code === "cwd_missing" || error.code === "not_found";
-  const code = isMissing ? "not_found" : "failed";
+  const isUnenclosed = error.code === "sandbox_unavailable";
+  const code = isUnenclosed ? error.code : isMissing ? "not_found" : "failed";
   return new WorkspaceError(code, error.message, { path, cause: error });
 }

@@ -194,11 +194,12 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
 
   /** The same place for commands outside of the sandbox. */
   withoutSandbox(): LocalWorkspace {
-    return new LocalWorkspace({
-      ...this.#options,
-      processes: this.#processes,
-      sandbox: undefined,
-    });
+    return this.withSandbox(undefined);
+  }
+
+  /** The same place for commands in a sandbox. */
+  withSandbox(sandbox: Sandbox | undefined): LocalWorkspace {
+    return new LocalWorkspace({ ...this.#options, processes: this.#processes, sandbox });
   }
 
   async dispose(): Promise<void> {

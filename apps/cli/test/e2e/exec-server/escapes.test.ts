@@ -1,0 +1,49 @@
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import {
+  type Escape,
+  escapeId,
+  escapes,
+} from "../../../../../packages/system/src/sandbox/__fixtures__/escapes.ts";
+import { bubblewrapIsMissing } from "../../../../../packages/system/src/sandbox/__fixtures__/has-bubblewrap.ts";
+import { SandboxedPlace } from "../../../../../packages/system/src/sandbox/__fixtures__/sandboxed-place.ts";
+import { describeWith } from "../../../../../scripts/testing/describe-with.ts";
+import { slice } from "../../../../../scripts/testing/slice.ts";
+
+const program = [execPath, fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url))];
+
+/** A file of the host's that no exec server has. */
+const ofHosts: ReadonlySet<string> = new Set(["the token of the listener in a file elsewhere"]);
+
+async function attempt(way: Escape): Promise<boolean> {
+  await using place = new SandboxedPlace();
+  const id = escapeId();
+  const end = await way.prepare?.(place, id);
+  await place.enterBehind(program, way.policy?.(place));
+  try {
+    let output = "";
+    for (const line of way.lines(place, id)) output += (await place.run(line, 60_000)).output;
+    return await way.worked(place, output, id);
+  } finally {
+    end?.();
+  }
+}
+
+// That each works without a sandbox is what the test of the sandbox on this machine shows.
+describeWith(bubblewrapIsMissing)("the sandbox behind an exec server", () => {
+  const ways = Object.entries(escapes).filter(([name]) => !ofHosts.has(name));
+  it.each(slice(ways, 25))("holds against %s", { timeout: 120_000 }, async (_, way) => {
+    expect(await attempt(way)).toBe(false);
+  });
+
+  it("runs commands that do what they may", async () => {
+    await using place = new SandboxedPlace();
+    await place.enterBehind(program);
+    const { output, outcome } = await place.run(
+      "echo new > new.txt && cat new.txt && touch /tmp/x && ls /tmp && pwd",
+    );
+    expect(outcome).toEqual({ kind: "exited", exitCode: 0 });
+    expect(output).toBe(`new\nx\n${place.project}\n`);
+  });
+});

@@ -1,0 +1,103 @@
+import {
+  type Workspace,
+  type WorkspaceConnection,
+  WorkspaceError,
+} from "@tau-agent/rpc-protocol/workspace";
+import { randomHex } from "../base/random.ts";
+import { ownListeners } from "./bubblewrap/own-listeners.ts";
+import { SandboxElsewhere } from "./elsewhere/sandbox-elsewhere.ts";
+import { SandboxedWorkspace } from "./elsewhere/sandboxed-workspace.ts";
+import type { ProxyRules } from "./network/proxy.ts";
+import { type SecretSources, SessionSecrets, sourceVariables } from "./network/session-secrets.ts";
+import type { OpenedSandbox } from "./open-sandbox.ts";
+import type { SandboxPolicy } from "./policy/sandbox-settings.ts";
+
+export interface PlaceElsewhere {
+  readonly workspace: Workspace;
+  /** The working folder there. */
+  readonly cwd: () => string;
+  /** The user's home there. */
+  readonly homeDirectory: string;
+  /** The user's home on this machine, from which the path of a file with authorities is read. */
+  readonly ownHomeDirectory: string;
+  /** Processes that are the same host as this one. */
+  readonly hostProcesses?: readonly number[] | undefined;
+}
+
+/**
+ * Opens a session's sandbox in a workspace elsewhere. Its commands reach the network through this host, so that
+ * names are judged and secrets filled in here.
+ *
+ * @throws {WorkspaceError} `unsupported`: the place opens none
+ */
+export async function openSandboxElsewhere(
+  policy: SandboxPolicy,
+  place: PlaceElsewhere,
+  sources: SecretSources,
+): Promise<OpenedSandbox & { readonly workspace: Workspace }> {
+  const { workspace, cwd, homeDirectory } = place;
+  if (workspace.sandboxes === undefined) throw new WorkspaceError("unsupported");
+  const secrets =
+    policy.secrets.length > 0 ? new SessionSecrets(policy.secrets, sources) : undefined;
+  const usesHost = secrets !== undefined || typeof policy.network !== "string";
+  const proxy = usesHost ? await openProxy(policy, place, secrets) : undefined;
+  const sandboxId = randomHex(8);
+  const opened = await workspace.sandboxes.open({
+    ...{ sandboxId, cwd: cwd(), mode: policy.mode === "readOnly" ? "readOnly" : "workspace" },
+    ...{ write: policy.write, denyRead: policy.denyRead },
+    network: usesHost ? "host" : policy.network === "all" ? "all" : "off",
+    whenUnavailable: policy.whenUnavailable,
+    variables: secrets?.variables,
+    hidden: sourceVariables(policy.secrets),
+    certificate: proxy?.certificate,
+    onConnection: proxy?.onConnection ?? closedAtOnce,
+  });
+  const { available, mechanism, reason, remedy } = opened;
+  const sandbox = new SandboxElsewhere({
+    ...{ workspaceId: workspace.id, policy, opened, usesHost, cwd, homeDirectory },
+    onClose: async () => proxy?.close(),
+  });
+  const check = { available, mechanism, program: "", reason, remedy };
+  const sandboxed = new SandboxedWorkspace(workspace, () => ({ id: sandboxId, cwd: cwd() }));
+  return { sandbox, check, secrets, workspace: sandboxed };
+}
+
+/** No proxy was promised. */
+const closedAtOnce = (client: WorkspaceConnection): WorkspaceConnection => {
+  client.close();
+  return { write: () => {}, end: () => {}, close: () => {} };
+};
+
+/** A proxy of this host that listens nowhere: what it takes comes over the connection to the workspace. */
+async function openProxy(
+  policy: SandboxPolicy,
+  place: PlaceElsewhere,
+  secrets: SessionSecrets | undefined,
+) {
+  const [{ createProxy }, { ConnectionStream }] = await Promise.all([
+    import("./network/proxy.ts"),
+    import("./network/connection-stream.ts"),
+  ]);
+  const { rules, certificate } = await rulesOf(policy, place, secrets);
+  const { server, close } = createProxy(rules);
+  const onConnection = (client: WorkspaceConnection): WorkspaceConnection => {
+    const stream = new ConnectionStream(client);
+    server.emit("connection", stream);
+    return stream.far;
+  };
+  return { certificate, close, onConnection };
+}
+
+async function rulesOf(
+  policy: SandboxPolicy,
+  { ownHomeDirectory, hostProcesses }: PlaceElsewhere,
+  secrets: SessionSecrets | undefined,
+): Promise<{ readonly rules: ProxyRules; readonly certificate?: string }> {
+  const { network } = policy;
+  const domains = network === "all" ? ["*"] : network === "off" ? [] : network;
+  const closedPorts = () => ownListeners(hostProcesses).ports;
+  if (secrets === undefined) return { rules: { domains, closedPorts } };
+  const { secretRules } = await import("./network/secret-door.ts");
+  const places = { cwd: () => ownHomeDirectory, homeDirectory: ownHomeDirectory };
+  return secretRules({ secrets, domains, closedPorts, policy, places });
+}

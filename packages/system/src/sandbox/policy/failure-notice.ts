@@ -1,0 +1,15 @@
+import type { SandboxPolicy } from "./sandbox-settings.ts";
+
+/** What a failed command is told, with the paths that it may write. */
+export function failureNotice(
+  { network, secrets }: Pick<SandboxPolicy, "network" | "secrets">,
+  named: readonly string[],
+): string {
+  const hosts = secrets.flatMap((secret) => secret.hosts);
+  const writable = [...named, "/tmp"].join(", ");
+  const reach =
+    network === "all"
+      ? "all"
+      : [...(network === "off" ? [] : network), ...hosts].join(", ") || "none";
+  return `[It ran in a sandbox. Writable: ${writable}. Network: ${reach}.]`;
+}

@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import type { WorkspaceSandbox, WorkspaceSandboxRequest } from "@tau-agent/rpc-protocol/workspace";
+import { ownListeners } from "./bubblewrap/own-listeners.ts";
+import { openRelayDoor } from "./network/relay-door.ts";
+import type { SandboxPlaces } from "./paths/sandbox-paths.ts";
+import { noSandbox } from "./policy/sandbox-settings.ts";
+import { checkSandbox, type SandboxCheck } from "./sandbox-check.ts";
+import { SessionSandbox } from "./session-sandbox.ts";
+
+/** The machine that commands of a session elsewhere run on. */
+export interface ServingPlace {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly homeDirectory: string;
+  readonly temporaryDirectory: string;
+  /** The session's working folder at this moment. */
+  readonly cwd: () => string;
+}
+
+/** A sandbox of this machine for a session whose host is elsewhere, and what that host learns of it. */
+export interface ServedSandbox extends Omit<WorkspaceSandbox, "close"> {
+  readonly sandbox: SessionSandbox;
+}
+
+/** Makes the sandbox that a host elsewhere asks for, also where this machine has none. */
+export async function serveSandbox(
+  request: WorkspaceSandboxRequest,
+  place: ServingPlace,
+): Promise<ServedSandbox> {
+  const { mode, write, denyRead, whenUnavailable, network, variables, certificate } = request;
+  const { environment } = place;
+  const check = relayed(await checkSandbox(environment), network);
+  // Names that are allowed are the host's business: every connection goes there.
+  const known = network === "host" ? [] : network;
+  const sandbox = new SessionSandbox({
+    policy: { ...noSandbox, mode, write, denyRead, whenUnavailable, network: known },
+    places: placesOf(place),
+    check,
+    ownListeners: () => ({ ...ownListeners(), ports: [] }),
+    secrets: variables && { variables },
+    hidden: request.hidden ?? [],
+    openDoor: (folder) =>
+      openRelayDoor(folder, { onConnection: request.onConnection, certificate }),
+  });
+  const { available, mechanism, reason, remedy } = check;
+  return { sandbox, available, mechanism, reason, remedy, denied: sandbox.closed };
+}
+
+/** The hosts of this machine have their keys and notes closed, as well as what hosts elsewhere keep here. */
+function placesOf(place: ServingPlace): SandboxPlaces {
+  const { homeDirectory, environment } = place;
+  const agentDirectory = environment.PI_CODING_AGENT_DIR || join(homeDirectory, ".pi", "agent");
+  const keyFiles = [join(homeDirectory, ".cache", "tau", "rewind")];
+  return { ...place, agentDirectory, keyFiles };
+}
+
+/** Seatbelt shares the network of the machine, where every program would reach the proxy. */
+function relayed(check: SandboxCheck, network: WorkspaceSandboxRequest["network"]): SandboxCheck {
+  if (check.mechanism !== "seatbelt" || network !== "host") return check;
+  return {
+    ...check,
+    available: false,
+    reason: "on macOS its network cannot be led through a host elsewhere",
+    remedy: 'Set sandbox.network to "off" or "all", and use no secrets there.',
+  };
+}

@@ -1,0 +1,48 @@
+import {
+  type Workspace,
+  WorkspaceError,
+  type WorkspaceSandbox,
+  type WorkspaceSandboxRequest,
+} from "@tau-agent/rpc-protocol/workspace";
+
+interface Kept {
+  readonly request: WorkspaceSandboxRequest;
+  /** That of the newest connection. */
+  sandbox: WorkspaceSandbox;
+}
+
+/** The sandboxes of a place, which are opened again over each connection before a call uses it. */
+export class KeptSandboxes {
+  readonly #open = new Map<string, Kept>();
+
+  /** @throws {WorkspaceError} `unsupported`: the place opens none */
+  async open(workspace: Workspace, request: WorkspaceSandboxRequest): Promise<WorkspaceSandbox> {
+    const sandbox = await openIn(workspace, request);
+    const kept: Kept = { request, sandbox };
+    this.#open.set(request.sandboxId, kept);
+    return {
+      ...sandbox,
+      close: async () => {
+        this.#open.delete(request.sandboxId);
+        await kept.sandbox.close();
+      },
+    };
+  }
+
+  /** Opens all of them in the place behind a new connection. */
+  async openAgain(workspace: Workspace): Promise<void> {
+    await Promise.all(
+      [...this.#open.values()].map(async (kept) => {
+        kept.sandbox = await openIn(workspace, kept.request);
+      }),
+    );
+  }
+}
+
+async function openIn(
+  { sandboxes }: Workspace,
+  request: WorkspaceSandboxRequest,
+): Promise<WorkspaceSandbox> {
+  if (sandboxes === undefined) throw new WorkspaceError("unsupported");
+  return sandboxes.open(request);
+}
