@@ -213,8 +213,12 @@ describe("open_session with a workspace", () => {
     });
     settings({ sandbox: { mode: "workspace" } });
     expect(await open("4", { workspace: spec })).toMatchObject({ code: "policy_denied" });
-    expect(await open("5", { workspace: "box", cwd: there })).toMatchObject({
+    expect(await open("5", { workspace: "box", cwd: there })).toMatchObject({ success: true });
+    const shell = { shell: ["sh", "-c"], id: "shell" };
+    settings({ sandbox: { mode: "workspace" }, workspaces: { shell } });
+    expect(await open("6", { workspace: "shell", cwd: there })).toMatchObject({
       code: "sandbox_unavailable",
+      error: expect.stringContaining("exec-server"),
     });
   });
 });

@@ -36,7 +36,8 @@ export async function openRelayDoor(
   return certificate === undefined ? door : trusting(door, folder, certificate);
 }
 
-function relay(socket: Socket, onConnection: Relay["onConnection"]): void {
+/** Hands on what a command writes and reads at a socket. */
+export function relay(socket: Socket, onConnection: Relay["onConnection"]): void {
   const far = onConnection({
     write: (bytes) => new Promise((resolve) => socket.write(bytes, () => resolve())),
     end: () => void socket.end(),
@@ -46,7 +47,8 @@ function relay(socket: Socket, onConnection: Relay["onConnection"]): void {
     for await (const bytes of socket as AsyncIterable<Buffer>) await far.write(bytes);
     far.end();
   };
+  // Whatever a command does with its end, this process goes on.
+  socket.on("error", () => socket.destroy());
   socket.once("close", () => far.close());
-  // The error closes the socket.
   pass().catch(() => {});
 }

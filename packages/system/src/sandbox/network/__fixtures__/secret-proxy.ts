@@ -5,7 +5,7 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { onTestFinished } from "vitest";
 import type { SandboxSecret } from "../../policy/secret-settings.ts";
 import { createAuthority } from "../authority.ts";
-import { startProxy } from "../proxy.ts";
+import { createProxy, startProxy } from "../proxy.ts";
 import { SecretGate } from "../secret-gate.ts";
 import { SessionSecrets } from "../session-secrets.ts";
 
@@ -15,12 +15,13 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
 
 /** What a rule may be taken out of. */
 export interface ProxyModules {
+  readonly createProxy: typeof createProxy;
   readonly startProxy: typeof startProxy;
   readonly SecretGate: typeof SecretGate;
   readonly SessionSecrets: typeof SessionSecrets;
 }
 
-const realModules: ProxyModules = { startProxy, SecretGate, SessionSecrets };
+export const realModules: ProxyModules = { createProxy, startProxy, SecretGate, SessionSecrets };
 
 /** A proxy with one secret for a server on this machine, and what reached that server. */
 export class SecretProxy {
