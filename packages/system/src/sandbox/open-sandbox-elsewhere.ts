@@ -8,9 +8,10 @@ import { ownListeners } from "./bubblewrap/own-listeners.ts";
 import { SandboxElsewhere } from "./elsewhere/sandbox-elsewhere.ts";
 import { SandboxedWorkspace } from "./elsewhere/sandboxed-workspace.ts";
 import type { ProxyRules } from "./network/proxy.ts";
-import { type SecretSources, SessionSecrets, sourceVariables } from "./network/session-secrets.ts";
+import { type SecretSources, SessionSecrets } from "./network/session-secrets.ts";
 import type { OpenedSandbox } from "./open-sandbox.ts";
 import type { SandboxPolicy } from "./policy/sandbox-settings.ts";
+import { sourceVariables } from "./policy/secret-settings.ts";
 
 export interface PlaceElsewhere {
   readonly workspace: Workspace;

@@ -2,9 +2,10 @@ import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { Sandbox } from "../processes/sandbox.ts";
 import { ownListeners } from "./bubblewrap/own-listeners.ts";
 import { openDoor } from "./network/open-door.ts";
-import { type SecretSources, SessionSecrets, sourceVariables } from "./network/session-secrets.ts";
+import { type SecretSources, SessionSecrets } from "./network/session-secrets.ts";
 import type { SandboxPlaces } from "./paths/sandbox-paths.ts";
 import type { SandboxPolicy } from "./policy/sandbox-settings.ts";
+import { sourceVariables } from "./policy/secret-settings.ts";
 import { checkSandbox, type SandboxCheck } from "./sandbox-check.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 

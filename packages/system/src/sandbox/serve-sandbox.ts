@@ -49,8 +49,8 @@ export async function serveSandbox(
 function placesOf(place: ServingPlace): SandboxPlaces {
   const { homeDirectory, environment } = place;
   const agentDirectory = environment.PI_CODING_AGENT_DIR || join(homeDirectory, ".pi", "agent");
-  const keyFiles = [join(homeDirectory, ".cache", "tau", "rewind")];
-  return { ...place, agentDirectory, keyFiles };
+  const kept = join(homeDirectory, ".cache", "tau");
+  return { ...place, agentDirectory, keyFiles: [join(kept, "rewind")], shown: [kept] };
 }
 
 /** Seatbelt shares the network of the machine, where every program would reach the proxy. */

@@ -22,7 +22,7 @@ git() {
 
 /**
  * Records `$folder` as a tree, and prints its id, the paths that are left out (files larger than `$most`
- * bytes, repositories in it), an empty name, and what the tree has: all of it, or what differs from the tree
+ * bytes, repositories in it, what is named in the lines of `$closed`), an empty name, and what the tree has: all of it, or what differs from the tree
  * `$base`. Everything is NUL-terminated.
  */
 export const recordScript = `
@@ -32,6 +32,7 @@ out=$store/out.$session
 rm -f "$GIT_INDEX_FILE.lock"
 find . -name .git -prune -print -o -type f -size +"$most"c -print 2>/dev/null |
   sed -n -e 's,^\\./,,' -e '/^\\.git$/d' -e 's,/\\.git$,,' -e p >"$out"
+[ -z "$closed" ] || printf '%s\n' "$closed" >>"$out"
 sed -e 's,[][*?\\\\!# ],\\\\&,g' -e 's,^,/,' "$out" >"$store/info/exclude.$session"
 git -c "core.excludesFile=$store/info/exclude.$session" add -A --ignore-errors . >/dev/null 2>"$out.errors" || :
 tree=$(git write-tree) || { cat "$out.errors" >&2; exit 1; }
@@ -39,6 +40,13 @@ printf '%s\\0' "$tree"
 tr '\\n' '\\0' <"$out"
 printf '\\0'
 `;
+
+/** For `$closed`: what of a folder nobody in the sandbox may read, and so no record of it may hold. */
+export function closedIn(folder: string, closed: readonly string[] = []): string {
+  const prefix = folder.endsWith("/") ? folder : `${folder}/`;
+  const inside = closed.filter((path) => path.startsWith(prefix) && !path.includes("\n"));
+  return inside.map((path) => path.slice(prefix.length)).join("\n");
+}
 
 /** What the tree `$tree` has beside the tree `$base`. */
 export const differenceScript = `

@@ -5,7 +5,7 @@ import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { isolatedTreePath, randomHex } from "@tau-agent/system";
 import { keepingModes } from "../elsewhere/keep-modes.ts";
 import { parseRawChanges } from "../elsewhere/raw-changes.ts";
-import { openStoreScript, recordScript } from "../elsewhere/record-script.ts";
+import { closedIn, openStoreScript, recordScript } from "../elsewhere/record-script.ts";
 import { namesIn, runThere } from "../elsewhere/run-there.ts";
 import type { KeptWork } from "./keep-work.ts";
 import type { Change, MergeOutcome } from "./merge-back.ts";
@@ -27,6 +27,8 @@ export interface IsolationThereOptions {
   readonly workspace: Workspace;
   /** The caller's folder there. */
   readonly cwd: string;
+  /** Real paths of files and folders that no copy may hold. */
+  readonly closed?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -86,7 +88,7 @@ export class IsolationThere implements TaskIsolation {
    * @throws {ToolError} there is no git
    */
   static async open(options: IsolationThereOptions): Promise<IsolationThere> {
-    const { workspace, cwd, signal } = options;
+    const { workspace, cwd, closed, signal } = options;
     const { homeDirectory, platform } = await workspace.describe();
     if (platform === "win32") throw new ToolError("Isolated tasks need a POSIX shell there.");
     const top = `${homeDirectory}/.cache/tau`;
@@ -99,6 +101,7 @@ export class IsolationThere implements TaskIsolation {
     const variables = {
       ...{ top, run, root, folder, below: place.below, store: `${run}/store` },
       ...{ most: String(MAX_FILE_BYTES), session: CALLER },
+      closed: closedIn(folder, closed),
     };
     const runIn: Run = (script, { words, variables: more = {}, signal: own = signal } = {}) =>
       runThere({
@@ -122,7 +125,7 @@ export class IsolationThere implements TaskIsolation {
       variables: { tree, session, baseline: this.#baseline },
     });
     const [root = tree, head = ""] = namesIn(made).map(shown);
-    const variables = { session, folder: root };
+    const variables = { session, folder: root, closed: "" };
     const record = async () => readRecord(await this.#run(recordScript, { variables }));
     const restore = async (wanted: string): Promise<void> => {
       await record();

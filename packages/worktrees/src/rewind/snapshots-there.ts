@@ -1,8 +1,13 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
-import { hostPlaceReason, isHostPlace } from "@tau-agent/system";
+import { hostPlaceReason, isHostPlace, type ToolEnvironment } from "@tau-agent/system";
 import { keepingModes } from "../elsewhere/keep-modes.ts";
 import { parseRawChanges } from "../elsewhere/raw-changes.ts";
-import { differenceScript, openStoreScript, recordScript } from "../elsewhere/record-script.ts";
+import {
+  closedIn,
+  differenceScript,
+  openStoreScript,
+  recordScript,
+} from "../elsewhere/record-script.ts";
 import { listOf, namesIn, runThere, tryThere } from "../elsewhere/run-there.ts";
 import { foldersAbove } from "../git/file-names.ts";
 import type { CheckpointPlace } from "./checkpoint-store.ts";
@@ -16,6 +21,12 @@ const refs = "refs/tau/checkpoints";
 const usual = [0o644, 0o755] as const;
 /** The last line before the paths that a snapshot left out, in the message of its commit. */
 const leftOutMark = "left out:";
+
+interface PlaceThere extends CheckpointPlace {
+  readonly sessionId: string;
+  /** Its sandbox says what no snapshot holds. */
+  readonly environment?: Pick<ToolEnvironment, "sandbox"> | undefined;
+}
 
 /**
  * Snapshots of a folder in a workspace elsewhere, in a store of ours there. What the project ignores is not
@@ -32,7 +43,7 @@ export class SnapshotsThere implements Snapshots {
 
   private constructor(
     workspace: Workspace,
-    { folder, limits, sessionId }: CheckpointPlace & { readonly sessionId: string },
+    { folder, limits, sessionId, environment }: PlaceThere,
     homeDirectory: string,
   ) {
     this.folder = folder;
@@ -42,14 +53,12 @@ export class SnapshotsThere implements Snapshots {
     this.#variables = {
       ...{ folder, top, store: `${top}/rewind/${hashOf(folder)}` },
       ...{ most: String(limits.maxFileBytes), session: hashOf(sessionId) },
+      closed: closedIn(folder, environment?.sandbox?.closed),
     };
   }
 
   /** Opens it; the first snapshot makes what is missing. */
-  static async open(
-    workspace: Workspace,
-    place: CheckpointPlace & { readonly sessionId: string },
-  ): Promise<SnapshotsThere> {
+  static async open(workspace: Workspace, place: PlaceThere): Promise<SnapshotsThere> {
     const { homeDirectory } = await workspace.describe();
     return new SnapshotsThere(workspace, place, homeDirectory);
   }

@@ -46,4 +46,22 @@ describeWith(bubblewrapIsMissing)("the sandbox behind an exec server", () => {
     expect(outcome).toEqual({ kind: "exited", exitCode: 0 });
     expect(output).toBe(`new\nx\n${place.project}\n`);
   });
+
+  it("outlives commands that cut their connections", { timeout: 120_000 }, async () => {
+    await using place = new SandboxedPlace();
+    await place.enterBehind(program, { network: ["example.com"] });
+    const cuts = `${execPath} -e '
+      const { connect } = require("node:net");
+      let left = 60;
+      for (let at = 0; at < 60; at += 1) {
+        const socket = connect(3128, "127.0.0.1", () => {
+          socket.write("GET http://other.example/ HTTP/1.1\\r\\nhost: other.example\\r\\n\\r\\n".repeat(50));
+          setTimeout(() => socket.resetAndDestroy(), at);
+        }).on("error", () => {}).on("close", () => { left -= 1; if (left === 0) console.log("cut"); });
+      }'`;
+    expect((await place.run(cuts, 60_000)).output).toBe("cut\n");
+    const refused = "curl -sS --max-time 20 http://other.example/";
+    const { output } = await place.run(refused, 60_000);
+    expect(output).toContain("does not let other.example be reached");
+  });
 });

@@ -62,7 +62,7 @@ export async function reachWorkspace(
   const workspace = await connectWorkspace(spec, {
     environment: options.environment ?? {},
     keyVariables: known.variables,
-    namedVariables: known.namedVariables,
+    namedVariables: [...known.namedVariables, ...(await secretSources(settings, options))],
     processes,
     client: options.clientPlace,
     reconnectMs: settings.get("workspace.reconnectMs"),
@@ -80,6 +80,17 @@ function refuseByPolicy(
   if (name === "local" || policy.allowsWorkspace(name)) return;
   const shown = name === undefined ? "this one has no name" : `${name} is none of its workspaces`;
   throw policyDenied("workspaces", shown);
+}
+
+/** Variables with values that no command may see, and so no program that starts commands. */
+async function secretSources(
+  { sandboxFiles }: SettingsStore,
+  { sandbox: given, secrets }: SessionSetup,
+): Promise<readonly string[]> {
+  if ((given ?? secrets) === undefined && sandboxFiles.length === 0) return [];
+  const { settleSandbox, sourceVariables } = await import("@tau-agent/system/sandbox-settings");
+  const { policy } = settleSandbox(sandboxFiles, { isProjectTrusted: false, given, secrets });
+  return sourceVariables(policy.secrets);
 }
 
 /**

@@ -97,7 +97,7 @@ async function runBegun(
   const { services, signal } = options;
   const { environment, agentDirectory, settings } = services;
   const artifactsFolder = artifactsFolderOf(services);
-  const { cwd, workspace } = environment;
+  const { cwd, sandbox } = environment;
   const place =
     services.disk === undefined
       ? {
@@ -106,7 +106,12 @@ async function runBegun(
           isProjectTrusted: services.session().isProjectTrusted,
           maxCopyBytes: settings.get("isolation.maxCopyBytes"),
         }
-      : { workspace, cwd };
+      : // Trees are made outside of any sandbox, and worked in inside of it.
+        {
+          workspace: environment.outside?.() ?? environment.workspace,
+          cwd,
+          closed: sandbox?.closed,
+        };
   const isolation = order.isolated
     ? await openIsolation({ ...place, signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error;

@@ -47,7 +47,9 @@ export function mountsOf(plan: MountPlan, sockets: readonly string[]): readonly 
   return [
     ...folders.mounts.map(({ seen, real }) => writable(seen, real)),
     ...folders.mounts.map(({ real }) => writable(real)),
-    readOnly(folders.output),
+    ...[folders.output, ...paths.shown]
+      .filter((path) => existsSync(path))
+      .map((path) => readOnly(path)),
     ...ownPrograms(plan).map((path) => readOnly(path)),
     ...(isReadOnly ? [readOnly(cwd)] : []),
     ...named.filter((path) => existsSync(path)).map((path) => writable(path)),

@@ -124,10 +124,3 @@ export class SessionSecrets {
     return (await this.#sources.runCommand(value.slice(1))).trim();
   }
 }
-
-/** The variables that values come from: no command gets them. */
-export function sourceVariables(secrets: readonly SandboxSecret[]): readonly string[] {
-  return secrets.flatMap(({ value }) =>
-    typeof value === "string" && /^\$[A-Za-z_]\w*$/.test(value) ? [value.slice(1)] : [],
-  );
-}

@@ -19,6 +19,8 @@ export interface SandboxPlaces {
   /** Processes that are the same host as this one. */
   readonly hostProcesses?: readonly number[] | undefined;
   readonly keyFiles: readonly string[];
+  /** Folders of the host that are seen, also where a private folder would hide them. */
+  readonly shown?: readonly string[] | undefined;
 }
 
 /** Names in the agent directory that are never readable: keys, and what the host keeps for itself. */
@@ -66,10 +68,14 @@ export class SandboxPaths implements PathPlan {
     ];
   }
 
-  /** The agent directory; not where the working folder is in it: the tree of an isolated task. */
+  /** Folders of the host that are only read. */
+  get shown(): readonly string[] {
+    return (this.#places.shown ?? []).map((path) => resolveLinks(path).path);
+  }
+
+  /** The host's folders; not one that the working folder is in: the tree of an isolated task. */
   get readOnly(): readonly string[] {
-    const agent = this.agentDirectory;
-    return isInside(agent, this.cwd) ? [] : [agent];
+    return [this.agentDirectory, ...this.shown].filter((folder) => !isInside(folder, this.cwd));
   }
 
   /** The repository of the isolated tree that the working folder is in: it lies beside the tree. */
@@ -97,7 +103,7 @@ export class SandboxPaths implements PathPlan {
 
   hostPath(path: string): string {
     const { root, output } = this.#folders;
-    const shown = [this.cwd, ...this.named, this.agentDirectory, root, output];
+    const shown = [this.cwd, ...this.named, this.agentDirectory, ...this.shown, root, output];
     if (shown.some((each) => isInside(each, path))) return path;
     return this.#folders.realPath(path) ?? path;
   }

@@ -12,6 +12,8 @@ import { coversDomain } from "./domain-list.ts";
 import { readSecrets, type SandboxSecret } from "./secret-settings.ts";
 import { usableSecrets } from "./usable-secrets.ts";
 
+export { sourceVariables } from "./secret-settings.ts";
+
 /** Which names a sandbox may reach over the network: none, any, or these. */
 type SandboxNetwork = "off" | "all" | readonly string[];
 

@@ -111,6 +111,13 @@ function isList(value: unknown, accepts: (each: string) => boolean): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === "string" && accepts(each));
 }
 
+/** The variables that values come from: no command gets them. */
+export function sourceVariables(secrets: readonly SandboxSecret[]): readonly string[] {
+  return secrets.flatMap(({ value }) =>
+    typeof value === "string" && /^\$[A-Za-z_]\w*$/.test(value) ? [value.slice(1)] : [],
+  );
+}
+
 /** The name and the port of an entry of `hosts`. */
 export function hostAndPort(host: string): { readonly name: string; readonly port: number } {
   const [, name = host, port = "443"] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(host) ?? [];

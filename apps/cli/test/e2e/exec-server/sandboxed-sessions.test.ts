@@ -1,0 +1,264 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import { expect, it } from "vitest";
+import { bubblewrapIsMissing } from "../../../../../packages/system/src/sandbox/__fixtures__/has-bubblewrap.ts";
+import { describeWith } from "../../../../../scripts/testing/describe-with.ts";
+import { nextLike } from "../../support/next-like.ts";
+import {
+  call,
+  git,
+  processesWith,
+  repositoryPlace,
+  worker,
+} from "../../support/repository-place.ts";
+import { startHost } from "../../support/start-host.ts";
+import { elsewhere, toolSuite } from "../../support/tool-suite.ts";
+
+const file = fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url));
+const serverCommand = [execPath, file];
+
+type Settings = Record<string, unknown>;
+
+/** A host whose user's settings have a sandbox, with its tools here or behind an exec server. */
+function hostIn(
+  cwd: string,
+  scenario: Parameters<typeof repositoryPlace>[0],
+  {
+    sandbox = {},
+    command = serverCommand,
+    isHere = false,
+    variables = {},
+    ...more
+  }: Settings & {
+    sandbox?: object;
+    variables?: Record<string, string>;
+    command?: readonly string[];
+    isHere?: boolean;
+  } = {},
+) {
+  const settings = { sandbox: { mode: "workspace", ...sandbox }, ...more };
+  const place = repositoryPlace(scenario, settings);
+  const where = isHere ? ["--cwd", cwd] : ["--workspace", JSON.stringify({ command, cwd })];
+  return startHost(
+    {},
+    {
+      place: {
+        ...place,
+        variables: { ...place.variables, ...variables },
+        arguments: [...place.arguments, ...where],
+      },
+    },
+  );
+}
+
+async function resultsOf(host: ReturnType<typeof startHost>): Promise<string[]> {
+  host.send({ id: "p", type: "prompt", message: "Go" });
+  await nextLike(host, { type: "prompt_result", id: "p" });
+  host.send({ id: "m", type: "get_messages" });
+  const { data } = await nextLike(host, { id: "m", type: "response" });
+  const { messages } = data as { messages: { role: string; content: { text: string }[] }[] };
+  return messages
+    .filter(({ role }) => role === "toolResult")
+    .map(({ content }) => content[0]?.text ?? "");
+}
+
+const each = (...calls: (readonly [string, Record<string, unknown>])[]) =>
+  turn(calls.map(([name, args]) => toolCall(name, args)));
+const bash = (command: string) => ["bash", { command }] as const;
+
+/** What a sandbox refuses, and what it lets be done, by file tools and commands. */
+const limits = [
+  each(
+    ["write", { path: ".git/hooks/post-checkout", content: "evil" }],
+    ["write", { path: ".pi/settings.json", content: "evil" }],
+    ["write", { path: "/var/tmp/tau-outside/file", content: "evil" }],
+    ["write", { path: "way/file", content: "evil" }],
+    ["read", { path: "closed/key" }],
+    ["read", { path: "to-key" }],
+    ["read", { path: "/proc/self/environ" }],
+    ["ls", {}],
+    ["ls", { path: "closed" }],
+    ["grep", { pattern: "the-secret" }],
+    ["find", { pattern: "**/key" }],
+    ["edit", { path: "closed/key", edits: [{ oldText: "the-secret", newText: "x" }] }],
+  ),
+  each(
+    ["write", { path: "/tmp/private.txt", content: "private\n" }],
+    bash("cat /tmp/private.txt; echo more >> /tmp/private.txt"),
+    ["read", { path: "/tmp/private.txt" }],
+    bash("cat closed/key"),
+    bash("echo evil > .git/hooks/x"),
+    bash("echo fine > fine.txt; cat fine.txt; kill -0 1 && echo $$ | wc -l"),
+  ),
+  turn("Done."),
+];
+
+function limited(): string {
+  const folder = elsewhere();
+  git(folder, "init", "-q");
+  mkdirSync(join(folder, "closed"));
+  writeFileSync(join(folder, "closed/key"), "the-secret");
+  symlinkSync("closed/key", join(folder, "to-key"));
+  symlinkSync("/etc", join(folder, "way"));
+  return folder;
+}
+
+describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server", () => {
+  it("has the results of one on this machine", { timeout: 180_000 }, async () => {
+    for (const [scenario, place] of [
+      [toolSuite, elsewhere],
+      [limits, limited],
+    ] as const) {
+      const [here, there] = [place(), place()];
+      const sandbox = { denyRead: ["closed"] };
+      const expected = await resultsOf(hostIn(here, [...scenario], { sandbox, isHere: true }));
+      const found = await resultsOf(hostIn(there, [...scenario], { sandbox }));
+      const plain = (texts: string[], folder: string) =>
+        texts.map((text) =>
+          text.replaceAll(folder, "<cwd>").replaceAll(/tau-sandbox-[^/]+/g, "<private>"),
+        );
+      expect(plain(found, there)).toEqual(plain(expected, here));
+      expect(existsSync(join(there, ".pi"))).toBe(false);
+      expect(found.join("\n")).not.toContain("the-secret");
+    }
+  });
+
+  it("keeps jobs, verification, servers and a person's commands inside", async () => {
+    const there = limited();
+    // In the sandbox there are few processes, and none of this one.
+    const look = (name: string) =>
+      `ls -d /proc/[0-9]* | wc -l > ${name}; cat /proc/${process.pid}/stat >> ${name} 2>&1`;
+    writeFileSync(
+      join(there, ".mcp.json"),
+      JSON.stringify({
+        mcpServers: { theirs: { command: "sh", args: ["-c", look("server.txt")] } },
+      }),
+    );
+    const verify = {
+      commands: [
+        { name: "inside", command: `! test -e /proc/${process.pid}/stat && cat task.txt` },
+      ],
+    };
+    git(there, "add", "-A");
+    git(there, "commit", "-qm", "first");
+    const host = hostIn(
+      there,
+      [
+        ...worker("<w1>", call("bash", { command: look("task.txt") })),
+        {
+          when: { lastUserIncludes: "start", hasToolResults: false },
+          content: [
+            toolCall("bash", { command: look("job.txt"), background: true }),
+            toolCall("task", { task: "<w1>", isolated: true, verify }),
+          ],
+        },
+        { when: { lastUserIncludes: "start", hasToolResults: true }, content: "start done" },
+      ],
+      {
+        sandbox: { denyRead: ["closed"] },
+        "task.verification.enabled": true,
+        "rewind.enabled": true,
+        defaultProjectTrust: "always",
+      },
+    );
+    host.send({ id: "b", type: "bash", command: look("person.txt") });
+    await nextLike(host, { id: "b", type: "response", success: true });
+    host.send({ type: "prompt", message: "start", id: "p" });
+    const end = await nextLike(host, { type: "subagent_verification_end" });
+    expect(end, JSON.stringify(end)).toMatchObject({ status: "passed" });
+    await nextLike(host, { type: "prompt_result", status: "completed" });
+    for (const name of ["person.txt", "job.txt", "task.txt", "server.txt"]) {
+      const path = join(there, name);
+      await expect
+        .poll(() => existsSync(path) && readFileSync(path, "utf8").split("\n").length, {
+          message: name,
+        })
+        .toBe(3);
+      const [count, said] = readFileSync(path, "utf8").split("\n");
+      expect(Number(count), name).toBeLessThan(12);
+      expect(said, name).toContain("No such file");
+    }
+    // Nothing that the host records holds what is closed.
+    host.send({ id: "c", type: "bash", command: "grep -rls the-secret ~/.cache/tau; true" });
+    expect(await nextLike(host, { id: "c", type: "response" })).toMatchObject({
+      data: { output: "" },
+    });
+    host.send({ type: "list_checkpoints", id: "l" });
+    const { data } = await nextLike(host, { type: "response", id: "l" });
+    const { checkpoints } = data as { checkpoints: { entryId: string }[] };
+    host.send({ type: "rewind", entryId: checkpoints[0]?.entryId, id: "r" });
+    expect(await nextLike(host, { type: "response", id: "r" })).toMatchObject({ success: true });
+    expect(existsSync(join(there, "task.txt"))).toBe(false);
+    expect(readFileSync(join(there, "closed/key"), "utf8")).toBe("the-secret");
+  });
+
+  it("is in it again when its carrier was killed", async () => {
+    const there = limited();
+    const mark = join(there, "server.mjs");
+    symlinkSync(file, mark);
+    const commands = (name: string) => [
+      {
+        when: { lastUserIncludes: name, hasToolResults: false },
+        content: call("bash", { command: "echo evil > .git/hooks/x; ls -d /proc/[0-9]* | wc -l" }),
+      },
+      { when: { lastUserIncludes: name, hasToolResults: true }, content: `${name} done` },
+    ];
+    const host = hostIn(there, [...commands("first"), ...commands("second")], {
+      command: [execPath, mark],
+    });
+    for (const message of ["first", "second"]) {
+      host.send({ id: message, type: "prompt", message });
+      const end = await nextLike(host, { type: "tool_execution_end" });
+      expect(JSON.stringify(end)).toMatch(/Read-only file system/);
+      await nextLike(host, { type: "prompt_result", id: message });
+      if (message === "second") break;
+      const servers = processesWith(`${execPath}\0${mark}`);
+      expect(servers).toHaveLength(1);
+      for (const pid of servers) process.kill(pid, "SIGKILL");
+      await nextLike(host, { type: "workspace_status", status: "lost" });
+    }
+    expect(existsSync(join(there, ".git/hooks/x"))).toBe(false);
+  });
+});
+
+it("gives the variable of a secret to no program that starts commands", async () => {
+  const there = elsewhere();
+  const secrets = [{ env: "TOKEN", value: "$REAL", hosts: ["localhost:1"] }];
+  const spy = ["sh", "-c", `env > ${join(there, "seen.txt")}; exec "$@"`, "sh"];
+  const host = hostIn(there, [turn("Done.")], {
+    sandbox: { secrets },
+    command: [...spy, ...serverCommand],
+    variables: { REAL: "the-value" },
+  });
+  await resultsOf(host);
+  const seen = readFileSync(join(there, "seen.txt"), "utf8");
+  expect(seen).toContain("PATH=");
+  expect(seen).not.toContain("the-value");
+});
+
+it("runs no command where bubblewrap is missing over there, and says what to do", async () => {
+  const there = elsewhere();
+  const bin = join(there, "bin");
+  mkdirSync(bin);
+  for (const name of ["bash", "sh", "git"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
+  const host = hostIn(there, [each(bash("touch ran")), turn("Done.")], {
+    command: ["env", `PATH=${bin}`, ...serverCommand],
+  });
+  const [said] = await resultsOf(host);
+  expect(said).toMatch(
+    /sandbox is not available.*bubblewrap is not installed.*apt install bubblewrap/,
+  );
+  expect(existsSync(join(there, "ran"))).toBe(false);
+});
+
+it("opens no session behind an exec server that knows no sandbox", async () => {
+  const there = elsewhere();
+  const older = ["sh", "-c", `"$@" | sed -u 's/"sandbox":true/"sandbox":false/'`, "sh"];
+  const host = hostIn(there, [turn("Done.")], { command: [...older, ...serverCommand] });
+  const { code } = await host.finish();
+  expect(code).toBe(1);
+  expect(host.stderr).toContain("exec-server of this version");
+});
