@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { parseObject, SessionError } from "@tau-agent/rpc-protocol/plain";
-import { attempt, processStart, randomUuid } from "@tau-agent/system";
+import { attempt, isRunning, processStart, randomUuid } from "@tau-agent/system";
 
 const HEARTBEAT_MS = 10_000;
 /** An empty lease file of at most this age is still being written. */
@@ -143,13 +143,9 @@ function isAlive(owner: LeaseOwner | undefined, path: string): boolean {
   if (owner.isReleased) return false;
   if (owner.host !== hostname()) return ageMs <= STALE_MS && ageMs >= -MAX_AHEAD_MS;
   // Here the process itself can be looked for: one that slept, or was stopped, is still the owner.
-  try {
-    process.kill(owner.pid, 0);
-    const start = processStart(owner.pid);
-    return owner.start === undefined || start === undefined || owner.start === start;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  if (!isRunning(owner.pid)) return false;
+  const start = processStart(owner.pid);
+  return owner.start === undefined || start === undefined || owner.start === start;
 }
 
 function remove(path: string): void {

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { processStart } from "@tau-agent/system";
+import { isRunning, processStart } from "@tau-agent/system";
 
 const form = /^process (\d+) on (.+?)(?: since (.+))?$/s;
 
@@ -12,12 +12,7 @@ export function processOwner(): string {
 
 export function isLivingOwner(owner: string | undefined): boolean {
   const [, pid, host, start] = form.exec(owner ?? "") ?? [];
-  if (pid === undefined || host !== hostname()) return false;
-  try {
-    process.kill(Number(pid), 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
-  }
+  if (pid === undefined || host !== hostname() || !isRunning(Number(pid))) return false;
   // Its number may be another process's by now.
   const found = processStart(Number(pid));
   return start === undefined || found === undefined || start === found;

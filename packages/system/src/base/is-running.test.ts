@@ -1,0 +1,28 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { expect, it, vi } from "vitest";
+import { isRunning } from "./is-running.ts";
+
+it("says of a process that it runs until it has ended", async () => {
+  expect(isRunning(process.pid)).toBe(true);
+  const child = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60_000)"]);
+  await once(child, "spawn");
+  expect(isRunning(child.pid ?? 0)).toBe(true);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(isRunning(child.pid ?? 0)).toBe(false);
+});
+
+it.runIf(existsSync("/proc/self/stat"))(
+  "says of one that nobody reaps that it does not",
+  async () => {
+    // The shell becomes a program that waits for no child.
+    const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);
+    const [line] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(line);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 20_000 });
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    parent.kill("SIGKILL");
+  },
+);
