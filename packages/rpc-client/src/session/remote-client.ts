@@ -5,7 +5,10 @@ import { SessionClient } from "./session-client.ts";
 
 /** From where on a client that attaches gets the events of a session. */
 export interface AttachOptions {
-  /** Where an earlier client has stopped; what came since is sent first. */
+  /**
+   * Where an earlier client has stopped; what came since is sent first. If the host no longer has all of
+   * it, listeners get `reconnected` with `resumed: false`.
+   */
   readonly after?: SessionPosition | undefined;
   /** Gets all events, also those that came since. */
   readonly onEvent?: ((event: RemoteEvent) => void) | undefined;
@@ -42,9 +45,11 @@ export class RemoteClient extends SessionClient implements AsyncDisposable {
     const cursor = after && { streamId: after.streamId, after: after.seq };
     try {
       const live = link.expectLive();
-      const { pendingRequests } = await session.request("attach", { sessionId, ...cursor });
-      await live;
+      const { pendingRequests, state } = await session.request("attach", { sessionId, ...cursor });
+      const isWhole = await live;
       link.channel.takeUp(pendingRequests);
+      // As after a lost connection: listeners learn that frames are missing.
+      if (!isWhole) link.reconnected(false, state);
     } catch (error) {
       this.#host.routes.drop(sessionId);
       throw error;

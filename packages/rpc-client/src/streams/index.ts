@@ -6,5 +6,12 @@
 
 export { type AgUiEvent, type AgUiNames, agUiEncoder, toAgUi } from "./ag-ui.ts";
 export { type RunEncoder, runPartEncoder } from "./run-encoder.ts";
-export type { BlockKind, RunEnd, RunPart, ShownRequest, StreamEvent } from "./run-part.ts";
+export type {
+  BlockKind,
+  RunEnd,
+  RunPart,
+  RunPlace,
+  ShownRequest,
+  StreamEvent,
+} from "./run-part.ts";
 export { toUiMessageStream, type UiMessageChunk, uiMessageEncoder } from "./ui-message-stream.ts";

@@ -1,79 +1,106 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
-import type { BlockKind, RunPart } from "./run-part.ts";
+import type { BlockKind, RunPart, ShownBlock } from "./run-part.ts";
 
 type Step = Partial<AssistantMessageEvent> & { readonly type: string };
+
+interface Shown {
+  readonly kind: BlockKind;
+  length: number;
+  /** Its beginning is in this stream. */
+  isBegun: boolean;
+  isEnded: boolean;
+}
 
 /** The text and reasoning blocks of one reply, each shown once and whole. */
 export class MessageBlocks {
   readonly #prefix: string;
-  /** How much of each block was shown; undefined once it has ended. */
-  readonly #shown = new Map<number, { kind: BlockKind; length: number } | undefined>();
+  readonly #shown = new Map<number, Shown>();
 
-  constructor(prefix: string) {
+  /** @param before - what another stream has shown of the reply */
+  constructor(prefix: string, before: readonly ShownBlock[] = []) {
     this.#prefix = prefix;
+    for (const { index, block: kind, length, isEnded } of before) {
+      this.#shown.set(index, { kind, length, isEnded, isBegun: false });
+    }
   }
 
-  *step(step: Step): Generator<RunPart, void> {
+  /** What was shown so far. */
+  get shown(): ShownBlock[] {
+    return [...this.#shown].map(([index, { kind: block, length, isEnded }]) => {
+      return { index, block, length, isEnded };
+    });
+  }
+
+  /** @param content - the reply so far, where it is known: steps may be missing before this one */
+  *step(step: Step, content: readonly AssistantContent[] = []): Generator<RunPart, void> {
     const [, name = "", what = ""] = /^(text|thinking)_(start|delta|end)$/.exec(step.type) ?? [];
-    const { contentIndex, delta, content } = step as Record<string, unknown>;
+    const { contentIndex, delta, content: whole } = step as Record<string, unknown>;
     if (name === "" || typeof contentIndex !== "number") return;
     const kind = name as BlockKind;
     if (what === "start") this.#begin(contentIndex, kind);
-    else if (what === "delta") yield* this.#grow(contentIndex, String(delta ?? ""));
-    else yield* this.#whole(contentIndex, kind, String(content ?? ""));
+    else if (what === "end") yield* this.#whole(contentIndex, kind, String(whole ?? ""));
+    else {
+      const growth = String(delta ?? "");
+      const length = this.#shown.get(contentIndex)?.length ?? 0;
+      const soFar = textOf(content[contentIndex]) ?? "";
+      // A client that came during the reply may not know its beginning.
+      const isWhole = soFar.length > length + growth.length;
+      yield* this.#grow(contentIndex, isWhole ? soFar.slice(length) : growth);
+    }
   }
 
   /** The reply is complete: shows what of it was not shown yet. */
   *finish(content: readonly AssistantContent[]): Generator<RunPart, void> {
     for (const [index, block] of content.entries()) {
-      if (block.type === "text") yield* this.#whole(index, "text", block.text);
-      if (block.type === "thinking") yield* this.#whole(index, "thinking", block.thinking);
+      const text = textOf(block);
+      if (text !== undefined) yield* this.#whole(index, block.type as BlockKind, text);
     }
     yield* this.close();
   }
 
   /** Ends what is open. */
   *close(): Generator<RunPart, void> {
-    for (const [index, shown] of this.#shown) {
-      if (shown !== undefined) yield* this.#end(index, shown);
-    }
+    for (const index of this.#shown.keys()) yield* this.#end(index);
   }
 
   #begin(index: number, kind: BlockKind): void {
-    if (!this.#shown.has(index)) this.#shown.set(index, { kind, length: 0 });
+    if (this.#shown.has(index)) return;
+    this.#shown.set(index, { kind, length: 0, isBegun: false, isEnded: false });
   }
 
   /** A delta of a block whose beginning was not seen waits for the end, which has it all. */
   *#grow(index: number, delta: string): Generator<RunPart, void> {
     const shown = this.#shown.get(index);
-    if (shown === undefined || delta === "") return;
+    if (shown === undefined || shown.isEnded || delta === "") return;
     const { kind } = shown;
     const id = this.#id(index);
-    if (shown.length === 0) yield { kind: "block-start", block: kind, id };
+    if (!shown.isBegun) yield { kind: "block-start", block: kind, id };
+    shown.isBegun = true;
     shown.length += delta.length;
     yield { kind: "block-delta", block: kind, id, delta };
   }
 
   *#whole(index: number, kind: BlockKind, text: string): Generator<RunPart, void> {
-    if (this.#shown.has(index) && this.#shown.get(index) === undefined) return;
     this.#begin(index, kind);
-    const { length = 0 } = this.#shown.get(index) ?? {};
-    yield* this.#grow(index, text.slice(length));
-    const shown = this.#shown.get(index);
-    if (shown !== undefined) yield* this.#end(index, shown);
+    yield* this.#grow(index, text.slice(this.#shown.get(index)?.length));
+    yield* this.#end(index);
   }
 
-  *#end(
-    index: number,
-    { kind, length }: { readonly kind: BlockKind; readonly length: number },
-  ): Generator<RunPart, void> {
-    this.#shown.set(index, undefined);
+  *#end(index: number): Generator<RunPart, void> {
+    const shown = this.#shown.get(index);
+    if (shown === undefined || shown.isEnded) return;
+    shown.isEnded = true;
     // A block without text, such as withheld reasoning, is not shown.
-    if (length > 0) yield { kind: "block-end", block: kind, id: this.#id(index) };
+    if (shown.isBegun) yield { kind: "block-end", block: shown.kind, id: this.#id(index) };
   }
 
   #id(index: number): string {
     return `${this.#prefix}-${index}`;
   }
+}
+
+function textOf(block: AssistantContent | undefined): string | undefined {
+  if (block?.type === "text") return block.text;
+  return block?.type === "thinking" ? block.thinking : undefined;
 }

@@ -1,10 +1,12 @@
-import type { RunPart, ShownRequest, StreamEvent } from "./run-part.ts";
+import type { RunPart, RunPlace, ShownRequest, StreamEvent } from "./run-part.ts";
 import { RunReader } from "./run-reader.ts";
 
 /** Turns the events of a session into the parts of another protocol, one at a time. */
 export interface RunEncoder<Part> {
-  /** Takes up the requests that were open when the events began. */
-  takeUp(requests: readonly ShownRequest[]): void;
+  /** Takes up the requests that were open when the events began, and how far another stream has shown the run. */
+  takeUp(requests: readonly ShownRequest[], place?: RunPlace): void;
+  /** How far the run was shown. */
+  readonly place: RunPlace;
   push(event: StreamEvent): Part[];
   /** How many runs have ended or paused so far. */
   readonly endedRuns: number;
@@ -15,7 +17,10 @@ export interface RunEncoder<Part> {
 export function encoderOf<Part>(encode: (part: RunPart) => Part[]): RunEncoder<Part> {
   const reader = new RunReader();
   return {
-    takeUp: (requests) => reader.takeUp(requests),
+    takeUp: (requests, place) => reader.takeUp(requests, place),
+    get place() {
+      return reader.place;
+    },
     get endedRuns() {
       return reader.endedRuns;
     },

@@ -21,6 +21,25 @@ export interface RunEnd {
   readonly open: readonly ShownRequest[];
 }
 
+/** How much of a block was shown. */
+export interface ShownBlock {
+  readonly index: number;
+  readonly block: BlockKind;
+  readonly length: number;
+  readonly isEnded: boolean;
+}
+
+/** How far a run was shown, for another stream that goes on with it. */
+export interface RunPlace {
+  /** The number of the turn, from 1. */
+  readonly turn: number;
+  readonly isInTurn: boolean;
+  /** How many replies were shown whole. */
+  readonly replies: number;
+  /** What was shown of the next one. */
+  readonly blocks: readonly ShownBlock[];
+}
+
 /** A run in well-formed parts: what begins ends, and nothing comes before its beginning. */
 export type RunPart =
   | { readonly kind: "run-start"; readonly runId: string }

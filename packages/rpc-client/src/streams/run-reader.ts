@@ -3,7 +3,7 @@ import type { AssistantMessageEvent, ToolResult } from "@tau-agent/rpc-protocol/
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { MessageBlocks } from "./message-blocks.ts";
-import type { RunEnd, RunPart, ShownRequest, StreamEvent } from "./run-part.ts";
+import type { RunEnd, RunPart, RunPlace, ShownRequest, StreamEvent } from "./run-part.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 type Step = Partial<AssistantMessageEvent> & { readonly type: string };
@@ -33,9 +33,17 @@ export class RunReader {
   #isSettled = false;
   #result: PromptEnd | undefined;
   #replies: AssistantMessage[] = [];
+  /** Replies that another stream has shown. */
+  #before = 0;
 
-  /** Takes up requests that were open before, with the calls that they are about. */
-  takeUp(requests: readonly ShownRequest[]): void {
+  /** Takes up requests that were open before, with the calls that they are about, and the place in the run. */
+  takeUp(requests: readonly ShownRequest[], place?: RunPlace): void {
+    if (place !== undefined) {
+      this.#turn = place.turn;
+      this.#isInTurn = place.isInTurn;
+      this.#before = place.replies;
+      this.#blocks = new MessageBlocks("0", place.blocks);
+    }
     for (const request of requests) {
       this.#open.set(request.id, request);
       if (request.method === "tool_approval" && request.toolCallId !== undefined) {
@@ -46,6 +54,15 @@ export class RunReader {
 
   push(event: StreamEvent): RunPart[] {
     return [...this.#read(event as Read)];
+  }
+
+  get place(): RunPlace {
+    return {
+      turn: this.#turn,
+      isInTurn: this.#isInTurn,
+      replies: this.#before + this.#replies.length,
+      blocks: this.#blocks.shown,
+    };
   }
 
   /** How many runs have ended or paused. */
@@ -98,7 +115,7 @@ export class RunReader {
       case "message_update": {
         const step = event.assistantMessageEvent as Step;
         if (step.type.startsWith("toolcall_")) yield* this.#calls.step(step);
-        else yield* this.#blocks.step(step);
+        else yield* this.#blocks.step(step, contentSoFar(event));
         break;
       }
       case "message_end":
@@ -133,6 +150,7 @@ export class RunReader {
         }
       }
       this.#replies.push(message);
+      this.#blocks = new MessageBlocks(`${this.#runId}-${this.#messages}-next`);
     } else if (message.role === "toolResult") {
       // A call that was skipped has no execution, but a result.
       const { toolCallId, toolName, isError, ...result } = message;
@@ -227,6 +245,7 @@ export class RunReader {
     this.#isSettled = false;
     this.#endedRuns += 1;
     this.#result = undefined;
+    this.#before = isPaused ? this.#before + replies.length : 0;
     this.#replies = [];
     if (!isPaused) {
       this.#open.clear();
@@ -248,6 +267,11 @@ type LoopEvent = Extract<
 
 function isOfLoop(event: Read): event is Extract<Read, LoopEvent> {
   return /^(?:turn|message|tool_execution)_/.test(event.type);
+}
+
+/** The reply so far; events in their short form do not have it. */
+function contentSoFar({ message }: { readonly message?: AgentMessage }) {
+  return message?.role === "assistant" ? message.content : undefined;
 }
 
 function textResult(text: string): ToolResult {
