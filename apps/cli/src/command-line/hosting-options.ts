@@ -13,6 +13,8 @@ export interface HostingOptions {
   console?: boolean;
   consoleHost: string[];
   sessionIdleMs?: string;
+  /** Ends the host with its last session. */
+  endWithSessions?: boolean;
   drainTimeoutMs?: string;
   clientTimeoutMs?: string;
   isolate?: "process";
@@ -68,6 +70,11 @@ export const hostingOptions: HostingOptionTable = {
     kind: "value",
     value: "ms",
     help: "Close a session without connection and work after this time (1800000)",
+  },
+  "end-with-sessions": {
+    key: "endWithSessions",
+    kind: "switch",
+    help: "With --sessions: end once the last session was closed, or none was opened for --session-idle-ms",
   },
   "drain-timeout-ms": {
     key: "drainTimeoutMs",

@@ -44,7 +44,7 @@ function isolation({
 /** What is about this host and its clients, and the policy, which is handed on as it was read. */
 const ofHost = [
   ...["listen", "isolate", "allow-origin", "allow-remote", "console", "console-host"],
-  ...["client-timeout-ms", "policy"],
+  ...["client-timeout-ms", "policy", "end-with-sessions"],
 ];
 
 function refuseOneSession(options: CliOptions): void {

@@ -26,21 +26,17 @@ export async function serveHost(
 ): Promise<void> {
   const { options, environment, input, shutdown, logger } = context;
   const isListening = options.listen.length > 0;
-  if (!options.sessions && options.isolate !== undefined) {
-    throw new ProtocolError("invalid_option", {
-      option: "--isolate",
-      reason: "it needs --sessions",
-    });
-  }
+  refuseWithoutSessions(options);
   const many = options.sessions ? await import("./many-sessions.ts") : undefined;
   const settings = isListening ? await SettingsStore.load(environment) : undefined;
   const drainTimeoutMs = milliseconds("--drain-timeout-ms", options.drainTimeoutMs);
   const clientTimeoutMs = clientTimeoutOf(options);
+  const idleMs = milliseconds("--session-idle-ms", options.sessionIdleMs) ?? SESSION_IDLE_MS;
   const pool = new SessionPool({
     many: await many?.manySessions(context),
     graceMs: settings?.get("listen.graceMs"),
     createRing: many || isListening ? await ringMaker() : undefined,
-    idleMs: milliseconds("--session-idle-ms", options.sessionIdleMs) ?? SESSION_IDLE_MS,
+    idleMs,
     drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
     handle: environment.sessionHandle,
   });
@@ -49,6 +45,7 @@ export async function serveHost(
     pool.onClosed = () => void shutdown.begin(0);
     input.on("end", () => void shutdown.begin(0)).resume();
   }
+  if (options.endWithSessions) endWithSessions(pool, shutdown, idleMs);
   // On stdin without the option, a signal ends the host within seconds.
   if (isListening || drainTimeoutMs !== undefined) {
     shutdown.beforeTermination(async () => void (await pool.drain()));
@@ -69,6 +66,29 @@ export async function serveHost(
   if (settings === undefined) return;
   const { serveListeners } = await import("./listen/serve-listeners.ts");
   await serveListeners(setup, { ...context, pingMs: settings.get("listen.pingMs") });
+}
+
+function refuseWithoutSessions(options: HostingContext["options"]): void {
+  if (options.sessions) return;
+  const reason = "it needs --sessions";
+  const refuse = (option: string): never => {
+    throw new ProtocolError("invalid_option", { option, reason });
+  };
+  if (options.isolate !== undefined) refuse("--isolate");
+  if (options.endWithSessions) refuse("--end-with-sessions");
+}
+
+/** For a host that nobody may be left to stop. Who started it may have died before it opened a session. */
+function endWithSessions(
+  pool: SessionPool,
+  shutdown: HostingContext["shutdown"],
+  idleMs: number,
+): void {
+  const end = (): void => {
+    if (pool.list().length === 0) void shutdown.begin(0);
+  };
+  pool.onClosed = end;
+  setTimeout(end, idleMs).unref();
 }
 
 async function ringMaker(): Promise<(limits: RingLimits) => ReplayRing> {

@@ -118,7 +118,10 @@ export class SessionPool implements Host {
     const sessionId = crypto.randomUUID();
     const opening = this.#claim(sessionId, params);
     try {
-      const onEnd = () => void this.#isolated.delete(sessionId);
+      const onEnd = () => {
+        this.#isolated.delete(sessionId);
+        this.onClosed();
+      };
       const opened = await isolate(params, { sessionId, onEnd });
       this.#isolated.set(sessionId, opened.isolated);
       return opened;
