@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { env } from "node:process";
 import { createInterface } from "node:readline";
 import { HarnessError } from "@ai-sdk/harness";
-import { type HostCommandOptions, hostCommand } from "@tau-agent/rpc-client";
+import { type HostCommandOptions, hostCommand, RpcClient } from "@tau-agent/rpc-client";
 
 const STDERR_CHARACTERS = 2_000;
 
@@ -17,7 +17,7 @@ export interface HostSocketOptions extends HostCommandOptions {
 
 /**
  * Starts a host that outlives this process, and listens on a socket of the user's own; a turn that is suspended
- * goes on in it. Resolves to its address.
+ * goes on in it. It ends with its session. Resolves to its address.
  */
 export async function startHost(
   options: HostSocketOptions,
@@ -28,7 +28,7 @@ export async function startHost(
   const name = createHash("sha256").update(randomUUID()).digest("hex").slice(0, 16);
   const path = join(folder, `${name}.sock`);
   const [program, ...first] = hostCommand(options);
-  const listen = ["--sessions", "--listen", `unix:${path}`, ...words];
+  const listen = ["--sessions", "--end-with-sessions", "--listen", `unix:${path}`, ...words];
   const child = spawn(program, [...first, ...listen], {
     cwd: options.cwd,
     env: { ...env, ...options.env },
@@ -55,4 +55,11 @@ export async function startHost(
   child.removeAllListeners();
   child.unref();
   return `unix:${path}`;
+}
+
+/** Ends a host, if it still runs; what it is doing may end first. */
+export async function endHost(url: string): Promise<void> {
+  const client = await RpcClient.connect(url, { reconnect: { maxMs: 0 } }).catch(() => undefined);
+  await client?.request("drain", {}).catch(() => {});
+  await client?.close();
 }

@@ -16,14 +16,30 @@ export const lifecycleData = z.object({
   handle: z.string(),
   /** The id of the conversation, for a new host. */
   durableSessionId: z.string(),
-  /** The file of the conversation. */
-  sessionPath: z.string().optional(),
   /** Where its frames were left. */
   position: z.object({ streamId: z.string(), seq: z.number() }).optional(),
   /** The prompt of the turn that was suspended. */
   promptId: z.string().optional(),
-  /** The calls and questions of that turn that were shown. */
+  /** The calls and questions of that turn that were shown and are open. */
   shown: z.array(z.string()),
+  /** How far its replies were shown. */
+  place: z
+    .object({
+      turn: z.number(),
+      isInTurn: z.boolean(),
+      replies: z.number(),
+      blocks: z
+        .array(
+          z.object({
+            index: z.number(),
+            block: z.enum(["text", "thinking"]),
+            length: z.number(),
+            isEnded: z.boolean(),
+          }),
+        )
+        .readonly(),
+    })
+    .optional(),
 });
 export type LifecycleData = z.infer<typeof lifecycleData>;
 

@@ -6,13 +6,22 @@ import {
   type HarnessV1StartOptions,
 } from "@ai-sdk/harness";
 import { fromSandboxSession } from "@tau-agent/coding-agent/workspace";
-import { type RemoteSession, RpcClient } from "@tau-agent/rpc-client";
+import {
+  type ReconnectedEvent,
+  type RemoteClient,
+  type RemoteEvent,
+  type RemoteSession,
+  RpcClient,
+} from "@tau-agent/rpc-client";
 import { builtinTools, nativeName } from "./builtin-tools.ts";
 import { startHost } from "./host-socket.ts";
 import { HARNESS_ID, type LifecycleData, readState } from "./lifecycle-state.ts";
 import type { Connected, SessionSeams } from "./session-seams.ts";
 import type { TauHarnessOptions } from "./tau-harness-options.ts";
 import { TauSession } from "./tau-session.ts";
+
+/** A host on this machine that cannot be reached for so long has ended. */
+const RECONNECT_MS = 5_000;
 
 const modes = {
   "allow-reads": "ask",
@@ -43,52 +52,78 @@ async function connectSession(
   seams: SessionSeams,
   known: LifecycleData | undefined,
 ): Promise<Connected> {
-  const { sessionWorkDir: cwd, sandboxSession } = start;
-  const connect = (url: string) =>
+  const attached = known && (await attachTo(known, connectorOf(options, start, seams), seams));
+  if (attached !== undefined) return attached;
+  const url = await startHost(options, seams.words);
+  const client = await connectorOf(options, start, seams)(url);
+  const durableSessionId = known?.durableSessionId ?? start.sessionId.replace(/[^\w-]/g, "-");
+  const workspace = { client: true, cwd: start.sessionWorkDir } as const;
+  const session = await client.openSession({ durableSessionId, workspace });
+  session.onEvent((event) => seams.turn?.hear(event));
+  await session.setPermissions({ mode: modes[start.permissionMode ?? "allow-all"], timeoutMs: 0 });
+  await filterTools(session, start);
+  const { promptId, place, shown = [] } = known ?? {};
+  const data = { url, handle: session.sessionId, durableSessionId, promptId, place, shown };
+  return { client, session, data, standing: "reopened" };
+}
+
+type Connector = (url: string) => Promise<RemoteClient>;
+
+function connectorOf(
+  options: TauHarnessOptions,
+  { sandboxSession, sessionId, sessionWorkDir: cwd }: HarnessV1StartOptions,
+  seams: SessionSeams,
+): Connector {
+  const turn = () => {
+    if (seams.turn === undefined) throw new Error("no turn is in flight");
+    return seams.turn;
+  };
+  return (url) =>
     RpcClient.connect(url, {
       clientInfo: { name: "ai-sdk-harness" },
-      workspace: fromSandboxSession(sandboxSession as never, {
-        id: `sandbox-${start.sessionId}`,
-        cwd,
-      }),
-      approve: (request, { signal }) => {
-        if (seams.turn === undefined) throw new Error("no turn is in flight");
-        return seams.turn.ask(request, signal);
-      },
-      answerQuestions: (request) => {
-        if (seams.turn === undefined) throw new Error("no turn is in flight");
-        return seams.turn.askQuestions(request);
-      },
+      workspace: fromSandboxSession(sandboxSession as never, { id: `sandbox-${sessionId}`, cwd }),
+      approve: (request, { signal }) => turn().ask(request, signal),
+      answerQuestions: (request) => turn().askQuestions(request),
+      reconnect: { maxMs: RECONNECT_MS },
       ...(options.credentials && { credentials: options.credentials }),
       ...(options.raiseBudget && { raiseBudget: options.raiseBudget }),
       ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
     });
-  if (known !== undefined) {
-    const client = await connect(known.url).catch(() => undefined);
-    const session = await client
-      ?.attachSession(known.handle, {
-        ...(known.position && { after: known.position }),
-        onEvent: (event) => seams.turn?.hear(event),
-      })
-      .catch(() => undefined);
-    if (client !== undefined && session !== undefined) {
-      return { client, session, data: known, isSameHost: true };
-    }
+}
+
+/** Goes on in the host that has the session; undefined if it has ended, or closed the session. */
+async function attachTo(
+  data: LifecycleData,
+  connect: Connector,
+  seams: SessionSeams,
+): Promise<Connected | undefined> {
+  const client = await connect(data.url).catch(() => undefined);
+  let gap: ReconnectedEvent | undefined;
+  const session = await client
+    ?.attachSession(data.handle, {
+      ...(data.position && { after: data.position }),
+      onEvent: (event) => {
+        if (isGap(event)) gap = event;
+        else seams.turn?.hear(event);
+      },
+    })
+    .catch(() => undefined);
+  if (client === undefined || session === undefined) {
     await client?.close();
+    return undefined;
   }
-  const url = await startHost(options, seams.words);
-  const client = await connect(url);
-  const durableSessionId = known?.durableSessionId ?? start.sessionId.replace(/[^\w-]/g, "-");
-  const session = await client.openSession({
-    durableSessionId,
-    workspace: { client: true, cwd },
-    ...(known?.sessionPath !== undefined && { sessionPath: known.sessionPath }),
-  });
-  session.onEvent((event) => seams.turn?.hear(event));
-  await session.setPermissions({ mode: modes[start.permissionMode ?? "allow-all"], timeoutMs: 0 });
-  await filterTools(session, start);
-  const data = { url, handle: session.sessionId, durableSessionId, shown: known?.shown ?? [] };
-  return { client, session, data: { ...data, promptId: known?.promptId }, isSameHost: false };
+  const standing = gap === undefined ? "live" : "behind";
+  // What it did is all in the file, and its end is said again to who opens it.
+  if (gap?.state.isStreaming === false) {
+    await session.close();
+    await client.close();
+    return undefined;
+  }
+  return { client, session, data, standing };
+}
+
+function isGap(event: RemoteEvent): event is ReconnectedEvent {
+  return event.type === "reconnected" && !event.resumed;
 }
 
 async function filterTools(

@@ -7,8 +7,11 @@ export interface Connected {
   readonly client: RemoteClient;
   readonly session: RemoteSession;
   readonly data: LifecycleData;
-  /** Whether the host that had the session is the one that has it now. */
-  readonly isSameHost: boolean;
+  /**
+   * How the session was found: `live` with all frames since, `behind` at work with frames missing, or
+   * `reopened` from its file.
+   */
+  readonly standing: "live" | "behind" | "reopened";
 }
 
 /** What the parts of a session share: the turn in flight answers what the host asks. */

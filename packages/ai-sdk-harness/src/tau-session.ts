@@ -11,7 +11,9 @@ import {
   type HarnessV1StartOptions,
   type HarnessV1TurnSettings,
 } from "@ai-sdk/harness";
+import { endHost } from "./host-socket.ts";
 import { continueState, HARNESS_ID, type LifecycleData, resumeState } from "./lifecycle-state.ts";
+import { missedEvents } from "./missed-events.ts";
 import { readPrompt } from "./read-prompt.ts";
 import type { Connected, SessionSeams } from "./session-seams.ts";
 import { Turn } from "./turn.ts";
@@ -42,12 +44,12 @@ export class TauSession implements HarnessV1Session {
   }
 
   async doPromptTurn(options: HarnessV1PromptTurnOptions): Promise<HarnessV1PromptControl> {
-    const turn = this.#beginTurn(options, []);
+    const turn = this.#beginTurn(options, undefined);
     const { session } = await this.#open(options);
     await this.#settle(options, turn);
     const { message, images } = readPrompt(options.prompt);
     const promptId = crypto.randomUUID();
-    this.#known = { ...this.#data(), promptId, shown: [] };
+    this.#known = { ...this.#data(), promptId };
     const outputSchema = schemaOf(options.responseFormat);
     options.emit({ type: "stream-start", ...(await this.#modelId()) });
     await session.prompt(message, {
@@ -68,19 +70,46 @@ export class TauSession implements HarnessV1Session {
       this.#abortWith(options.abortSignal);
       return running;
     }
-    const turn = this.#beginTurn(options, this.#known?.shown ?? []);
-    const { session, isSameHost, data } = await this.#open(options);
-    await session.setHostTools(turn.hostTools);
-    // The host that had the turn is gone: the next one goes on where its conversation ends.
-    if (!isSameHost) {
-      const { promptId } = data;
-      if (promptId === undefined) {
-        throw new HarnessError({ message: "The state names no turn that could be continued" });
-      }
-      await session.prompt("", { promptId, resume: true });
+    const turn = this.#beginTurn(options, this.#known);
+    turn.hold();
+    try {
+      const connected = await this.#open(options);
+      await connected.session.setHostTools(turn.hostTools);
+      if (connected.standing === "live") turn.release();
+      else await this.#catchUp(turn, options, connected);
+    } catch (error) {
+      turn.leave(error);
+      throw error;
     }
     this.#abortWith(options.abortSignal);
     return turn;
+  }
+
+  /** Shows what the frames no longer have. In a new host, the turn goes on where its conversation ends. */
+  async #catchUp(
+    turn: Turn,
+    options: HarnessV1ContinueTurnOptions,
+    { session, standing, data: { promptId, shown } }: Connected,
+  ): Promise<void> {
+    if (promptId === undefined) {
+      throw new HarnessError({ message: "The state names no turn that could be continued" });
+    }
+    const shownBefore = { place: turn.place, calls: shown, before: turn.heldReply };
+    const missed = missedEvents(await session.getEntries(), promptId, shownBefore);
+    if (missed === undefined) {
+      const message = "The host of this turn ended before it had stored the prompt; send it again";
+      throw new HarnessError({ message });
+    }
+    if (standing === "reopened") {
+      await this.#settle(options, turn);
+      const outputSchema = schemaOf(options.responseFormat);
+      const resume = { promptId, resume: true, ...(outputSchema && { outputSchema }) };
+      const { disposition } = await session.prompt("", resume);
+      // It had ended; its result comes again.
+      const isOver = disposition === "duplicate" && !(await session.getState()).isStreaming;
+      if (isOver) turn.hear({ type: "agent_settled" });
+    }
+    turn.release(missed);
   }
 
   async doCompact(customInstructions?: string): Promise<void> {
@@ -95,35 +124,33 @@ export class TauSession implements HarnessV1Session {
   }
 
   async doDetach(): Promise<HarnessV1ResumeSessionState> {
-    await this.#open(undefined);
+    if (this.#known === undefined) await this.#open(undefined);
     const state = resumeState(this.#data());
     await this.#disconnect();
     return state;
   }
 
   async doStop(): Promise<HarnessV1ResumeSessionState> {
-    await this.#open(undefined);
+    if (this.#known === undefined) await this.#open(undefined);
     const data = this.#data();
     await this.#endHost();
     return resumeState({ ...data, position: undefined });
   }
 
   async doDestroy(): Promise<void> {
-    if (this.#connected !== undefined || this.#known !== undefined) {
-      await this.#open(undefined);
-      await this.#endHost();
-    }
+    await this.#endHost();
   }
 
   #beginTurn(
     { emit, tools, responseFormat }: HarnessV1ContinueTurnOptions,
-    shown: readonly string[],
+    before: LifecycleData | undefined,
   ): Turn {
     const turn = new Turn({
       emit,
       tools,
       isStructured: responseFormat?.type === "json",
-      shown,
+      shown: before?.shown ?? [],
+      place: before?.place,
       steer: async (text) => {
         const { session } = await this.#open(undefined);
         await session.prompt(text, { streamingBehavior: "steer" });
@@ -145,9 +172,23 @@ export class TauSession implements HarnessV1Session {
         this.#known = { ...data, position: undefined };
       }
     }
-    this.#connected ??= await this.#connect(this.#known);
+    if (this.#connected === undefined) {
+      const connected = await this.#connect(this.#known);
+      this.#connected = connected;
+      connected.session.onClose((error) => this.#lose(connected, error));
+    }
     this.#known = this.#connected.data;
     return this.#connected;
+  }
+
+  /** The host has ended: the turn does not go on here. */
+  #lose(connected: Connected, cause: unknown): void {
+    if (this.#connected !== connected) return;
+    this.#known = this.#data();
+    this.#connected = undefined;
+    const message = "The host of this session has ended. The next turn starts a new one.";
+    this.#seams.turn?.leave(new HarnessError({ message, cause }));
+    void connected.client.close();
   }
 
   async #settle({ model }: HarnessV1TurnSettings, turn: Turn): Promise<void> {
@@ -175,6 +216,7 @@ export class TauSession implements HarnessV1Session {
   #data(): LifecycleData {
     const { session, data } = this.#connected ?? {};
     if (session === undefined || data === undefined) {
+      if (this.#known !== undefined) return this.#known;
       throw new HarnessError({ message: "The session has not begun" });
     }
     const { turn } = this.#seams;
@@ -184,20 +226,22 @@ export class TauSession implements HarnessV1Session {
       promptId: this.#known?.promptId ?? data.promptId,
       position: session.position,
       shown: isOpen ? turn.shown : [],
+      place: isOpen ? turn.place : undefined,
     };
   }
 
   async #disconnect(): Promise<void> {
+    const { client } = this.#connected ?? {};
     this.#seams.turn?.leave();
     this.#seams.turn = undefined;
-    await this.#connected?.client.close();
     this.#connected = undefined;
+    await client?.close();
   }
 
   async #endHost(): Promise<void> {
-    const { client } = this.#connected ?? {};
-    await client?.request("drain", {}).catch(() => {});
+    const { url } = this.#known ?? {};
     await this.#disconnect();
+    if (url !== undefined) await endHost(url);
   }
 }
 

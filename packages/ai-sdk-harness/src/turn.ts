@@ -4,7 +4,12 @@ import type {
   HarnessV1ToolSpec,
 } from "@ai-sdk/harness";
 import { type DefinedTool, defineTool, type RpcClientOptions } from "@tau-agent/rpc-client";
-import { type RunPart, runPartEncoder, type StreamEvent } from "@tau-agent/rpc-client/streams";
+import {
+  type RunPart,
+  type RunPlace,
+  runPartEncoder,
+  type StreamEvent,
+} from "@tau-agent/rpc-client/streams";
 import {
   type QuestionRequest,
   type QuestionResult,
@@ -22,8 +27,9 @@ export interface TurnOptions {
   readonly emit: (part: HarnessV1StreamPart) => void;
   readonly tools: readonly HarnessV1ToolSpec[];
   readonly isStructured: boolean;
-  /** What of the turn an earlier process has shown. */
+  /** What of the turn an earlier process has shown: calls and questions that are open, and its replies. */
   readonly shown: readonly string[];
+  readonly place: RunPlace | undefined;
   readonly steer: (text: string) => Promise<void>;
 }
 
@@ -32,15 +38,19 @@ export class Turn implements HarnessV1PromptControl {
   #options: TurnOptions;
   readonly #encoder = runPartEncoder();
   readonly #shown: Set<string>;
-  readonly #approvals = new Map<string, (answer: Answer) => void>();
+  readonly #approvals = new Map<string, PromiseWithResolvers<Answer>>();
   readonly #results = new Map<string, PromiseWithResolvers<ToolAnswer>>();
   #done = Promise.withResolvers<void>();
   #isOver = false;
   #hasCalls = false;
+  /** Events that wait until what came before them is known. */
+  #held: StreamEvent[] | undefined;
+  #released: PromiseWithResolvers<void> | undefined;
 
   constructor(options: TurnOptions) {
     this.#options = options;
     this.#shown = new Set(options.shown);
+    this.#encoder.takeUp([], options.place);
     this.#done.promise.catch(() => {});
   }
 
@@ -57,8 +67,40 @@ export class Turn implements HarnessV1PromptControl {
     return [...this.#shown];
   }
 
+  /** How far the replies were shown. */
+  get place(): RunPlace {
+    return this.#encoder.place;
+  }
+
+  /** Shows and asks nothing before {@link release}. */
+  hold(): void {
+    this.#held = [];
+    this.#released = Promise.withResolvers();
+  }
+
+  /** The reply of the events that wait, by its time; undefined if there is none. */
+  get heldReply(): number | undefined {
+    for (const event of this.#held ?? []) {
+      const { message } = event as { readonly message?: { role: string; timestamp: number } };
+      if (/^message_/.test(event.type) && message?.role === "assistant") return message.timestamp;
+    }
+    return undefined;
+  }
+
+  /** Shows what was missed, and all that waits. */
+  release(missed: readonly StreamEvent[] = []): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const event of [...missed, ...held]) this.hear(event);
+    this.#released?.resolve();
+  }
+
   hear(event: StreamEvent): void {
     if (this.#isOver) return;
+    if (this.#held !== undefined) {
+      this.#held.push(event);
+      return;
+    }
     for (const part of this.#encoder.push(event)) this.#show(part);
   }
 
@@ -79,12 +121,10 @@ export class Turn implements HarnessV1PromptControl {
   }
 
   /** Asks the caller, and waits for its answer. */
-  ask(request: Approval, signal: AbortSignal): Promise<Answer> {
+  async ask(request: Approval, signal: AbortSignal): Promise<Answer> {
+    await this.#released?.promise;
     const { id: approvalId, toolCallId, agentId, toolName, input } = request;
-    return new Promise((resolve, reject) => {
-      signal.addEventListener("abort", () => reject(new Error("answered elsewhere")));
-      this.#approvals.set(approvalId, resolve);
-      if (this.#shown.has(approvalId)) return;
+    if (!this.#shown.has(approvalId)) {
       this.#shown.add(approvalId);
       const isOwn = agentId === undefined && toolCallId !== undefined;
       const callId = isOwn ? toolCallId : approvalId;
@@ -93,11 +133,16 @@ export class Turn implements HarnessV1PromptControl {
         this.#show({ kind: "call-ready", id: callId, name: toolName, input });
       }
       this.#options.emit({ type: "tool-approval-request", approvalId, toolCallId: callId });
+    }
+    return new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("answered elsewhere")));
+      this.#answer(approvalId).promise.then(resolve);
     });
   }
 
   /** Asks what the model wants to know, as a call of a tool that the caller answers. */
   async askQuestions(request: QuestionRequest): Promise<QuestionResult> {
+    await this.#released?.promise;
     const { id: toolCallId } = request;
     if (!this.#shown.has(toolCallId)) {
       this.#shown.add(toolCallId);
@@ -145,12 +190,18 @@ export class Turn implements HarnessV1PromptControl {
   }): Promise<void> {
     const message = reason === undefined ? {} : { message: reason };
     const answer: Answer = approved ? { decision: "allow" } : { decision: "deny", ...message };
-    this.#approvals.get(approvalId)?.(answer);
-    this.#approvals.delete(approvalId);
+    this.#answer(approvalId).resolve(answer);
   }
 
   async submitUserMessage(text: string): Promise<void> {
     await this.#options.steer(text);
+  }
+
+  /** The caller may answer before a new host has asked again. */
+  #answer(approvalId: string): PromiseWithResolvers<Answer> {
+    const known = this.#approvals.get(approvalId) ?? Promise.withResolvers<Answer>();
+    this.#approvals.set(approvalId, known);
+    return known;
   }
 
   #result(toolCallId: string): PromiseWithResolvers<ToolAnswer> {
@@ -169,7 +220,9 @@ export class Turn implements HarnessV1PromptControl {
     const { tools, isStructured, emit } = this.#options;
     const callerTools = new Set(tools.map(({ name }) => name));
     if (part.kind === "turn-start") this.#hasCalls = false;
-    if (part.kind === "call-ready") this.#hasCalls = true;
+    if (part.kind === "call-ready" || part.kind === "call-end") this.#hasCalls = true;
+    // A model may use the id again.
+    if (part.kind === "call-end") this.#shown.delete(part.id);
     const context = { callerTools, isStructured, hasCalls: this.#hasCalls };
     for (const one of streamParts(part, context)) emit(one);
     if (part.kind === "run-end") this.leave();
