@@ -20,6 +20,7 @@ import { fleetJobs } from "./measurements/fleet-jobs.ts";
 import { getStateLatency } from "./measurements/get-state-latency.ts";
 import { idleMemory } from "./measurements/idle-memory.ts";
 import { isolatedTasks } from "./measurements/isolated-tasks.ts";
+import { manySessions } from "./measurements/many-sessions.ts";
 import { pushedEvents } from "./measurements/pushed-events.ts";
 import { rewindSnapshot } from "./measurements/rewind-snapshot.ts";
 import { sessionCosts } from "./measurements/session-costs.ts";
@@ -40,6 +41,7 @@ const measurements: readonly Measurement[] = [
   rewindSnapshot,
   warmSession,
   sessionCosts,
+  ...manySessions,
   pushedEvents,
   storeAppends,
   fleetJobs,

@@ -1,0 +1,59 @@
+/**
+ * The least a program can do with the replies of many sessions: read each from its own connection, and write each
+ * delta as a line that names its session; lines of one turn of the event loop leave in one write. It answers
+ * `get_state` with next to nothing. Reads lines of JSON: `{type: "prompt", sessionId, url}`.
+ */
+import { Agent, request } from "node:http";
+import { createInterface } from "node:readline";
+import { updateOf } from "./read-deltas.mjs";
+
+const agent = new Agent({ keepAlive: true });
+const messages = [{ role: "user", content: "Go on." }];
+const body = JSON.stringify({ model: "bench", stream: true, messages });
+/** @type {string[]} */
+let lines = [];
+
+/** @param {object} frame */
+function send(frame) {
+  if (lines.push(`${JSON.stringify(frame)}\n`) > 1) return;
+  setImmediate(() => {
+    process.stdout.write(lines.join(""));
+    lines = [];
+  });
+}
+
+/**
+ * @param {string} url
+ * @param {string} sessionId
+ */
+function reply(url, sessionId) {
+  let rest = "";
+  let seq = 0;
+  const headers = { "content-type": "application/json" };
+  const sent = request(
+    `${url}/chat/completions`,
+    { method: "POST", agent, headers },
+    (response) => {
+      response.setEncoding("utf8");
+      response.on("data", (text) => {
+        const events = (rest + text).split("\n\n");
+        rest = events.pop() ?? "";
+        for (const event of events) {
+          if (event === "data: [DONE]") continue;
+          const delta = JSON.parse(event.slice(6)).choices[0]?.delta.content;
+          if (delta === undefined) continue;
+          seq += 1;
+          send({ ...updateOf(delta), sessionId, seq });
+        }
+      });
+      response.on("end", () => send({ type: "agent_settled", sessionId }));
+    },
+  );
+  sent.end(body);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { type, id, sessionId, url } = JSON.parse(line);
+  if (type === "prompt") reply(url, sessionId);
+  send({ id, type: "response", command: type, success: true, data: {}, sessionId });
+}
