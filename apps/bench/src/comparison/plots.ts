@@ -84,6 +84,8 @@ export const plots: readonly PlotSpec[] = [
       find: "A turn with find in 20 000 files",
       "grep-none": "A turn with grep in 20 000 files, no match",
       "grep-few": "A turn with grep in 20 000 files, 20 matches",
+      "grep-many": "A turn with grep in 20 000 files, 50 of 200 matches",
+      "grep-everywhere": "A turn with grep in 20 000 files, all match",
       "large-output": "A command that prints 200 MiB",
     },
   },

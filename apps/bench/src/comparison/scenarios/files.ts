@@ -14,6 +14,8 @@ export const searches = scenario({
     find: { what: "20 000 files: `find` turn, 20 matches", unit: "ms", peer: 0.8 },
     "grep-none": { what: "20 000 files: `grep` turn without a match", unit: "ms", peer: 0.8 },
     "grep-few": { what: "20 000 files: `grep` turn, 20 matches", unit: "ms", peer: 0.8 },
+    "grep-many": { what: "20 000 files: `grep` turn, 50 of 200 matches", unit: "ms", peer: 1.05 },
+    "grep-everywhere": { what: "20 000 files: `grep` turn, all match", unit: "ms", peer: 1.05 },
   },
   rounds: 7,
   host: async (stage, contestant) => {
@@ -23,6 +25,8 @@ export const searches = scenario({
       find: await measure("find", { pattern: "*777.ts" }),
       "grep-none": await measure("grep", { pattern: "no such words" }),
       "grep-few": await measure("grep", { pattern: "entry (7|77|777) of" }),
+      "grep-many": await measure("grep", { pattern: "entry [0-9]*77 of", limit: 50 }),
+      "grep-everywhere": await measure("grep", { pattern: "entry" }),
     });
   },
 });

@@ -32,18 +32,24 @@ describe.each([
     expect(await lines({ pattern: "needle", path: "a/c.txt" })).toEqual(["c.txt:1: needle 2"]);
   });
 
-  it.each([
-    ["few enough to sort", 4],
-    ["too many to sort", 40],
-  ])("shows the first matches by path when there are more than the limit: %s", async (_, count) => {
-    const paths = ["a/z", "a-b/x", "a.txt", "b", "é", "\u{e000}", "\u{1f600}"];
-    const files = paths.map((path) => [path, "hit\n".repeat(count)]);
+  it("shows as many matches as the limit allows, in the order of paths", async () => {
+    const paths = ["a/z", "a-b/x", "a.txt", "b", "é", "\u{1f600}"];
+    const all = paths.flatMap((path) => [1, 2, 3, 4].map((line) => `${path}:${line}: hit`));
+    workspace.write(Object.fromEntries(paths.map((path) => [path, "hit\n".repeat(4)])));
+    expect(await lines({ pattern: "hit", limit: all.length })).toEqual(all);
+    const [shown = "", notice] = textOf(await grep({ pattern: "hit", limit: 5 })).split("\n\n");
+    const some = shown.split("\n");
+    expect(some).toHaveLength(5);
+    expect(all.filter((line) => some.includes(line))).toEqual(some);
+    expect(notice).toMatch(/^\[5 matches limit reached\./);
+  });
+
+  it("ends the search at the limit, whatever is left", async () => {
+    const files = Array.from({ length: 300 }, (_, index) => [`f${index}`, "hit\n".repeat(50)]);
     workspace.write(Object.fromEntries(files));
-    const [last = ""] = (await lines({ pattern: "hit", limit: 5 * count })).slice(5 * count - 1);
-    expect(last).toBe(`é:${count}: hit`);
-    const shown = (await lines({ pattern: "hit", limit: 5 })).slice(0, 5);
-    const beginning = paths.flatMap((path) => Array<string>(count).fill(path)).slice(0, 5);
-    expect(shown.map((line) => line.split(":")[0])).toEqual(beginning);
+    const result = await grep({ pattern: "hit", limit: 100 });
+    expect(textOf(result).split("\n\n")[0]?.split("\n")).toHaveLength(100);
+    expect(result.details).toEqual({ matchLimitReached: 100 });
   });
 
   it("shows context lines once each", async () => {

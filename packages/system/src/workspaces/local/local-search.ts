@@ -20,6 +20,7 @@ import { contextOf, lineSearch, type SearchRoot } from "../common/search-request
 import { Reach } from "./reach.ts";
 import { listFolder, statPath } from "./read-files.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
+import { UnorderedLines } from "./unordered-lines.ts";
 
 export interface LocalSearch {
   readonly reach: Reach;
@@ -51,7 +52,7 @@ async function withRipgrep(
   search: LocalSearch & { readonly root: SearchRoot; readonly place: SearchPlace },
 ): Promise<WorkspaceSearchResult | undefined> {
   const { root, place } = search;
-  const lines = new FoundLines(request.limit, contextOf(request), pathOfResult(place, root));
+  const lines = new UnorderedLines(request.limit);
   const prefix = root.path.endsWith(sep) ? root.path : root.path + sep;
   // Of one file after the other, so only the last verdict is kept.
   let last: { readonly path: string; readonly mayShow: boolean } | undefined;
@@ -63,7 +64,11 @@ async function withRipgrep(
     return last.mayShow;
   };
   const byRipgrep = lineSearch(request, root, (line) => !mayShow(line.path) || lines.add(line));
-  return (await searchWithRipgrep(executable, byRipgrep, search)) ? lines.result() : undefined;
+  if (!(await searchWithRipgrep(executable, byRipgrep, search))) return undefined;
+  const found = new FoundLines(request.limit, contextOf(request), pathOfResult(place, root));
+  for (const line of lines.sorted()) if (!found.add(line)) break;
+  const { matches, truncated } = found.result();
+  return { matches, truncated: truncated || lines.isFull };
 }
 
 function localPlace(root: SearchRoot, reach: Reach): SearchPlace {

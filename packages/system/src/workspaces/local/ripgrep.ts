@@ -5,15 +5,11 @@ import { type ProcessOutcome, runProcess } from "../../processes/process.ts";
 import { ProcessError } from "../../processes/process-error.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { Sandbox } from "../../processes/sandbox.ts";
-import type { FoundLine } from "../common/found-lines.ts";
 import { type LineSearch, patternProblem } from "../common/search-request.ts";
-import { UnorderedLines } from "./unordered-lines.ts";
 
 // A match in a longer line (64 MiB as JSON) is not worth the memory.
 const maxRecordBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 4096;
-/** With more matches than this many times the limit, a search in order ends early. */
-const sortedLimits = 4;
 
 /** What a search needs of its workspace. */
 interface SearchEnvironment {
@@ -22,31 +18,14 @@ interface SearchEnvironment {
 }
 
 /**
- * Searches with ripgrep; false if it could not be started.
+ * Searches with ripgrep, which looks at several files at the same time; false if it could not be started.
  *
  * @throws {WorkspaceError} ripgrep does not accept the pattern, or ended before it had searched everything
  */
 export async function searchWithRipgrep(
   executable: string,
   search: LineSearch,
-  environment: SearchEnvironment,
-): Promise<boolean> {
-  if (!search.root.isDirectory) return runRipgrep(executable, search, environment, []);
-  // In the order of paths ripgrep searches one file at a time, which takes twice as long (rows
-  // `grep-none` and `grep-few`). So it searches as it likes, unless there is too much to sort.
-  const lines = new UnorderedLines(search.limit * sortedLimits);
-  const collected = { ...search, onLine: (line: FoundLine) => lines.add(line) };
-  if (!(await runRipgrep(executable, collected, environment, []))) return false;
-  if (lines.isFull) return runRipgrep(executable, search, environment, ["--sort", "path"]);
-  lines.report(search.onLine);
-  return true;
-}
-
-async function runRipgrep(
-  executable: string,
-  search: LineSearch,
   { processes, sandbox }: SearchEnvironment,
-  order: readonly string[],
 ): Promise<boolean> {
   const { root, signal } = search;
   const enough = new AbortController();
@@ -58,7 +37,7 @@ async function runRipgrep(
   });
   const outcome = await runProcess({
     file: executable,
-    args: [...order, ...ripgrepArguments(search)],
+    args: ripgrepArguments(search),
     // Globs and ignore rules start here.
     cwd: root.isDirectory ? root.path : dirname(root.path),
     variables: {},
