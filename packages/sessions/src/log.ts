@@ -78,3 +78,5 @@ export {
 export type { LogParts } from "./log/writers/log-writer.ts";
 export { TODO_EDIT_TYPE, todosOf } from "./todos/branch-todos.ts";
 export { bendTodo, isOpen, phasesOf, readPhases, readTodos } from "./todos/read-todos.ts";
+export type { UserText } from "./log/user-texts.ts";
+export { UserTexts, userMessageOf, userText } from "./log/user-texts.ts";

@@ -7,7 +7,7 @@ import type {
   Model,
 } from "@tau-agent/rpc-protocol/messages";
 import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
-import { normalizeMessage } from "@tau-agent/sessions/log";
+import { normalizeMessage, userText } from "@tau-agent/sessions/log";
 import { within } from "@tau-agent/system";
 import { contextTokens } from "../compaction/estimate.ts";
 import type {
@@ -21,7 +21,6 @@ import type {
   TreeDecision,
   TreeMove,
 } from "../run/session-hooks.ts";
-import { userText } from "../run/session-hooks.ts";
 import type { SlashCommandInfo } from "./api/api.ts";
 import type { CustomMessageInput, ExtensionEventName } from "./api/events.ts";
 import type { ExtensionSystem } from "./extension-system.ts";

@@ -1,11 +1,6 @@
 import type { AgentOptions, ToolHooks } from "@tau-agent/agent";
 import type { BashResult, ExtensionUiResponse, SessionEntry } from "@tau-agent/rpc-protocol";
-import type {
-  AgentMessage,
-  ImageInput,
-  Model,
-  UserMessage,
-} from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, ImageInput, Model } from "@tau-agent/rpc-protocol/messages";
 import type { OutputMask } from "@tau-agent/system";
 import type { CompactionDecision, CompactionRequest } from "../compaction/compaction.ts";
 import type { CompactionPreparation } from "../compaction/prepare.ts";
@@ -158,17 +153,4 @@ export function loopHooks(
       return { ...context, systemPrompt, messages: toLlmMessages(chosen.messages) };
     },
   };
-}
-
-/** The text of a user message without its attachments. */
-export function userText({ content, attachments = [] }: UserMessage): string {
-  if (typeof content === "string") return content;
-  // Each attachment became one of the last blocks; files of other programs may differ.
-  const attachedFrom = content.length - attachments.length;
-  return content
-    .map((block, index) => {
-      if (block.type !== "text") return "";
-      return index >= attachedFrom && block.text.startsWith("<file name=") ? "" : block.text;
-    })
-    .join("");
 }

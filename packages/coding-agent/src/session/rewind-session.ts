@@ -1,7 +1,7 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { SessionTree } from "@tau-agent/sessions/log";
+import { userText } from "@tau-agent/sessions/log";
 import type { RewindSession, UserEntry } from "@tau-agent/worktrees";
-import { userText } from "../run/session-hooks.ts";
 import type { SessionParts } from "./session-parts.ts";
 
 export function rewindSession({

@@ -1,5 +1,4 @@
-import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
-import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
+import type { SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import {
   answerLeftCalls,
@@ -7,19 +6,21 @@ import {
   type Conversation,
   labelsOf,
   type NewSession,
-  type RoleFilter,
   type SessionHome,
   type SessionInfo,
   type SessionLog,
+  type UserText,
+  UserTexts,
+  userMessageOf,
+  userText,
 } from "@tau-agent/sessions/log";
 import type { SummarizerOptions } from "../compaction/summarize.ts";
 import { accountForSummary } from "../compaction/summary-costs.ts";
-import {
-  type ChangeDetail,
-  type SessionChange,
-  type SessionHooks,
-  type TreeDecision,
-  userText,
+import type {
+  ChangeDetail,
+  SessionChange,
+  SessionHooks,
+  TreeDecision,
 } from "../run/session-hooks.ts";
 
 export interface NavigationOptions {
@@ -152,15 +153,13 @@ export class SessionNavigation {
   }
 
   /** The user messages of the current branch, oldest first. */
-  forkMessages(): { entryId: string; text: string }[] {
-    const { tree } = this.#options.conversation.log;
-    const isUser: RoleFilter = (role) => role === undefined || role === "user";
-    const messages: { entryId: string; text: string }[] = [];
-    for (const entry of tree.branch(tree.leafId, isUser)) {
-      const message = userMessageOf(entry);
-      if (message) messages.push({ entryId: entry.id, text: userText(message) });
-    }
-    return messages;
+  forkMessages(): UserText[] {
+    return this.userTexts.toJSON();
+  }
+
+  /** The same as a list that knows its JSON. */
+  get userTexts(): UserTexts {
+    return new UserTexts(this.#options.conversation.log.tree);
   }
 
   /**
@@ -326,11 +325,6 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
-}
-
-function userMessageOf(entry: SessionEntry): UserMessage | undefined {
-  const known = entry as KnownSessionEntry;
-  return known.type === "message" && known.message.role === "user" ? known.message : undefined;
 }
 
 /** The entry nearest to the leaf that is also on the way to the new leaf. */

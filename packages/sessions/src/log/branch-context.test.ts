@@ -81,6 +81,7 @@ describe("the context of a branch that is mostly not parsed", () => {
     const read: number[] = [];
     const { entry, values, lists } = lines;
     tree.readFrom({
+      read: (place) => lines.read(place),
       entry: (place) => {
         read.push(place.start);
         return entry.call(lines, place);

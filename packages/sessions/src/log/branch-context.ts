@@ -22,6 +22,7 @@ type BranchReader = Pick<
   | "indexOf"
   | "leafId"
   | "branchPositions"
+  | "positions"
   | "parsed"
   | "ancestors"
   | "messagesAt"
@@ -109,30 +110,36 @@ interface CountingPositions {
   readonly first: number;
 }
 
-/** Goes without the messages that the latest compaction replaces. */
+/**
+ * Goes without the messages that the latest compaction replaces. The walk ends at the first message that was
+ * kept, so that a long past costs little (rows `compacted-get-messages`, `compacted-get-state`).
+ */
 function countingPositions(tree: BranchReader, leafId: string | null): CountingPositions {
-  const branch = tree.branchPositions(leafId);
-  const parsedAt = (position: number) =>
-    tree.roleAt(position) === undefined ? tree.at(position) : undefined;
-  const isCompacted = tree.parsed.some(({ type }) => type === "compaction");
-  const end = isCompacted
-    ? branch.findLastIndex((position) => parsedAt(position)?.type === "compaction")
-    : -1;
-  if (end === -1) return { compaction: undefined, all: branch, first: 0 };
-  const compaction = branch[end] as number;
-  const { firstKeptEntryId } = tree.at(compaction) as CompactionEntry;
-  const start = indexInBranch(tree, branch, firstKeptEntryId);
-  const kept = start === -1 || start > end ? end : start;
-  const before = branch.slice(0, kept).filter((position) => parsedAt(position) !== undefined);
-  return { compaction, all: [...before, ...branch.slice(kept)], first: before.length };
-}
-
-function indexInBranch(tree: BranchReader, branch: readonly number[], id: string): number {
-  const position = tree.indexOf(id);
-  if (position === undefined) return -1;
-  const index = branch.indexOf(position);
-  // Another branch may end in an entry of the same id, in files that someone put together.
-  return index === -1 ? branch.findIndex((other) => tree.at(other)?.id === id) : index;
+  if (!tree.parsed.some(({ type }) => type === "compaction")) {
+    return { compaction: undefined, all: tree.branchPositions(leafId), first: 0 };
+  }
+  const walked: number[] = [];
+  let found: { readonly position: number; readonly keptId: string } | undefined;
+  let end = 0;
+  for (const position of tree.positions(leafId)) {
+    walked.push(position);
+    if (found === undefined) {
+      const entry = tree.roleAt(position) === undefined ? tree.at(position) : undefined;
+      end = walked.length;
+      if (entry?.type !== "compaction") continue;
+      found = { position, keptId: (entry as CompactionEntry).firstKeptEntryId };
+      if (tree.indexOf(found.keptId) === undefined) break;
+    }
+    if (tree.idAt(position) !== found.keptId) continue;
+    end = walked.length;
+    break;
+  }
+  const counting = walked.slice(0, end).reverse();
+  const known = new Set(counting);
+  const before = found === undefined ? [] : tree.branchPositions(leafId, isParsed);
+  const all = before.filter((position) => !known.has(position));
+  const first = all.length;
+  return { compaction: found?.position, all: [...all, ...counting], first };
 }
 
 /**
@@ -214,7 +221,7 @@ export class StoredMessages {
 }
 
 /** Bytes of a file that are not UTF-8 become replacement characters. */
-function utf8(list: string | Buffer): Buffer {
+export function utf8(list: string | Buffer): Buffer {
   if (typeof list !== "string" && isUtf8(list)) return list;
   return Buffer.from(list.toString());
 }

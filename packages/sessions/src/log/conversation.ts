@@ -87,8 +87,8 @@ export class Conversation {
   #notes = new Map<number, string>();
   #environment: SessionContext["environment"];
   #results = emptyResultView();
-  /** The branch whose messages nobody has asked for yet. */
-  #unread: { readonly leafId: string | null } | undefined;
+  /** The branch whose messages nobody has asked for yet; how many they are, if that can be known. */
+  #unread: { readonly leafId: string | null; readonly count: () => number | undefined } | undefined;
 
   constructor(log: SessionLog, options: ConversationOptions) {
     this.#options = options;
@@ -109,9 +109,7 @@ export class Conversation {
 
   /** How many messages the model reads; counted without reading them, if possible. */
   get messageCount(): number {
-    const { tree } = this.#log;
-    const counted = this.#unread && countMessages(tree, this.#unread.leafId);
-    return counted ?? this.messages.length;
+    return this.#unread?.count() ?? this.messages.length;
   }
 
   /**
@@ -121,8 +119,8 @@ export class Conversation {
   get storedMessages(): StoredMessages | undefined {
     const { tree } = this.#log;
     if (this.#unread === undefined || tree.isRead) return undefined;
-    const { leafId } = this.#unread;
-    return countMessages(tree, leafId) === undefined ? undefined : new StoredMessages(tree, leafId);
+    const { leafId, count } = this.#unread;
+    return count() === undefined ? undefined : new StoredMessages(tree, leafId);
   }
 
   /** What joins messages in requests only. */
@@ -296,7 +294,7 @@ export class Conversation {
   #replaceMessages(): void {
     const { tree } = this.#log;
     const { leafId } = tree;
-    this.#unread = { leafId };
+    this.#unread = { leafId, count: once(() => countMessages(tree, leafId)) };
     this.#options.agent.replaceMessagesLater(() => {
       const { messages, notes, environment, results } = contextOfBranch(tree, leafId);
       this.#unread = undefined;
@@ -361,6 +359,15 @@ export class Conversation {
     const isLevel = thinkingLevel !== undefined && isThinkingLevel(thinkingLevel);
     models.restore(isUsable ? found : models.model, isLevel ? thinkingLevel : models.thinkingLevel);
   }
+}
+
+/** What a branch has does not change. */
+function once<Value>(compute: () => Value): () => Value {
+  let known: { readonly value: Value } | undefined;
+  return () => {
+    known ??= { value: compute() };
+    return known.value;
+  };
 }
 
 /** Messages of extensions have an entry type of their own. */

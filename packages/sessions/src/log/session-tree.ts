@@ -20,6 +20,7 @@ export type RoleFilter = (role: ScannedRole | undefined) => boolean;
 
 /** Reads what was scanned and not parsed; `LineReader` is one. */
 export interface EntrySource {
+  read(place: LinePlace): Buffer;
   entry(place: LinePlace): SessionEntry;
   values(places: Iterable<LinePlace>): unknown[];
   lists(places: Iterable<LinePlace>, isKept: boolean): Iterable<Buffer>;
@@ -149,7 +150,12 @@ export class SessionTree {
     return this.#file.values(this.#messagePlaces(positions)) as AgentMessage[];
   }
 
-  /** The same as JSON, in batches: each is a list without its brackets. */
+  /** The JSON of the message of an entry that was only scanned, valid until the next call. */
+  messageBytes(position: number): Buffer {
+    return this.#file.read(this.#columns.messagePlaceOf(position));
+  }
+
+  /** The same of several, in batches: each is a list without its brackets. */
   messageLists(positions: readonly number[]): Iterable<Buffer> {
     return this.#file.lists(this.#messagePlaces(positions), true);
   }
@@ -211,16 +217,19 @@ export class SessionTree {
   }
 
   /**
-   * The positions from the root to `leafId`. Walking {@link positions} takes ten times as long (rows
-   * "100 000 entries").
+   * The positions from the root to `leafId`; with `wants`, only those. Walking {@link positions} takes ten
+   * times as long (rows "100 000 entries").
    */
-  branchPositions(leafId: string | null = this.leafId): number[] {
+  branchPositions(leafId: string | null = this.leafId, wants: RoleFilter = () => true): number[] {
     // Ids are duplicated only in files that someone put together from others.
-    if (this.#positions.size < this.length) return [...this.positions(leafId)].reverse();
+    if (this.#positions.size < this.length) {
+      const all = [...this.positions(leafId)].reverse();
+      return all.filter((position) => wants(this.roleAt(position)));
+    }
     const found: number[] = [];
     let position = this.#positionOf(leafId);
     while (position !== noPosition) {
-      found.push(position);
+      if (wants(this.roleAt(position))) found.push(position);
       position = this.#parents[position] ?? noPosition;
     }
     return found.reverse();
@@ -246,12 +255,8 @@ export class SessionTree {
    * The entries from the root to `leafId`, oldest first; with `wants`, only those. If a parent is
    * missing, the preceding entry of the file replaces it, so that a damaged line costs only itself.
    */
-  branch(leafId: string | null = this.leafId, wants: RoleFilter = () => true): SessionEntry[] {
-    const entries: SessionEntry[] = [];
-    for (const position of this.branchPositions(leafId)) {
-      if (wants(this.roleAt(position))) entries.push(this.#entryAt(position));
-    }
-    return entries;
+  branch(leafId: string | null = this.leafId, wants?: RoleFilter): SessionEntry[] {
+    return this.branchPositions(leafId, wants).map((position) => this.#entryAt(position));
   }
 
   /** The entries of {@link branch} in reverse, for callers that need only the last of them. */

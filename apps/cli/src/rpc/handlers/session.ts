@@ -1,7 +1,12 @@
 import { exportSession } from "@tau-agent/coding-agent";
 import type { Result } from "@tau-agent/rpc-protocol";
 import type { sessionCommands } from "@tau-agent/rpc-protocol/commands";
-import type { HostHandlers } from "./contexts.ts";
+import type { HostHandlers, SessionContext } from "./contexts.ts";
+
+// A dialect and the encoder treat the texts like a list.
+const forkMessages = ({ session }: SessionContext) => ({
+  messages: session.navigation.userTexts as unknown as Result<"get_fork_messages">["messages"],
+});
 
 export const sessionHandlers = {
   set_session_name: ({ session }, { name }) => session.setName(name),
@@ -10,9 +15,9 @@ export const sessionHandlers = {
     return session.navigation.switchSession(sessionPath);
   },
   fork: ({ session }, { entryId }) => session.navigation.fork(entryId),
-  get_fork_messages: ({ session }) => ({ messages: session.navigation.forkMessages() }),
+  get_fork_messages: forkMessages,
   branch: ({ session }, { entryId }) => session.navigation.fork(entryId),
-  get_branch_messages: ({ session }) => ({ messages: session.navigation.forkMessages() }),
+  get_branch_messages: forkMessages,
   clone: ({ session }) => session.navigation.clone(),
   get_entries: ({ session }, { since }) => session.navigation.entries(since),
   get_tree: ({ session }) => session.navigation.tree(),

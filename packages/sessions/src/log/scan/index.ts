@@ -12,3 +12,4 @@ export { IdTable, shortIdOf, shortKey } from "./id-table.ts";
 export { unsure } from "./json-bytes.ts";
 export type { ScannedRole } from "./scanned-role.ts";
 export { textIn } from "./text-in.ts";
+export { userTextIn } from "./user-text.ts";

@@ -1,0 +1,104 @@
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
+import { utf8 } from "./branch-context.ts";
+import { userTextIn } from "./scan/index.ts";
+import type { RoleFilter, SessionTree } from "./session-tree.ts";
+
+const BATCH_BYTES = 64 * 1024;
+
+/** What a person said, and the entry that it can be said again at. */
+export interface UserText {
+  readonly entryId: string;
+  readonly text: string;
+}
+
+/** The text of a user message without its attachments. */
+export function userText({ content, attachments = [] }: UserMessage): string {
+  if (typeof content === "string") return content;
+  // Each attachment became one of the last blocks; files of other programs may differ.
+  const attachedFrom = content.length - attachments.length;
+  return content
+    .map((block, index) => {
+      if (block.type !== "text") return "";
+      return index >= attachedFrom && block.text.startsWith("<file name=") ? "" : block.text;
+    })
+    .join("");
+}
+
+/** The message of an entry that has one of the user. */
+export function userMessageOf(entry: SessionEntry): UserMessage | undefined {
+  const known = entry as KnownSessionEntry;
+  return known.type === "message" && known.message.role === "user" ? known.message : undefined;
+}
+
+/** The user messages of the current branch, oldest first. */
+export class UserTexts {
+  readonly #tree: SessionTree;
+  readonly #leafId: string | null;
+
+  constructor(tree: SessionTree) {
+    this.#tree = tree;
+    this.#leafId = tree.leafId;
+  }
+
+  /**
+   * As the bytes of a list in JSON. Texts of usual messages are copied from their file, and neither parsed nor
+   * kept (row `session-fork-messages`).
+   */
+  get json(): readonly Buffer[] {
+    const batches: Buffer[] = [];
+    let batch = Buffer.allocUnsafeSlow(BATCH_BYTES);
+    let filled = batch.write("[");
+    const endBatch = (wanted: number) => {
+      batches.push(utf8(batch.subarray(0, filled)));
+      batch = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, wanted));
+      filled = 0;
+    };
+    let separator = "";
+    for (const { entryId, text } of this.#found()) {
+      const head = `${separator}{"entryId":${JSON.stringify(entryId)},"text":`;
+      const shown = typeof text === "string" ? Buffer.from(JSON.stringify(text)) : text;
+      // A character has three bytes at most, and one stays free for the end.
+      const most = 3 * head.length + shown.length + 2;
+      if (filled + most > batch.length) endBatch(most);
+      filled += batch.write(head, filled);
+      batch.set(shown, filled);
+      filled += shown.length;
+      filled += batch.write("}", filled);
+      separator = ",";
+    }
+    filled += batch.write("]", filled);
+    batches.push(utf8(batch.subarray(0, filled)));
+    return batches;
+  }
+
+  /** As the method of a list. */
+  map<Result>(change: (text: UserText) => Result): Result[] {
+    return this.toJSON().map((text) => change(text));
+  }
+
+  toJSON(): UserText[] {
+    return Array.from(this.#found(), ({ entryId, text }) => ({
+      entryId,
+      text: typeof text === "string" ? text : JSON.parse(Buffer.from(text).toString()),
+    }));
+  }
+
+  /** Texts, or their JSON as their file has it. */
+  *#found(): Generator<{ readonly entryId: string; readonly text: string | Uint8Array }> {
+    const tree = this.#tree;
+    for (const position of tree.branchPositions(this.#leafId, isUsers)) {
+      if (tree.roleAt(position) === undefined) {
+        const entry = tree.at(position) as SessionEntry;
+        const message = userMessageOf(entry);
+        if (message !== undefined) yield { entryId: entry.id, text: userText(message) };
+      } else {
+        const message = tree.messageBytes(position);
+        const text = userTextIn(message) ?? userText(JSON.parse(message.toString()));
+        yield { entryId: tree.idAt(position), text };
+      }
+    }
+  }
+}
+
+const isUsers: RoleFilter = (role) => role === undefined || role === "user";
