@@ -5,6 +5,9 @@ import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
 import type { ResumedReply } from "./loop/turn.ts";
 
+/** Loads the loop, which the first run needs. */
+export const loadLoop = (): Promise<typeof import("./loop/loop.ts")> => import("./loop/loop.ts");
+
 /**
  * A conversation and the loop that continues it. There is one run at a time; during a run, messages
  * are queued in `steering`, `nextTurn` and `followUp`. The owner stores and reports through {@link
@@ -80,7 +83,7 @@ export class Agent {
     if (signal?.aborted) end();
     try {
       // Once: an import takes 11 µs even of a module that is there (row "CPU per short prompt").
-      this.#loading ??= import("./loop/loop.ts");
+      this.#loading ??= loadLoop();
       const { runLoop } = await this.#loading;
       return await runLoop(this.#createRun(controller.signal), input, resumed);
     } finally {

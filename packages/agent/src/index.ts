@@ -1,4 +1,4 @@
-export { Agent } from "./agent.ts";
+export { Agent, loadLoop } from "./agent.ts";
 export type { ToolExecutionMode } from "./loop/call-groups.ts";
 export type { RunOutcome } from "./loop/loop.ts";
 export { MessageQueue, type QueueMode } from "./loop/message-queue.ts";

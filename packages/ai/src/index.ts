@@ -73,6 +73,7 @@ export {
   type AssistantStream,
   type CreateStreamOptions,
   createStream,
+  replyPieces,
   type StreamFunction,
   type StreamResult,
   stream,

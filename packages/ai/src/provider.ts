@@ -197,7 +197,9 @@ export interface Provider<Request = unknown, Chunk = unknown> {
   readonly endsAtStop?: boolean;
   /** Ours → the vendor's request. Pure, and byte-stable for an unchanged prefix. */
   encode(model: Model, context: Context, options: StreamOptions): Request;
-  /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
+  /** Loads the vendor's SDK before a request needs it. */
+  load?(): Promise<unknown>;
+  /** Sends the request; the only other place that loads the vendor's SDK (its own retries set to 0). */
   open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
   /**
    * Is given every reply that has not failed, with the request as encoded: what later requests need to

@@ -1,15 +1,24 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
+import { builtInProviders } from "./providers.ts";
 import type { StreamResult } from "./reply/assemble.ts";
 import type { AssistantStream, CreateStreamOptions, StreamFunction } from "./stream-function.ts";
 
 export type { AssistantStream, CreateStreamOptions, StreamFunction, StreamResult };
+
+const loadReplies = (): Promise<typeof import("./stream-reply.ts")> => import("./stream-reply.ts");
+
+/** What the first request to a model of a wire format loads, in pieces. */
+export function replyPieces(api: string): readonly (() => Promise<unknown>)[] {
+  const loadFormat = async () => (await builtInProviders[api]?.())?.load?.();
+  return [loadReplies, loadFormat];
+}
 
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
   let loading: Promise<StreamFunction> | undefined;
   // A host that starts needs no reply yet: bench row `start`.
   const load = (): Promise<StreamFunction> => {
-    loading ??= import("./stream-reply.ts").then((module) => module.createReplyStream(options));
+    loading ??= loadReplies().then((module) => module.createReplyStream(options));
     return loading;
   };
   return (model, context, request) =>

@@ -148,6 +148,7 @@ export { unfinishedPromptId } from "./run/resume-latest.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";
 export { AgentSession } from "./session/agent-session.ts";
 export { type ExportChoice, exportSession, exportSessionFile } from "./session/export-session.ts";
+export { firstPieces } from "./session/first-pieces.ts";
 export { logInBySession, loginProviders } from "./session/session-logins.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";

@@ -153,7 +153,7 @@ export {
   type FrameError,
   type WorkspaceAnswer,
 } from "./wire/frame.ts";
-export { FrameDecoder } from "./wire/frame-decoder.ts";
+export { FrameDecoder, loadFrames } from "./wire/frame-decoder.ts";
 export {
   DEFAULT_MAX_LINE_BYTES,
   type DecodedLine,

@@ -61,7 +61,7 @@ export type {
   SubagentName,
 } from "./log/session-home.ts";
 export type { NewEntry } from "./log/session-log.ts";
-export { SessionLog } from "./log/session-log.ts";
+export { loadReader, SessionLog } from "./log/session-log.ts";
 export type { SessionLogView } from "./log/session-log-view.ts";
 export type { SessionProject } from "./log/session-project.ts";
 export { SessionTotals, USAGE_ENTRY, WARMING } from "./log/session-totals.ts";

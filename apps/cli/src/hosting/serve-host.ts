@@ -1,10 +1,11 @@
-import { SettingsStore } from "@tau-agent/coding-agent";
-import { ProtocolError } from "@tau-agent/rpc-protocol";
+import { firstPieces, SettingsStore } from "@tau-agent/coding-agent";
+import { loadFrames, ProtocolError } from "@tau-agent/rpc-protocol";
 import { clientTimeoutOf, milliseconds } from "../command-line/hosting-options.ts";
 import { chooseDialect } from "../rpc/choose-dialect.ts";
 import { openSession } from "../session/open-session.ts";
 import { survives } from "../session/survives.ts";
 import type { ClientSetup } from "./clients/client-options.ts";
+import { IdlePreparation } from "./idle-preparation.ts";
 import type { ListenContext } from "./listen/serve-listeners.ts";
 import { serveStdio } from "./serve-stdio.ts";
 import type { HostedSession } from "./sessions/hosted-session.ts";
@@ -60,7 +61,12 @@ export async function serveHost(
   ]);
   const onInternalError = (error: unknown) => logger.error("A command failed unexpectedly", error);
   const isolatedLines = options.isolate && many?.isolatedLines;
-  const setup: ClientSetup = { pool, dialect, isolatedLines, onInternalError };
+  const preparation = new IdlePreparation({
+    pieces: () => [loadFrames, ...firstPieces(pool.sessions[0]?.state.model?.api)],
+    isBusy: () => pool.sessions.some(({ isBusy }) => isBusy),
+  });
+  const onCommand = (name: string) => preparation.asked(name);
+  const setup: ClientSetup = { pool, dialect, isolatedLines, onInternalError, onCommand };
   if (settings === undefined) serveStdio(setup, { ...context, clientTimeoutMs });
   solo?.begin();
   if (settings === undefined) return;

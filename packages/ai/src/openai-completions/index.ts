@@ -1,4 +1,5 @@
 import { azureAddress, isAzure } from "../azure/azure-endpoint.ts";
+import { loadClient } from "../openai/client.ts";
 import { classifyOpenAiError } from "../openai/errors.ts";
 import type { Provider } from "../provider.ts";
 import { Prefixes } from "../request/prefixes.ts";
@@ -22,6 +23,7 @@ export function createOpenaiCompletions(): Provider<CompletionsRequest, Completi
       // An extension that sees the payload may change it, and parts of it are sent again.
       return options.onPayload ? structuredClone(request) : request;
     },
+    load: loadClient,
     open: (model, request, options) => openStream(model, request, options, memory),
     address: (model, { environment = {} }) =>
       isAzure(model) ? azureAddress(model, environment) : undefined,

@@ -1,3 +1,4 @@
+import { loadClient } from "../openai/client.ts";
 import { classifyOpenAiError } from "../openai/errors.ts";
 import type { Provider } from "../provider.ts";
 import { Prefixes } from "../request/prefixes.ts";
@@ -20,6 +21,7 @@ export function createOpenaiResponses(): Provider<ResponsesRequest, ResponsesEve
       // An extension that sees the payload may change it, and parts of it are sent again.
       return options.onPayload ? structuredClone(request) : request;
     },
+    load: loadClient,
     open: (model, request, options) => openStream(model, request, options, memory),
     reduce: createReducer,
     classify: classifyOpenAiError,

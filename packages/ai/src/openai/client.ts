@@ -71,8 +71,10 @@ function parseEvent(data: string): { readonly value: unknown; readonly error: un
   return { value, error: value?.error };
 }
 
+export const loadClient = (): Promise<typeof import("openai/client")> => import("openai/client");
+
 async function createClient(baseURL: string, fetch: typeof globalThis.fetch): Promise<OpenAI> {
-  const { OpenAI: Client } = await import("openai/client");
+  const { OpenAI: Client } = await loadClient();
   return new Client({
     baseURL,
     // A placeholder that never leaves: the headers below are all there are.

@@ -54,7 +54,7 @@ export class FrameDecoder {
 
   async #load(): Promise<void> {
     try {
-      ({ decodeClientFrame: this.#decode } = await import("./frame.ts"));
+      ({ decodeClientFrame: this.#decode } = await loadFrames());
     } catch (error) {
       // Too many files may be open; the next line tries again.
       for (const line of this.#waiting.splice(0)) {
@@ -63,6 +63,9 @@ export class FrameDecoder {
     }
   }
 }
+
+/** Loads what it takes to read commands with parameters. */
+export const loadFrames = (): Promise<typeof import("./frame.ts")> => import("./frame.ts");
 
 /** The program's own files are gone or broken. */
 function refuse(line: string, cause: unknown): FrameError {

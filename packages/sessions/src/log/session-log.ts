@@ -160,7 +160,7 @@ export class SessionLog {
     const lease = SessionFile.lease(path);
     try {
       // Loaded for files only: it would slow the start of new sessions (row `start`).
-      const { readSession } = await import("./read-session.ts");
+      const { readSession } = await loadReader();
       const session = await readSession(path);
       if (session.header !== undefined) {
         refuseOtherWorkspace(session.header, options, path);
@@ -376,6 +376,10 @@ export class SessionLog {
     if (known.type === "session_info") this.#name = known.name === "" ? undefined : known.name;
   }
 }
+
+/** Loads what reads session files. */
+export const loadReader = (): Promise<typeof import("./read-session.ts")> =>
+  import("./read-session.ts");
 
 function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): SessionEntry {
   return { type, id, parentId, timestamp, ...rest } as SessionEntry;

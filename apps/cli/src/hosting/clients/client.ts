@@ -184,12 +184,13 @@ export class Client implements CommandClient, WorkspaceServingClient {
   }
 
   #take(frame: ClientFrame | FrameError): void {
-    const { before, isEnding } = this.#options;
+    const { before, isEnding, onCommand } = this.#options;
     if (frame.kind === "workspace_answer") {
       this.#takeAnswer(frame);
       return;
     }
     if (isEnding?.()) return;
+    if (frame.kind === "command") onCommand?.(frame.name);
     const wait = frame.kind === "command" ? before?.(frame) : undefined;
     if (wait !== undefined) this.#frames.hold(wait);
     const done = wait === undefined ? this.#route(frame) : wait.then(() => this.#route(frame));

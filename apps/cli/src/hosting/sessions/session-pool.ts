@@ -84,6 +84,11 @@ export class SessionPool implements Host {
     this.#options = options;
   }
 
+  /** Those in this process that are open. */
+  get sessions(): readonly AgentSession[] {
+    return [...this.#sessions.values()].map(({ session }) => session);
+  }
+
   get solo(): HostedSession | undefined {
     return this.#solo;
   }

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { IdlePreparation } from "./idle-preparation.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function preparation({ isBusy = () => false } = {}) {
+  const loaded: string[] = [];
+  const load = (name: string) => async () => void loaded.push(name);
+  const pieces = () => [load("frames"), () => Promise.reject(new Error("gone")), load("loop")];
+  return { loaded, idle: new IdlePreparation({ pieces, isBusy }) };
+}
+
+it("loads piece by piece once a client asks nothing", async () => {
+  const { loaded, idle } = preparation();
+  idle.asked("initialize");
+  await vi.advanceTimersByTimeAsync(29);
+  idle.asked("get_commands");
+  await vi.advanceTimersByTimeAsync(29);
+  expect(loaded).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(loaded).toEqual(["frames"]);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(loaded).toEqual(["frames", "loop"]);
+  idle.asked("prompt");
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it("loads nothing for a client that only asks for the state", async () => {
+  const { loaded, idle } = preparation();
+  idle.asked("get_state");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(loaded).toEqual([]);
+});
+
+it("waits while a session works", async () => {
+  let isBusy = true;
+  const { loaded, idle } = preparation({ isBusy: () => isBusy });
+  idle.asked("prompt");
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(loaded).toEqual([]);
+  isBusy = false;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(loaded).toEqual(["frames", "loop"]);
+});
