@@ -39,7 +39,7 @@ export interface DurableCallsOptions {
 }
 
 /** Built-in tools that change nothing in the workspace; they are run again. */
-const harmless: ReadonlySet<string> = new Set(["todo_write", "job_kill", "call_tool"]);
+const harmless: ReadonlySet<string> = new Set(["todo_write", "job_kill", "call_tool", "ask_user"]);
 const fileTools: ReadonlySet<string> = new Set(["edit", "write"]);
 const beatMs = 1_000;
 

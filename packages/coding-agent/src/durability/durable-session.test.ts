@@ -142,6 +142,24 @@ it("never runs a call that a file says has started, whatever else the file says"
   }
 });
 
+it("opens a session whose question is open, and asks it again", async () => {
+  const call = { id: "c1", name: "write", arguments: { path: "new", content: "new" } };
+  const asked = {
+    ...{ type: "approval", phase: "asked", requestId: "r1", promptId: "p1" },
+    ...{ toolCallId: "c1", toolName: "write", input: call.arguments },
+  };
+  const { open, cwd } = place([user, replyWith(call), asked]);
+  const session = await open(["done"], {
+    permissions: { mode: "ask" },
+    approve: async () => ({ decision: "allow" }),
+  });
+  const ended = new Promise((resolve) => {
+    session.subscribe((event) => void (event.type === "prompt_result" && resolve(event)));
+  });
+  expect(await ended).toMatchObject({ status: "completed" });
+  expect(readFileSync(join(cwd, "new"), "utf8")).toBe("new");
+});
+
 it("ends open calls as interrupted when another prompt begins", async () => {
   const call = { id: "c1", name: "bash", arguments: { command: "touch bad" } };
   const { open } = place([user, replyWith(call), started("c1")]);

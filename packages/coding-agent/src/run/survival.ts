@@ -67,8 +67,8 @@ export class Survival {
   }
 
   /** The reply whose calls an earlier host has left without results. */
-  openReply(): ResumedReply | undefined {
-    const last = lastCalls(this.#conversation().log);
+  openReply(log: SessionLog): ResumedReply | undefined {
+    const last = lastCalls(log);
     return last === undefined || last.open.length === 0
       ? undefined
       : { message: last.message, calls: last.open };
@@ -76,7 +76,7 @@ export class Survival {
 
   /** Another prompt begins: what an earlier host has left open ends as interrupted. */
   async closeCalls(): Promise<void> {
-    const reply = this.openReply();
+    const reply = this.openReply(this.#conversation().log);
     if (reply === undefined) return;
     const calls = await this.#loaded.promise;
     const conversation = this.#conversation();

@@ -289,7 +289,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     gate.resume(questions.requestIds);
     intake.continueRun(questions.promptId);
     // What was left before the question is seen to, too.
-    driver.resume(inputs.survival?.openReply() ?? questions, ready);
+    driver.resume(inputs.survival?.openReply(conversation.log) ?? questions, ready);
   };
   if (inputs.asksAgain !== undefined) askAgain(inputs.asksAgain);
   const navigation = new SessionNavigation({
