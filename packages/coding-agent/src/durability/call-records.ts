@@ -26,6 +26,8 @@ export interface CallRecord {
   /** In ms since the epoch. */
   readonly startedAt: number;
   readonly commandId?: string | undefined;
+  /** Its command is a job, which goes on after the call. */
+  readonly isJob?: boolean | undefined;
   /** The folder as it was. */
   readonly snapshot?: string | undefined;
   readonly files: readonly RecordedFile[];

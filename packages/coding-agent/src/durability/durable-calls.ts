@@ -144,6 +144,7 @@ export class DurableCalls {
       startedAt,
       ...{ checkpointId: randomHex(8), toolCallId: call.id, toolName: call.name },
       ...{ epoch: owner().epoch, reference, folder, commandId, snapshot, files: [] },
+      isJob: isBash && call.arguments.background === true,
     };
     const isRecorded = snapshot !== undefined || fileTools.has(call.name);
     // What is recorded of files comes with the first that is written.
@@ -291,7 +292,8 @@ export class DurableCalls {
 
   async #forget(record: CallRecord): Promise<void> {
     await this.#records.remove(record);
-    if (record.commandId !== undefined) await this.#command(record.commandId).forget();
+    if (record.commandId !== undefined && !record.isJob)
+      await this.#command(record.commandId).forget();
   }
 }
 

@@ -142,6 +142,17 @@ it("never runs a call that a file says has started, whatever else the file says"
   }
 });
 
+it("follows a job to its end after the result of its call is stored", async () => {
+  const command = "echo out; sleep 2; echo end";
+  const { open } = place();
+  const session = await open([turn(toolCall("bash", { command, background: true })), "done"]);
+  const ended = new Promise((resolve) => {
+    session.subscribe((event) => void (event.type === "job_end" && resolve(event)));
+  });
+  await session.prompt("go");
+  expect(await ended).toMatchObject({ exitCode: 0, tail: "out\nend\n" });
+});
+
 it("opens a session whose question is open, and asks it again", async () => {
   const call = { id: "c1", name: "write", arguments: { path: "new", content: "new" } };
   const asked = {

@@ -225,6 +225,8 @@ export class RunningJobs {
       live.runs = false;
       if (this.#isClosed) return;
       writeEnd(folder, { ...endOf(outcome), endedAt: Date.now() });
+      if (record.commandId !== undefined)
+        environment.kept?.forget(record.commandId).catch(() => undefined);
       this.#report(folder, record);
     };
     const live: LiveJob = {

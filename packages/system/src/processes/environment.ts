@@ -26,6 +26,8 @@ interface KeptCommandsOfCalls {
   commandId(): string | undefined;
   /** Does work whose command is one of an earlier host, with which it goes on. */
   resume<Result>(commandId: string, work: () => Result): Result;
+  /** Removes what is kept of a command whose end is noted elsewhere. */
+  forget(commandId: string): Promise<void>;
 }
 
 /** What a tool needs of a machine to read there. */

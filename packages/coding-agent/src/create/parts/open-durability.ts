@@ -6,6 +6,7 @@ import { CallContexts } from "../../durability/call-context.ts";
 import { hashOf } from "../../durability/call-records.ts";
 import { DurableCalls } from "../../durability/durable-calls.ts";
 import { FolderRecorder } from "../../durability/folder-recorder.ts";
+import { KeptCommand } from "../../durability/kept-command.ts";
 import { OwnedWorkspace } from "../../durability/owned-workspace.ts";
 import type { Durability } from "./durability.ts";
 import type { SessionDraft } from "./session-draft.ts";
@@ -17,6 +18,8 @@ export function openDurability(draft: SessionDraft): Durability {
   const contexts = new CallContexts();
   const owner = options.durableOwner ?? ownerOf(draft);
   let raw: Workspace | undefined;
+  const outsideCalls = (inner: Workspace) =>
+    new OwnedWorkspace(inner, { owner, contexts: new CallContexts(), keepMs });
   const owned = (inner: Workspace) => new OwnedWorkspace(inner, { owner, contexts, keepMs });
   return {
     owner,
@@ -26,6 +29,8 @@ export function openDurability(draft: SessionDraft): Durability {
         kept: {
           commandId: () => contexts.current?.commandId,
           resume: (commandId, work) => contexts.run({ adopts: commandId }, work),
+          forget: (id) =>
+            new KeptCommand(id, { workspace: outsideCalls(workspace), owner, keepMs }).forget(),
         },
         workspace: owned(workspace),
         ...(workspaceOf && { workspaceOf: (id) => owned(workspaceOf(id)) }),
@@ -37,8 +42,7 @@ export function openDurability(draft: SessionDraft): Durability {
       await checkDurable(raw);
       const { parts } = draft;
       return new DurableCalls({
-        // Outside of any call.
-        workspace: new OwnedWorkspace(raw, { owner, contexts: new CallContexts(), keepMs }),
+        workspace: outsideCalls(raw),
         contexts,
         owner,
         isRoot: options.durableOwner === undefined,
