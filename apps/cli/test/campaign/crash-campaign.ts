@@ -12,13 +12,14 @@ const { values } = parseArgs({
     seed: { type: "string" },
     parallel: { type: "string", default: "2" },
     mutant: { type: "string" },
+    scenario: { type: "string" },
     seconds: { type: "string" },
     confirm: { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(values.seed);
-const { mutant } = values;
+const { mutant, scenario } = values;
 if (mutant !== undefined && !Object.hasOwn(mutants, mutant)) {
   throw new Error(`There is no mutant ${mutant}; there are ${Object.keys(mutants).join(", ")}`);
 }
@@ -32,8 +33,8 @@ await using server = await startLoopbackServer({
   rules: false,
   scenario: (request) => {
     requests.set(request.model, (requests.get(request.model) ?? 0) + 1);
-    const scenario = scenarioOf((model) => works.get(model) ?? []);
-    return typeof scenario === "function" ? scenario(request) : undefined;
+    const decide = scenarioOf((model) => works.get(model) ?? []);
+    return typeof decide === "function" ? decide(request) : undefined;
   },
 });
 const roundServer = {
@@ -64,14 +65,17 @@ async function play(): Promise<void> {
     if (process.stderr.isTTY || process.env.TAU_CAMPAIGN_PROGRESS)
       process.stderr.write(`${results.length} `);
     for (const words of result.broken) {
-      process.stdout.write(`seed ${result.seed} (${result.fault} at ${result.step}): ${words}\n`);
+      process.stdout.write(
+        `seed ${result.seed} (${result.scenario}, ${result.fault} at ${result.step}): ${words}\n`,
+      );
     }
   }
 }
 
 async function playSeed(own: number): Promise<RoundResult> {
-  return playRound(own, roundServer, mutant).catch((error: unknown) => {
-    return { seed: own, fault: "kill", step: "", crashes: 0, broken: [String(error)] } as const;
+  return playRound(own, roundServer, { mutant, scenario }).catch((error: unknown) => {
+    const nothing = { scenario: scenario ?? "", fault: "", step: "", crashes: 0 };
+    return { seed: own, ...nothing, broken: [String(error)] };
   });
 }
 

@@ -12,6 +12,8 @@ export interface HostOptions {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** What starts it, if it is not started directly. */
+  readonly prefix?: readonly string[];
   /** Takes something out of it. */
   readonly mutant?: string | undefined;
 }
@@ -20,18 +22,32 @@ export interface HostOptions {
 export class Host {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
+  hasEnded = false;
   stderr = "";
   readonly #listeners = new Set<(frame: Frame) => void>();
 
-  constructor({ words, cwd, variables, mutant }: HostOptions) {
+  constructor({ words, cwd, variables, prefix = [], mutant }: HostOptions) {
     const hook = fileURLToPath(new URL("./mutate.ts", import.meta.url));
     const program = mutant === undefined ? [binPath] : ["--import", hook, binPath];
-    this.child = spawn(process.execPath, [...program, "--mode", "rpc", ...words], {
-      cwd,
+    const [file = "", ...args] = [
+      ...prefix,
+      process.execPath,
+      ...program,
+      "--mode",
+      "rpc",
+      ...words,
+    ];
+    this.child = spawn(file, args, {
+      cwd: prefix.length === 0 ? cwd : "/",
       env: { ...variables, TAU_CAMPAIGN_MUTANT: mutant, NODE_DISABLE_COMPILE_CACHE: mutant && "1" },
       stdio: ["pipe", "pipe", "pipe"],
     });
-    this.ended = new Promise((resolve) => this.child.once("exit", () => resolve()));
+    this.ended = new Promise((resolve) =>
+      this.child.once("exit", () => {
+        this.hasEnded = true;
+        resolve();
+      }),
+    );
     this.child.stdin?.on("error", () => {});
     this.child.stderr?.on("data", (chunk: Buffer) => {
       this.stderr += chunk.toString();
@@ -47,6 +63,14 @@ export class Host {
 
   send(frame: Frame): void {
     this.child.stdin?.write(encodeLine(frame));
+  }
+
+  /** Answers frames, each after its time. */
+  answer(answerOf: (frame: Frame) => { frame: Frame; afterMs: number } | undefined): void {
+    this.#listeners.add((frame) => {
+      const answer = answerOf(frame);
+      if (answer !== undefined) setTimeout(() => this.send(answer.frame), answer.afterMs);
+    });
   }
 
   /** The first frame that fits; undefined when the host ends or the time is over. */

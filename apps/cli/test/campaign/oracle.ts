@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PlannedCall, Work } from "./work.ts";
+import type { RoundPlan } from "./plans.ts";
+import { isolatedFiles, type PlannedCall } from "./work.ts";
 
 export interface Entry {
   readonly type?: unknown;
@@ -9,7 +10,7 @@ export interface Entry {
     readonly toolCallId?: string;
     readonly toolName?: string;
     readonly isError?: boolean;
-    readonly details?: { readonly interrupted?: boolean };
+    readonly details?: { readonly interrupted?: boolean; readonly left?: readonly string[] };
     readonly content?: unknown;
   };
 }
@@ -18,14 +19,12 @@ type Result = NonNullable<Entry["message"]>;
 
 /** What is known at the end of a round. */
 export interface Outcome {
-  readonly work: Work;
+  readonly plan: RoundPlan;
   readonly folder: string;
   readonly entries: readonly Entry[];
   readonly requests: number;
   readonly crashes: number;
   readonly status: string;
-  /** Behind an exec server. */
-  readonly isFar: boolean;
 }
 
 function countIn(path: string, word: string): number {
@@ -39,7 +38,8 @@ const text = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : 
 
 /** The promises that a round has broken, in words. */
 export function brokenPromises(outcome: Outcome): string[] {
-  const { work, folder, entries, requests, crashes, status, isFar } = outcome;
+  const { plan, folder, entries, requests, crashes, status } = outcome;
+  const { work } = plan;
   const broken: string[] = [];
   const say = (isKept: boolean, words: string) => void (isKept || broken.push(words));
   const results = entries.flatMap(({ message }) =>
@@ -50,7 +50,7 @@ export function brokenPromises(outcome: Outcome): string[] {
     say(own.length === 1, `${call.id} has ${own.length} results`);
     const [result] = own;
     if (result === undefined) continue;
-    for (const words of effectsOf(call, result, { folder, isFar })) {
+    for (const words of effectsOf(call, result, { folder, plan })) {
       broken.push(
         `${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}`,
       );
@@ -63,23 +63,27 @@ export function brokenPromises(outcome: Outcome): string[] {
   }
   say(status === "completed", `G4 the prompt ended as ${status}`);
   const replies = entries.filter(({ message }) => message?.role === "assistant").length;
-  const tasks = work.flat().filter(({ kind }) => kind === "task").length;
-  const most = replies + crashes + tasks * (2 + crashes);
+  const tasks = work.flat().filter(({ kind }) => kind === "task" || kind === "isolated").length;
+  const summaries = entries.filter(({ type }) => type === "compaction").length;
+  const own = summaries === 0 ? 0 : summaries + crashes;
+  const most = replies + crashes + tasks * (2 + crashes) + own;
   say(requests <= most, `G5 ${requests} requests for ${replies} replies, ${crashes} crashes`);
   return broken;
 }
 
 function effectsOf(
   { kind, mark }: PlannedCall,
-  { details, isError }: Result,
-  { folder, isFar }: Pick<Outcome, "folder" | "isFar">,
+  { details, isError, content }: Result,
+  { folder, plan }: Pick<Outcome, "folder" | "plan">,
 ): string[] {
+  const { isFar, durabilityAdoptMs } = plan;
   const isInterrupted = details?.interrupted === true;
   // The way to the workspace was lost before the call came there.
   const isLost = isFar && isError === true && !isInterrupted;
   if (isLost && kind !== "append" && kind !== "slow") return [];
-  // What is not recorded may be there once.
-  const isOpen = isFar && (isInterrupted || isLost);
+  // What is not recorded, or cannot be told from what others did, may be there once.
+  const isNamed = isInterrupted && (details?.left ?? []).length > 0;
+  const isOpen = isNamed || (isFar && (isInterrupted || isLost));
   const wanted = isInterrupted ? 0 : 1;
   const at = (name: string) => join(folder, name);
   const wrong: string[] = [];
@@ -109,6 +113,21 @@ function effectsOf(
       say(lines <= 1, `G2 the subagent's line is ${lines} times in the log`);
       say(lines === ends || isFar, "G1 the subagent's call left half of what it did");
       if (!isInterrupted && !isFar) say(lines === 1, "G1 the subagent's line is missing");
+      break;
+    }
+    case "job": {
+      const [lines, ends] = [countIn(at("jobs"), mark), countIn(at("jobs-done"), mark)];
+      say(lines === wanted || (isOpen && lines <= 1), `G1 its job began ${lines} times`);
+      say(ends <= lines, `G2 its job ended ${ends} times`);
+      if (!isInterrupted && durabilityAdoptMs > 1) say(ends === 1, "G2 its job has not ended");
+      break;
+    }
+    case "question":
+      say(!isInterrupted && JSON.stringify(content).includes(`left ${mark}`), "G4 its answer");
+      break;
+    case "isolated": {
+      const whole = isolatedFiles(mark).filter((name) => text(at(name)) === `${mark}\n`).length;
+      say(whole === (isInterrupted || isError ? 0 : 4), `G1 ${whole} files of 4 came back`);
       break;
     }
     case "look":

@@ -1,14 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Random } from "../../../../packages/ai/test/chaos/random.ts";
-import { binPath, Host } from "./host.ts";
-import { brokenPromises, type Entry } from "./oracle.ts";
+import { answerOf } from "./answers.ts";
+import { Host } from "./host.ts";
+import { brokenPromises } from "./oracle.ts";
+import { leaseMs, Place } from "./place.ts";
+import { planRound, type RoundPlan } from "./plans.ts";
 import { StoreServer } from "./store-server.ts";
-import { planWork, type Work } from "./work.ts";
+import type { Work } from "./work.ts";
 
 export interface RoundServer {
   readonly url: string;
@@ -16,152 +15,230 @@ export interface RoundServer {
   requestsOf(model: string): number;
 }
 
-/** What happens to a host, and where. */
-type Fault = "kill" | "pause" | "store" | "carrier";
-const faults: readonly [Fault, ...Fault[]] = ["kill", "kill", "pause", "store", "carrier"];
-const steps: readonly [string, ...string[]] = [
-  ...(["time", "time", "message_start", "message_end"] as const),
-  ...(["tool_execution_start", "tool_execution_update", "tool_execution_end"] as const),
-  ...(["stored tool_started", "stored toolResult", "stored tool_started"] as const),
-];
+export interface RoundOptions {
+  /** A mechanism to take out. */
+  readonly mutant?: string | undefined;
+  /** Default as the seed chooses. */
+  readonly scenario?: string | undefined;
+}
 
 export interface RoundResult {
   readonly seed: number;
-  readonly fault: Fault;
+  readonly scenario: string;
+  readonly fault: string;
   readonly step: string;
   readonly crashes: number;
   readonly broken: readonly string[];
 }
 
-const key = { projectKey: "p", sessionId: "s1" };
-const leaseMs = 1_000;
+type Frame = Readonly<Record<string, unknown>>;
+
 const limitMs = 60_000;
-const storeModule = fileURLToPath(new URL("./remote-store.mjs", import.meta.url));
+const maxLives = 8;
+const isResult = ({ type, promptId }: Frame) =>
+  type === "prompt_result" && promptId === "p1";
 
 /** One prompt whose hosts die, and which is resumed until it is over. */
 export async function playRound(
   seed: number,
   server: RoundServer,
-  mutant?: string,
+  { mutant, scenario }: RoundOptions = {},
 ): Promise<RoundResult> {
   const random = new Random(seed);
-  const work = planWork(random);
-  const fault = random.pick(faults);
-  const step = random.pick(steps);
-  const model = `round-${seed}`;
-  server.setWork(model, work);
-  const place = mkdtempSync(join(tmpdir(), "tau-campaign-"));
-  // Some commands wait for no other host, and end as interrupted.
-  const durabilityAdoptMs = random.below(3) === 0 ? 1 : 20_000;
-  const folder = makePlace(place, { work, model, url: server.url, durabilityAdoptMs });
-  const isStored = fault === "pause" || fault === "store" || random.below(2) === 0;
-  const store = isStored ? await StoreServer.start() : undefined;
-  // Behind an exec server, what a line of bash changed is not taken back.
-  const isFar = fault === "carrier" || random.below(5) === 0;
-  const words = [...wordsOf(place, model, store), ...(isFar ? farWords(folder) : [])];
-  const options = { words, cwd: folder, variables: variablesOf(place), mutant };
-  let crashes = 0;
-  let paused: Host | undefined;
-  let status = "none";
-  const hosts = new Set<Host>();
-  const lives = 1 + random.below(2);
+  const plan = planRound(random, scenario);
+  const model = `round-${seed}${scenario ?? ""}`;
+  server.setWork(model, plan.work);
+  const store = plan.isStored ? await StoreServer.start() : undefined;
+  const place = new Place({ plan, model, url: server.url, store });
+  const round = new Round({ plan, place, store, random, mutant });
   try {
-    for (let life = 0; ; life += 1) {
-      const host = await openHost(options, hosts);
-      const asleep = paused;
-      // It goes on while the next host works, which has the session now.
-      void pause(random.below(600)).then(() => asleep?.signal("SIGCONT"));
-      const over = host.until(
-        ({ type, promptId }) => type === "prompt_result" && promptId === "p1",
-        limitMs,
-      );
-      host.send({ type: "prompt", id: "p", promptId: "p1", message: "go", resume: true });
-      const isLast = life >= lives;
-      const stepped = isLast ? undefined : reach(host, step, { random, store });
-      const first = await Promise.race([
-        over.then(() => "over"),
-        stepped ?? over.then(() => "over"),
-      ]);
-      if (first === "over" || isLast) {
-        const result = await over;
-        status = String(result?.status ?? `nothing: ${host.stderr.slice(-500)}`);
-        await end(host);
-        break;
-      }
-      if (fault === "carrier") {
-        killCarrier(host);
-        const result = await over;
-        status = String(result?.status ?? `nothing: ${host.stderr.slice(-500)}`);
-        await end(host);
-        break;
-      }
-      crashes += 1;
-      if (fault === "pause") {
-        host.signal("SIGSTOP");
-        paused = host;
-      } else {
-        if (fault === "store") store?.cutOff(random.below(600));
-        if (fault === "store") await pause(random.below(100));
-        host.signal("SIGKILL");
-      }
-      if (fault !== "pause") await host.ended;
-    }
-    if (paused !== undefined) await endPaused(paused);
-    const entries = await readEntries(place, store);
-    const requests = server.requestsOf(model);
-    const broken = brokenPromises({ work, folder, entries, requests, crashes, status, isFar });
-    return { seed, fault, step, crashes, broken };
+    await place.make();
+    const status = await round.play();
+    const outcome = {
+      ...{ plan, folder: place.folder, entries: await place.entries(), status },
+      ...{ requests: server.requestsOf(model), crashes: round.crashes },
+    };
+    const { fault, step } = plan;
+    const broken = brokenPromises(outcome);
+    return { seed, scenario: plan.scenario, fault, step, crashes: round.crashes, broken };
   } finally {
-    // A host that was paused twice over has no other end.
-    for (const host of hosts) host.signal("SIGKILL");
+    round.close();
     store?.close();
-    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+    if (!process.env.KEEP) place.remove();
+    else console.log(place.path);
   }
 }
 
-interface PlaceOptions {
-  readonly work: Work;
-  readonly model: string;
-  readonly url: string;
-  readonly durabilityAdoptMs: number;
+interface RoundParts {
+  readonly plan: RoundPlan;
+  readonly place: Place;
+  readonly store: StoreServer | undefined;
+  readonly random: Random;
+  readonly mutant: string | undefined;
 }
 
-function makePlace(place: string, { work, model, url, durabilityAdoptMs }: PlaceOptions): string {
-  const folder = join(place, "project");
-  for (const name of ["project", "agent", "tmp"]) mkdirSync(join(place, name));
-  const calls = work.flat();
-  const edits = calls.filter(({ kind }) => kind === "edit");
-  writeFileSync(join(folder, "text"), edits.map(({ mark }) => `before ${mark}\n`).join(""));
-  for (const { kind, mark } of calls) {
-    if (kind === "replace") writeFileSync(join(folder, `old-${mark}`), "old");
+class Round {
+  crashes = 0;
+  readonly #parts: RoundParts;
+  readonly #hosts = new Set<Host>();
+  #paused: Host | undefined;
+
+  constructor(parts: RoundParts) {
+    this.#parts = parts;
   }
-  const provider = {
-    baseUrl: url,
-    api: "openai-completions",
-    apiKey: "x",
-    models: [{ id: model }],
-  };
-  writeFileSync(
-    join(place, "agent/models.json"),
-    JSON.stringify({ providers: { loop: provider } }),
-  );
-  const settings = { retry: { baseDelayMs: 10 }, durabilityAdoptMs };
-  writeFileSync(join(place, "agent/settings.json"), JSON.stringify(settings));
-  return folder;
+
+  /** Returns how the prompt ended. */
+  async play(): Promise<string> {
+    const { plan } = this.#parts;
+    for (let life = 0; life < maxLives; life += 1) {
+      const host = await this.#openHost();
+      this.#wakePaused();
+      const over = host.until(isResult, limitMs);
+      host.send({ type: "prompt", id: "p", promptId: "p1", message: "go", resume: true });
+      const ended = over.then(() => "over");
+      const isLast = life >= plan.lives;
+      const first = isLast ? await ended : await Promise.race([ended, this.#reach(host)]);
+      const goesOn = first === "step" && (await this.#harm(host));
+      if (goesOn) {
+        if (plan.fault !== "pause") await host.ended;
+        await pause(plan.restMs);
+        continue;
+      }
+      const result = await over;
+      if (isCutShort(host, result)) {
+        this.crashes += 1;
+        await end(host);
+        continue;
+      }
+      const status = String(
+        result?.status === "error"
+          ? JSON.stringify(result)
+          : (result?.status ?? `nothing: ${host.stderr.slice(-500)}`),
+      );
+      await this.#finish(host);
+      return status;
+    }
+    return "nothing: too many hosts lost the session";
+  }
+
+  /** A host that was paused twice over has no other end. */
+  close(): void {
+    for (const host of this.#hosts) host.signal("SIGKILL");
+  }
+
+  async #finish(host: Host): Promise<void> {
+    await endJobs(host);
+    await end(host);
+    if (this.#paused === undefined) return;
+    // A host that was paused past its lease ends its run, and changes nothing any more.
+    this.#paused.signal("SIGCONT");
+    await pause(300);
+    await end(this.#paused);
+  }
+
+  /** It goes on while the next host works, which has the session now. */
+  #wakePaused(): void {
+    const asleep = this.#paused;
+    void pause(this.#parts.random.below(600)).then(() => asleep?.signal("SIGCONT"));
+  }
+
+  /** Does what happens to a host; returns whether another one has to go on. */
+  async #harm(host: Host): Promise<boolean> {
+    const { plan, place, store, random } = this.#parts;
+    switch (plan.fault) {
+      case "carrier":
+        killCarrier(host);
+        return false;
+      case "outage":
+        store?.cutOff(random.below(2 * leaseMs));
+        return false;
+      case "disk": {
+        if (!place.hasDisk) break;
+        place.fillDisk();
+        await pause(random.below(800));
+        if (random.below(2) === 0) {
+          // Its next host has to start.
+          setTimeout(() => place.freeDisk(), random.below(300));
+          break;
+        }
+        place.freeDisk();
+        return false;
+      }
+      case "pause":
+        this.crashes += 1;
+        host.signal("SIGSTOP");
+        this.#paused = host;
+        return true;
+      case "store":
+        store?.cutOff(random.below(600));
+        await pause(random.below(100));
+    }
+    this.crashes += 1;
+    host.signal("SIGKILL");
+    return true;
+  }
+
+  /** A host that has the session, which an earlier one may keep for a while. */
+  async #openHost(): Promise<Host> {
+    const { place, plan, mutant } = this.#parts;
+    const { words, cwd, variables, prefix } = place;
+    const options = { words, cwd, variables, prefix, mutant };
+    const count = plan.fault === "rivals" && this.crashes > 0 ? 2 : 1;
+    const deadline = performance.now() + limitMs;
+    for (;;) {
+      const hosts = Array.from({ length: count }, () => this.#start(options));
+      const ready = await Promise.all(hosts.map(({ opened }) => opened));
+      const [host, ...others] = hosts.filter((_, at) => ready[at] !== undefined);
+      if (others.length > 0) throw new Error("G3 two hosts have the session");
+      if (host !== undefined) return host.host;
+      if (performance.now() > deadline)
+        throw new Error(`No host starts: ${hosts[0]?.host.stderr.slice(-1000)}`);
+      await pause(100);
+    }
+  }
+
+  #start(options: ConstructorParameters<typeof Host>[0]) {
+    const host = new Host(options);
+    this.#hosts.add(host);
+    const opened = host.until(
+      ({ command, success }) => command === "initialize" && success === true,
+      limitMs,
+    );
+    host.answer((frame) => answerOf(frame, this.#parts.random));
+    const hostRequests = ["tool_approval", "budget", "question"];
+    host.send({ type: "initialize", id: "i", stream: "delta", capabilities: { hostRequests } });
+    return { host, opened };
+  }
+
+  /** Fulfilled at the step of the plan. */
+  async #reach(host: Host): Promise<string> {
+    const { plan, store, random } = this.#parts;
+    const { step } = plan;
+    const [, when, word] = /^(stored|before) (.*)$/.exec(step) ?? [];
+    if (word !== undefined && store !== undefined) {
+      const isOne = plan.work.flat().length === 1;
+      for (let count = isOne ? 0 : random.below(3); count >= 0; count -= 1) {
+        const isLast = count === 0;
+        await (when === "before" && isLast ? store.refused(word) : store.stored(word));
+      }
+      return "step";
+    }
+    if (step === "time" || word !== undefined) await pause(random.below(1_200));
+    else {
+      const isOne = plan.work.flat().length === 1;
+      for (let count = isOne ? 0 : random.below(5); count >= 0; count -= 1) {
+        if ((await host.until(({ type }) => type === step, limitMs)) === undefined) break;
+      }
+      if (random.below(2) === 0) await pause(random.below(60));
+    }
+    return "step";
+  }
 }
 
-function wordsOf(place: string, model: string, store: StoreServer | undefined): string[] {
-  const own = ["--durability", "effects", "--provider", "loop", "--model", model];
-  if (store === undefined) return [...own, "--session", join(place, "session.jsonl")];
-  const lease = ["--lease-ms", String(leaseMs)];
-  const named = ["--session-id", key.sessionId, "--project-key", key.projectKey];
-  return [...own, "--store", `${storeModule}?${store.url}`, ...lease, ...named];
-}
-
-/** The folder as the workspace of an exec server, which any host can start. */
-function farWords(cwd: string): string[] {
-  const command = [process.execPath, binPath, "exec-server"];
-  return ["--workspace", JSON.stringify({ command, cwd })];
+/** Whether a host lost its session while its store was away, or could not write while its disk was full. */
+function isCutShort(host: Host, result: Frame | undefined): boolean {
+  if (result === undefined) return host.hasEnded;
+  return result.status === "error" && result.code === "session_write_failed";
 }
 
 /** The exec server dies; its host goes on. */
@@ -172,50 +249,17 @@ function killCarrier(host: Host): void {
   }
 }
 
-function variablesOf(place: string): Record<string, string | undefined> {
-  const { PATH } = process.env;
-  return {
-    ...{ PATH, HOME: place, TMPDIR: join(place, "tmp") },
-    ...{ PI_CODING_AGENT_DIR: join(place, "agent"), DO_NOT_TRACK: "1" },
-  };
-}
-
-/** A host that has the session, which an earlier one may keep for a while. */
-async function openHost(
-  options: ConstructorParameters<typeof Host>[0],
-  hosts: Set<Host>,
-): Promise<Host> {
-  const deadline = performance.now() + limitMs;
-  for (;;) {
-    const host = new Host(options);
-    hosts.add(host);
-    const ready = host.until(({ command }) => command === "initialize", limitMs);
-    host.send({ type: "initialize", id: "i", stream: "delta" });
-    if ((await ready) !== undefined) return host;
-    if (performance.now() > deadline)
-      throw new Error(`No host starts: ${host.stderr.slice(-1000)}`);
-    await pause(100);
+/** Jobs end with their host; those of the round come to their own ends. */
+async function endJobs(host: Host): Promise<void> {
+  for (const deadline = performance.now() + 10_000; performance.now() < deadline; ) {
+    const listed = host.until(({ command }) => command === "list_jobs", limitMs);
+    host.send({ type: "list_jobs", id: "j" });
+    const data = (await listed)?.data as
+      | { readonly jobs?: readonly { status: string }[] }
+      | undefined;
+    if (!data?.jobs?.some(({ status }) => status === "running")) return;
+    await pause(50);
   }
-}
-
-async function reach(
-  host: Host,
-  step: string,
-  { random, store }: { readonly random: Random; readonly store: StoreServer | undefined },
-): Promise<string> {
-  const [, word] = /^stored (.*)$/.exec(step) ?? [];
-  if (word !== undefined && store !== undefined) {
-    for (let count = random.below(3); count >= 0; count -= 1) await store.stored(word);
-    return "step";
-  }
-  if (step === "time" || word !== undefined) await pause(random.below(1_200));
-  else {
-    for (let count = random.below(5); count >= 0; count -= 1) {
-      if ((await host.until(({ type }) => type === step, limitMs)) === undefined) break;
-    }
-    if (random.below(2) === 0) await pause(random.below(60));
-  }
-  return "step";
 }
 
 async function end(host: Host): Promise<void> {
@@ -223,20 +267,4 @@ async function end(host: Host): Promise<void> {
   const timer = setTimeout(() => host.signal("SIGKILL"), 15_000);
   await host.ended;
   clearTimeout(timer);
-}
-
-/** A host that was paused past its lease ends its run, and changes nothing any more. */
-async function endPaused(host: Host): Promise<void> {
-  host.signal("SIGCONT");
-  await pause(300);
-  await end(host);
-}
-
-async function readEntries(
-  place: string,
-  store: StoreServer | undefined,
-): Promise<readonly Entry[]> {
-  if (store !== undefined) return store.entries(key);
-  const lines = readFileSync(join(place, "session.jsonl"), "utf8").split("\n").filter(Boolean);
-  return lines.map((line) => JSON.parse(line) as Entry);
 }

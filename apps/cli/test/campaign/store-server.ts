@@ -8,12 +8,19 @@ import {
 
 type Call = { readonly method: string; readonly args: readonly unknown[] };
 
+/** An entry that something happens at. */
+interface Awaited {
+  readonly word: string;
+  readonly isRefused: boolean;
+  readonly reached: () => void;
+}
+
 /** Keeps the sessions of one round; what has come before it is cut off is stored. */
 export class StoreServer {
   readonly #store = new MemorySessionStore();
   readonly #server: Server;
-  #isCutOff = false;
-  #awaited: { readonly word: string; readonly reached: () => void } | undefined;
+  #cutOffUntil = 0;
+  #awaited: Awaited | undefined;
 
   static async start(): Promise<StoreServer> {
     const server = new StoreServer();
@@ -26,10 +33,12 @@ export class StoreServer {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", async () => {
-        if (this.#isCutOff) return request.destroy();
-        const answer = await this.#answer(JSON.parse(Buffer.concat(chunks).toString()));
+        if (this.#isCutOff) return request.socket.destroy();
+        const body = JSON.parse(Buffer.concat(chunks).toString()) as Call;
+        if (this.#refuses(body)) return request.socket.destroy();
+        const answer = await this.#answer(body);
         // It may have been cut off before its answer.
-        if (this.#isCutOff) request.destroy();
+        if (this.#isCutOff) request.socket.destroy();
         else response.end(JSON.stringify(answer));
       });
     });
@@ -41,17 +50,27 @@ export class StoreServer {
 
   /** Fulfilled when an entry with this word is stored, and its host does not know yet. */
   stored(word: string): Promise<void> {
+    return this.#await(word, false);
+  }
+
+  /** Fulfilled when an entry with this word comes, which is not stored: the next moment belongs to its host's fault. */
+  refused(word: string): Promise<void> {
+    return this.#await(word, true);
+  }
+
+  #await(word: string, isRefused: boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#awaited = { word, reached: resolve };
+    this.#awaited = { word, isRefused, reached: resolve };
     return promise;
+  }
+
+  get #isCutOff(): boolean {
+    return performance.now() < this.#cutOffUntil;
   }
 
   /** Takes no more calls, and answers none, for a time. */
   cutOff(ms: number): void {
-    this.#isCutOff = true;
-    setTimeout(() => {
-      this.#isCutOff = false;
-    }, ms);
+    this.#cutOffUntil = Math.max(this.#cutOffUntil, performance.now() + ms);
   }
 
   async entries(key: SessionKey): Promise<readonly StoreEntry[]> {
@@ -63,10 +82,21 @@ export class StoreServer {
     this.#server.closeAllConnections();
   }
 
+  /** Whether an append is the one that is refused; so is all that follows at once. */
+  #refuses({ method, args }: Call): boolean {
+    const awaited = this.#awaited;
+    if (method !== "append" || awaited?.isRefused !== true) return false;
+    if (!JSON.stringify(args[1]).includes(awaited.word)) return false;
+    this.#awaited = undefined;
+    awaited.reached();
+    this.cutOff(50);
+    return true;
+  }
+
   /** What is done to the host comes before the answer. */
   async #noteStored(entries: string): Promise<void> {
     const awaited = this.#awaited;
-    if (awaited === undefined || !entries.includes(awaited.word)) return;
+    if (awaited === undefined || awaited.isRefused || !entries.includes(awaited.word)) return;
     this.#awaited = undefined;
     awaited.reached();
     await new Promise((resolve) => setTimeout(resolve, 20));

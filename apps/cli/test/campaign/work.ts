@@ -2,7 +2,9 @@ import { type Scenario, type ScriptedBlock, toolCall, turn } from "@tau-agent/ai
 import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
 
 /** What a call does, and how its effect is counted. */
-type Kind = "append" | "slow" | "write" | "replace" | "edit" | "look" | "task";
+export type Kind =
+  | ("append" | "slow" | "write" | "replace" | "edit" | "look" | "task")
+  | ("job" | "question" | "isolated");
 
 export interface PlannedCall {
   readonly id: string;
@@ -14,23 +16,30 @@ export interface PlannedCall {
 /** The replies of a round's model: each is some calls, and the last one is a text. */
 export type Work = readonly (readonly PlannedCall[])[];
 
-const kinds: readonly [Kind, ...Kind[]] = [
-  ...(["append", "slow", "write", "replace"] as const),
-  ...(["edit", "look", "append", "task"] as const),
-];
-
-export function planWork(random: Random): Work {
+/** Replies with calls of these kinds. */
+export function planWork(random: Random, kinds: readonly [Kind, ...Kind[]]): Work {
   return Array.from({ length: 2 + random.below(3) }, (_, step) =>
-    Array.from({ length: 1 + random.below(2) }, (_, at) => {
-      const mark = `m${step}x${at}`;
-      return { id: `call-${mark}`, kind: random.pick(kinds), mark };
-    }),
+    Array.from({ length: 1 + random.below(2) }, (_, at) => planCall(random.pick(kinds), step, at)),
   );
 }
 
+/** One reply with one call. */
+export function planOne(kind: Kind): Work {
+  return [[planCall(kind, 0, 0)]];
+}
+
+function planCall(kind: Kind, step: number, at: number): PlannedCall {
+  const mark = `m${step}x${at}`;
+  return { id: `call-${mark}`, kind, mark };
+}
+
+/** What the files of an isolated subagent are called. */
+export const isolatedFiles = (mark: string): readonly string[] =>
+  ["a", "b", "c", "d"].map((name) => `isolated-${mark}/${name}`);
+
 function blockOf({ id, kind, mark }: PlannedCall): ScriptedBlock {
-  const options = { id };
-  const bash = (command: string) => toolCall("bash", { command }, options);
+  const call = (name: string, args: Record<string, unknown>) => toolCall(name, args, { id });
+  const bash = (command: string, more: object = {}) => call("bash", { command, ...more });
   switch (kind) {
     case "append":
       return bash(`echo ${mark} >> log; echo did ${mark}`);
@@ -38,31 +47,56 @@ function blockOf({ id, kind, mark }: PlannedCall): ScriptedBlock {
       return bash(
         `echo ${mark} >> log; for i in 1 2 3 4 5 6; do echo ${mark} $i; sleep 0.05; done; touch after-${mark}`,
       );
+    case "job":
+      return bash(`echo ${mark} >> jobs; sleep 0.4; echo ${mark} >> jobs-done`, {
+        background: true,
+      });
     case "write":
-      return toolCall("write", { path: `new/${mark}`, content: mark }, options);
+      return call("write", { path: `new/${mark}`, content: mark });
     case "replace":
-      return toolCall("write", { path: `old-${mark}`, content: mark }, options);
+      return call("write", { path: `old-${mark}`, content: mark });
     case "edit":
-      return toolCall(
-        "edit",
-        { path: "text", oldText: `before ${mark}`, newText: `after ${mark}` },
-        options,
-      );
+      return call("edit", { path: "text", oldText: `before ${mark}`, newText: `after ${mark}` });
     case "look":
       return bash("cat text");
+    case "question": {
+      const options = [{ label: `left ${mark}` }, { label: `right ${mark}` }];
+      return call("ask_user", { questions: [{ question: "Which way?", options }] });
+    }
     case "task":
-      return toolCall("task", { task: `append ${mark}` }, options);
+      return call("task", { task: `append ${mark}` });
+    case "isolated":
+      return call("task", {
+        task: `isolated ${mark}`,
+        isolated: true,
+        verify: { commands: [{ name: "there", command: `test -f isolated-${mark}/d` }] },
+      });
   }
+}
+
+/** How many replies a model has given: what it is shown may be a summary of them. */
+function repliesIn(messages: readonly { readonly role: string }[]): number {
+  const summed = /replies so far: (\d+)/.exec(JSON.stringify(messages))?.[1];
+  return Number(summed ?? 0) + messages.filter(({ role }) => role === "assistant").length;
 }
 
 /** A model for all rounds: its id says which. It decides by what it is shown, so it may be asked again. */
 export function scenarioOf(workOf: (model: string) => Work): Scenario {
-  return ({ model, messages, lastUserText }) => {
-    const said = messages.filter(({ role }) => role === "assistant").length;
-    const own = /append (m\d+x\d+)/.exec(lastUserText)?.[1];
+  return ({ model, systemPrompt, messages, lastUserText }) => {
+    if (systemPrompt.includes("summaries")) {
+      const before = /replies so far: (\d+)/.exec(lastUserText)?.[1] ?? "0";
+      const shown = new Set(lastUserText.match(/\bm\d+(?=x\d)/g));
+      const last = Math.max(-1, ...[...shown].map((word) => Number(word.slice(1))));
+      return `replies so far: ${Math.max(Number(before), last + 1)}`;
+    }
+    const said = repliesIn(messages);
+    const [, what, own] = /(append|isolated) (m\d+x\d+)/.exec(lastUserText) ?? [];
     if (own !== undefined) {
-      const command = `echo ${own} >> log; sleep 0.1; echo ${own} >> done`;
-      return said === 0 ? turn(toolCall("bash", { command }, { id: `sub-${own}` })) : "appended";
+      const command =
+        what === "append"
+          ? `echo ${own} >> log; sleep 0.1; echo ${own} >> done`
+          : `mkdir isolated-${own}; for i in ${isolatedFiles(own).join(" ")}; do echo ${own} > $i; done`;
+      return said === 0 ? turn(toolCall("bash", { command }, { id: `sub-${own}` })) : "done";
     }
     const calls = workOf(model)[said];
     return calls === undefined ? "finished" : turn(calls.map(blockOf));

@@ -93,8 +93,16 @@ export class CallRecords {
     await this.#workspace.write(path, new Uint8Array(), { mode: 0o600 });
   }
 
-  /** Whether another session has changed something in a folder since: then nobody knows who changed what. */
+  /** Says that a job of the session runs, which may change anything at any time. */
+  async touchJobs(): Promise<void> {
+    const path = `${await this.#folder()}/jobs`;
+    await this.#workspace.write(path, new Uint8Array(), { mode: 0o600 });
+  }
+
+  /** Whether another session or a job has changed something in a folder since: then nobody knows who changed what. */
   async hasOthers(folder: string, since: number): Promise<boolean> {
+    const jobs = await this.#workspace.stat(`${await this.#folder()}/jobs`);
+    if ((jobs?.modifiedAt ?? 0) >= since) return true;
     const place = await this.#folderPath(folder);
     for (const { name } of (await unlessMissing(this.#workspace.list(place))) ?? []) {
       if (name === this.#session() || !/^[0-9a-f]+$/.test(name)) continue;

@@ -51,6 +51,8 @@ export class DurableCalls {
   readonly #options: DurableCallsOptions;
   readonly #records: CallRecords;
   readonly #running = new Map<string, CallRecord>();
+  /** The folders of jobs that run, by their commands. */
+  readonly #jobs = new Map<string, string>();
   /** Calls that an earlier host has started. They never start again. */
   #started: ReadonlyMap<string, StartedCall> = new Map();
   #opened: Promise<void> = Promise.resolve();
@@ -122,6 +124,7 @@ export class DurableCalls {
   /** The host ends in order: its commands end with it. */
   async close(): Promise<void> {
     const { workspace, owner, isRoot } = this.#options;
+    this.#jobs.clear();
     if (!isRoot || !this.#touched) return;
     const { session, epoch } = owner();
     await workspace.durable?.endCommands({ session, beforeEpoch: epoch + 1 }).catch(() => {});
@@ -150,6 +153,7 @@ export class DurableCalls {
     // What is recorded of files comes with the first that is written.
     if (isBash) await this.#records.write(record);
     this.#running.set(call.id, record);
+    if (record.isJob && commandId !== undefined) await this.#followJob(commandId, folder);
     const { checkpointId } = record;
     await this.#noteStart(call, { commandId, ...(isRecorded ? { checkpointId } : {}) });
     const context: CallContext = {
@@ -162,6 +166,30 @@ export class DurableCalls {
     } finally {
       if (beat) clearInterval(beat);
     }
+  }
+
+  /** A job has ended, and its end is noted. */
+  async endJob(commandId: string): Promise<void> {
+    const folder = this.#jobs.get(commandId);
+    if (folder !== undefined) await this.#touchJob(folder);
+    this.#jobs.delete(commandId);
+    await this.#command(commandId).forget();
+  }
+
+  /** While it runs, nobody can tell its changes from those of calls. */
+  async #followJob(commandId: string, folder: string): Promise<void> {
+    this.#jobs.set(commandId, folder);
+    await this.#touchJob(folder);
+    const timer = setInterval(() => {
+      if (!this.#jobs.has(commandId)) clearInterval(timer);
+      else this.#touchJob(folder).catch(() => clearInterval(timer));
+    }, beatMs);
+    timer.unref();
+  }
+
+  async #touchJob(folder: string): Promise<void> {
+    await this.#records.touchJobs();
+    await this.#records.touchFolder(folder);
   }
 
   /** While it runs: other sessions see that it changes something, and the next host when this one died. */
@@ -258,7 +286,9 @@ export class DurableCalls {
   async #takeOver(): Promise<void> {
     const { workspace, owner, log, jobs } = this.#options;
     const open = [...this.#started.values()].flatMap(({ commandId }) => commandId ?? []);
-    for (const commandId of new Set([...open, ...(await jobs.keptCommands())])) {
+    const ofJobs = await jobs.keptCommands();
+    for (const commandId of ofJobs) await this.#followJob(commandId, this.#options.folder());
+    for (const commandId of new Set([...open, ...ofJobs])) {
       await this.#command(commandId).hold();
     }
     const records = await this.#records.list();

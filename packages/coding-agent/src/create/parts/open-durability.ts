@@ -6,7 +6,6 @@ import { CallContexts } from "../../durability/call-context.ts";
 import { hashOf } from "../../durability/call-records.ts";
 import { DurableCalls } from "../../durability/durable-calls.ts";
 import { FolderRecorder } from "../../durability/folder-recorder.ts";
-import { KeptCommand } from "../../durability/kept-command.ts";
 import { OwnedWorkspace } from "../../durability/owned-workspace.ts";
 import type { Durability } from "./durability.ts";
 import type { SessionDraft } from "./session-draft.ts";
@@ -18,6 +17,7 @@ export function openDurability(draft: SessionDraft): Durability {
   const contexts = new CallContexts();
   const owner = options.durableOwner ?? ownerOf(draft);
   let raw: Workspace | undefined;
+  let calls: DurableCalls | undefined;
   const outsideCalls = (inner: Workspace) =>
     new OwnedWorkspace(inner, { owner, contexts: new CallContexts(), keepMs });
   const owned = (inner: Workspace) => new OwnedWorkspace(inner, { owner, contexts, keepMs });
@@ -29,8 +29,7 @@ export function openDurability(draft: SessionDraft): Durability {
         kept: {
           commandId: () => contexts.current?.commandId,
           resume: (commandId, work) => contexts.run({ adopts: commandId }, work),
-          forget: (id) =>
-            new KeptCommand(id, { workspace: outsideCalls(workspace), owner, keepMs }).forget(),
+          forget: async (commandId) => calls?.endJob(commandId),
         },
         workspace: owned(workspace),
         ...(workspaceOf && { workspaceOf: (id) => owned(workspaceOf(id)) }),
@@ -41,7 +40,7 @@ export function openDurability(draft: SessionDraft): Durability {
       if (raw === undefined) throw new Error("The places of a session are owned first");
       await checkDurable(raw);
       const { parts } = draft;
-      return new DurableCalls({
+      calls = new DurableCalls({
         workspace: outsideCalls(raw),
         contexts,
         owner,
@@ -66,6 +65,7 @@ export function openDurability(draft: SessionDraft): Durability {
         },
         jobs: parts.inputs.jobs,
       });
+      return calls;
     },
   };
 }

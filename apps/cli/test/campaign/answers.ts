@@ -1,0 +1,21 @@
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
+
+type Frame = Readonly<Record<string, unknown>>;
+
+/** What the person of a round answers to a host request, and when; undefined for other frames. */
+export function answerOf(
+  { type, id, method, params }: Frame,
+  random: Random,
+): { readonly frame: Frame; readonly afterMs: number } | undefined {
+  if (type !== "host_request" || !isJsonObject(params)) return undefined;
+  const result = resultOf(method, params);
+  return { frame: { type: "host_response", id, result }, afterMs: random.below(150) };
+}
+
+function resultOf(method: unknown, params: Frame): Frame {
+  if (method === "tool_approval") return { decision: "allow" };
+  if (method === "budget") return { limit: Number(params.used) + 1 };
+  const questions = params.questions as readonly { readonly options: readonly Frame[] }[];
+  return { answers: questions.map(({ options }) => ({ labels: [options[0]?.label] })) };
+}

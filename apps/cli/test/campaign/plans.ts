@@ -1,0 +1,131 @@
+import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
+import { type Kind, planOne, planWork, type Work } from "./work.ts";
+
+/**
+ * What happens to a host: it is killed, paused past its lease, killed behind a store that is cut off, loses its exec
+ * server; its store is away for a time, its disk is full for a time, or two hosts come after it at once.
+ */
+export type Fault = "kill" | "pause" | "store" | "carrier" | "outage" | "disk" | "rivals";
+
+/** A round as its seed decides it. */
+export interface RoundPlan {
+  readonly work: Work;
+  readonly fault: Fault;
+  /** Where it happens: at a time, an event, or an entry that a store is about to keep or has kept. */
+  readonly step: string;
+  /** How many hosts it happens to, at most. */
+  readonly lives: number;
+  /** In a store, and not in a file. */
+  readonly isStored: boolean;
+  /** Behind an exec server, where what a line of bash changed is not taken back. */
+  readonly isFar: boolean;
+  readonly durabilityAdoptMs: number;
+  /** How long nobody comes after a host. */
+  readonly restMs: number;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+const steps: readonly [string, ...string[]] = [
+  ...(["time", "time", "message_start", "message_end"] as const),
+  ...(["tool_execution_start", "tool_execution_update", "tool_execution_end"] as const),
+  ...(["stored tool_started", "stored toolResult", "stored tool_started"] as const),
+  ...(["before tool_started", "before toolResult", "before toolResult"] as const),
+];
+const faults: readonly [Fault, ...Fault[]] = [
+  ...(["kill", "kill", "pause", "store", "carrier", "outage", "disk", "rivals"] as const),
+];
+const common: readonly [Kind, ...Kind[]] = [
+  ...(["append", "slow", "write", "replace"] as const),
+  ...(["edit", "look", "append", "task"] as const),
+];
+const storedFaults: ReadonlySet<Fault> = new Set(["pause", "store", "outage"]);
+
+interface PlanOptions {
+  readonly kinds?: readonly [Kind, ...Kind[]];
+  readonly steps?: readonly [string, ...string[]];
+  readonly faults?: readonly [Fault, ...Fault[]];
+  readonly settings?: RoundPlan["settings"];
+}
+
+/** A round in which anything may happen. */
+function anyOf(random: Random, options: PlanOptions = {}): RoundPlan {
+  const work = planWork(random, options.kinds ?? common);
+  const fault = random.pick(options.faults ?? faults);
+  const step = random.pick(options.steps === undefined ? steps : [...options.steps, ...steps]);
+  return {
+    ...{ work, fault, step, lives: 1 + random.below(2) },
+    // Some commands wait for no other host, and end as interrupted.
+    durabilityAdoptMs: random.below(3) === 0 ? 1 : 20_000,
+    isStored: fault !== "disk" && (storedFaults.has(fault) || random.below(2) === 0),
+    isFar: fault === "carrier" || (fault !== "disk" && random.below(5) === 0),
+    restMs: 0,
+    settings: options.settings ?? {},
+  };
+}
+
+/** One call, and one fault at one step. */
+function oneCall(kind: Kind, fault: Fault, step: string, more: Partial<RoundPlan> = {}): RoundPlan {
+  return {
+    ...{ work: planOne(kind), fault, step, lives: 1, isStored: true, isFar: false },
+    ...{ durabilityAdoptMs: 20_000, restMs: 0, settings: {} },
+    ...more,
+  };
+}
+
+/** Prompts and faults; a name chooses one, and a seed the rest. */
+export const scenarios: Readonly<Record<string, (random: Random) => RoundPlan>> = {
+  any: (random) => anyOf(random),
+  /** A call took effect, and its result is not stored. */
+  "lost-result": (random) => {
+    const kind = random.pick<Kind>(["append", "write", "replace", "edit"]);
+    return oneCall(kind, "kill", "before toolResult");
+  },
+  /** A file is written when the host dies: it is given back. */
+  "written-file": (random) =>
+    oneCall(random.pick<Kind>(["write", "replace", "edit"]), "kill", "before toolResult"),
+  /** A command is half done, and nobody goes on with it. */
+  "unclaimed-command": () =>
+    oneCall("slow", "kill", "tool_execution_update", { durabilityAdoptMs: 1, restMs: 600 }),
+  /** A command is half done, and the next host goes on with it. */
+  "running-command": () => oneCall("slow", "kill", "tool_execution_update"),
+  /** A host that is about to change a file loses its session, and goes on when the next one has worked. */
+  "late-writer": (random) =>
+    oneCall(random.pick<Kind>(["write", "replace", "edit"]), "pause", "stored tool_started"),
+  jobs: (random) => anyOf(random, { kinds: ["job", "job", "append", "slow", "edit"] }),
+  approvals: (random) =>
+    anyOf(random, { steps: ["host_request"], settings: { "permissions.mode": "ask" } }),
+  questions: (random) =>
+    anyOf(random, { kinds: ["question", "append", "edit"], steps: ["host_request"] }),
+  budgets: (random) =>
+    anyOf(random, {
+      steps: ["host_request"],
+      settings: { "task.budget.maxToolCalls": 1, "task.budget.onExceeded": "ask" },
+    }),
+  compaction: (random) =>
+    anyOf(random, {
+      kinds: ["append", "slow", "write", "replace"],
+      steps: ["compaction_start", "compaction_end"],
+      settings: { "compaction.thresholdTokens": 1, "compaction.keepRecentTokens": 1 },
+    }),
+  /** Subagents in trees of their own, whose work is verified and merged. */
+  isolated: (random) =>
+    anyOf(random, {
+      kinds: ["isolated", "isolated", "append"],
+      steps: ["subagent_verification_start", "subagent_verification_end", "subagent_end"],
+      faults: ["kill", "pause", "store", "outage", "disk", "rivals"],
+      settings: { "task.verification.enabled": true },
+    }),
+};
+
+const names = Object.keys(scenarios) as [string, ...string[]];
+
+/** Half of the rounds are any, the other half one of the others. */
+export function planRound(
+  random: Random,
+  name?: string,
+): RoundPlan & { readonly scenario: string } {
+  const scenario = name ?? (random.below(2) === 0 ? "any" : random.pick(names));
+  const plan = scenarios[scenario];
+  if (plan === undefined) throw new Error(`There is no scenario ${scenario}: ${names.join(", ")}`);
+  return { scenario, ...plan(random) };
+}
