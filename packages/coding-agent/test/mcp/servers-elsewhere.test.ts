@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { LocalWorkspace } from "@tau-agent/system";
 import { expect, it } from "vitest";
-import { callTool, fixtureEntry, fixtureTools, isAlive, workspaceForEach } from "./mcp-session.ts";
+import {
+  callTool,
+  fixtureEntry,
+  fixtureTools,
+  isAlive,
+  textOf,
+  workspaceForEach,
+} from "./mcp-session.ts";
 
 const places = workspaceForEach();
 
@@ -25,11 +32,14 @@ it("servers of the project run in its workspace, with values from there, and end
     return spawn(options);
   };
   mkdirSync(join(root, "home"));
-  const ofUser = fixtureEntry({ tools: fixtureTools("echo"), log: join(root, "user.log") });
+  const ofUser = fixtureEntry({
+    tools: fixtureTools("echo", "roots"),
+    log: join(root, "user.log"),
+  });
   await places().configure({ mine: { ...ofUser, exposure: "direct" } });
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of mcp.json
   const log = "${ROOM}/${NAME:-project}.log";
-  const ofProject = fixtureEntry({ tools: fixtureTools("echo"), log });
+  const ofProject = fixtureEntry({ tools: fixtureTools("echo", "roots"), log });
   const more = { exposure: "direct", env: { SAID: "!echo from-$ROOM" }, cwd: "." };
   const mcpServers = { theirs: { ...ofProject, ...more } };
   writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers }));
@@ -45,6 +55,9 @@ it("servers of the project run in its workspace, with values from there, and end
   const { content } = await callTool(session, "mcp__theirs__echo");
   expect(content).toMatchObject([{ type: "text" }]);
   await callTool(session, "mcp__mine__echo");
+  // On this machine, the folder could be another one.
+  expect(textOf(await callTool(session, "mcp__theirs__roots"))).toContain(cwd);
+  expect(textOf(await callTool(session, "mcp__mine__roots"))).not.toContain(cwd);
   expect(readFileSync(join(root, "user.log"), "utf8")).toContain("tools/call");
 
   const pid = Number(/start (\d+)/.exec(readFileSync(join(root, "project.log"), "utf8"))?.[1]);

@@ -13,7 +13,7 @@ export interface ServerDemands {
   readonly elicit: (params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   /** Answers a request for a reply of the model; absent where that is not allowed. */
   readonly sample?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
-  /** The folders the session works in; absent for a server that several sessions use. */
+  /** The folders the session works in; absent for a server of several sessions, or on another machine than they are. */
   readonly roots?: (() => readonly { readonly uri: string; readonly name: string }[]) | undefined;
   readonly onListChanged: (list: ServerList) => void;
   /** Receives the id of an elicitation whose page is done. */

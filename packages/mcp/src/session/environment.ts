@@ -2,7 +2,12 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, HostRequests, KeyMask } from "@tau-agent/system";
-import type { McpExposure, McpSource, McpTransportKind } from "../config/server-entry.ts";
+import type {
+  McpExposure,
+  McpServerConfig,
+  McpSource,
+  McpTransportKind,
+} from "../config/server-entry.ts";
 import type { McpStatus } from "../connection/server.ts";
 
 /** What a server asks while it works on a call. */
@@ -15,8 +20,8 @@ export interface ServerQuestion {
 }
 
 export interface McpEnvironment {
-  /** The folders that the session works in, its own first. */
-  readonly folders: () => readonly string[];
+  /** The folders that the session works in, its own first; undefined for servers that run where they are not. */
+  readonly foldersOf: (source: McpServerConfig["source"]) => (() => readonly string[]) | undefined;
   readonly requests: HostRequests;
   readonly tools: {
     offer(source: "mcp", tools: readonly AgentTool[]): void;

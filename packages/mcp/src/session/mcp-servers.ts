@@ -287,6 +287,7 @@ export class McpServers {
         calls: this.#calls,
         notes: this.#notes,
         server: () => server,
+        folders: this.#environment.foldersOf(config.source),
         allowsSampling: config.entry.allowsSampling,
       }),
       open: (of, life) => openServer(of, this.#openContext, life),

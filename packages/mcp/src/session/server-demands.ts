@@ -12,14 +12,15 @@ export interface DemandContext {
   readonly calls: OpenCalls;
   readonly notes: ServerNotes;
   readonly server: () => McpServer;
+  readonly folders: ReturnType<McpEnvironment["foldersOf"]>;
   readonly allowsSampling: boolean;
 }
 
 export function serverDemands(
   name: string,
-  { environment, calls, notes, server, allowsSampling }: DemandContext,
+  { environment, calls, notes, server, folders, allowsSampling }: DemandContext,
 ): Omit<ServerDemands, "onListChanged"> {
-  const { requests, folders, sample, emit } = environment;
+  const { requests, sample, emit } = environment;
   const callOf = (signal: AbortSignal) => {
     const call = calls.only(server());
     return {
@@ -29,8 +30,10 @@ export function serverDemands(
     };
   };
   return {
-    roots: () =>
-      folders().map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) })),
+    roots:
+      folders &&
+      (() =>
+        folders().map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) }))),
     elicit: async (params, signal) => ({
       ...(await askElicitation({ server: name, params, ...callOf(signal) }, requests, (text) =>
         notes.add(name, text),

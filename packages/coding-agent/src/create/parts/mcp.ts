@@ -46,7 +46,8 @@ async function createServers(
   const here = disk && hostEnvironment(environment, places);
   return new McpServers(
     {
-      folders: () => [environment.cwd, ...(environment.additionalDirectories ?? [])],
+      foldersOf: (source) =>
+        here === undefined || source === "project" ? () => foldersOf(environment) : undefined,
       requests,
       tools: inputs.tools,
       only: options.mcp?.only,
@@ -97,6 +98,11 @@ async function createServers(
     },
   );
 }
+
+const foldersOf = ({ cwd, additionalDirectories = [] }: ToolEnvironment) => [
+  cwd,
+  ...additionalDirectories,
+];
 
 /** The environment of programs on this machine, in the user's home. */
 function hostEnvironment(
