@@ -11,6 +11,8 @@ import { SessionSandbox } from "./session-sandbox.ts";
 
 export interface OpenedSandbox {
   readonly sandbox: Sandbox;
+  /** The same, where it is on this machine. */
+  readonly here?: SessionSandbox | undefined;
   readonly check: SandboxCheck;
   /** Undefined without any. */
   readonly secrets?: SessionSecrets | undefined;
@@ -52,5 +54,5 @@ export async function openSandbox(
       return openSecretDoor(way, { secrets, domains, closedPorts, policy, places });
     },
   });
-  return { sandbox, check, secrets };
+  return { sandbox, here: sandbox, check, secrets };
 }

@@ -31,12 +31,13 @@ function serverPlace(
   place: CheckedPlace,
 ): ServerPlace {
   const { cwd, variables } = place;
-  if (workspace !== undefined) {
-    const open = () => ({ ...place, workspace, close: async () => {} });
-    return { connection: workspace, key: JSON.stringify([cwd, sorted(variables)]), open };
+  const there = sandboxed.workspace ?? workspace;
+  if (there !== undefined) {
+    const open = () => ({ ...place, workspace: there, close: async () => {} });
+    return { connection: there, key: JSON.stringify([cwd, sorted(variables)]), open };
   }
   const { homeDirectory, fileQueue, environment: inherited, protectedFiles } = environment;
-  const { sandbox } = sandboxed;
+  const { here: sandbox } = sandboxed;
   return {
     connection: undefined,
     key: JSON.stringify([cwd, sorted(variables), sorted(inherited), sandbox?.origin]),
