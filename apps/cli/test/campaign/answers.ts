@@ -15,7 +15,8 @@ export function answerOf(
 
 function resultOf(method: unknown, params: Frame): Frame {
   if (method === "tool_approval") return { decision: "allow" };
-  if (method === "budget") return { limit: Number(params.used) + 1 };
+  if (method === "budget")
+    return { limit: Math.max(Number(params.used), Number(params.limit)) + 2 };
   const questions = params.questions as readonly { readonly options: readonly Frame[] }[];
   return { answers: questions.map(({ options }) => ({ labels: [options[0]?.label] })) };
 }

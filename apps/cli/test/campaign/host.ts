@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { encodeLine, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
+import { attempt } from "@tau-agent/system";
 
 type Frame = Readonly<Record<string, unknown>>;
 
@@ -16,6 +18,8 @@ export interface HostOptions {
   readonly prefix?: readonly string[];
   /** Takes something out of it. */
   readonly mutant?: string | undefined;
+  /** Stops it before its change of this number. */
+  readonly stopAt?: number | undefined;
 }
 
 /** A host that is going to be killed. */
@@ -26,9 +30,10 @@ export class Host {
   stderr = "";
   readonly #listeners = new Set<(frame: Frame) => void>();
 
-  constructor({ words, cwd, variables, prefix = [], mutant }: HostOptions) {
+  constructor({ words, cwd, variables, prefix = [], mutant, stopAt }: HostOptions) {
     const hook = fileURLToPath(new URL("./mutate.ts", import.meta.url));
-    const program = mutant === undefined ? [binPath] : ["--import", hook, binPath];
+    const program =
+      mutant === undefined && stopAt === undefined ? [binPath] : ["--import", hook, binPath];
     const [file = "", ...args] = [
       ...prefix,
       process.execPath,
@@ -39,7 +44,11 @@ export class Host {
     ];
     this.child = spawn(file, args, {
       cwd: prefix.length === 0 ? cwd : "/",
-      env: { ...variables, TAU_CAMPAIGN_MUTANT: mutant, NODE_DISABLE_COMPILE_CACHE: mutant && "1" },
+      env: {
+        ...variables,
+        ...{ TAU_CAMPAIGN_MUTANT: mutant, TAU_CAMPAIGN_STOP_AT: stopAt && String(stopAt) },
+        ...(program.length > 1 && { NODE_DISABLE_COMPILE_CACHE: "1" }),
+      },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.ended = new Promise((resolve) =>
@@ -88,6 +97,11 @@ export class Host {
       this.#listeners.add(listener);
       void this.ended.then(() => finish());
     });
+  }
+
+  get isStopped(): boolean {
+    const stat = attempt(() => readFileSync(`/proc/${this.child.pid}/stat`, "utf8")) ?? "";
+    return stat.slice(stat.lastIndexOf(")") + 2).startsWith("T");
   }
 
   signal(name: NodeJS.Signals): void {

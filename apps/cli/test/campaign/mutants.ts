@@ -5,6 +5,13 @@ export interface Mutant {
   readonly put: string;
 }
 
+/** Where a host stops before its change of this number, so that it makes it when the next one has the session. */
+export const stop = {
+  find: /(async#\w+\(\w+,\w+,\w+\)\{)(?=let \w+=`\$\{\w+\}\/lock`;)/,
+  put: (at: number) =>
+    `$1if((globalThis.tauChanges=(globalThis.tauChanges??0)+1)===${at})process.kill(process.pid,"SIGSTOP");`,
+};
+
 export const mutants: Readonly<Record<string, Mutant>> = {
   /** No call says that it starts. */
   intent: {
@@ -13,7 +20,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   /** A host that lost its session goes on. */
   epoch: { find: /if\(!\(\w+>=\w+\)\)throw new \w+\("stale_epoch"\);/, put: "" },
-  /** A command that still runs is started again. */
+  /** Nobody goes on with a command that still runs. */
   adoption: {
     find: /return await this\.durable\.adopt\(\w+\)/,
     put: "return await this.spawn({command:'echo lost',onOutput:()=>{}})",

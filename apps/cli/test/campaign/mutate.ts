@@ -1,17 +1,21 @@
 import { registerHooks } from "node:module";
 import { env } from "node:process";
-import { mutants } from "./mutants.ts";
+import { type Mutant, mutants, stop } from "./mutants.ts";
 
-// Preloaded into a built host: takes one mechanism out.
-const mutant = mutants[env.TAU_CAMPAIGN_MUTANT ?? ""];
-if (mutant !== undefined) {
-  registerHooks({
-    load(url, context, next) {
-      const loaded = next(url, context);
-      if (!url.includes("/apps/cli/dist/")) return loaded;
-      const source = String(loaded.source);
-      if (!mutant.find.test(source)) return loaded;
-      return { ...loaded, source: source.replace(mutant.find, mutant.put) };
-    },
-  });
-}
+// Preloaded into a built host: takes one mechanism out, or stops it before one of its changes.
+const at = Number(env.TAU_CAMPAIGN_STOP_AT ?? 0);
+const changes: readonly (Mutant | undefined)[] = [
+  mutants[env.TAU_CAMPAIGN_MUTANT ?? ""],
+  at > 0 ? { find: stop.find, put: stop.put(at) } : undefined,
+];
+registerHooks({
+  load(url, context, next) {
+    const loaded = next(url, context);
+    if (!url.includes("/apps/cli/dist/")) return loaded;
+    const source = changes.reduce(
+      (text, change) => (change === undefined ? text : text.replace(change.find, change.put)),
+      String(loaded.source),
+    );
+    return { ...loaded, source };
+  },
+});

@@ -11,7 +11,10 @@ export type Fault = "kill" | "pause" | "store" | "carrier" | "outage" | "disk" |
 export interface RoundPlan {
   readonly work: Work;
   readonly fault: Fault;
-  /** Where it happens: at a time, an event, or an entry that a store is about to keep or has kept. */
+  /**
+   * Where it happens: at a time, an event, an entry that a store is about to keep or has kept, or the change of
+   * this number in the workspace.
+   */
   readonly step: string;
   /** How many hosts it happens to, at most. */
   readonly lives: number;
@@ -20,6 +23,10 @@ export interface RoundPlan {
   /** Behind an exec server, where what a line of bash changed is not taken back. */
   readonly isFar: boolean;
   readonly durabilityAdoptMs: number;
+  /** A host that was paused goes on only when the next one is over. */
+  readonly isLate?: boolean;
+  /** Commands that ran when their host died end as if nothing had happened. */
+  readonly isAdopted?: boolean;
   /** How long nobody comes after a host. */
   readonly restMs: number;
   readonly settings: Readonly<Record<string, unknown>>;
@@ -76,10 +83,7 @@ function oneCall(kind: Kind, fault: Fault, step: string, more: Partial<RoundPlan
 export const scenarios: Readonly<Record<string, (random: Random) => RoundPlan>> = {
   any: (random) => anyOf(random),
   /** A call took effect, and its result is not stored. */
-  "lost-result": (random) => {
-    const kind = random.pick<Kind>(["append", "write", "replace", "edit"]);
-    return oneCall(kind, "kill", "before toolResult");
-  },
+  "lost-result": () => oneCall("append", "kill", "before toolResult", { isAdopted: true }),
   /** A file is written when the host dies: it is given back. */
   "written-file": (random) =>
     oneCall(random.pick<Kind>(["write", "replace", "edit"]), "kill", "before toolResult"),
@@ -87,10 +91,17 @@ export const scenarios: Readonly<Record<string, (random: Random) => RoundPlan>> 
   "unclaimed-command": () =>
     oneCall("slow", "kill", "tool_execution_update", { durabilityAdoptMs: 1, restMs: 600 }),
   /** A command is half done, and the next host goes on with it. */
-  "running-command": () => oneCall("slow", "kill", "tool_execution_update"),
+  "running-command": () => oneCall("slow", "kill", "tool_execution_update", { isAdopted: true }),
   /** A host that is about to change a file loses its session, and goes on when the next one has worked. */
   "late-writer": (random) =>
-    oneCall(random.pick<Kind>(["write", "replace", "edit"]), "pause", "stored tool_started"),
+    oneCall(
+      random.pick<Kind>(["write", "replace", "edit"]),
+      "pause",
+      `change ${2 + random.below(5)}`,
+      {
+        isLate: true,
+      },
+    ),
   jobs: (random) => anyOf(random, { kinds: ["job", "job", "append", "slow", "edit"] }),
   approvals: (random) =>
     anyOf(random, { steps: ["host_request"], settings: { "permissions.mode": "ask" } }),

@@ -35,8 +35,7 @@ type Frame = Readonly<Record<string, unknown>>;
 
 const limitMs = 60_000;
 const maxLives = 8;
-const isResult = ({ type, promptId }: Frame) =>
-  type === "prompt_result" && promptId === "p1";
+const isResult = ({ type, promptId }: Frame) => type === "prompt_result" && promptId === "p1";
 
 /** One prompt whose hosts die, and which is resumed until it is over. */
 export async function playRound(
@@ -138,7 +137,7 @@ class Round {
 
   /** It goes on while the next host works, which has the session now. */
   #wakePaused(): void {
-    const asleep = this.#paused;
+    const asleep = this.#parts.plan.isLate ? undefined : this.#paused;
     void pause(this.#parts.random.below(600)).then(() => asleep?.signal("SIGCONT"));
   }
 
@@ -182,7 +181,8 @@ class Round {
   async #openHost(): Promise<Host> {
     const { place, plan, mutant } = this.#parts;
     const { words, cwd, variables, prefix } = place;
-    const options = { words, cwd, variables, prefix, mutant };
+    const stopAt = this.crashes === 0 ? changeOf(plan.step) : undefined;
+    const options = { words, cwd, variables, prefix, mutant, stopAt };
     const count = plan.fault === "rivals" && this.crashes > 0 ? 2 : 1;
     const deadline = performance.now() + limitMs;
     for (;;) {
@@ -223,6 +223,10 @@ class Round {
       }
       return "step";
     }
+    if (changeOf(step) !== undefined) {
+      while (!host.isStopped && !host.hasEnded) await pause(5);
+      return "step";
+    }
     if (step === "time" || word !== undefined) await pause(random.below(1_200));
     else {
       const isOne = plan.work.flat().length === 1;
@@ -234,6 +238,11 @@ class Round {
     return "step";
   }
 }
+
+const changeOf = (step: string): number | undefined => {
+  const [, number] = /^change (\d+)$/.exec(step) ?? [];
+  return number === undefined ? undefined : Number(number);
+};
 
 /** Whether a host lost its session while its store was away, or could not write while its disk was full. */
 function isCutShort(host: Host, result: Frame | undefined): boolean {

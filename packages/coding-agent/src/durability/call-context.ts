@@ -10,6 +10,8 @@ export interface CallContext {
   isMissing?: boolean;
   /** Notes what a file was before the call writes it. */
   readonly beforeWrite?: ((path: string, bytes: Uint8Array) => Promise<void>) | undefined;
+  /** Makes what the call is about to merge into the folder a change that can be taken back. */
+  readonly beforeMerge?: (() => Promise<void>) | undefined;
 }
 
 /** Which call the work belongs to that runs now. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
 
@@ -30,6 +31,8 @@ export interface CallRecord {
   readonly isJob?: boolean | undefined;
   /** The folder as it was. */
   readonly snapshot?: string | undefined;
+  /** What the call came to; it is not stored in the session yet. */
+  readonly result?: ToolResult | undefined;
   readonly files: readonly RecordedFile[];
 }
 
@@ -91,6 +94,12 @@ export class CallRecords {
   async touchFolder(folder: string): Promise<void> {
     const path = `${await this.#folderPath(folder)}/${this.#session()}`;
     await this.#workspace.write(path, new Uint8Array(), { mode: 0o600 });
+  }
+
+  /** The record of a call of which the session only knows that it has started. */
+  async find(toolCallId: string, reference: string | undefined): Promise<CallRecord | undefined> {
+    const records = await this.list();
+    return records.find((of) => of.toolCallId === toolCallId && of.reference === reference);
   }
 
   /** Says that a job of the session runs, which may change anything at any time. */
@@ -157,4 +166,28 @@ function recordOf(bytes: Uint8Array): CallRecord | undefined {
     // Its host died while it wrote it where that takes more than one step: then the call changed nothing.
     return undefined;
   }
+}
+
+/** The topmost folder on the way to a file that is not there yet. */
+export async function firstMissing(
+  path: string,
+  workspace: Workspace,
+): Promise<string | undefined> {
+  let missing: string | undefined;
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+    const folder = path.slice(0, at);
+    if ((await workspace.stat(folder)) !== undefined) break;
+    missing = folder;
+  }
+  return missing;
+}
+
+/** Whether a subagent's file has the result of a call; what no file here says is taken back. */
+export async function isAnswered({ reference, toolCallId }: CallRecord): Promise<boolean> {
+  if (reference === undefined) return false;
+  const { readFile } = await import("node:fs/promises");
+  const text = await readFile(reference, "utf8").catch(() => "");
+  return text.split("\n").some((line) => {
+    return line.includes('"toolResult"') && line.includes(JSON.stringify(toolCallId));
+  });
 }

@@ -5,10 +5,18 @@ import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspac
 import type { SessionLog } from "@tau-agent/sessions/log";
 import { randomHex } from "@tau-agent/system";
 import type { CallContext, CallContexts } from "./call-context.ts";
-import { type CallRecord, CallRecords, hashOf, unlessMissing } from "./call-records.ts";
+import {
+  type CallRecord,
+  CallRecords,
+  firstMissing,
+  hashOf,
+  isAnswered,
+  unlessMissing,
+} from "./call-records.ts";
 import type { FolderRecorder } from "./folder-recorder.ts";
 import type { FolderTurns } from "./folder-turns.ts";
 import { interruptedResult } from "./interrupted-result.ts";
+import { JobBeats } from "./job-beats.ts";
 import { KeptCommand } from "./kept-command.ts";
 import { restoreCall } from "./restore-call.ts";
 import { type StartedCall, startedCalls, TOOL_STARTED } from "./started-calls.ts";
@@ -51,8 +59,7 @@ export class DurableCalls {
   readonly #options: DurableCallsOptions;
   readonly #records: CallRecords;
   readonly #running = new Map<string, CallRecord>();
-  /** The folders of jobs that run, by their commands. */
-  readonly #jobs = new Map<string, string>();
+  readonly #jobs: JobBeats;
   /** Calls that an earlier host has started. They never start again. */
   #started: ReadonlyMap<string, StartedCall> = new Map();
   #opened: Promise<void> = Promise.resolve();
@@ -61,6 +68,7 @@ export class DurableCalls {
   constructor(options: DurableCallsOptions) {
     this.#options = options;
     this.#records = new CallRecords(options.workspace, () => options.owner().session);
+    this.#jobs = new JobBeats(this.#records);
   }
 
   /** Takes a session over from the host that had it before; calls wait until that is done. */
@@ -85,8 +93,8 @@ export class DurableCalls {
     signal: AbortSignal,
   ): Promise<ToolResult> {
     await this.#opened;
-    const { turns, folder, contexts, findTool, onWait } = this.#options;
-    const inTurn = (work: () => Promise<ToolResult>) =>
+    const { turns, folder, findTool, onWait } = this.#options;
+    const inTurn = <Result>(work: () => Promise<Result>) =>
       turns.run(folder(), { signal, onWait: () => onWait(call) }, work);
     const started = this.#started.get(call.id);
     if (started !== undefined) return inTurn(() => this.#goOn(call, started, execute));
@@ -96,7 +104,7 @@ export class DurableCalls {
     }
     if (call.name === "task") {
       await this.#noteStart(call, {});
-      return contexts.run({}, execute);
+      return this.#runTask(call, execute, inTurn);
     }
     return inTurn(() => this.#begin(call, tool, execute));
   }
@@ -124,7 +132,7 @@ export class DurableCalls {
   /** The host ends in order: its commands end with it. */
   async close(): Promise<void> {
     const { workspace, owner, isRoot } = this.#options;
-    this.#jobs.clear();
+    this.#jobs.close();
     if (!isRoot || !this.#touched) return;
     const { session, epoch } = owner();
     await workspace.durable?.endCommands({ session, beforeEpoch: epoch + 1 }).catch(() => {});
@@ -153,7 +161,7 @@ export class DurableCalls {
     // What is recorded of files comes with the first that is written.
     if (isBash) await this.#records.write(record);
     this.#running.set(call.id, record);
-    if (record.isJob && commandId !== undefined) await this.#followJob(commandId, folder);
+    if (record.isJob && commandId !== undefined) await this.#jobs.follow(commandId, folder);
     const { checkpointId } = record;
     await this.#noteStart(call, { commandId, ...(isRecorded ? { checkpointId } : {}) });
     const context: CallContext = {
@@ -168,28 +176,54 @@ export class DurableCalls {
     }
   }
 
+  /** It holds a turn only from its merge on, until what it came to is recorded. */
+  async #runTask(
+    call: ToolCall,
+    execute: () => Promise<ToolResult>,
+    inTurn: (work: () => Promise<void>) => Promise<void>,
+  ): Promise<ToolResult> {
+    const over = Promise.withResolvers<void>();
+    let isOver = false;
+    const beforeMerge = (): Promise<void> =>
+      new Promise((resolve, reject) => {
+        // A task in the background merges when its call has long had a result.
+        if (isOver) return resolve();
+        const merging = inTurn(async () => {
+          await this.#recordFolder(call);
+          resolve();
+          await over.promise;
+        });
+        merging.catch(reject);
+      });
+    try {
+      const result = await this.#options.contexts.run({ beforeMerge }, execute);
+      const record = this.#running.get(call.id);
+      if (record !== undefined) await this.#records.write({ ...record, result });
+      return result;
+    } finally {
+      isOver = true;
+      over.resolve();
+    }
+  }
+
+  async #recordFolder(call: ToolCall): Promise<void> {
+    const folder = this.#options.folder();
+    const snapshot = await this.#options.recorder?.take(folder);
+    const startedAt = Date.now();
+    await this.#records.touchFolder(folder);
+    const record: CallRecord = {
+      ...{ checkpointId: randomHex(8), toolCallId: call.id, toolName: call.name, startedAt },
+      ...{ epoch: this.#options.owner().epoch, reference: this.#options.log().reference },
+      ...{ folder, snapshot, files: [] },
+    };
+    await this.#records.write(record);
+    this.#running.set(call.id, record);
+  }
+
   /** A job has ended, and its end is noted. */
   async endJob(commandId: string): Promise<void> {
-    const folder = this.#jobs.get(commandId);
-    if (folder !== undefined) await this.#touchJob(folder);
-    this.#jobs.delete(commandId);
+    await this.#jobs.end(commandId);
     await this.#command(commandId).forget();
-  }
-
-  /** While it runs, nobody can tell its changes from those of calls. */
-  async #followJob(commandId: string, folder: string): Promise<void> {
-    this.#jobs.set(commandId, folder);
-    await this.#touchJob(folder);
-    const timer = setInterval(() => {
-      if (!this.#jobs.has(commandId)) clearInterval(timer);
-      else this.#touchJob(folder).catch(() => clearInterval(timer));
-    }, beatMs);
-    timer.unref();
-  }
-
-  async #touchJob(folder: string): Promise<void> {
-    await this.#records.touchJobs();
-    await this.#records.touchFolder(folder);
   }
 
   /** While it runs: other sessions see that it changes something, and the next host when this one died. */
@@ -257,9 +291,19 @@ export class DurableCalls {
   async #interrupt(call: ToolCall, started: StartedCall): Promise<ToolResult> {
     const { checkpointId, commandId } = started;
     const endedAt = commandId === undefined ? undefined : await this.#command(commandId).end();
-    const record = checkpointId === undefined ? undefined : await this.#records.read(checkpointId);
+    const record =
+      checkpointId !== undefined
+        ? await this.#records.read(checkpointId)
+        : call.name === "task"
+          ? await this.#records.find(call.id, this.#options.log().reference)
+          : undefined;
+    if (record?.result !== undefined) {
+      this.#running.set(call.id, record);
+      return record.result;
+    }
     // A file of the session gives no permission to restore another call.
-    const own = record?.toolCallId === call.id ? record : undefined;
+    const isRecorded = checkpointId !== undefined || record?.snapshot !== undefined;
+    const own = isRecorded && record?.toolCallId === call.id ? record : undefined;
     const files =
       own === undefined
         ? checkpointId === undefined
@@ -287,7 +331,7 @@ export class DurableCalls {
     const { workspace, owner, log, jobs } = this.#options;
     const open = [...this.#started.values()].flatMap(({ commandId }) => commandId ?? []);
     const ofJobs = await jobs.keptCommands();
-    for (const commandId of ofJobs) await this.#followJob(commandId, this.#options.folder());
+    for (const commandId of ofJobs) await this.#jobs.follow(commandId, this.#options.folder());
     for (const commandId of new Set([...open, ...ofJobs])) {
       await this.#command(commandId).hold();
     }
@@ -340,25 +384,4 @@ async function onlyReads(tool: AgentTool, call: ToolCall): Promise<boolean> {
     // With arguments that it cannot judge, the tool may write.
     return false;
   }
-}
-
-/** The topmost folder on the way to a file that is not there yet. */
-async function firstMissing(path: string, workspace: Workspace): Promise<string | undefined> {
-  let missing: string | undefined;
-  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
-    const folder = path.slice(0, at);
-    if ((await workspace.stat(folder)) !== undefined) break;
-    missing = folder;
-  }
-  return missing;
-}
-
-/** Whether a subagent's file has the result of a call; what no file here says is taken back. */
-async function isAnswered({ reference, toolCallId }: CallRecord): Promise<boolean> {
-  if (reference === undefined) return false;
-  const { readFile } = await import("node:fs/promises");
-  const text = await readFile(reference, "utf8").catch(() => "");
-  return text.split("\n").some((line) => {
-    return line.includes('"toolResult"') && line.includes(JSON.stringify(toolCallId));
-  });
 }

@@ -29,6 +29,7 @@ export function openDurability(draft: SessionDraft): Durability {
         kept: {
           commandId: () => contexts.current?.commandId,
           resume: (commandId, work) => contexts.run({ adopts: commandId }, work),
+          beforeMerge: async () => contexts.current?.beforeMerge?.(),
           forget: async (commandId) => calls?.endJob(commandId),
         },
         workspace: owned(workspace),

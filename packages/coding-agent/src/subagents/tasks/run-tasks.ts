@@ -216,6 +216,7 @@ async function bringBack(
     change === undefined ? [] : [{ id, ...change }],
   );
   const mode = services.settings.get("isolation.merge");
+  if (mode === "patch" && changes.length > 0) await services.environment.kept?.beforeMerge();
   const outcomeOf = await mergeAll(isolation, changes, { mode, signal });
   return results.map((result) => {
     const outcome = outcomeOf.get(result.id);
