@@ -40,7 +40,7 @@ export async function exportSavedSession(
   try {
     const read = await home.read(name, places.cwd);
     const session = await readSource(read, (...named) => home.readSubagent(...named));
-    return await writeSession(session, choice, places.cwd);
+    return await writeSession(session, choice, { folder: places.cwd });
   } finally {
     await closeStore?.();
   }

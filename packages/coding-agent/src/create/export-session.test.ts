@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
 import { exportSession, exportSessionFile } from "../session/export-session.ts";
-import { createTestSession } from "./__fixtures__/test-session.ts";
+import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 
 it("exports a session without a path beside a link that a command has put there", async () => {
   const { session, folder } = await createTestSession(["hello"]);
@@ -28,4 +29,16 @@ it("shows a reader nothing of what the host notes for itself", async () => {
   const page = readFileSync(await exportSession(session), "utf8");
   expect(page).toContain("hello");
   expect(page).not.toContain("State of ");
+});
+
+it("exports a session whose folder is elsewhere to this machine's, and not to the same path here", async () => {
+  const places = placesIn(temporaryFolder());
+  const base = temporaryFolder();
+  const workspace = new MemoryWorkspace({ cwd: places.cwd });
+  const options = { ...places, workspace, baseDirectory: base };
+  const { session } = await createTestSession(["hello"], options);
+  await session.prompt("go");
+  expect(dirname(await exportSession(session))).toBe(base);
+  expect(await exportSession(session, "page.html")).toBe(join(base, "page.html"));
+  expect(readdirSync(places.cwd)).toEqual([]);
 });

@@ -296,6 +296,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     ...shared,
     cwd: toolEnvironment.cwd,
     home: inputs.home,
+    folderHere: inputs.folderHere,
     replaceLog: (next, isContinued) => work.replaceLog(next, isContinued),
     perform: (moving) => work.perform(moving),
     onContinued: () => askAgain(),

@@ -8,7 +8,10 @@ import type { AgentSession } from "./agent-session.ts";
 export interface ExportChoice {
   /** A page by default. */
   readonly format?: ExportFormat | undefined;
-  /** By default a name derived from the session's, in its working directory. */
+  /**
+   * By default a name derived from the session's, in its working directory; where that is in a workspace elsewhere,
+   * in the base directory of the session's options.
+   */
   readonly outputPath?: string | undefined;
 }
 
@@ -43,8 +46,10 @@ export async function exportSession(
     systemPrompt: await session.buildSystemPrompt(),
     tools: session.tools.active,
   };
-  const { cwd } = log.header;
-  return writeSession(exported, typeof choice === "string" ? { outputPath: choice } : choice, cwd);
+  const { folderHere } = navigation;
+  const folder = folderHere ?? log.header.cwd;
+  const wanted = typeof choice === "string" ? { outputPath: choice } : choice;
+  return writeSession(exported, wanted, { folder, isChangeable: folderHere === undefined });
 }
 
 /**
@@ -64,7 +69,7 @@ export async function exportSessionFile(
   const read = await readLoggedFile(resolve(cwd, sessionPath));
   const readSubagent: ReadSubagent = async ({ path, header }, { sessionFile }) =>
     sessionFile === undefined ? undefined : readSubagentFile({ path, header }, sessionFile);
-  return writeSession(await readSource(read, readSubagent), choice, cwd);
+  return writeSession(await readSource(read, readSubagent), choice, { folder: cwd });
 }
 
 /** A session that was read, as if it were open. */
@@ -80,17 +85,18 @@ export async function readSource(
   return { log: { header, path, tree, name, totals, reference: path }, place, readSubagent };
 }
 
-/** Writes a session; a relative path is in `cwd`, which commands may have changed. */
+/** Writes a session; a relative path is in `folder`, which commands may have changed. */
 export async function writeSession(
   session: ExportedSession,
   { format = "html", outputPath }: ExportChoice,
-  cwd: string,
+  { folder, isChangeable = true }: { readonly folder: string; readonly isChangeable?: boolean },
 ): Promise<string> {
   const { defaultExportName, writeExport } = await import("@tau-agent/export-html");
   const { header, path } = session.log;
   const name = defaultExportName(path ?? header.id, exportExtensions[format]);
-  const target = resolve(cwd, outputPath ?? name);
-  await writeExport(await formats[format](session), target, { changeable: cwd });
+  const target = resolve(folder, outputPath ?? name);
+  const changeable = isChangeable ? folder : undefined;
+  await writeExport(await formats[format](session), target, { changeable });
   return target;
 }
 

@@ -85,6 +85,8 @@ export interface SessionInputs {
     readonly diagnostics: readonly Diagnostic[];
   };
   readonly home: SessionHome;
+  /** The folder on this machine of a session whose own is elsewhere. */
+  readonly folderHere?: string | undefined;
   readonly closeStore?: (() => Promise<void>) | undefined;
   /** Ends the connection to a workspace that was reached for this session. */
   readonly closeWorkspace?: (() => Promise<void>) | undefined;

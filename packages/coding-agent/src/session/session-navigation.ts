@@ -33,6 +33,8 @@ export interface NavigationOptions {
    */
   readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
   readonly home: SessionHome;
+  /** The folder on this machine of a session whose own is elsewhere. */
+  readonly folderHere: string | undefined;
   /** Does work that no run may overlap, after ending the current run. */
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** Another session goes on: what it was asked about is asked again. */
@@ -204,6 +206,11 @@ export class SessionNavigation {
     ...named: Parameters<SessionHome["readSubagent"]>
   ): ReturnType<SessionHome["readSubagent"]> {
     return this.#options.home.readSubagent(...named);
+  }
+
+  /** The folder on this machine of a session whose own is elsewhere; undefined for others. */
+  get folderHere(): string | undefined {
+    return this.#options.folderHere;
   }
 
   /**

@@ -282,13 +282,11 @@ export class McpServers {
     const { name } = config;
     const server: McpServer = new McpServer({
       config,
-      demands: serverDemands(name, {
+      demands: serverDemands(config, {
         environment: this.#environment,
         calls: this.#calls,
         notes: this.#notes,
         server: () => server,
-        folders: this.#environment.foldersOf(config.source),
-        allowsSampling: config.entry.allowsSampling,
       }),
       open: (of, life) => openServer(of, this.#openContext, life),
       onRefused: (error) => this.#logins.noteRefusal(name, error),

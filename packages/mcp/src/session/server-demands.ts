@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { McpServerConfig } from "../config/server-entry.ts";
 import type { ServerDemands } from "../connection/connection.ts";
 import type { McpServer } from "../connection/server.ts";
 import type { OpenCalls } from "../tools/open-calls.ts";
@@ -12,15 +13,14 @@ export interface DemandContext {
   readonly calls: OpenCalls;
   readonly notes: ServerNotes;
   readonly server: () => McpServer;
-  readonly folders: ReturnType<McpEnvironment["foldersOf"]>;
-  readonly allowsSampling: boolean;
 }
 
 export function serverDemands(
-  name: string,
-  { environment, calls, notes, server, folders, allowsSampling }: DemandContext,
+  { name, source, entry }: McpServerConfig,
+  { environment, calls, notes, server }: DemandContext,
 ): Omit<ServerDemands, "onListChanged"> {
   const { requests, sample, emit } = environment;
+  const folders = environment.foldersOf(source);
   const callOf = (signal: AbortSignal) => {
     const call = calls.only(server());
     return {
@@ -39,7 +39,7 @@ export function serverDemands(
         notes.add(name, text),
       )),
     }),
-    sample: allowsSampling
+    sample: entry.allowsSampling
       ? (params, signal) => sample({ server: name, params, ...callOf(signal) })
       : undefined,
     onElicited: (elicitationId) =>

@@ -4,11 +4,15 @@ import type { SessionDraft } from "./session-draft.ts";
 
 /** The place of the session's files, and the folder it works in. */
 export function sessionFolders(
-  { surroundings: { workingFolder, settings, home, openOptions } }: SessionDraft,
+  { surroundings: { places, workingFolder, settings, home, openOptions } }: SessionDraft,
   resources: PromptResources,
-): Pick<SessionInputs, "home" | "openLog" | "isProjectTrusted" | "enterFolder" | "createLog"> {
+): Pick<
+  SessionInputs,
+  "home" | "folderHere" | "openLog" | "isProjectTrusted" | "enterFolder" | "createLog"
+> {
   return {
     home,
+    folderHere: places.workspaceId === undefined ? undefined : places.baseDirectory,
     openLog: (name) => home.openExisting(name, openOptions),
     isProjectTrusted: () => settings.isProjectTrusted && workingFolder.isHome,
     enterFolder: ({ header }) => {
