@@ -50,7 +50,8 @@ function placesOf(place: ServingPlace): SandboxPlaces {
   const { homeDirectory, environment } = place;
   const agentDirectory = environment.PI_CODING_AGENT_DIR || join(homeDirectory, ".pi", "agent");
   const kept = join(homeDirectory, ".cache", "tau");
-  return { ...place, agentDirectory, keyFiles: [join(kept, "rewind")], shown: [kept] };
+  const keyFiles = ["rewind", "calls"].map((name) => join(kept, name));
+  return { ...place, agentDirectory, keyFiles, shown: [kept] };
 }
 
 /** Seatbelt shares the network of the machine, where every program would reach the proxy. */

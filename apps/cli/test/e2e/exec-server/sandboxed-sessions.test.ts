@@ -108,14 +108,15 @@ function limited(): string {
 
 describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server", () => {
   it("has the results of one on this machine", { timeout: 180_000 }, async () => {
-    for (const [scenario, place] of [
-      [toolSuite, elsewhere],
-      [limits, limited],
+    for (const [scenario, place, more] of [
+      [toolSuite, elsewhere, {}],
+      [limits, limited, {}],
+      [limits, limited, { durability: "effects" }],
     ] as const) {
       const [here, there] = [place(), place()];
       const sandbox = { denyRead: ["closed"] };
-      const expected = await resultsOf(hostIn(here, [...scenario], { sandbox, isHere: true }));
-      const found = await resultsOf(hostIn(there, [...scenario], { sandbox }));
+      const expected = await resultsOf(hostIn(here, [...scenario], { sandbox, isHere: true, ...more }));
+      const found = await resultsOf(hostIn(there, [...scenario], { sandbox, ...more }));
       const plain = (texts: string[], folder: string) =>
         texts.map((text) =>
           text.replaceAll(folder, "<cwd>").replaceAll(/tau-sandbox-[^/]+/g, "<private>"),

@@ -24,7 +24,8 @@ export function openDurability(draft: SessionDraft): Durability {
   return {
     owner,
     own({ workspace, workspaceOf, outside }) {
-      raw = workspace;
+      // Elsewhere, what is kept of calls lies where no command in the sandbox writes.
+      raw = workspace.id === "local" ? workspace : (outside?.() ?? workspace);
       return {
         kept: {
           commandId: () => contexts.current?.commandId,

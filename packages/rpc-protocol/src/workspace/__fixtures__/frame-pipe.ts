@@ -28,6 +28,7 @@ export function framePipe(workspace: Workspace, cut: (bytes: Buffer) => Buffer[]
     id: "ws-1",
     cwd: workspace.cwd,
     canSearch: true,
+    canEnclose: workspace.sandboxes !== undefined,
     send: (frame) => {
       sent.push(JSON.stringify(frame));
       toServer(frame);
