@@ -4,7 +4,7 @@ import { IdlePreparation } from "./idle-preparation.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function preparation({ isBusy = () => false } = {}) {
+function preparation({ isBusy = (): boolean => false } = {}) {
   const loaded: string[] = [];
   const load = (name: string) => async () => void loaded.push(name);
   const pieces = () => [load("frames"), () => Promise.reject(new Error("gone")), load("loop")];
