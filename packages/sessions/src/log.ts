@@ -75,8 +75,8 @@ export {
   type StoredAnswer,
   storedQuestions,
 } from "./log/stored-questions.ts";
+export type { UserText } from "./log/user-texts.ts";
+export { UserTexts, userMessageOf, userText } from "./log/user-texts.ts";
 export type { LogParts } from "./log/writers/log-writer.ts";
 export { TODO_EDIT_TYPE, todosOf } from "./todos/branch-todos.ts";
 export { bendTodo, isOpen, phasesOf, readPhases, readTodos } from "./todos/read-todos.ts";
-export type { UserText } from "./log/user-texts.ts";
-export { UserTexts, userMessageOf, userText } from "./log/user-texts.ts";

@@ -115,7 +115,9 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     ] as const) {
       const [here, there] = [place(), place()];
       const sandbox = { denyRead: ["closed"] };
-      const expected = await resultsOf(hostIn(here, [...scenario], { sandbox, isHere: true, ...more }));
+      const expected = await resultsOf(
+        hostIn(here, [...scenario], { sandbox, isHere: true, ...more }),
+      );
       const found = await resultsOf(hostIn(there, [...scenario], { sandbox, ...more }));
       const plain = (texts: string[], folder: string) =>
         texts.map((text) =>
