@@ -10,8 +10,11 @@ import { makePdf } from "../../../../packages/system/src/documents/__fixtures__/
 import { readHostLine } from "../../src/command-line/read-host-line.ts";
 import { environmentFrom } from "../../src/process/environment.ts";
 import { startSubagentHost } from "../../src/session/subagent-host.ts";
+import { FrameClient } from "../support/frame-client.ts";
+import { listeningHost } from "../support/listening-host.ts";
 import { call, repositoryPlace, worker } from "../support/repository-place.ts";
 import { binPath, isAlive, runHost, startHost } from "../support/start-host.ts";
+import type { Frame } from "../support/test-client.ts";
 
 const server = fileURLToPath(
   new URL(
@@ -50,6 +53,43 @@ it("a language server ends with its host, also when that is killed", async () =>
   host.child.kill("SIGKILL");
   await host.ended;
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 30_000 });
+}, 180_000);
+
+it("a host has one language server for its sessions in a folder, until the last is closed", async () => {
+  const entry = {
+    match: "*.txt",
+    server: ["sh", "-c", `exec '${process.execPath}' '${server}' well server.log`],
+  };
+  const settings = { diagnostics: { entries: [entry] }, diagnosticsTimeoutMs: 60_000 };
+  const writing = (name: string) => ({
+    repeat: true,
+    when: { lastUserIncludes: name, hasToolResults: false },
+    content: [toolCall("write", { path: `${name}.txt`, content: "BAD\n" })],
+  });
+  const { host, place, unixUrl } = await listeningHost({
+    files: { "agent/settings.json": JSON.stringify(settings) },
+    scenario: [writing("one"), writing("two"), writing("three"), { repeat: true, content: "done" }],
+  });
+  const client = await FrameClient.connect(unixUrl);
+  const { cwd } = place;
+  const ids = [await client.open({ cwd }), await client.open({ cwd })];
+  const told = async (sessionId = "", message: string) => {
+    client.send({ type: "prompt", sessionId, message });
+    const fits = (frame: Frame) =>
+      frame.type === "tool_execution_end" && JSON.stringify(frame).includes(`${message}.txt`);
+    return JSON.stringify(await client.until(fits));
+  };
+  expect(await told(ids[0], "one")).toContain("one.txt:1:1: error 7 bad: BAD");
+  expect(await told(ids[1], "two")).toContain("two.txt:1:1: error 7 bad: BAD");
+  await client.ask({ type: "close_session", sessionId: ids[0] });
+  expect(await told(ids[1], "three")).toContain("three.txt:1:1: error 7 bad: BAD");
+  const log = readFileSync(join(cwd, "server.log"), "utf8");
+  const pids = [...log.matchAll(/^start (\d+)$/gm)].map(([, pid]) => Number(pid));
+  expect(pids).toHaveLength(1);
+  expect(isAlive(pids[0] ?? 0)).toBe(true);
+  await client.ask({ type: "close_session", sessionId: ids[1] });
+  await vi.waitFor(() => expect(isAlive(pids[0] ?? 0)).toBe(false), { timeout: 30_000 });
+  expect(isAlive(host.child.pid ?? 0)).toBe(true);
 }, 180_000);
 
 it("@file.pdf on the command line is a part of the prompt", async () => {
