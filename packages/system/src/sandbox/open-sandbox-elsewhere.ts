@@ -9,7 +9,8 @@ import { SandboxElsewhere } from "./elsewhere/sandbox-elsewhere.ts";
 import { SandboxedWorkspace } from "./elsewhere/sandboxed-workspace.ts";
 import type { ProxyRules } from "./network/proxy.ts";
 import { type SecretSources, SessionSecrets } from "./network/session-secrets.ts";
-import type { OpenedSandbox } from "./open-sandbox.ts";
+import { type OpenedSandbox, openSandbox } from "./open-sandbox.ts";
+import type { SandboxPlaces } from "./paths/sandbox-paths.ts";
 import type { SandboxPolicy } from "./policy/sandbox-settings.ts";
 import { sourceVariables } from "./policy/secret-settings.ts";
 
@@ -19,10 +20,8 @@ export interface PlaceElsewhere {
   readonly cwd: () => string;
   /** The user's home there. */
   readonly homeDirectory: string;
-  /** The user's home on this machine, from which the path of a file with authorities is read. */
-  readonly ownHomeDirectory: string;
-  /** Processes that are the same host as this one. */
-  readonly hostProcesses?: readonly number[] | undefined;
+  /** This machine, without a working folder. */
+  readonly here: Omit<SandboxPlaces, "cwd">;
 }
 
 /**
@@ -56,11 +55,22 @@ export async function openSandboxElsewhere(
   const { available, mechanism, reason, remedy } = opened;
   const sandbox = new SandboxElsewhere({
     ...{ workspaceId: workspace.id, policy, opened, usesHost, cwd, homeDirectory },
+    openHere: async () => (await openHere(policy, place.here, sources)).sandbox,
     onClose: async () => proxy?.close(),
   });
   const check = { available, mechanism, program: "", reason, remedy };
   const sandboxed = new SandboxedWorkspace(workspace, () => ({ id: sandboxId, cwd: cwd() }));
   return { sandbox, check, secrets, workspace: sandboxed };
+}
+
+/** Nothing of this machine is the session's, so programs here write only where settings say. */
+function openHere(
+  policy: SandboxPolicy,
+  places: PlaceElsewhere["here"],
+  sources: SecretSources,
+): Promise<OpenedSandbox> {
+  const own: SandboxPolicy = { ...policy, mode: "readOnly", secrets: [] };
+  return openSandbox(own, { ...places, cwd: () => places.homeDirectory }, sources);
 }
 
 /** No proxy was promised. */
@@ -91,7 +101,7 @@ async function openProxy(
 
 async function rulesOf(
   policy: SandboxPolicy,
-  { ownHomeDirectory, hostProcesses }: PlaceElsewhere,
+  { here: { homeDirectory, hostProcesses } }: PlaceElsewhere,
   secrets: SessionSecrets | undefined,
 ): Promise<{ readonly rules: ProxyRules; readonly certificate?: string }> {
   const { network } = policy;
@@ -99,6 +109,6 @@ async function rulesOf(
   const closedPorts = () => ownListeners(hostProcesses).ports;
   if (secrets === undefined) return { rules: { domains, closedPorts } };
   const { secretRules } = await import("./network/secret-door.ts");
-  const places = { cwd: () => ownHomeDirectory, homeDirectory: ownHomeDirectory };
+  const places = { cwd: () => homeDirectory, homeDirectory };
   return secretRules({ secrets, domains, closedPorts, policy, places });
 }

@@ -31,16 +31,23 @@ function hostIn(
     command = serverCommand,
     isHere = false,
     variables = {},
+    own,
     ...more
   }: Settings & {
     sandbox?: object;
     variables?: Record<string, string>;
+    /** A line that a server of the user's runs, on the host's machine. */
+    own?: string;
     command?: readonly string[];
     isHere?: boolean;
   } = {},
 ) {
   const settings = { sandbox: { mode: "workspace", ...sandbox }, ...more };
   const place = repositoryPlace(scenario, settings);
+  if (own !== undefined) {
+    const mcpServers = { own: { command: "sh", args: ["-c", own] } };
+    writeFileSync(join(place.folder, "agent/mcp.json"), JSON.stringify({ mcpServers }));
+  }
   const where = isHere ? ["--cwd", cwd] : ["--workspace", JSON.stringify({ command, cwd })];
   return startHost(
     {},
@@ -161,7 +168,9 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
         { when: { lastUserIncludes: "start", hasToolResults: true }, content: "start done" },
       ],
       {
-        sandbox: { denyRead: ["closed"] },
+        // The other machine is this one.
+        sandbox: { denyRead: ["closed"], write: [there] },
+        own: `cd ${there}; ${look("own.txt")}`,
         "task.verification.enabled": true,
         "rewind.enabled": true,
         defaultProjectTrust: "always",
@@ -173,7 +182,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     const end = await nextLike(host, { type: "subagent_verification_end" });
     expect(end, JSON.stringify(end)).toMatchObject({ status: "passed" });
     await nextLike(host, { type: "prompt_result", status: "completed" });
-    for (const name of ["person.txt", "job.txt", "task.txt", "server.txt"]) {
+    for (const name of ["person.txt", "job.txt", "task.txt", "server.txt", "own.txt"]) {
       const path = join(there, name);
       await expect
         .poll(() => existsSync(path) && readFileSync(path, "utf8").split("\n").length, {

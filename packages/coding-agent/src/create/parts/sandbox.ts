@@ -64,10 +64,10 @@ async function openIn(
   const sources = { environment, runCommand: (command: string) => run(command, environment) };
   const { hostProcesses } = base.options;
   const cwd = () => workingFolder.cwd;
+  const here = { ...places, environment, hostProcesses, keyFiles: places.secretFiles };
   if (workspace === undefined || disk === undefined) {
     const { openSandbox } = await import("@tau-agent/system/open-sandbox");
-    const here = { ...places, cwd, environment, hostProcesses, keyFiles: places.secretFiles };
-    return openSandbox(policy, here, sources);
+    return openSandbox(policy, { ...here, cwd }, sources);
   }
   if (workspace.sandboxes === undefined) {
     const reason =
@@ -76,9 +76,7 @@ async function openIn(
   }
   const { openSandboxElsewhere } = await import("@tau-agent/system/open-sandbox-elsewhere");
   const { homeDirectory } = disk;
-  const there = { workspace, cwd, homeDirectory, hostProcesses };
-  const ownHomeDirectory = places.homeDirectory;
-  return openSandboxElsewhere(policy, { ...there, ownHomeDirectory }, sources);
+  return openSandboxElsewhere(policy, { workspace, cwd, homeDirectory, here }, sources);
 }
 
 /** The paths of `sandbox.write` at which nothing is. */

@@ -77,7 +77,13 @@ export class SandboxedPlace {
       workspace,
       cwd: () => this.project,
       homeDirectory: this.home,
-      ownHomeDirectory: this.home,
+      here: {
+        homeDirectory: this.home,
+        agentDirectory: this.agentDirectory,
+        temporaryDirectory: this.temporaryDirectory,
+        environment: this.environment,
+        keyFiles: this.keyFiles,
+      },
     };
     const opened = await openSandboxElsewhere(
       { ...noSandbox, mode: "workspace", ...policy },

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import type { WorkspaceReach, WorkspaceSandbox } from "@tau-agent/rpc-protocol/workspace";
 import { isHostPlace } from "../../base/files/host-places.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
-import { ProcessError } from "../../processes/process-error.ts";
-import type { EnclosedCommand, Sandbox } from "../../processes/sandbox.ts";
+import type { EnclosedCommand, PlainCommand, Sandbox } from "../../processes/sandbox.ts";
 import { failureNotice } from "../policy/failure-notice.ts";
 import { type SandboxPolicy, settingPath } from "../policy/sandbox-settings.ts";
+import { sourceVariables } from "../policy/secret-settings.ts";
 
 export interface ElsewhereOptions {
   readonly workspaceId: string;
@@ -16,18 +16,21 @@ export interface ElsewhereOptions {
   /** The working folder there. */
   readonly cwd: () => string;
   readonly homeDirectory: string;
+  /** The sandbox of this machine, for programs that stay here, such as the user's own MCP servers. */
+  readonly openHere: () => Promise<Sandbox>;
   /** Ends the proxy. */
   readonly onClose: () => Promise<void>;
 }
 
 /**
  * A sandbox that another machine keeps. Files are judged there, when they are opened; here it is known what
- * the sandbox is, and nothing of this machine runs inside.
+ * the sandbox is. Programs of this machine run in one of their own.
  */
 export class SandboxElsewhere implements Sandbox {
   readonly workspaceId: string;
   readonly usesHost: boolean;
   readonly #options: ElsewhereOptions;
+  #here: Promise<Sandbox> | undefined;
 
   constructor(options: ElsewhereOptions) {
     this.#options = options;
@@ -59,9 +62,11 @@ export class SandboxElsewhere implements Sandbox {
     };
   }
 
-  async enclose(): Promise<EnclosedCommand> {
-    const text = `Not run: it is a program of the host's own machine, and the session's sandbox is in the workspace ${this.workspaceId}.`;
-    throw new ProcessError("sandbox_unavailable", text);
+  async enclose(command: PlainCommand): Promise<EnclosedCommand> {
+    this.#here ??= this.#options.openHere();
+    const hidden = new Set(sourceVariables(this.#options.policy.secrets));
+    const own = Object.entries(command.variables).filter(([name]) => !hidden.has(name));
+    return (await this.#here).enclose({ ...command, variables: Object.fromEntries(own) });
   }
 
   hostPath(path: string): string {
@@ -106,6 +111,7 @@ export class SandboxElsewhere implements Sandbox {
     // Where the connection is lost, the sandbox has ended with it.
     await this.#options.opened.close().catch(() => {});
     await this.#options.onClose();
+    await (await this.#here)?.close();
   }
 
   get #writable(): readonly string[] {

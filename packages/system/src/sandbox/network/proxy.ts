@@ -28,7 +28,7 @@ export interface Proxy {
   readonly close: () => Promise<void>;
 }
 
-/** A proxy that listens nowhere: it takes what its server is told of by `connection`. */
+/** A proxy that listens nowhere: it takes the streams that its server gets as `connection`. */
 export function createProxy(rules: ProxyRules): Proxy {
   const open = new Set<Duplex>();
   const follow = (socket: Duplex): void => {

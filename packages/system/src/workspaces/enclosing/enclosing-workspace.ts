@@ -73,7 +73,7 @@ export class EnclosingWorkspace implements Workspace {
     return this.#local.describe(options);
   }
 
-  /** Only the private folders count: what is where is no secret. */
+  /** Only the private folders count, as on this machine: nothing is opened. */
   async stat(path: string, options: WorkspaceStatOptions = {}): Promise<WorkspaceStat | undefined> {
     const { sandbox: use, ...own } = options;
     if (use === undefined) return this.#local.stat(path, own);
