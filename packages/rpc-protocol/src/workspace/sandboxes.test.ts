@@ -5,11 +5,11 @@ import { MemoryWorkspace } from "./__fixtures__/memory-workspace.ts";
 import type { WorkspaceConnection, WorkspaceSandboxRequest } from "./workspace.ts";
 import { WorkspaceServer } from "./workspace-server.ts";
 
-const request = {
+const request: Omit<WorkspaceSandboxRequest, "onConnection"> = {
   ...{ sandboxId: "s-1", cwd: "/work", mode: "workspace", write: ["~/x"], denyRead: ["secret"] },
   ...{ network: "host", whenUnavailable: "refuse", hidden: ["KEY"], certificate: "PEM" },
   variables: { TOKEN: "placeholder" },
-} as const;
+};
 
 /** What one end was given. */
 function recorder() {
