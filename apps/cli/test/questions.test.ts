@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryHost } from "./support/hosts.ts";
+import type { PlaceSetup } from "./support/place.ts";
 import { TestClient } from "./support/test-client.ts";
 
 const questions = [
@@ -11,12 +12,12 @@ const questions = [
 ];
 const call = { type: "toolCall" as const, name: "ask_user", arguments: { questions } };
 
-async function start(hostRequests?: true | string[], more: readonly string[] = []) {
+async function start(hostRequests?: true | string[], setup: PlaceSetup = {}) {
   const host = await memoryHost({
     title: "",
     requirements: [],
     scenario: [{ content: [call] }, { content: "done" }],
-    arguments: [...more],
+    ...setup,
   });
   const client = new TestClient(host);
   if (hostRequests !== undefined) await client.initialize({ capabilities: { hostRequests } });
@@ -106,6 +107,60 @@ describe("a question over RPC", () => {
       isError: false,
       result: { details: { answers: [{ labels: [], text: "Something else" }, { labels: ["B"] }] } },
     });
+  });
+
+  it.each(["pi", "pi-1", "pisces", "oh-my-pi-18"])(
+    "is a dialog, and answered, in the dialect %s",
+    async (dialect) => {
+      await using client = await start(undefined, { dialect });
+      for (const value of ["This", "B"]) {
+        const { id } = await client.until({ type: "extension_ui_request", method: "select" });
+        client.send({ type: "extension_ui_response", id, value });
+      }
+      expect(await client.until(result)).toMatchObject({
+        isError: false,
+        result: { details: { answers: [{ labels: ["This"] }, { labels: ["B"] }] } },
+      });
+    },
+  );
+
+  it.each(["oh-my-pi", "co-mono"])(
+    "is not offered in %s, which has no dialogs",
+    async (dialect) => {
+      await using client = await start(undefined, { dialect });
+      const end = await client.until(result);
+      expect(JSON.stringify(end.result)).toContain("Tool ask_user not found");
+    },
+  );
+
+  it.each([
+    ["immediate", "abort"],
+    ["wait", undefined],
+  ])("with a steering message in the mode %s is ended by %s", async (mode, by) => {
+    await using client = await start(["question"]);
+    const { id } = await client.until({ type: "host_request" });
+    client.send({ type: "set_interrupt_mode", mode });
+    await client.until({ command: "set_interrupt_mode" });
+    client.send({ type: "steer", message: "never mind" });
+    if (by === undefined) {
+      await client.until({ command: "steer" });
+      client.send({ type: "get_pending_requests" });
+      expect(await client.until({ command: "get_pending_requests" })).toMatchObject({
+        data: { requests: [{ id, method: "question" }] },
+      });
+      client.send({ type: "host_response", id, result: { cancelled: true } });
+    }
+    const closed = { id, by: by ?? "client", outcome: "cancelled" };
+    expect(await client.until({ type: "host_request_resolved" })).toMatchObject(closed);
+    expect(await client.until(result)).toMatchObject({ isError: true });
+  });
+
+  it("ends with its session", async () => {
+    await using client = await start(["question"]);
+    const { id } = await client.until({ type: "host_request" });
+    client.send({ type: "new_session" });
+    const closed = { id, by: "end", outcome: "cancelled" };
+    expect(await client.until({ type: "host_request_resolved" })).toMatchObject(closed);
   });
 
   it("has no answer when a dialog is cancelled", async () => {

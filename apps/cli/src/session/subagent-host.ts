@@ -103,7 +103,9 @@ export async function startSubagentHost(
     prompt: async (text, verbatim) => {
       try {
         const forwarded = verbatim ? { verbatim } : {};
-        const result = await client.promptAndWait(text, { traceparent, ...forwarded });
+        // One that was resumed may first have a question of an earlier host open.
+        const options = { traceparent, ...forwarded, streamingBehavior: "followUp" } as const;
+        const result = await client.promptAndWait(text, options);
         const status = result.status === "aborted" ? "aborted" : "completed";
         return { status, text: result.text };
       } catch (error) {

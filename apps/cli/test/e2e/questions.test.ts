@@ -1,8 +1,9 @@
 import { RpcClient } from "@tau-agent/rpc-client";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { FrameClient } from "../support/frame-client.ts";
 import { listeningHost } from "../support/listening-host.ts";
-import { makePlace } from "../support/place.ts";
+import { makePlace, type Place } from "../support/place.ts";
+import { call as use } from "../support/repository-place.ts";
 import { binPath, startHost } from "../support/start-host.ts";
 
 const questions = [{ question: "Which?", options: [{ label: "This" }, { label: "That" }] }];
@@ -95,4 +96,101 @@ it("RpcClient answers with a function or with its dialogs, and else there is no 
   const own = { select: () => "Other…", input: () => "my own" };
   expect(await text({ ui: own })).toContain("my own");
   expect(await text({})).toContain("ask_user");
+});
+
+it("a dialog of a question is shown again by the next host", async () => {
+  const place = makePlace({ scenario, arguments: [] });
+  const dialog = { "...": true, type: "extension_ui_request", method: "select" };
+  const first = startHost({}, { place });
+  first.send({ type: "prompt", message: "go" });
+  const { id } = await first.until(dialog);
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const arguments_ = [...place.arguments, "--continue"];
+  const second = startHost({}, { place: { ...place, arguments: arguments_ } });
+  second.send({ type: "get_state" });
+  expect((await second.until(dialog)).id).toBe(id);
+  second.send({ type: "extension_ui_response", id, value: "That" });
+  expect(await second.until({ "...": true, type: "tool_execution_end" })).toMatchObject({
+    isError: false,
+    result: { details: answer },
+  });
+});
+
+describe("a question of a subagent in a host of its own", () => {
+  const asks = (mark: string, content: ReturnType<typeof use>) => [
+    { when: { lastUserIncludes: mark, hasToolResults: false }, repeat: true, content },
+    { when: { lastUserIncludes: mark, hasToolResults: true }, repeat: true, content: `${mark} ok` },
+  ];
+  const nested = [
+    ...asks("<inner>", [call]),
+    ...asks("<outer>", use("task", { tasks: [{ id: "in", task: "<inner>" }] })),
+    ...asks("start", use("task", { tasks: [{ id: "out", task: "<outer>" }] })),
+    // What the subagent says after it was resumed.
+    { when: { lastUserIncludes: "again" }, repeat: true, content: "I go on" },
+  ];
+  const asked = { "...": true, type: "host_request", method: "question" };
+
+  const open = (place: Place, more: readonly string[] = []) => {
+    const arguments_ = [...place.arguments, ...more];
+    const host = startHost({}, { place: { ...place, arguments: arguments_ } });
+    host.send({ type: "initialize", capabilities });
+    return host;
+  };
+
+  it("names it by its path, and is answered once by the client of the session", async () => {
+    const host = open(makePlace({ scenario: nested, arguments: [] }));
+    host.send({ type: "prompt", message: "start" });
+    const { id, agentId } = await host.until(asked, 60_000);
+    expect(agentId).toBe("out/in");
+    host.send({ type: "host_response", id, result: { answers: [{ labels: ["No such"] }] } });
+    expect(await host.until({ "...": true, command: "host_response" })).toMatchObject({
+      code: "invalid_response",
+    });
+    host.send({ type: "host_response", id, result: answer });
+    const resolved = { "...": true, type: "host_request_resolved" };
+    expect(await host.until(resolved)).toMatchObject({ id, by: "client", outcome: "answered" });
+    expect(await host.until({ "...": true, type: "prompt_result" }, 60_000)).toMatchObject({
+      status: "completed",
+    });
+    host.send({ type: "get_subagent_messages", subagentId: "out/in" });
+    const { data } = await host.until({ "...": true, command: "get_subagent_messages" });
+    expect(JSON.stringify(data)).toContain('"labels":["That"]');
+  });
+
+  it("is closed by an abort of the session, and of the subagent", async () => {
+    for (const abort of [{ type: "abort" }, { type: "abort_subagent", subagentId: "out/in" }]) {
+      const host = open(makePlace({ scenario: nested, arguments: [] }));
+      host.send({ type: "prompt", message: "start" });
+      const { id } = await host.until(asked, 60_000);
+      host.send(abort);
+      const resolved = { "...": true, type: "host_request_resolved" };
+      expect(await host.until(resolved, 60_000)).toMatchObject({ id, outcome: "cancelled" });
+    }
+  });
+
+  it("is asked again when the subagent is resumed after its host was killed", async () => {
+    const place = makePlace({ scenario: nested, arguments: [] });
+    const first = open(place);
+    first.send({ type: "prompt", message: "start" });
+    await first.until(asked, 60_000);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const second = open(place, ["--continue"]);
+    second.send({ type: "list_subagents" });
+    expect(await second.until({ "...": true, command: "list_subagents" })).toMatchObject({
+      data: { subagents: [{ status: "interrupted" }, { id: "out/in", status: "interrupted" }] },
+    });
+    second.send({ type: "resume_subagent", subagentId: "out/in", message: "again" });
+    const { id, agentId } = await second.until(asked, 60_000);
+    expect(agentId).toBe("out/in");
+    second.send({ type: "host_response", id, result: answer });
+    const end = await second.until({ "...": true, type: "subagent_end" }, 60_000);
+    expect(end).toMatchObject({ id: "out/in", exitCode: 0 });
+    second.send({ type: "get_subagent_messages", subagentId: "out/in" });
+    const { data } = await second.until({ "...": true, command: "get_subagent_messages" });
+    const said = JSON.stringify(data);
+    expect(said).toContain('"labels":["That"]');
+    expect(said).toContain("I go on");
+  });
 });

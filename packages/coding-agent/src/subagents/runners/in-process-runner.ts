@@ -64,7 +64,11 @@ interface SubagentSession {
   subscribe(listener: (event: SessionEvent) => void | Promise<void>): () => void;
   prompt(
     text: string,
-    options: { readonly traceparent: string | undefined; readonly verbatim: boolean },
+    options: {
+      readonly traceparent: string | undefined;
+      readonly verbatim: boolean;
+      readonly streamingBehavior: "followUp";
+    },
   ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;
   setSubagentLevel(level: SubagentLevel): Promise<void>;
   dispose(): Promise<void>;
@@ -129,7 +133,9 @@ function subagentOf(
     steer: async (message) => void (await session.steer(message)),
     transcript: async () => [session.log.header, ...session.log.tree.entries],
     prompt: async (text, verbatim) => {
-      const { status, error } = await session.prompt(text, { traceparent, verbatim });
+      // One that was resumed may first have a question of an earlier host open.
+      const options = { traceparent, verbatim, streamingBehavior: "followUp" } as const;
+      const { status, error } = await session.prompt(text, options);
       const answer = session.lastAssistantText ?? "";
       if (status !== "paused") {
         return { status: status === "handled" ? "completed" : status, text: answer, error };
