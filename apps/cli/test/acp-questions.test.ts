@@ -67,3 +67,33 @@ it("a question is a permission dialog where it has none", async () => {
   expect(asked[0]?.toolCall).toMatchObject({ title: "Which?" });
   expect(outcome(editor, sessionId)).toContain("No answer");
 });
+
+it.each(["decline", "cancel"] as const)("a form that ends with %s is no answer", async (action) => {
+  const editor = await Editor.start({
+    capabilities: { elicitation: { form: {} } },
+    scenario,
+    answers: (app) => app.onRequest("elicitation/create", () => ({ action })),
+  });
+  const { sessionId } = await editor.open();
+  expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "end_turn" });
+  const text = outcome(editor, sessionId);
+  for (const label of ["This", "That"]) expect(text).not.toContain(`- ${label}`);
+});
+
+it("a question ends with the turn that the editor cancels", async () => {
+  const shown = Promise.withResolvers<void>();
+  const editor = await Editor.start({
+    capabilities: { elicitation: { form: {} } },
+    scenario,
+    answers: (app) =>
+      app.onRequest("elicitation/create", () => {
+        shown.resolve();
+        return new Promise<never>(() => {});
+      }),
+  });
+  const { sessionId } = await editor.open();
+  const turn = editor.prompt(sessionId, "go");
+  await shown.promise;
+  await editor.agent.notify("session/cancel", { sessionId });
+  expect(await turn).toEqual({ stopReason: "cancelled" });
+});

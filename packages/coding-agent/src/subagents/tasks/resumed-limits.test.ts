@@ -79,7 +79,7 @@ describe("a resumed subagent", () => {
     expect(first.has("b")).toBe(false);
   });
 
-  it("gets what is left of the budget now, and what it used before counts once", async () => {
+  it("gets the rest of the budget as it is now, and what it used before counts once", async () => {
     const { session, has } = await start();
     await session.prompt("go");
     const used = () => session.budget.snapshot;
