@@ -68,17 +68,20 @@ it("a question is a permission dialog where it has none", async () => {
   expect(outcome(editor, sessionId)).toContain("No answer");
 });
 
-it.each(["decline", "cancel"] as const)("a form that ends with %s is no answer", async (action) => {
-  const editor = await Editor.start({
-    capabilities: { elicitation: { form: {} } },
-    scenario,
-    answers: (app) => app.onRequest("elicitation/create", () => ({ action })),
-  });
-  const { sessionId } = await editor.open();
-  expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "end_turn" });
-  const text = outcome(editor, sessionId);
-  for (const label of ["This", "That"]) expect(text).not.toContain(`- ${label}`);
-});
+it.each(["decline", "cancel"] as const)(
+  "a form that ends with %s has no answer",
+  async (action) => {
+    const editor = await Editor.start({
+      capabilities: { elicitation: { form: {} } },
+      scenario,
+      answers: (app) => app.onRequest("elicitation/create", () => ({ action })),
+    });
+    const { sessionId } = await editor.open();
+    expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "end_turn" });
+    const text = outcome(editor, sessionId);
+    for (const label of ["This", "That"]) expect(text).not.toContain(`- ${label}`);
+  },
+);
 
 it("a question ends with the turn that the editor cancels", async () => {
   const shown = Promise.withResolvers<void>();

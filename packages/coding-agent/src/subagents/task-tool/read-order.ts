@@ -61,7 +61,8 @@ export async function readOrder(
   const tasks = items.map((item): Task => {
     const name = resumed?.record.agent ?? item.agent ?? args.agent ?? "task";
     const agent = agentOf(name, { agents, diagnostics }, services.allowedAgents);
-    const prompt = args.context ? `${args.context}\n\n${item.task}` : item.task;
+    const note = resumed !== undefined && isCutOff(resumed) ? cutOffNote : undefined;
+    const prompt = [note, args.context, item.task].filter(Boolean).join("\n\n");
     const id = resumed === undefined ? services.subagents.claim(item.id) : item.id;
     return { id, agent, description: item.description, prompt, resumes: resumed };
   });
@@ -74,6 +75,15 @@ export async function readOrder(
     isolated,
     verify: readVerifyRequest(args.verify, isolated, services.settings),
   };
+}
+
+const cutOffNote =
+  "[The host of your earlier work was killed, and your worktree is gone. You are in a new one: look " +
+  "which of your changes are in its files before you rely on them.]";
+
+/** Whether an isolated one was killed with its host, before its work could be kept. */
+function isCutOff({ record }: ResumedConversation): boolean {
+  return record.isolated && record.status === "interrupted" && record.endedAt === undefined;
 }
 
 /** @throws {ToolError} there is no such subagent, it runs, or nothing of it was kept */

@@ -272,6 +272,37 @@ describe("a subagent", () => {
     ]);
   });
 
+  it("that is isolated and was killed learns that its worktree is gone", async () => {
+    const places = project();
+    const background = { tasks: [{ id: "one", task: "<one>" }], isolated: true, background: true };
+    const first = await start(
+      script([["task", background], "started"], { one: () => wait("never") }),
+      places,
+    );
+    await first.session.prompt("go");
+    const { session } = first;
+    const isBusy = async () => (await session.subagents.messages("one")).messages.length > 1;
+    await expect.poll(() => isBusy().catch(() => false), { timeout: 30_000 }).toBe(true);
+    const path = session.log.path ?? "";
+    // As a host that is killed leaves it.
+    const left = readFileSync(path);
+    await session.dispose();
+    writeFileSync(path, left);
+    const heard: string[] = [];
+    const one = (_: number, last: string) => {
+      heard.push(last);
+      return "one is done";
+    };
+    const second = await start(script([["task", { resume: "one", task: "go on" }]], { one }), {
+      ...places,
+      session: { kind: "file", path },
+    });
+    await second.session.prompt("again");
+    expect(heard).toEqual([expect.stringMatching(/worktree is gone[\s\S]*go on/)]);
+    // It works in another folder than before, and its instructions say so.
+    takeRewrites();
+  });
+
   it("that is isolated goes on from its merged work, and from work that was kept", async () => {
     const places = project();
     const write = (path: string, content: string) => turn(toolCall("write", { path, content }));
