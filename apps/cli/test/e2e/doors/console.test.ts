@@ -145,6 +145,7 @@ describe("the console", () => {
     await page.keyboard.press("?");
     await page.getByLabel("Keys").waitFor();
     await page.keyboard.press("Escape");
+    await page.getByLabel("Keys").waitFor({ state: "detached" });
     await page.keyboard.press("Escape");
     await page.getByText("Choose a session.").waitFor();
     await page.keyboard.press("j");
