@@ -19,6 +19,7 @@ export async function openFramedSandbox(
   const close = async (): Promise<void> => {
     calls.cancel(id);
     await connections.ended;
+    calls.forget(id);
   };
   try {
     return { ...asSandbox(await answer), close };

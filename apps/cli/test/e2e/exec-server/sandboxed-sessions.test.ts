@@ -1,10 +1,22 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { bubblewrapIsMissing } from "../../../../../packages/system/src/sandbox/__fixtures__/has-bubblewrap.ts";
+import {
+  serveSecrets,
+  shows,
+} from "../../../../../packages/system/src/sandbox/__fixtures__/secret-programs.ts";
+import { VALUE } from "../../../../../packages/system/src/sandbox/network/__fixtures__/secret-proxy.ts";
 import { describeWith } from "../../../../../scripts/testing/describe-with.ts";
 import { nextLike } from "../../support/next-like.ts";
 import {
@@ -113,6 +125,15 @@ function limited(): string {
   return folder;
 }
 
+/** Every file below folders, but for those that nobody can read. */
+function textsIn(...folders: string[]): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")),
+  );
+}
+
 describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server", () => {
   it("has the results of one on this machine", { timeout: 180_000 }, async () => {
     for (const [scenario, place, more] of [
@@ -207,6 +228,51 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     expect(readFileSync(join(there, "closed/key"), "utf8")).toBe("the-secret");
   });
 
+  it("uses a secret in commands, jobs, subagents and servers, and shows it nowhere", async () => {
+    const [there, outside] = [elsewhere(), elsewhere()];
+    const server = await serveSecrets(outside);
+    onTestFinished(server.stop);
+    const asks = (name: string) =>
+      `curl -sS --max-time 60 -v -H "Authorization: Bearer $TOKEN" https://${server.host}/${name} > ${name}.txt 2>&1; cat ${name}.txt`;
+    const servers = { theirs: { command: "sh", args: ["-c", asks("server")] } };
+    writeFileSync(join(there, ".mcp.json"), JSON.stringify({ mcpServers: servers }));
+    const host = hostIn(
+      there,
+      [
+        ...worker("<w1>", call("bash", { command: asks("task") })),
+        {
+          when: { lastUserIncludes: "start", hasToolResults: false },
+          content: [
+            toolCall("bash", { command: `${asks("command")}; env; cat /proc/*/environ` }),
+            toolCall("bash", { command: asks("job"), background: true }),
+            toolCall("task", { task: "<w1>" }),
+          ],
+        },
+        { when: { lastUserIncludes: "start", hasToolResults: true }, content: "start done" },
+      ],
+      {
+        sandbox: {
+          secrets: [{ env: "TOKEN", value: "$REAL", hosts: [server.host] }],
+          upstreamCertificates: server.authority,
+        },
+        variables: { REAL: VALUE },
+        defaultProjectTrust: "always",
+      },
+    );
+    host.send({ type: "prompt", message: "start", id: "p" });
+    await nextLike(host, { type: "prompt_result", status: "completed" });
+    for (const name of ["command", "job", "task", "server"]) {
+      const said = () => readFileSync(join(there, `${name}.txt`), "utf8");
+      await expect.poll(said, { message: name }).toMatch(/"said":"Bearer tau-secret-[0-9a-f]{32}"/);
+    }
+    expect(new Set(server.seen)).toEqual(new Set([`Bearer ${VALUE}`]));
+    const { folder } = host.place;
+    await host.finish();
+    const all = [host.stdout, host.stderr, ...textsIn(there, folder)].join("\n");
+    expect(all).toContain("tau-secret-");
+    expect(shows(all)).toEqual([]);
+  });
+
   it("is in it again when its carrier was killed", async () => {
     const there = limited();
     const mark = join(there, "server.mjs");
@@ -236,41 +302,50 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
   });
 });
 
-it("gives the variable of a secret to no program that starts commands", async () => {
-  const there = elsewhere();
-  const secrets = [{ env: "TOKEN", value: "$REAL", hosts: ["localhost:1"] }];
-  const spy = ["sh", "-c", `env > ${join(there, "seen.txt")}; exec "$@"`, "sh"];
-  const host = hostIn(there, [turn("Done.")], {
-    sandbox: { secrets },
-    command: [...spy, ...serverCommand],
-    variables: { REAL: "the-value" },
-  });
-  await resultsOf(host);
-  const seen = readFileSync(join(there, "seen.txt"), "utf8");
-  expect(seen).toContain("PATH=");
-  expect(seen).not.toContain("the-value");
-});
+it.skipIf(process.platform !== "linux")(
+  "gives the variable of a secret to no program that starts commands",
+  async () => {
+    const there = elsewhere();
+    const secrets = [{ env: "TOKEN", value: "$REAL", hosts: ["localhost:1"] }];
+    const spy = ["sh", "-c", `env > ${join(there, "seen.txt")}; exec "$@"`, "sh"];
+    const host = hostIn(there, [turn("Done.")], {
+      sandbox: { secrets },
+      command: [...spy, ...serverCommand],
+      variables: { REAL: "the-value" },
+    });
+    await resultsOf(host);
+    const seen = readFileSync(join(there, "seen.txt"), "utf8");
+    expect(seen).toContain("PATH=");
+    expect(seen).not.toContain("the-value");
+  },
+);
 
-it("runs no command where bubblewrap is missing over there, and says what to do", async () => {
-  const there = elsewhere();
-  const bin = join(there, "bin");
-  mkdirSync(bin);
-  for (const name of ["bash", "sh", "git"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
-  const host = hostIn(there, [each(bash("touch ran")), turn("Done.")], {
-    command: ["env", `PATH=${bin}`, ...serverCommand],
-  });
-  const [said] = await resultsOf(host);
-  expect(said).toMatch(
-    /sandbox is not available.*bubblewrap is not installed.*apt install bubblewrap/,
-  );
-  expect(existsSync(join(there, "ran"))).toBe(false);
-});
+it.skipIf(process.platform !== "linux")(
+  "runs no command where bubblewrap is missing over there, and says what to do",
+  async () => {
+    const there = elsewhere();
+    const bin = join(there, "bin");
+    mkdirSync(bin);
+    for (const name of ["bash", "sh", "git"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
+    const host = hostIn(there, [each(bash("touch ran")), turn("Done.")], {
+      command: ["env", `PATH=${bin}`, ...serverCommand],
+    });
+    const [said] = await resultsOf(host);
+    expect(said).toMatch(
+      /sandbox is not available.*bubblewrap is not installed.*apt install bubblewrap/,
+    );
+    expect(existsSync(join(there, "ran"))).toBe(false);
+  },
+);
 
-it("opens no session behind an exec server that knows no sandbox", async () => {
-  const there = elsewhere();
-  const older = ["sh", "-c", `"$@" | sed -u 's/"sandbox":true/"sandbox":false/'`, "sh"];
-  const host = hostIn(there, [turn("Done.")], { command: [...older, ...serverCommand] });
-  const { code } = await host.finish();
-  expect(code).toBe(1);
-  expect(host.stderr).toContain("exec-server of this version");
-});
+it.skipIf(process.platform !== "linux")(
+  "opens no session behind an exec server that knows no sandbox",
+  async () => {
+    const there = elsewhere();
+    const older = ["sh", "-c", `"$@" | sed -u 's/"sandbox":true/"sandbox":false/'`, "sh"];
+    const host = hostIn(there, [turn("Done.")], { command: [...older, ...serverCommand] });
+    const { code } = await host.finish();
+    expect(code).toBe(1);
+    expect(host.stderr).toContain("exec-server of this version");
+  },
+);

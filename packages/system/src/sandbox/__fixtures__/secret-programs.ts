@@ -19,36 +19,49 @@ const server = fileURLToPath(new URL("https-server.mjs", import.meta.url));
 const certificate =
   "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost";
 
-/**
- * A sandbox with a secret for a server on this machine. It runs outside of the host: nothing in the sandbox
- * reaches ports of the host.
- */
-export async function world(
-  enter: (place: SandboxedPlace, policy: Partial<SandboxPolicy>) => Promise<unknown>,
-): Promise<World> {
-  const place = new SandboxedPlace();
-  const { outside } = place;
-  const files = ["-keyout", join(outside, "key.pem"), "-out", join(outside, "authority.pem")];
+/** A server with a certificate of its own in a folder, and what it was sent. */
+export interface SecretServer {
+  /** With its port. */
+  readonly host: string;
+  /** The file that vouches for it. */
+  readonly authority: string;
+  /** `authorization` of each request. */
+  readonly seen: (string | null)[];
+  readonly stop: () => void;
+}
+
+/** Starts the server outside of the host: nothing in the sandbox reaches ports of the host. */
+export async function serveSecrets(folder: string): Promise<SecretServer> {
+  const authority = join(folder, "authority.pem");
+  const files = ["-keyout", join(folder, "key.pem"), "-out", authority];
   execFileSync("openssl", [...certificate.split(" "), ...files], { stdio: "ignore" });
-  execFileSync("git", ["init", "-q", "--bare", join(outside, "repo.git")]);
+  execFileSync("git", ["init", "-q", "--bare", join(folder, "repo.git")]);
   const settings = ["config", "http.receivepack", "true"];
-  execFileSync("git", ["-C", join(outside, "repo.git"), ...settings]);
-  const child = spawn(process.execPath, [server, outside], { stdio: ["pipe", "pipe", "inherit"] });
+  execFileSync("git", ["-C", join(folder, "repo.git"), ...settings]);
+  const child = spawn(process.execPath, [server, folder], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface(child.stdout);
   const [port] = await once(lines, "line");
   const seen: (string | null)[] = [];
   lines.on("line", (line) => void seen.push(JSON.parse(line)));
-  const host = `localhost:${port}`;
+  return { host: `localhost:${port}`, authority, seen, stop: () => child.kill() };
+}
+
+/** A sandbox with a secret for a server on this machine. */
+export async function world(
+  enter: (place: SandboxedPlace, policy: Partial<SandboxPolicy>) => Promise<unknown>,
+): Promise<World> {
+  const place = new SandboxedPlace();
+  const { host, authority, seen, stop } = await serveSecrets(place.outside);
   await enter(place, {
     secrets: [{ env: "TOKEN", value: () => VALUE, hosts: [host] }],
-    upstreamCertificates: join(outside, "authority.pem"),
+    upstreamCertificates: authority,
   });
   return {
     place,
     address: `https://${host}`,
     seen,
     async [Symbol.asyncDispose]() {
-      child.kill();
+      stop();
       await place[Symbol.asyncDispose]();
     },
   };
