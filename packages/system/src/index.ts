@@ -103,6 +103,7 @@ export { createKeyMask, createOutputMask } from "./keys/mask-keys.ts";
 export type {
   ClientUris,
   CommandOutcome,
+  EnclosedFolder,
   LeaveQuestion,
   OwnTexts,
   ToolEnvironment,

@@ -32,6 +32,14 @@ interface KeptCommandsOfCalls {
   forget(commandId: string): Promise<void>;
 }
 
+/** A sandbox like that of the session, around another folder. */
+export interface EnclosedFolder {
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  /** Ends it, once its commands have ended. */
+  readonly close: () => Promise<void>;
+}
+
 /** What a tool needs of a machine to read there. */
 export type OwnTexts = Pick<
   ToolEnvironment,
@@ -94,6 +102,11 @@ export interface ToolEnvironment {
   readonly keepOutput?: ((path: string) => Promise<string>) | undefined;
   /** Keeps commands and file tools inside; undefined where there is none. */
   readonly sandbox?: Sandbox | undefined;
+  /**
+   * Opens a sandbox for commands in another folder, as a session in that folder would have it; undefined where
+   * there is none.
+   */
+  readonly encloseFolder?: ((cwd: string) => Promise<EnclosedFolder>) | undefined;
   /** Asks a person whether a call that the sandbox refused may run outside; false where nobody is asked. */
   readonly askToLeave?:
     | ((question: LeaveQuestion, signal: AbortSignal) => Promise<boolean>)

@@ -228,6 +228,29 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     expect(readFileSync(join(there, "closed/key"), "utf8")).toBe("the-secret");
   });
 
+  it.each([true, false])("verifies in a sandbox around the tree, here: %s", async (isHere) => {
+    const there = limited();
+    git(there, "add", "-A");
+    git(there, "commit", "-qm", "first");
+    const command = `touch ${there}/reached; touch built.txt && ! cat closed/key && ! touch .git/hooks/x`;
+    const verify = { commands: [{ name: "build", command }] };
+    const host = hostIn(
+      there,
+      [
+        ...worker("<w1>", call("write", { path: "made.txt", content: "made" })),
+        ...worker("start", call("task", { task: "<w1>", isolated: true, verify })),
+      ],
+      { isHere, sandbox: { denyRead: ["closed"] }, "task.verification.enabled": true },
+    );
+    host.send({ type: "prompt", message: "start", id: "p" });
+    const end = await nextLike(host, { type: "tool_execution_end", toolName: "task" });
+    expect(JSON.stringify(end)).toContain("Verification: passed");
+    await nextLike(host, { type: "prompt_result", status: "completed" });
+    expect(
+      ["made.txt", "built.txt", "reached"].map((name) => existsSync(join(there, name))),
+    ).toEqual([true, false, false]);
+  });
+
   it("uses a secret in commands, jobs, subagents and servers, and shows it nowhere", async () => {
     const [there, outside] = [elsewhere(), elsewhere()];
     const server = await serveSecrets(outside);

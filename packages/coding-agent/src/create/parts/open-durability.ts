@@ -25,7 +25,7 @@ export function openDurability(draft: SessionDraft): Durability {
     owner,
     own({ workspace, workspaceOf, outside }) {
       // Elsewhere, what is kept of calls lies where no command in the sandbox writes.
-      raw = workspace.id === "local" ? workspace : (outside?.() ?? workspace);
+      raw ??= workspace.id === "local" ? workspace : (outside?.() ?? workspace);
       return {
         kept: {
           commandId: () => contexts.current?.commandId,

@@ -39,7 +39,7 @@ export async function createSandbox(
   const { policy } = settled;
   const diagnostics = [...settled.diagnostics, ...beyond];
   if (policy.mode === "off") return { policy, diagnostics };
-  const opened = await openIn(base, policy);
+  const opened = await openSandboxIn(base, policy, () => workingFolder.cwd);
   const { available, reason, remedy } = opened.check;
   if (available) {
     const missing = await missingPaths(base, policy.write);
@@ -51,19 +51,19 @@ export async function createSandbox(
 }
 
 /**
- * Opens it where the session's commands run.
+ * Opens a sandbox around a folder, where the session's commands run.
  *
  * @throws {SessionError} `sandbox_unavailable`
  */
-async function openIn(
+export async function openSandboxIn(
   base: Omit<SessionBase, "sandboxed">,
   policy: SandboxPolicy,
-): Promise<OpenedSandbox> {
-  const { places, workingFolder, environment, workspace, disk } = base;
+  cwd: () => string,
+): Promise<OpenedSandbox & Pick<SandboxParts, "workspace">> {
+  const { places, environment, workspace, disk } = base;
   const run = createCommandRunner({ processes: base.processes });
   const sources = { environment, runCommand: (command: string) => run(command, environment) };
   const { hostProcesses } = base.options;
-  const cwd = () => workingFolder.cwd;
   const here = { ...places, environment, hostProcesses, keyFiles: places.secretFiles };
   if (workspace === undefined || disk === undefined) {
     const { openSandbox } = await import("@tau-agent/system/open-sandbox");

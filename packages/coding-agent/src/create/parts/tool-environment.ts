@@ -79,6 +79,12 @@ export function createToolEnvironment(
     processes,
     clientUris,
     sandbox,
+    encloseFolder:
+      sandbox &&
+      (async (cwd) => {
+        const { encloseFolder } = await import("./enclose-folder.ts");
+        return encloseFolder(draft, { cwd, sandbox, protectedFiles, fileQueue, durability });
+      }),
     // Nobody lets a call out of a sandbox that the host's policy wants.
     askToLeave: isManaged ? undefined : (...question) => draft.parts.gate.askToLeave(...question),
     get cwd() {

@@ -289,10 +289,12 @@ async function doWork(context: {
     return { reply, answer, tree: await tree.capture() };
   }
   const { environment } = services;
+  // What its commands write belongs into the tree.
+  const { close, ...place } = (await environment.encloseFolder?.(tree.cwd)) ?? {};
   const verified = await verifyWork({
     id: task.id,
     plan: order.verify.plan,
-    environment: { ...environment, cwd: tree.cwd },
+    environment: { ...environment, ...place, cwd: tree.cwd },
     artifactsFolder: run.artifactsFolder,
     fileName: run.fileName,
     contextLineLimit: services.settings.get("task.verification.failureContextLineLimit"),
@@ -307,7 +309,7 @@ async function doWork(context: {
       if (!isUnusable(repaired.reply, repaired.answer)) answer = repaired.answer;
       return repaired.reply;
     },
-  });
+  }).finally(() => close?.());
   return { reply: verified.lastReply ?? reply, answer, ...verified };
 }
 
