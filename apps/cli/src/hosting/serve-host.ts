@@ -84,7 +84,7 @@ function refuseWithoutSessions(options: HostingContext["options"]): void {
   if (options.endWithSessions) refuse("--end-with-sessions");
 }
 
-/** For a host that nobody may be left to stop. Who started it may have died before it opened a session. */
+/** For a host that nobody may be left to stop. Its starter may have died before it opened a session. */
 function endWithSessions(
   pool: SessionPool,
   shutdown: HostingContext["shutdown"],
