@@ -31,7 +31,8 @@ export function Console({ host }: { readonly host: Host }) {
       const isTyping = target instanceof HTMLElement && target.matches("input, textarea, select");
       if (key === "Escape") {
         if (isTyping) target.blur();
-        else if (isHelpOpen || areDetailsOpen) {
+        // The page says it, not this closure, which a second press finds as it was.
+        else if (document.querySelector(".help, .has-details") !== null) {
           setHelpOpen(false);
           setDetailsOpen(false);
         } else if (document.querySelector("dialog[open]") === null) void host.show(undefined);
@@ -59,13 +60,13 @@ export function Console({ host }: { readonly host: Host }) {
         d: () => press(".question .deny"),
         s: () => press("#stop"),
         r: () => press("#rewind"),
-        "?": () => setHelpOpen(!isHelpOpen),
+        "?": () => setHelpOpen((isOpen) => !isOpen),
       };
       if (Object.hasOwn(actions, key)) actions[key]?.();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [host, sessions, shownId, isHelpOpen, areDetailsOpen]);
+  }, [host, sessions, shownId]);
 
   const waiting = sessions.reduce((sum, { pendingRequests = 0 }) => sum + pendingRequests, 0);
   useEffect(() => {

@@ -5,7 +5,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { LiveSession } from "./live-session.ts";
 import { ToolCallView } from "./tool-call.tsx";
 
-/** So many messages are in the page at first, and come with each step back. */
+/** So many messages are in the page at first: more than a screen has. */
+const FIRST = 20;
+/** So many come with each step back. */
 const STEP = 40;
 /** A longer reply is shown as text until it is complete: parsing all of it again and again would not be smooth. */
 const MAX_GROWING = 8_000;
@@ -18,7 +20,7 @@ interface ConversationProps {
 }
 
 export function Conversation({ live, markup }: ConversationProps) {
-  const [count, setCount] = useState(STEP);
+  const [count, setCount] = useState(FIRST);
   const view = useRef<HTMLDivElement>(null);
   const top = useRef<HTMLButtonElement>(null);
   const isAtEnd = useRef(true);

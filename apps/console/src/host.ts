@@ -56,8 +56,14 @@ export class Host {
   }
 
   async refresh(): Promise<void> {
-    const before = JSON.stringify(this.sessions);
-    const sessions = await this.client.openSessions();
+    const before = new Map(this.sessions.map((one) => [one.sessionId, one]));
+    const listed = await this.client.openSessions();
+    // What is as it was stays the same object, and is not drawn again.
+    const sessions = listed.map((one) => {
+      const known = before.get(one.sessionId);
+      return known !== undefined && JSON.stringify(known) === JSON.stringify(one) ? known : one;
+    });
+    const { sessions: shown } = this;
     this.sessions = sessions.toSorted(
       (a, b) => rank(a) - rank(b) || (b.activeAt ?? 0) - (a.activeAt ?? 0),
     );
@@ -65,7 +71,8 @@ export class Host {
     for (const { sessionId, pendingRequests = 0 } of sessions) {
       if (pendingRequests > 0) void this.#attach(sessionId).catch(() => {});
     }
-    if (JSON.stringify(this.sessions) !== before) this.#changed();
+    const isSame = this.sessions.every((one, at) => one === shown[at]);
+    if (!isSame || this.sessions.length !== shown.length) this.#changed();
   }
 
   async show(sessionId: string | undefined): Promise<void> {

@@ -1,7 +1,11 @@
 import type { HostedSessionInfo } from "@tau-agent/rpc-protocol";
-import { useState } from "preact/hooks";
+import { memo } from "preact/compat";
+import { useEffect, useState } from "preact/hooks";
 import { age, dollars, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
+
+/** So many rows come with each frame, so that no frame takes long. */
+const BATCH = 50;
 
 export function SessionList({ host }: { readonly host: Host }) {
   const [isNew, setNew] = useState(false);
@@ -9,6 +13,12 @@ export function SessionList({ host }: { readonly host: Host }) {
   const { sessions } = host;
   const words = filter.toLowerCase();
   const found = sessions.filter(({ name, cwd }) => `${name} ${cwd}`.toLowerCase().includes(words));
+  const [count, setCount] = useState(BATCH);
+  useEffect(() => {
+    if (count >= found.length) return;
+    const timer = setTimeout(() => setCount(count + BATCH));
+    return () => clearTimeout(timer);
+  }, [count, found.length]);
   const running = sessions.filter(({ status }) => status === "running").length;
   const cost = sessions.reduce((sum, one) => sum + (one.cost ?? 0), 0);
   return (
@@ -34,12 +44,13 @@ export function SessionList({ host }: { readonly host: Host }) {
         />
       )}
       <ul>
-        {found.map((session) => (
+        {found.slice(0, count).map((session) => (
           <Row
             key={session.sessionId}
+            host={host}
             session={session}
+            since={since(session)}
             isShown={host.shown?.session.sessionId === session.sessionId}
-            onOpen={() => void host.show(session.sessionId)}
           />
         ))}
       </ul>
@@ -48,19 +59,25 @@ export function SessionList({ host }: { readonly host: Host }) {
 }
 
 interface RowProps {
+  readonly host: Host;
   readonly session: HostedSessionInfo;
+  readonly since: string;
   readonly isShown: boolean;
-  readonly onOpen: () => void;
 }
 
-function Row({ session, isShown, onOpen }: RowProps) {
-  const { name, cwd, status, cost, pendingRequests = 0, activeAt, startedAt } = session;
+/** Drawn again only when its session has changed: what is said in another one is no work for it. */
+const Row = memo(({ host, session, since, isShown }: RowProps) => {
+  const { sessionId, name, cwd, status, cost, pendingRequests = 0 } = session;
   const state = pendingRequests > 0 ? "waiting" : status;
   const shown = name ?? (cwd === null ? "Session" : shortPath(cwd));
-  const since = activeAt ?? startedAt;
   return (
     <li>
-      <button type="button" class="row" aria-current={isShown} onClick={onOpen}>
+      <button
+        type="button"
+        class="row"
+        aria-current={isShown}
+        onClick={() => void host.show(sessionId)}
+      >
         <span class={`state ${state}`} role="img" aria-label={state} />
         <span class="name">{shown}</span>
         <span class="cost">{cost === undefined ? "" : dollars(cost)}</span>
@@ -68,10 +85,15 @@ function Row({ session, isShown, onOpen }: RowProps) {
           {state === "waiting" ? "waits for you" : state}
           {cwd !== null && name !== null && ` · ${shortPath(cwd)}`}
         </span>
-        <span class="age">{since === undefined ? "" : age(since, Date.now())}</span>
+        <span class="age">{since}</span>
       </button>
     </li>
   );
+});
+
+function since({ activeAt, startedAt }: HostedSessionInfo): string {
+  const at = activeAt ?? startedAt;
+  return at === undefined ? "" : age(at, Date.now());
 }
 
 function NewSession({ host, onDone }: { readonly host: Host; readonly onDone: () => void }) {
