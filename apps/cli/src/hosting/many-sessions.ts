@@ -7,6 +7,7 @@ import { IsolatedLines, type IsolatedLinesOptions } from "./clients/isolated-lin
 import type { HostingContext } from "./sessions/hosting-context.ts";
 import { openHostedSession } from "./sessions/open-session.ts";
 import type { ManySessions } from "./sessions/session-pool.ts";
+import { youngSpaceBound } from "./sessions/young-space.ts";
 
 export async function manySessions(context: HostingContext): Promise<ManySessions> {
   const { options, environment } = context;
@@ -14,9 +15,13 @@ export async function manySessions(context: HostingContext): Promise<ManySession
   await settleBeforeSessions(options, context);
   const { agentDirectory, cwd, variables } = environment;
   const defaults = { ...context, sharing: new SessionSharing() };
+  const boundYoungSpace = youngSpaceBound();
   return {
     policy: await sessionPolicy(options.policy),
-    openSession: (asked, seams) => openHostedSession(asked, defaults, seams),
+    openSession: (asked, seams) => {
+      boundYoungSpace();
+      return openHostedSession(asked, defaults, seams);
+    },
     describeSandbox: () => describeSandboxOf({ agentDirectory, cwd, environment: variables }),
     isolate: options.isolate && isolation(context),
   };

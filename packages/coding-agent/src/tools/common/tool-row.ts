@@ -79,14 +79,11 @@ export function createTool<Name extends string, Environment>(
   environment: Environment,
 ): NamedTool<Name> {
   const { load, description: text, isReadOnlyCall, writtenPath, ...described } = row;
-  const describe = typeof text === "string" ? () => text : text(environment);
   let run: Awaited<ReturnType<typeof load>> | undefined;
-  return {
+  const tool: NamedTool<Name> = {
     label: row.name,
     ...described,
-    get description() {
-      return describe();
-    },
+    description: typeof text === "string" ? text : "",
     ...(isReadOnlyCall && { isReadOnlyCall: (args) => isReadOnlyCall(args, environment) }),
     ...(writtenPath && { writtenPath: (args) => writtenPath(args, environment) }),
     execute: async (args, call) => {
@@ -95,4 +92,7 @@ export function createTool<Name extends string, Environment>(
       return run(args, environment, call);
     },
   };
+  if (typeof text === "string") return tool;
+  // With a getter an object takes five times the memory, and each session has twenty tools.
+  return Object.defineProperty(tool, "description", { get: text(environment), enumerable: true });
 }

@@ -1,7 +1,7 @@
 /** A short id, as `createEntryId` makes them, is kept as a number. */
 const shortId = /^[0-9a-f]{8}$/;
 const SHORT_LENGTH = 8;
-const FIRST_SLOTS = 1024;
+const FIRST_SLOTS = 16;
 /** Multiplying by it spreads neighbouring numbers (Knuth). */
 const SPREAD = 0x9e3779b1;
 
