@@ -44,12 +44,15 @@ function hostIn(
     isHere = false,
     variables = {},
     own,
+    extension,
     ...more
   }: Settings & {
     sandbox?: object;
     variables?: Record<string, string>;
     /** A line that a server of the user's runs, on the host's machine. */
     own?: string;
+    /** A line that an extension of the user's has run by `pi.exec`. */
+    extension?: string;
     command?: readonly string[];
     isHere?: boolean;
   } = {},
@@ -59,6 +62,13 @@ function hostIn(
   if (own !== undefined) {
     const mcpServers = { own: { command: "sh", args: ["-c", own] } };
     writeFileSync(join(place.folder, "agent/mcp.json"), JSON.stringify({ mcpServers }));
+  }
+  if (extension !== undefined) {
+    mkdirSync(join(place.folder, "agent/extensions"), { recursive: true });
+    const source = `export default (pi) => pi.on("session_start", async () => {
+      await pi.exec("sh", ["-c", ${JSON.stringify(extension)}]);
+    });`;
+    writeFileSync(join(place.folder, "agent/extensions/looks.ts"), source);
   }
   const where = isHere ? ["--cwd", cwd] : ["--workspace", JSON.stringify({ command, cwd })];
   return startHost(
@@ -183,6 +193,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
           when: { lastUserIncludes: "start", hasToolResults: false },
           content: [
             toolCall("bash", { command: look("job.txt"), background: true }),
+            toolCall("write", { path: "a.c", content: "int a;" }),
             toolCall("task", { task: "<w1>", isolated: true, verify }),
           ],
         },
@@ -192,6 +203,8 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
         // The other machine is this one.
         sandbox: { denyRead: ["closed"], write: [there] },
         own: `cd ${there}; ${look("own.txt")}`,
+        extension: look("exec.txt"),
+        diagnostics: { entries: [{ match: "*.c", command: look("check.txt") }] },
         "task.verification.enabled": true,
         "rewind.enabled": true,
         defaultProjectTrust: "always",
@@ -203,7 +216,15 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     const end = await nextLike(host, { type: "subagent_verification_end" });
     expect(end, JSON.stringify(end)).toMatchObject({ status: "passed" });
     await nextLike(host, { type: "prompt_result", status: "completed" });
-    for (const name of ["person.txt", "job.txt", "task.txt", "server.txt", "own.txt"]) {
+    for (const name of [
+      "person.txt",
+      "job.txt",
+      "task.txt",
+      "server.txt",
+      "own.txt",
+      "exec.txt",
+      "check.txt",
+    ]) {
       const path = join(there, name);
       await expect
         .poll(() => existsSync(path) && readFileSync(path, "utf8").split("\n").length, {
@@ -294,6 +315,23 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     const all = [host.stdout, host.stderr, ...textsIn(there, folder)].join("\n");
     expect(all).toContain("tau-secret-");
     expect(shows(all)).toEqual([]);
+  });
+
+  it("loses a command whose network ends at the host with the connection", async () => {
+    const there = limited();
+    const mark = join(there, "server.mjs");
+    symlinkSync(file, mark);
+    const host = hostIn(there, [each(bash("touch started; sleep 120")), turn("Done.")], {
+      command: [execPath, mark],
+      sandbox: { network: ["example.com"] },
+      durability: "effects",
+    });
+    host.send({ id: "p", type: "prompt", message: "Go" });
+    await expect.poll(() => existsSync(join(there, "started"))).toBe(true);
+    for (const pid of processesWith(`${execPath}\0${mark}`)) process.kill(pid, "SIGKILL");
+    const end = await nextLike(host, { type: "tool_execution_end" });
+    expect(JSON.stringify(end)).toContain("workspace lost");
+    await nextLike(host, { type: "prompt_result", id: "p" });
   });
 
   it("is in it again when its carrier was killed", async () => {

@@ -74,7 +74,10 @@ export class KeptProcess implements WorkspaceProcess {
         this.#process = await this.#adopt((bytes, stream) => {
           this.#seen += bytes.length;
           return this.#onOutput(bytes, stream);
-        }, this.#seen);
+        }, this.#seen).catch((reason: unknown) => {
+          // It was not kept: its network ended at this host.
+          throw isWorkspaceError(reason, "not_found") ? error : reason;
+        });
       }
     }
   }
