@@ -145,7 +145,11 @@ class BodySource implements ByteSource {
   constructor(stream: Readable, signal: AbortSignal | undefined) {
     this.#stream = stream;
     this.#signal = signal;
-    const wake = (): void => this.#wake?.();
+    const wake = (): void => {
+      const look = this.#wake;
+      this.#wake = undefined;
+      look?.();
+    };
     stream.on("readable", wake).on("end", wake).on("close", wake);
     stream.on("error", (error) => {
       this.#failure = error;
@@ -153,21 +157,30 @@ class BodySource implements ByteSource {
     });
   }
 
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    for (;;) {
-      this.#signal?.throwIfAborted();
-      const value: Buffer | null = this.#stream.read();
-      if (value !== null) return { done: false, value };
-      if (this.#failure !== undefined) {
-        throw new TypeError("terminated", { cause: this.#failure });
-      }
-      if (this.#stream.readableEnded || this.#stream.destroyed) {
-        return { done: true, value: undefined };
-      }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+  /** One promise for each piece, however long it is waited for (row "one delta a millisecond"). */
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const value: Buffer | null = this.#stream.read();
+        if (value !== null) resolve({ done: false, value });
+        else if (this.#hasEnded) this.#end(resolve, reject);
+        else this.#wake = look;
+      };
+      look();
+    });
+  }
+
+  get #hasEnded(): boolean {
+    return this.#failure !== undefined || this.#stream.readableEnded || this.#stream.destroyed;
+  }
+
+  #end(
+    resolve: (end: IteratorResult<Uint8Array, undefined>) => void,
+    reject: (reason: unknown) => void,
+  ): void {
+    if (this.#signal?.aborted) reject(this.#signal.reason);
+    else if (this.#failure === undefined) resolve({ done: true, value: undefined });
+    else reject(new TypeError("terminated", { cause: this.#failure }));
   }
 
   async return(): Promise<void> {

@@ -201,6 +201,7 @@ export class Attachment implements SessionListener, AttachedSession {
       get isDrained() {
         return writer.isDrained;
       },
+      ...(writer.flushes && { flushes: writer.flushes }),
       onDrain: (listener) => writer.onDrain(listener),
       whenDrained: () => writer.whenDrained(),
       write: (line, isAnswer = false) => writer.write(line, isAnswer || this.#isReplaying),

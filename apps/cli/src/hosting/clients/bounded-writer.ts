@@ -1,3 +1,4 @@
+import { FlushClock } from "../../rpc/connection/flush-clock.ts";
 import { type EncodedLine, type LineWriter, lineText } from "../../rpc/connection/line-writer.ts";
 
 export interface LineOutput {
@@ -22,6 +23,7 @@ export const unreadLimits: UnreadLimits = {
  * neither holds other clients back nor fills the memory.
  */
 export class BoundedWriter implements LineWriter {
+  readonly flushes: FlushClock = new FlushClock();
   readonly #output: LineOutput;
   readonly #limits: UnreadLimits;
   readonly #onOverflow: () => void;

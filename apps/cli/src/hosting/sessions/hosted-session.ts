@@ -65,7 +65,8 @@ export class HostedSession {
   readonly running = new Set<Promise<unknown>>();
   readonly #options: HostedSessionOptions;
   readonly #ring: ReplayRing | undefined;
-  readonly #listeners = new Set<SessionListener>();
+  /** Replaced when it changes, so that each event goes to those who listened when it came. */
+  #listeners: readonly SessionListener[] = [];
   readonly #unsubscribe: () => void;
   #streamId: string | undefined;
   #seq = 0;
@@ -165,10 +166,10 @@ export class HostedSession {
 
   /** Sends every frame to this listener from now on; returns the function that ends it. */
   listen(listener: SessionListener): () => void {
-    this.#listeners.add(listener);
+    this.#listeners = [...this.#listeners, listener];
     this.touch();
     return () => {
-      this.#listeners.delete(listener);
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
       this.touch();
     };
   }
@@ -196,7 +197,7 @@ export class HostedSession {
     if (this.session.requests.get(frame.id) !== undefined) return;
     this.together(() => {
       this.#keep({ kind: "notice", frame });
-      for (const listener of [...this.#listeners]) listener.notice(frame);
+      for (const listener of this.#listeners) listener.notice(frame);
     });
   }
 
@@ -211,7 +212,7 @@ export class HostedSession {
   touch(): void {
     if (this.#options.onIdle === undefined) return;
     clearTimeout(this.#idleTimer);
-    if (this.#isClosing || this.#listeners.size > 0) return;
+    if (this.#isClosing || this.#listeners.length > 0) return;
     const wait = Math.min(this.#options.idleMs, MAX_TIMER_MS);
     this.#idleTimer = setTimeout(() => void this.#closeUnused(), wait);
     this.#idleTimer.unref();
@@ -229,10 +230,10 @@ export class HostedSession {
 
   /** Tells all clients but one that the session is closed. */
   dismiss(reason: SessionClosedReason, except?: SessionListener): void {
-    for (const listener of [...this.#listeners]) {
+    for (const listener of this.#listeners) {
       if (listener !== except) listener.closed(reason);
     }
-    this.#listeners.clear();
+    this.#listeners = [];
   }
 
   #note({ seq }: EventOrder): void {
@@ -247,7 +248,7 @@ export class HostedSession {
   /** Background jobs are work, too. */
   async #closeUnused(): Promise<void> {
     const jobs = await this.session.jobs.list().catch(() => []);
-    const isUsed = this.session.isBusy || this.running.size > 0 || this.#listeners.size > 0;
+    const isUsed = this.session.isBusy || this.running.size > 0 || this.#listeners.length > 0;
     if (isUsed || jobs.some(({ status }) => status === "running")) this.touch();
     else if (!this.#isClosing) this.#options.onIdle?.();
   }
@@ -258,7 +259,7 @@ export class HostedSession {
     this.#note(order);
     this.#ring?.push({ kind: "event", frame: event }, order);
     let waits: Promise<void> | undefined;
-    for (const listener of [...this.#listeners]) {
+    for (const listener of this.#listeners) {
       const wait = listener.hear(event, order);
       if (wait !== undefined) waits = waits?.then(() => wait) ?? wait;
     }

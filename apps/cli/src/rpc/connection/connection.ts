@@ -160,20 +160,25 @@ export class Connection {
   #write(event: SessionEvent, order: EventOrder): void | Promise<void> {
     if (event.type === "agent_start") this.isSettled = false;
     else if (event.type === "agent_settled") this.isSettled = true;
-    const frames = this.#dialect.encode(event, this);
-    const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
-    if (sent.length === 0) return;
-    const lines = sent.map((frame) => this.#encoder.encode(this.#ordered(frame, order)));
-    return this.writer.write(lines.join(""));
+    let lines = "";
+    for (const frame of this.#dialect.encode(event, this)) {
+      if (this.#events?.has(frame.type) ?? true) {
+        lines += this.#encoder.encode(frame, this.#placeOf(frame, order));
+      }
+    }
+    if (lines !== "") return this.writer.write(lines);
+  }
+
+  #ordered(frame: DialectFrame, order: EventOrder): DialectFrame {
+    return { ...frame, ...this.#placeOf(frame, order) };
   }
 
   /** Before `initialize`, a frame has the documented members only. */
-  #ordered(frame: DialectFrame, { seq, promptId }: EventOrder): DialectFrame {
-    if (!this.isInitialized && !this.showsOrder) return frame;
+  #placeOf(frame: DialectFrame, { seq, promptId }: EventOrder): object | undefined {
+    if (!this.isInitialized && !this.showsOrder) return undefined;
     // A request names its own prompt.
-    const cause = promptId === undefined || "promptId" in frame ? {} : { promptId };
-    const ordered = { ...frame, ...this.#tag, ...cause, seq };
-    return ordered;
+    const cause = promptId === undefined || "promptId" in frame ? undefined : { promptId };
+    return { ...this.#tag, ...cause, seq };
   }
 
   /** With many sessions, an answer names its session, and an error has its code. */

@@ -1,6 +1,7 @@
 import type { EventOrder } from "@tau-agent/rpc-protocol";
 import type { AssistantMessageEvent, SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import { FlushClock } from "./flush-clock.ts";
 
 type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
 
@@ -22,6 +23,8 @@ export interface ReaderState {
   onDrain(listener: () => void): void;
   /** Resolves once the reader has caught up; undefined if it has. Senders should wait for it. */
   whenDrained(): void | Promise<void>;
+  /** When what its senders hold back leaves; by default each has its own. */
+  readonly flushes?: FlushClock;
 }
 
 export interface DeltaSink {
@@ -49,14 +52,15 @@ const MAX_HELD_CHARACTERS = 256 * 1024;
 export class DeltaMerger {
   readonly #sink: DeltaSink;
   readonly #intervalMs: number;
+  readonly #clock: FlushClock;
   #pending: Held | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #isFirstOfBlock = true;
 
   constructor(sink: DeltaSink, intervalMs: number) {
     this.#sink = sink;
     this.#intervalMs = intervalMs;
+    this.#clock = sink.reader.flushes ?? new FlushClock();
   }
 
   /** Takes the next event; a promise when the reader is behind and the event could not wait. */
@@ -74,10 +78,10 @@ export class DeltaMerger {
     const pending = this.#pending;
     if (pending === undefined) return;
     this.#pending = undefined;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const delta = pending.pieces.join("");
-    return this.#write({ ...pending, event: { ...pending.event, delta } });
+    this.#clock.clear(this.#flushWhenDrained);
+    const { pieces, event } = pending;
+    if (pieces.length === 1) return this.#write(pending);
+    return this.#write({ ...pending, event: { ...event, delta: pieces.join("") } });
   }
 
   #pushDelta(step: Step): void | Promise<void> {
@@ -90,14 +94,14 @@ export class DeltaMerger {
       return pending.length > MAX_HELD_CHARACTERS ? this.#wait() : undefined;
     }
     const wait = this.flush();
-    const waitMs = this.#intervalMs - (performance.now() - this.#writtenAtMs);
-    const isFree = this.#sink.reader.isDrained && waitMs <= 0;
+    const dueMs = this.#writtenAtMs + this.#intervalMs;
+    const isFree = this.#sink.reader.isDrained && dueMs <= performance.now();
     if (this.#isFirstOfBlock || isFree) {
       this.#isFirstOfBlock = false;
       return this.#write(step);
     }
     this.#pending = { ...step, pieces: [event.delta], length: event.delta.length };
-    this.#timer = setTimeout(() => this.#flushWhenDrained(), Math.max(0, waitMs));
+    this.#clock.set(this.#flushWhenDrained, dueMs);
     return wait;
   }
 
@@ -106,11 +110,10 @@ export class DeltaMerger {
     return this.#sink.reader.whenDrained() ?? this.flush();
   }
 
-  #flushWhenDrained(): void {
-    this.#timer = undefined;
+  readonly #flushWhenDrained = (): void => {
     if (this.#sink.reader.isDrained) void this.flush();
     else this.#sink.reader.onDrain(() => void this.flush());
-  }
+  };
 
   #write({ event, message, order }: Step): void | Promise<void> {
     this.#writtenAtMs = performance.now();

@@ -17,17 +17,19 @@ export class EventEncoder {
   #lastUsage: Usage | undefined;
   #timesSent = 0;
 
-  encode(event: DialectFrame): string {
-    if (!isUpdate(event)) return encodeLine(event);
-    return this.form === "full" ? encodeFull(event) : this.#encodeDelta(event);
+  /** @param order - members that follow the event's own: its place among the frames */
+  encode(event: DialectFrame, order: object = {}): string {
+    if (!isUpdate(event)) return encodeLine({ ...event, ...order });
+    return this.form === "full" ? encodeFull(event, order) : this.#encodeDelta(event, order);
   }
 
   /** Neither `message` nor `partial`, but `usage`. */
-  #encodeDelta({ type, message, assistantMessageEvent, ...order }: UpdateEvent): string {
+  #encodeDelta(event: UpdateEvent, order: object): string {
+    const { type, message, assistantMessageEvent, ...more } = event;
     const { partial: _, ...step } = streamedStep(assistantMessageEvent);
     const { usage } = message as AssistantMessage;
     const shown = this.#isToBeSent(usage) ? { usage } : {};
-    return encodeLine({ type, ...shown, assistantMessageEvent: step, ...order });
+    return encodeLine({ type, ...shown, assistantMessageEvent: step, ...more, ...order });
   }
 
   #isToBeSent(usage: Usage): boolean {
@@ -44,12 +46,8 @@ function isUpdate(frame: DialectFrame): frame is UpdateEvent {
 }
 
 /** `message` and `partial` are one object: it is serialised once and written twice. */
-function encodeFull({
-  type,
-  message: reply,
-  assistantMessageEvent,
-  ...order
-}: UpdateEvent): string {
+function encodeFull(event: UpdateEvent, order: object): string {
+  const { type, message: reply, assistantMessageEvent, ...more } = event;
   const { partial, ...step } = streamedStep(assistantMessageEvent);
   const message = encodeLine(streamedMessage(reply as AssistantMessage)).slice(0, -1);
   const shown =
@@ -58,7 +56,7 @@ function encodeFull({
       : encodeLine(streamedMessage(partial)).slice(0, -1);
   const head = encodeLine(step).slice(0, -2);
   // The members after the step, without the brace that begins them.
-  const rest = encodeLine(order).slice(1);
+  const rest = encodeLine({ ...more, ...order }).slice(1);
   const end = rest === "}\n" ? rest : `,${rest}`;
   return `{"type":"${type}","message":${message},"assistantMessageEvent":${head},"partial":${shown}}${end}`;
 }

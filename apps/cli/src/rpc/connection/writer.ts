@@ -1,4 +1,5 @@
 import type { FrameOutput } from "../../process/output.ts";
+import { FlushClock } from "./flush-clock.ts";
 import type { EncodedLine, LineWriter } from "./line-writer.ts";
 
 /** More than this is not gathered: whether the reader keeps up must be known before it is too late. */
@@ -9,6 +10,7 @@ const MAX_GATHERED_CHARACTERS = 256 * 1024;
  * should wait while the reader is behind.
  */
 export class FrameWriter implements LineWriter {
+  readonly flushes: FlushClock = new FlushClock();
   readonly #output: FrameOutput;
   #buffer: (string | Uint8Array)[] = [];
   #gathered = 0;
