@@ -1,10 +1,9 @@
 /** Kills and pauses hosts at steps that a seed chooses, and checks the promises (decision 63). */
 import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { startLoopbackServer } from "@tau-agent/ai/testing";
+import { startCampaignServer } from "./campaign-server.ts";
 import { mutants } from "./mutants.ts";
 import { playRound, type RoundResult } from "./round.ts";
-import { scenarioOf, type Work } from "./work.ts";
 
 const { values } = parseArgs({
   options: {
@@ -26,22 +25,7 @@ if (mutant !== undefined && !Object.hasOwn(mutants, mutant)) {
 if (mutant !== undefined) refuseLost(mutant);
 const deadline = performance.now() + Number(values.seconds ?? "1e9") * 1_000;
 
-const works = new Map<string, Work>();
-const requests = new Map<string, number>();
-await using server = await startLoopbackServer({
-  records: false,
-  rules: false,
-  scenario: (request) => {
-    requests.set(request.model, (requests.get(request.model) ?? 0) + 1);
-    const decide = scenarioOf((model) => works.get(model) ?? []);
-    return typeof decide === "function" ? decide(request) : undefined;
-  },
-});
-const roundServer = {
-  url: server.urls["openai-completions"],
-  setWork: (model: string, work: Work) => void works.set(model, work),
-  requestsOf: (model: string) => requests.get(model) ?? 0,
-};
+await using server = await startCampaignServer();
 
 /** A mechanism that the build has another text for cannot be taken out. */
 function refuseLost(name: string): void {
@@ -73,7 +57,7 @@ async function play(): Promise<void> {
 }
 
 async function playSeed(own: number): Promise<RoundResult> {
-  return playRound(own, roundServer, { mutant, scenario }).catch((error: unknown) => {
+  return playRound(own, server, { mutant, scenario }).catch((error: unknown) => {
     const nothing = { scenario: scenario ?? "", fault: "", step: "", crashes: 0 };
     return { seed: own, ...nothing, broken: [String(error)] };
   });

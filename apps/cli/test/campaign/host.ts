@@ -46,7 +46,7 @@ export class Host {
       cwd: prefix.length === 0 ? cwd : "/",
       env: {
         ...variables,
-        ...{ TAU_CAMPAIGN_MUTANT: mutant, TAU_CAMPAIGN_STOP_AT: stopAt && String(stopAt) },
+        ...{ TAU_CAMPAIGN_MUTANT: mutant, TAU_CAMPAIGN_STOP_AT: stopAt?.toString() },
         ...(program.length > 1 && { NODE_DISABLE_COMPILE_CACHE: "1" }),
       },
       stdio: ["pipe", "pipe", "pipe"],

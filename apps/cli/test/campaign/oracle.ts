@@ -55,7 +55,7 @@ export function brokenPromises(outcome: Outcome): string[] {
         `${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}`,
       );
     }
-    say(!(plan.isAdopted && result.details?.interrupted), `G2 ${call.id} is not gone on with`);
+    say(!(plan.isAdopted && result.isError), `G2 ${call.id} is not gone on with`);
     const isWhole = call.kind !== "slow" || result.isError === true;
     const shown = JSON.stringify(result.content);
     for (const at of isWhole ? [] : [1, 2, 3, 4, 5, 6]) {

@@ -82,6 +82,8 @@ export class Place {
     return {
       ...{ PATH: process.env.PATH, HOME: path, TMPDIR: join(path, "tmp") },
       ...{ PI_CODING_AGENT_DIR: join(path, "agent"), DO_NOT_TRACK: "1" },
+      // Of a test that records frames.
+      NODE_OPTIONS: process.env.NODE_OPTIONS,
     };
   }
 

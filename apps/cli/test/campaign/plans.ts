@@ -1,5 +1,5 @@
 import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
-import { type Kind, planOne, planWork, type Work } from "./work.ts";
+import { type Kind, planEach, planWork, type Work } from "./work.ts";
 
 /**
  * What happens to a host: it is killed, paused past its lease, killed behind a store that is cut off, loses its exec
@@ -16,6 +16,8 @@ export interface RoundPlan {
    * this number in the workspace.
    */
   readonly step: string;
+  /** How many such steps are let pass; chosen at random without it. */
+  readonly passed?: number;
   /** How many hosts it happens to, at most. */
   readonly lives: number;
   /** In a store, and not in a file. */
@@ -58,7 +60,9 @@ interface PlanOptions {
 function anyOf(random: Random, options: PlanOptions = {}): RoundPlan {
   const work = planWork(random, options.kinds ?? common);
   const fault = random.pick(options.faults ?? faults);
-  const step = random.pick(options.steps === undefined ? steps : [...options.steps, ...steps]);
+  const words = options.steps === undefined ? steps : ([...options.steps, ...steps] as const);
+  const isAtChange = fault === "pause" && random.below(3) === 0;
+  const step = isAtChange ? `change ${1 + random.below(12)}` : random.pick(words);
   return {
     ...{ work, fault, step, lives: 1 + random.below(2) },
     // Some commands wait for no other host, and end as interrupted.
@@ -73,7 +77,7 @@ function anyOf(random: Random, options: PlanOptions = {}): RoundPlan {
 /** One call, and one fault at one step. */
 function oneCall(kind: Kind, fault: Fault, step: string, more: Partial<RoundPlan> = {}): RoundPlan {
   return {
-    ...{ work: planOne(kind), fault, step, lives: 1, isStored: true, isFar: false },
+    ...{ work: planEach([kind]), fault, step, passed: 0, lives: 1, isStored: true, isFar: false },
     ...{ durabilityAdoptMs: 20_000, restMs: 0, settings: {} },
     ...more,
   };
@@ -94,14 +98,23 @@ export const scenarios: Readonly<Record<string, (random: Random) => RoundPlan>> 
   "running-command": () => oneCall("slow", "kill", "tool_execution_update", { isAdopted: true }),
   /** A host that is about to change a file loses its session, and goes on when the next one has worked. */
   "late-writer": (random) =>
-    oneCall(
-      random.pick<Kind>(["write", "replace", "edit"]),
-      "pause",
-      `change ${2 + random.below(5)}`,
-      {
-        isLate: true,
-      },
-    ),
+    oneCall(random.pick<Kind>(["replace", "edit"]), "pause", `change ${4 + random.below(2)}`, {
+      isLate: true,
+    }),
+  /** A job writes beside a command that is taken back. */
+  "job-beside-call": () =>
+    oneCall("job", "kill", "stored tool_started", { work: planEach(["job", "append"]), passed: 1 }),
+  "open-approval": () =>
+    oneCall("append", "kill", "host_request", { settings: { "permissions.mode": "ask" } }),
+  "open-question": () => oneCall("question", "kill", "host_request"),
+  /** The work of a subagent is merged, and the result of the call is not stored. */
+  "merged-work": () =>
+    oneCall("isolated", "kill", 'before toolResult","toolCallId":"call-', {
+      isAdopted: true,
+      settings: { "task.verification.enabled": true },
+    }),
+  /** A subagent is at work. */
+  "subagent-at-work": () => oneCall("task", "kill", "stored tool_started", { passed: 1 }),
   jobs: (random) => anyOf(random, { kinds: ["job", "job", "append", "slow", "edit"] }),
   approvals: (random) =>
     anyOf(random, { steps: ["host_request"], settings: { "permissions.mode": "ask" } }),

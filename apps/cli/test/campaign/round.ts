@@ -2,18 +2,12 @@ import { spawnSync } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../../packages/ai/test/chaos/random.ts";
 import { answerOf } from "./answers.ts";
+import type { CampaignServer } from "./campaign-server.ts";
 import { Host } from "./host.ts";
 import { brokenPromises } from "./oracle.ts";
 import { leaseMs, Place } from "./place.ts";
 import { planRound, type RoundPlan } from "./plans.ts";
 import { StoreServer } from "./store-server.ts";
-import type { Work } from "./work.ts";
-
-export interface RoundServer {
-  readonly url: string;
-  setWork(model: string, work: Work): void;
-  requestsOf(model: string): number;
-}
 
 export interface RoundOptions {
   /** A mechanism to take out. */
@@ -40,13 +34,12 @@ const isResult = ({ type, promptId }: Frame) => type === "prompt_result" && prom
 /** One prompt whose hosts die, and which is resumed until it is over. */
 export async function playRound(
   seed: number,
-  server: RoundServer,
+  server: CampaignServer,
   { mutant, scenario }: RoundOptions = {},
 ): Promise<RoundResult> {
   const random = new Random(seed);
   const plan = planRound(random, scenario);
-  const model = `round-${seed}${scenario ?? ""}`;
-  server.setWork(model, plan.work);
+  const model = server.modelFor(plan.work);
   const store = plan.isStored ? await StoreServer.start() : undefined;
   const place = new Place({ plan, model, url: server.url, store });
   const round = new Round({ plan, place, store, random, mutant });
@@ -216,8 +209,7 @@ class Round {
     const { step } = plan;
     const [, when, word] = /^(stored|before) (.*)$/.exec(step) ?? [];
     if (word !== undefined && store !== undefined) {
-      const isOne = plan.work.flat().length === 1;
-      for (let count = isOne ? 0 : random.below(3); count >= 0; count -= 1) {
+      for (let count = plan.passed ?? random.below(3); count >= 0; count -= 1) {
         const isLast = count === 0;
         await (when === "before" && isLast ? store.refused(word) : store.stored(word));
       }
@@ -229,8 +221,7 @@ class Round {
     }
     if (step === "time" || word !== undefined) await pause(random.below(1_200));
     else {
-      const isOne = plan.work.flat().length === 1;
-      for (let count = isOne ? 0 : random.below(5); count >= 0; count -= 1) {
+      for (let count = plan.passed ?? random.below(5); count >= 0; count -= 1) {
         if ((await host.until(({ type }) => type === step, limitMs)) === undefined) break;
       }
       if (random.below(2) === 0) await pause(random.below(60));

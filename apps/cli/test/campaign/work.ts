@@ -1,4 +1,4 @@
-import { type Scenario, type ScriptedBlock, toolCall, turn } from "@tau-agent/ai/testing";
+import { type ScenarioFunction, type ScriptedBlock, toolCall, turn } from "@tau-agent/ai/testing";
 import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
 
 /** What a call does, and how its effect is counted. */
@@ -23,9 +23,9 @@ export function planWork(random: Random, kinds: readonly [Kind, ...Kind[]]): Wor
   );
 }
 
-/** One reply with one call. */
-export function planOne(kind: Kind): Work {
-  return [[planCall(kind, 0, 0)]];
+/** Replies with one call each. */
+export function planEach(kinds: readonly Kind[]): Work {
+  return kinds.map((kind, step) => [planCall(kind, step, 0)]);
 }
 
 function planCall(kind: Kind, step: number, at: number): PlannedCall {
@@ -81,7 +81,7 @@ function repliesIn(messages: readonly { readonly role: string }[]): number {
 }
 
 /** A model for all rounds: its id says which. It decides by what it is shown, so it may be asked again. */
-export function scenarioOf(workOf: (model: string) => Work): Scenario {
+export function scenarioOf(workOf: (model: string) => Work): ScenarioFunction {
   return ({ model, systemPrompt, messages, lastUserText }) => {
     if (systemPrompt.includes("summaries")) {
       const before = /replies so far: (\d+)/.exec(lastUserText)?.[1] ?? "0";
