@@ -61,7 +61,7 @@ export class DurableCalls {
   readonly #running = new Map<string, CallRecord>();
   readonly #jobs: JobBeats;
   /** Calls that an earlier host has started. They never start again. */
-  #started: ReadonlyMap<string, StartedCall> = new Map();
+  #started = new Map<string, StartedCall>();
   #opened: Promise<void> = Promise.resolve();
   #touched = false;
 
@@ -111,6 +111,8 @@ export class DurableCalls {
 
   /** The result of a call is stored: it will never be taken back. */
   noteResult(toolCallId: string): void {
+    // A later reply may have a call with the same id.
+    this.#started.delete(toolCallId);
     const record = this.#running.get(toolCallId);
     if (record === undefined) return;
     this.#running.delete(toolCallId);

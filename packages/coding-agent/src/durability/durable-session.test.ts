@@ -153,6 +153,22 @@ it("follows a job to its end after the result of its call is stored", async () =
   expect(await ended).toMatchObject({ exitCode: 0, tail: "out\nend\n" });
 });
 
+it("runs a call whose id an earlier reply had, ended or interrupted", async () => {
+  const call = { id: "c1", name: "write", arguments: { path: "a", content: "a" } };
+  const again = (path: string) => turn(toolCall("write", { path, content: path }, { id: "c1" }));
+  const result = {
+    type: "message",
+    message: { role: "toolResult", toolCallId: "c1", toolName: "write", content: [], timestamp: 3 },
+  };
+  for (const ended of [[result], []]) {
+    const { open, cwd } = place([user, replyWith(call), started("c1"), ...ended]);
+    const session = await open([again("b"), again("c"), "done"]);
+    expect(await session.resume("p1")).toMatchObject({ status: "completed" });
+    expect(readFileSync(join(cwd, "b"), "utf8")).toBe("b");
+    expect(readFileSync(join(cwd, "c"), "utf8")).toBe("c");
+  }
+});
+
 it("opens a session whose question is open, and asks it again", async () => {
   const call = { id: "c1", name: "write", arguments: { path: "new", content: "new" } };
   const asked = {

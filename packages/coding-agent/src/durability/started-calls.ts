@@ -17,18 +17,20 @@ export interface StartedCall {
 
 const idPattern = /^[0-9a-f]{16}$/;
 
-/** The calls since the last reply that have begun. */
-export function startedCalls(log: Pick<SessionLog, "tree">): ReadonlyMap<string, StartedCall> {
+/** The calls since the last reply that have begun and have no result: ids of calls may come again. */
+export function startedCalls(log: Pick<SessionLog, "tree">): Map<string, StartedCall> {
   const found = new Map<string, StartedCall>();
+  const ended = new Set<string>();
   for (const entry of log.tree.ancestors() as Iterable<KnownSessionEntry>) {
     if (entry.type === "message") {
       if (entry.message.role === "assistant") break;
+      if (entry.message.role === "toolResult") ended.add(entry.message.toolCallId);
       if (entry.message.role === "toolResult") continue;
       if (entry.message.role === "user") break;
     }
     if (entry.type !== "custom" || entry.customType !== TOOL_STARTED) continue;
     const call = readStarted(entry.data);
-    if (call !== undefined) found.set(call.toolCallId, call);
+    if (call !== undefined && !ended.has(call.toolCallId)) found.set(call.toolCallId, call);
   }
   return found;
 }
