@@ -65,7 +65,7 @@ export type { FetchForeign, ForeignReply, WebAccess } from "./base/foreign-reque
 export { findHomeDirectory } from "./base/home-directory.ts";
 export { isLoopback } from "./base/is-loopback.ts";
 export { isRunning } from "./base/is-running.ts";
-export { processStart } from "./base/process-start.ts";
+export { isAlive, ownIdentity, type ProcessIdentity } from "./base/process-identity.ts";
 export { randomHex, randomUuid } from "./base/random.ts";
 export { parseTemplateArguments, substituteArguments } from "./base/template-arguments.ts";
 export { isTimed, MAX_TIMER_MS } from "./base/timer-limit.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { JobInfo, JobStatus } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import { attempt, processStart } from "@tau-agent/system";
+import { attempt, isAlive, type ProcessIdentity } from "@tau-agent/system";
 
 export interface JobRecord {
   readonly jobId: string;
@@ -27,12 +27,8 @@ export interface JobEnd {
   readonly endedAt: number;
 }
 
-/** The processes of a detached job (`keeper.json`). */
-export interface JobKeeper {
-  /** The process that follows the job's output and end. */
-  readonly pid: number;
-  /** When it started, where the system says so: its number may be another's later. */
-  readonly start?: string;
+/** The processes of a detached job (`keeper.json`): the one that follows its output and end, and its own. */
+export interface JobKeeper extends ProcessIdentity {
   /** The job itself, the leader of its process group. */
   readonly childPid: number;
 }
@@ -81,12 +77,7 @@ export function readKeeper(folder: string): JobKeeper | undefined {
 export function isKept(folder: string, { startedAt }: JobRecord): boolean {
   const keeper = readKeeper(folder);
   if (keeper === undefined) return Math.abs(Date.now() - startedAt) < keeperStartMs;
-  try {
-    process.kill(keeper.pid, 0);
-  } catch {
-    return false;
-  }
-  return keeper.start === undefined || processStart(keeper.pid) === keeper.start;
+  return isAlive(keeper);
 }
 
 export function describeJob(record: JobRecord, end: JobEnd | undefined, runs: boolean): JobInfo {

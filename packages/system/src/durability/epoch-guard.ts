@@ -4,9 +4,9 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { WorkspaceError, type WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
 import { attempt } from "../base/attempt.ts";
 import { errorCode } from "../base/files/error-code.ts";
+import { isAlive, ownIdentity, type ProcessIdentity } from "../base/process-identity.ts";
 import { randomHex } from "../base/random.ts";
 import { durableFolder } from "./durable-folder.ts";
-import { isAlive, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 
 /** How long an older host may hold the lock of a session that a newer one has. */
 const graceMs = 2_000;

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { parseObject, SessionError } from "@tau-agent/rpc-protocol/plain";
-import { attempt, isRunning, processStart, randomUuid } from "@tau-agent/system";
+import { attempt, isAlive, ownIdentity, type ProcessIdentity, randomUuid } from "@tau-agent/system";
 
 const HEARTBEAT_MS = 10_000;
 /** An empty lease file of at most this age is still being written. */
@@ -21,12 +21,9 @@ const STALE_MS = 45_000;
 /** Clocks of machines differ by less; a date further ahead says nothing about its owner. */
 const MAX_AHEAD_MS = 600_000;
 
-interface LeaseOwner {
-  readonly pid: number;
+interface LeaseOwner extends ProcessIdentity {
   readonly host: string;
   readonly token: string;
-  /** When the process started, where the system tells: its number may be another's later. */
-  readonly start?: string | undefined;
   /** How often the session was taken; kept in the file of a lease that was given back, once it was used. */
   readonly epoch?: number;
   /** Nobody holds it. */
@@ -61,7 +58,7 @@ export class SessionLease {
 
   static isHeld(sessionPath: string): boolean {
     const path = `${sessionPath}.lock`;
-    return existsSync(path) && isAlive(readOwner(path), path);
+    return existsSync(path) && keepsOut(readOwner(path), path);
   }
 
   release(): void {
@@ -75,9 +72,7 @@ export class SessionLease {
   }
 
   #take(sessionPath: string): void {
-    const { pid } = process;
-    const start = processStart(pid);
-    const own = { pid, host: hostname(), token: this.#token, start };
+    const own = { ...ownIdentity(), host: hostname(), token: this.#token };
     // Twice: the second time after a dead owner's lease was removed.
     for (const isLastTry of [false, true]) {
       try {
@@ -87,7 +82,7 @@ export class SessionLease {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
         const holder = readOwner(this.#path);
-        if (isLastTry || isAlive(holder, this.#path)) {
+        if (isLastTry || keepsOut(holder, this.#path)) {
           throw new SessionError("session_locked", {
             path: sessionPath,
             owner: String(holder?.pid ?? "unknown"),
@@ -137,15 +132,13 @@ function readOwner(path: string): LeaseOwner | undefined {
   return value && "pid" in value && "token" in value ? (value as unknown as LeaseOwner) : undefined;
 }
 
-function isAlive(owner: LeaseOwner | undefined, path: string): boolean {
+function keepsOut(owner: LeaseOwner | undefined, path: string): boolean {
   const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   if (owner === undefined) return Math.abs(ageMs) < WRITING_MS;
   if (owner.isReleased) return false;
   if (owner.host !== hostname()) return ageMs <= STALE_MS && ageMs >= -MAX_AHEAD_MS;
   // Here the process itself can be looked for: one that slept, or was stopped, is still the owner.
-  if (!isRunning(owner.pid)) return false;
-  const start = processStart(owner.pid);
-  return owner.start === undefined || start === undefined || owner.start === start;
+  return isAlive(owner);
 }
 
 function remove(path: string): void {

@@ -3,8 +3,7 @@ import { mkdir, readFile, realpath, rm, rmdir, stat, utimes, writeFile } from "n
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { isRunning } from "../is-running.ts";
-import { processStart } from "../process-start.ts";
+import { isAlive, ownIdentity, type ProcessIdentity } from "../process-identity.ts";
 import { errorCode } from "./error-code.ts";
 import { makeFolder } from "./make-folder.ts";
 import { systemReason } from "./system-reason.ts";
@@ -46,24 +45,15 @@ async function makeLock(lock: string): Promise<HeldLock | undefined> {
   }
   const found = await stat(lock).catch(() => undefined);
   if (found === undefined) return undefined;
-  const { pid } = process;
-  const owner: LockOwner = {
-    ...identityOf(found),
-    pid,
-    host: hostname(),
-    start: processStart(pid),
-  };
+  const owner: LockOwner = { ...identityOf(found), ...ownIdentity(), host: hostname() };
   // Without it the lock of a killed process is stale later.
   await writeFile(ownerFile(lock), JSON.stringify(owner), { mode: 0o600 }).catch(() => undefined);
   return { inode: found.ino, touchedMs: found.mtimeMs };
 }
 
 /** Who made a lock directory, in a file beside it: other programs expect the directory to be empty. */
-interface LockOwner extends LockIdentity {
-  readonly pid: number;
+interface LockOwner extends LockIdentity, ProcessIdentity {
   readonly host: string;
-  /** When the process started, where the system tells: its number may be another's later. */
-  readonly start: string | undefined;
 }
 
 /** Tells a lock directory from one that another program has made of the same name. */
@@ -96,10 +86,7 @@ async function isOrphaned(lock: string, found: Stats): Promise<boolean> {
     const owner = JSON.parse(await readFile(ownerFile(lock), "utf8")) as LockOwner;
     const { inode, madeMs } = identityOf(found);
     if (owner.inode !== inode || owner.madeMs !== madeMs || owner.host !== hostname()) return false;
-    if (!Number.isSafeInteger(owner.pid) || owner.pid <= 0) return false;
-    if (!isRunning(owner.pid)) return true;
-    const start = processStart(owner.pid);
-    return owner.start !== undefined && start !== undefined && owner.start !== start;
+    return Number.isSafeInteger(owner.pid) && owner.pid > 0 && !isAlive(owner);
   } catch {
     return false;
   }

@@ -5,10 +5,10 @@ import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { attempt } from "../../base/attempt.ts";
 import { errorCode } from "../../base/files/error-code.ts";
 import { makeFolderNow } from "../../base/files/make-folder.ts";
+import { isAlive, ownIdentity, type ProcessIdentity } from "../../base/process-identity.ts";
 import { randomHex } from "../../base/random.ts";
 import { childLimit, hostLimit } from "../../processes/limit-mark.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "../../processes/process-group.ts";
-import { isAlive, ownIdentity, type ProcessIdentity } from "../process-identity.ts";
 import type { KeptOutcome } from "./keep-commands.ts";
 
 /** Who a command ends with (`owner.json`); its keeper looks whether that process is there. */

@@ -1,5 +1,5 @@
-import { isRunning } from "../base/is-running.ts";
-import { processStart } from "../base/process-start.ts";
+import { isRunning } from "./is-running.ts";
+import { processStart } from "./process-start.ts";
 
 /** A process that a file names; its number alone may be another's later. */
 export interface ProcessIdentity {
