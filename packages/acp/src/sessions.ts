@@ -18,13 +18,13 @@ import {
   SessionError,
   type SessionStart,
 } from "@tau-agent/coding-agent";
+import { Turns } from "@tau-agent/system";
 import { clientOverlay } from "./client/client-workspace.ts";
 import { invalidParams } from "./mapping/errors.ts";
 import { mcpEntries } from "./mapping/mcp-servers.ts";
 import { notice } from "./mapping/notice.ts";
 import { AcpSession } from "./session/acp-session.ts";
 import { firstLine } from "./session/session-title.ts";
-import { Turns } from "./session/turns.ts";
 
 const PAGE = 100;
 

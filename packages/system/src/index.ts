@@ -69,6 +69,7 @@ export { isAlive, ownIdentity, type ProcessIdentity } from "./base/process-ident
 export { randomHex, randomUuid } from "./base/random.ts";
 export { parseTemplateArguments, substituteArguments } from "./base/template-arguments.ts";
 export { isTimed, MAX_TIMER_MS } from "./base/timer-limit.ts";
+export { Turns } from "./base/turns.ts";
 export { unlessAborted } from "./base/unless-aborted.ts";
 export { VERSION } from "./base/version.ts";
 export { within } from "./base/within.ts";

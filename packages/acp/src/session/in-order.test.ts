@@ -1,7 +1,7 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { Turns } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
 import { PromptQueue } from "./prompt-queue.ts";
-import { Turns } from "./turns.ts";
 import { UpdateLine } from "./update-line.ts";
 
 const later = () => new Promise((resolve) => setImmediate(resolve));

@@ -6,6 +6,7 @@ import { attempt } from "../base/attempt.ts";
 import { errorCode } from "../base/files/error-code.ts";
 import { isAlive, ownIdentity, type ProcessIdentity } from "../base/process-identity.ts";
 import { randomHex } from "../base/random.ts";
+import { Turns } from "../base/turns.ts";
 import { durableFolder } from "./durable-folder.ts";
 
 /** How long an older host may hold the lock of a session that a newer one has. */
@@ -25,7 +26,7 @@ interface Holder extends ProcessIdentity {
 export class EpochGuard {
   readonly #temporaryDirectory: string;
   /** Changes of this process wait for each other here, and for other processes at the lock. */
-  readonly #last = new Map<string, Promise<void>>();
+  readonly #turns = new Turns();
   #identity: ProcessIdentity | undefined;
 
   constructor(temporaryDirectory: string) {
@@ -37,20 +38,13 @@ export class EpochGuard {
    *
    * @throws {WorkspaceError} `stale_epoch`: a newer host has the session
    */
-  async change<Result>(
+  change<Result>(
     { session, epoch }: WorkspaceOwner,
     work: (folder: string) => Result | Promise<Result>,
   ): Promise<Result> {
-    const before = this.#last.get(session);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last.set(session, promise);
-    await before;
-    try {
-      return await this.#locked(durableFolder(this.#temporaryDirectory, session), epoch, work);
-    } finally {
-      resolve();
-      if (this.#last.get(session) === promise) this.#last.delete(session);
-    }
+    return this.#turns.take(session, () =>
+      this.#locked(durableFolder(this.#temporaryDirectory, session), epoch, work),
+    );
   }
 
   async #locked<Result>(

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { attempt, errorCode, makeFolderNow, randomHex } from "@tau-agent/system";
+import { attempt, errorCode, makeFolderNow, randomHex, Turns } from "@tau-agent/system";
 import { SessionLease } from "../../log/file/session-lease.ts";
 import { sessionFileName } from "../../log/file/session-path.ts";
 import {
@@ -53,7 +53,7 @@ export interface FileSessionStoreOptions {
 export class FileSessionStore implements SessionStore {
   readonly #directory: string;
   /** What waits for the session whose files are in a folder. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #turns = new Turns();
   readonly #known = new Map<string, KnownIds>();
   /** Locks against hosts without a store, by key. */
   readonly #locks = new Map<string, SessionLease>();
@@ -180,22 +180,17 @@ export class FileSessionStore implements SessionStore {
   async #inGuard<T>(key: SessionKey, step: (files: KeyFiles, text: string) => T): Promise<T> {
     const text = keyText(key);
     const files = filesOf(this.#directory, key);
-    const before = this.#turns.get(files.side);
-    const turn = Promise.withResolvers<void>();
-    this.#turns.set(files.side, turn.promise);
     try {
-      await before;
-      makeFolderNow(files.side, 0o700);
-      return await guarded(join(files.side, "guard"), () => step(files, text));
+      return await this.#turns.take(files.side, () => {
+        makeFolderNow(files.side, 0o700);
+        return guarded(join(files.side, "guard"), () => step(files, text));
+      });
     } catch (error) {
       if (error instanceof SessionStoreError) throw error;
       if (error instanceof SessionError && error.code === "session_locked") {
         throw new SessionStoreError("lease_held", error.message, { cause: error });
       }
       throw unavailable(error);
-    } finally {
-      turn.resolve();
-      if (this.#turns.get(files.side) === turn.promise) this.#turns.delete(files.side);
     }
   }
 
