@@ -3,6 +3,8 @@
  *
  * @packageDocumentation
  */
+
+export { Turns } from "@tau-agent/system";
 export {
   type LeaseToken,
   type SessionKey,
@@ -14,6 +16,9 @@ export {
   type StoreEntry,
   type StoreLease,
 } from "./log/store/session-store.ts";
+export { blobId } from "./stores/common/blob-id.ts";
+export { checkName, checkTtl } from "./stores/common/keys.ts";
+export { readStoreUrl } from "./stores/common/store-url.ts";
 export type { ConformanceReport, ConformanceResult } from "./stores/conformance/run-checks.ts";
 export { runStoreConformance } from "./stores/conformance/run-store-conformance.ts";
 export {

@@ -1,6 +1,10 @@
 import { createHash } from "node:crypto";
 import {
+  blobId,
+  checkName,
+  checkTtl,
   type LeaseToken,
+  readStoreUrl,
   type SessionKey,
   type SessionStore,
   SessionStoreError,
@@ -8,6 +12,7 @@ import {
   type StoredSession,
   type StoreEntry,
   type StoreLease,
+  Turns,
 } from "@tau-agent/sessions";
 import { PostgresConnection, type PostgresPool } from "./postgres-connection.ts";
 import { statements } from "./tables.ts";
@@ -32,15 +37,16 @@ export function createPostgresStore({ url, pool, schema }: PostgresStoreOptions)
   if ((url === undefined) === (pool === undefined)) {
     throw new SessionStoreError("invalid_argument", "give either url or pool");
   }
-  const place = url === undefined ? undefined : readUrl(url);
-  return new PostgresStore(schema ?? place?.schema ?? "tau", { url: place?.url, pool });
+  const place =
+    url === undefined ? undefined : readStoreUrl(url, ["postgres:", "postgresql:"], "schema");
+  return new PostgresStore(schema ?? place?.value ?? "tau", { url: place?.url, pool });
 }
 
 class PostgresStore implements SessionStore {
   readonly #connection: PostgresConnection;
   readonly #sql: ReturnType<typeof statements>;
   /** The last append of each key: the next one, on another connection, must not overtake it. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #turns = new Turns();
 
   constructor(
     schema: string,
@@ -53,9 +59,10 @@ class PostgresStore implements SessionStore {
 
   async acquire(key: SessionKey, ttlMs: number, owner?: string): Promise<StoreLease> {
     const { log, session, project } = hashesOf(key);
+    checkTtl(ttlMs);
     const names = [JSON.stringify(key.sessionId), key.subpath !== undefined];
     const shown = owner === undefined ? null : JSON.stringify(owner);
-    const values = [log, session, project, ...names, shown, milliseconds(ttlMs)];
+    const values = [log, session, project, ...names, shown, ttlMs];
     const [row] = await this.#connection.query(this.#sql.acquire, ...values);
     if (row === undefined) return this.#refuseHeld(log);
     return { key, token: Number(row.token), owner, expiresAt: Number(row.expires) };
@@ -63,7 +70,8 @@ class PostgresStore implements SessionStore {
 
   async renew(lease: StoreLease, ttlMs: number): Promise<StoreLease> {
     const { log } = hashesOf(lease.key);
-    const values = [log, lease.token, milliseconds(ttlMs)];
+    checkTtl(ttlMs);
+    const values = [log, lease.token, ttlMs];
     const [row] = await this.#connection.query(this.#sql.renew, ...values);
     if (row === undefined) throw new SessionStoreError("lease_lost");
     return { ...lease, expiresAt: Number(row.expires) };
@@ -77,19 +85,11 @@ class PostgresStore implements SessionStore {
     const { log } = hashesOf(key);
     const ids = entries.map(idOf);
     const bodies = entries.map((entry) => JSON.stringify(entry));
-    const name = log.toString("hex");
-    const before = this.#turns.get(name);
-    const turn = Promise.withResolvers<void>();
-    this.#turns.set(name, turn.promise);
-    try {
-      await before;
+    await this.#turns.take(log.toString("hex"), async () => {
       const values = [log, lease.token, ids, bodies];
       const [row] = await this.#connection.query(this.#sql.append, ...values);
       if (row?.fences !== 1) throw new SessionStoreError("lease_lost");
-    } finally {
-      turn.resolve();
-      if (this.#turns.get(name) === turn.promise) this.#turns.delete(name);
-    }
+    });
   }
 
   async load(key: SessionKey): Promise<StoreEntry[] | null> {
@@ -126,7 +126,7 @@ class PostgresStore implements SessionStore {
   async putBlob(key: SessionKey, bytes: Uint8Array): Promise<StoredBlob> {
     const { log, session } = hashesOf(key);
     const own = Buffer.from(bytes);
-    const id = `sha256:${createHash("sha256").update(own).digest("hex")}`;
+    const id = blobId(own);
     await this.#connection.query(this.#sql.putBlob, log, id, session, own);
     return { id, size: own.length };
   }
@@ -152,10 +152,7 @@ class PostgresStore implements SessionStore {
 
 function hashesOf({ projectKey, sessionId, subpath }: SessionKey) {
   const names = { projectKey, sessionId, ...(subpath === undefined ? {} : { subpath }) };
-  for (const [name, text] of Object.entries(names)) {
-    if (typeof text === "string" && text !== "") continue;
-    throw new SessionStoreError("invalid_key", `${name} must be a text that is not empty`);
-  }
+  for (const [name, text] of Object.entries(names)) checkName(name, text);
   return {
     project: hash([projectKey]),
     session: hash([projectKey, sessionId]),
@@ -171,26 +168,4 @@ function hash(names: readonly string[]): Buffer {
 function idOf(entry: object): Buffer | null {
   const { id } = entry as { readonly id?: unknown };
   return typeof id === "string" ? hash([id]) : null;
-}
-
-function milliseconds(ttlMs: number): number {
-  if (Number.isFinite(ttlMs) && ttlMs > 0) return ttlMs;
-  throw new SessionStoreError("invalid_argument", "ttlMs must be a positive number");
-}
-
-/** The driver would take the schema for an option of its own. */
-function readUrl(text: string): { url: string; schema: string | undefined } {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    // Without the text: it may contain a password.
-    throw new SessionStoreError("invalid_argument", "url is not a URL");
-  }
-  if (url.protocol !== "postgres:" && url.protocol !== "postgresql:") {
-    throw new SessionStoreError("invalid_argument", "url must begin with postgres: or postgresql:");
-  }
-  const schema = url.searchParams.get("schema") ?? undefined;
-  url.searchParams.delete("schema");
-  return { url: url.href, schema };
 }

@@ -1,6 +1,8 @@
-import { createHash } from "node:crypto";
 import {
+  blobId,
+  checkTtl,
   type LeaseToken,
+  readStoreUrl,
   type SessionKey,
   type SessionStore,
   SessionStoreError,
@@ -8,6 +10,7 @@ import {
   type StoredSession,
   type StoreEntry,
   type StoreLease,
+  Turns,
 } from "@tau-agent/sessions";
 import {
   type IoredisClient,
@@ -39,16 +42,16 @@ export function createRedisStore({ url, client, prefix }: RedisStoreOptions): Se
   if ((url === undefined) === (client === undefined)) {
     throw new SessionStoreError("invalid_argument", "give either url or client");
   }
-  const place = url === undefined ? undefined : readUrl(url);
+  const place = url === undefined ? undefined : readStoreUrl(url, ["redis:", "rediss:"], "prefix");
   const connection = new RedisConnection({ url: place?.url, client });
-  return new RedisStore(connection, prefix ?? place?.prefix ?? "tau:");
+  return new RedisStore(connection, prefix ?? place?.value ?? "tau:");
 }
 
 class RedisStore implements SessionStore {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
   /** The last append of each key: the next one waits for it. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #turns = new Turns();
 
   constructor(connection: RedisConnection, prefix: string) {
     this.#connection = connection;
@@ -79,19 +82,12 @@ class RedisStore implements SessionStore {
   async append(key: SessionKey, entries: readonly object[], lease: LeaseToken): Promise<void> {
     const keys = keysOf(this.#prefix, key);
     const words = entries.flatMap((entry) => [idOf(entry), JSON.stringify(entry)]);
-    const before = this.#turns.get(keys.log);
-    const turn = Promise.withResolvers<void>();
-    this.#turns.set(keys.log, turn.promise);
-    try {
-      await before;
+    await this.#turns.take(keys.log, async () => {
       const named = [keys.lease, keys.log, keys.ids, keys.sessions];
       const field = words.length === 0 ? "" : (keys.field ?? "");
       const reply = await this.#run(append, named, [lease.token, field, ...words]);
       if (reply === null) throw new SessionStoreError("lease_lost");
-    } finally {
-      turn.resolve();
-      if (this.#turns.get(keys.log) === turn.promise) this.#turns.delete(keys.log);
-    }
+    });
   }
 
   async load(key: SessionKey): Promise<StoreEntry[] | null> {
@@ -123,7 +119,7 @@ class RedisStore implements SessionStore {
   async putBlob(key: SessionKey, bytes: Uint8Array): Promise<StoredBlob> {
     const keys = keysOf(this.#prefix, key);
     const own = Buffer.from(bytes);
-    const id = `sha256:${createHash("sha256").update(own).digest("hex")}`;
+    const id = blobId(own);
     await this.#run(putBlob, [keys.blobs, keys.parts], [id, own, keys.part]);
     return { id, size: own.length };
   }
@@ -150,24 +146,8 @@ function idOf(entry: object): string {
   return typeof id === "string" ? JSON.stringify(id) : "";
 }
 
+/** Redis counts whole milliseconds. */
 function milliseconds(ttlMs: number): number {
-  if (Number.isFinite(ttlMs) && ttlMs > 0) return Math.ceil(ttlMs);
-  throw new SessionStoreError("invalid_argument", "ttlMs must be a positive number");
-}
-
-/** The driver would take the prefix for an option of its own. */
-function readUrl(text: string): { url: string; prefix: string | undefined } {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    // Without the text: it may contain a password.
-    throw new SessionStoreError("invalid_argument", "url is not a URL");
-  }
-  if (url.protocol !== "redis:" && url.protocol !== "rediss:") {
-    throw new SessionStoreError("invalid_argument", "url must begin with redis: or rediss:");
-  }
-  const prefix = url.searchParams.get("prefix") ?? undefined;
-  url.searchParams.delete("prefix");
-  return { url: url.href, prefix };
+  checkTtl(ttlMs);
+  return Math.ceil(ttlMs);
 }

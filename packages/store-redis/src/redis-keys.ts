@@ -1,4 +1,4 @@
-import { type SessionKey, SessionStoreError } from "@tau-agent/sessions";
+import { checkName, type SessionKey } from "@tau-agent/sessions";
 
 /** The names of what Redis holds for one key. All keys of a project are in one slot of a cluster. */
 export interface RedisKeys {
@@ -49,10 +49,8 @@ export function unspelt(text: string): string {
 }
 
 /** A name in letters that mean nothing to Redis, and that no other name is spelt with. */
-function spelt(name: string, text: unknown): string {
-  if (typeof text !== "string" || text === "") {
-    throw new SessionStoreError("invalid_key", `${name} must be a text that is not empty`);
-  }
+function spelt(name: string, text: string): string {
+  checkName(name, text);
   return text.replace(/[^A-Za-z0-9._-]/g, (character) => {
     return Array.from({ length: character.length }, (_, at) => {
       return `~${character.charCodeAt(at).toString(16).padStart(4, "0")}`;

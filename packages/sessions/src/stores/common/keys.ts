@@ -14,13 +14,21 @@ export function keyText({ projectKey, sessionId, subpath }: SessionKey): string 
   return JSON.stringify([projectKey, sessionId, subpath]);
 }
 
-/** @throws {SessionStoreError} `invalid_key` */
+/**
+ * Checks a part of a key.
+ *
+ * @throws {SessionStoreError} `invalid_key`
+ */
 export function checkName(name: string, value: unknown): void {
   if (typeof value === "string" && value !== "") return;
   throw new SessionStoreError("invalid_key", `${name} must be a text that is not empty`);
 }
 
-/** @throws {SessionStoreError} `invalid_argument` */
+/**
+ * Checks how long a lease is asked for.
+ *
+ * @throws {SessionStoreError} `invalid_argument`
+ */
 export function checkTtl(ttlMs: unknown): void {
   if (typeof ttlMs === "number" && ttlMs > 0 && Number.isFinite(ttlMs)) return;
   throw new SessionStoreError("invalid_argument", "ttlMs must be a positive number");
