@@ -28,6 +28,7 @@ from .host_requests import (
     Stop,
 )
 from .host_tools import ToolContext
+from .host_uris import UriContent, UriScheme
 from .remote_client import RemoteClient, TauSession
 from .protocol import CredentialParams
 from .run import PromptRun
@@ -63,6 +64,8 @@ __all__ = [
     "TauSession",
     "ToolContext",
     "UiHandler",
+    "UriContent",
+    "UriScheme",
     "Workspace",
     "WorkspaceError",
     "WorkspaceProcess",

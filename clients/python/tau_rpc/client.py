@@ -24,6 +24,7 @@ from .host_requests import (
     credential_handler,
 )
 from .host_tools import HostTools, ToolFunction, host_tool
+from .host_uris import HostUris, UriScheme
 from .lines import LineReader, decode_line, encode_line
 from .process import HostProcess
 from .protocol import Attachment, ExtensionUiRequest, HostInfo, ImageInput
@@ -145,6 +146,7 @@ class TauClient(CommandMethods):
             handlers["credential"] = credential_handler(credentials)
         self._requests = HostRequests(handlers, self._ui, self._write)
         self._tools = HostTools(self._write)
+        self._uris = HostUris(self._write)
         self._workspace = None if workspace is None else WorkspaceServer(workspace, self._write)
         self._dialog_timeout = dialog_timeout
         self._request_timeout = request_timeout
@@ -416,6 +418,13 @@ class TauClient(CommandMethods):
         """Takes a tool away from the next command on; KeyError if there is none of this name."""
         self._tools.remove(name)
 
+    async def serve_uris(self, schemes: Sequence[UriScheme]) -> list[str]:
+        """Registers URI schemes that this process serves, all of them each time: `read` and `write`
+        of the model and its subagents take such a URI for a path. Returns the schemes."""
+        return await self._uris.register(
+            schemes, lambda given: self._send("set_host_uri_schemes", {"schemes": given})
+        )
+
     async def _register_tools(self) -> None:
         await self._tools.register(lambda tools: self._send("set_host_tools", {"tools": tools}))
 
@@ -594,6 +603,10 @@ class TauClient(CommandMethods):
             self._tools.call(frame)
         elif frame["type"] == "host_tool_cancel":
             self._tools.cancel(frame)
+        elif frame["type"] == "host_uri_request" and "id" in frame:
+            self._uris.take(frame)
+        elif frame["type"] == "host_uri_cancel":
+            self._uris.cancel(frame)
         elif frame["type"] == "workspace_call" and self._workspace is not None:
             self._workspace.call(frame)
         elif frame["type"] == "workspace_cancel" and self._workspace is not None:
@@ -699,6 +712,7 @@ class TauClient(CommandMethods):
             task.cancel()
         self._requests.end()
         self._tools.end()
+        self._uris.end()
         if self._workspace is not None:
             self._workspace.end()
 

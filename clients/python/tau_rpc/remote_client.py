@@ -75,6 +75,8 @@ class RemoteClient(TauClient):
         for request in pending:
             if request["method"] == "host_tool":
                 self._tools.call({**request["params"], **request, "type": "host_tool_call"})
+            elif request["method"] == "host_uri":
+                self._uris.take({**request["params"], **request, "type": "host_uri_request"})
             elif self._requests.methods:
                 self._requests.open({**request, "type": "host_request"})
 
@@ -84,6 +86,7 @@ class RemoteClient(TauClient):
             params: dict[str, Any] = {"events": sorted(self._shown)}
             self._filter(params)
             await send("set_event_filter", params)
+        await self._uris.repeat(lambda given: send("set_host_uri_schemes", {"schemes": given}))
         await self._tools.repeat(lambda tools: send("set_host_tools", {"tools": tools}))
 
 

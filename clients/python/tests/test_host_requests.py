@@ -20,6 +20,8 @@ from tau_rpc import (
     RpcError,
     TauClient,
     ToolContext,
+    UriContent,
+    UriScheme,
 )
 from tau_rpc.protocol import Event, ExtensionUiRequestInput, ExtensionUiRequestSelect
 from tau_rpc.schema import schema_of, schema_of_arguments
@@ -344,6 +346,33 @@ class Questions(HostTest):
         async with self.client() as client:
             text, is_error = await asked(client, use("ask_user", questions=self.questions))
             self.assertTrue(is_error)
+
+
+class Uris(HostTest):
+    async def test_are_read_and_written_by_functions(self) -> None:
+        written: list[tuple[str, str]] = []
+
+        async def read(url: str) -> str | UriContent:
+            if url.endswith("none"):
+                raise LookupError("no such row")
+            return UriContent("A row.", "text/markdown", ["of today"]) if "note" in url else "Row"
+
+        async def write(url: str, content: str) -> None:
+            written.append((url, content))
+
+        async with self.client() as client:
+            schemes = [UriScheme("db", read, write), UriScheme("log", read)]
+            self.assertEqual(await client.serve_uris(schemes), ["db", "log"])
+            with self.assertRaisesRegex(RpcError, "file is reserved"):
+                await client.serve_uris([UriScheme("file", read)])
+            for path, wanted in (
+                ("db://1", ("Row", False)),
+                ("log://note", ("A row.[of today]", False)),
+                ("db://none", ("Cannot read db://none: no such row", True)),
+            ):
+                self.assertEqual(await asked(client, use("read", path=path)), wanted)
+            await asked(client, use("write", path="db://2", content="new"))
+        self.assertEqual(written, [("db://2", "new")])
 
 
 class Budgets(HostTest):

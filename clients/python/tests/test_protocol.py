@@ -17,6 +17,7 @@ ANSWERS = (
     protocol.HostResponse,
     protocol.HostToolUpdate,
     protocol.HostToolResult,
+    protocol.HostUriResult,
     protocol.WorkspaceResultFrame,
     protocol.WorkspaceOutputFrame,
 )
