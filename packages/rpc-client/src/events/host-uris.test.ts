@@ -16,7 +16,7 @@ async function start(...schemes: readonly UriScheme[]) {
   return { sent, runner };
 }
 
-it("URIs are read and written by their scheme, and what goes wrong is told", async () => {
+it("URIs are read and written by their scheme, and failures are reported", async () => {
   const written: string[][] = [];
   const { sent, runner } = await start(
     {
