@@ -36,8 +36,11 @@ export class ConnectionStream extends Duplex {
     this.#waitingBytes += chunk.length;
     void Promise.resolve(this.#client.write(chunk)).then(() => {
       this.#waitingBytes -= chunk.length;
-      this.#goOn?.();
+      const goOn = this.#waitingBytes <= windowBytes ? this.#goOn : undefined;
+      if (goOn === undefined) return;
+      // The next piece may have to wait again before this returns.
       this.#goOn = undefined;
+      goOn();
     });
     if (this.#waitingBytes <= windowBytes) done();
     else this.#goOn = done;
