@@ -207,8 +207,9 @@ export type ExecServerExit = z.infer<typeof ExecServerExit>;
 export const ExecServerConnection = z.object({
   /** The id of the `open_sandbox` request. */
   id: FrameId,
+  /** What happened: `connect` is the first event of a connection, `close` the last. */
   event: z.enum(["connect", "data", "end", "close"]),
-  /** Names the connection; `close` is the last event of it. */
+  /** Names the connection. */
   connectionId: z.number(),
   /** The bytes of `data`, in base64. */
   data: z.optional(z.string()),
