@@ -1,6 +1,6 @@
 import { connect, type RemoteClient, type RemoteSession } from "@tau-agent/rpc-client/browser";
 import { createMarkup, type Markup } from "@tau-agent/rpc-client/markup";
-import type { HostedSessionInfo } from "@tau-agent/rpc-protocol";
+import type { HostedSessionInfo, Result } from "@tau-agent/rpc-protocol";
 import { LiveSession } from "./live-session.ts";
 import { Questions } from "./questions.ts";
 
@@ -12,6 +12,8 @@ export class Host {
   readonly questions = new Questions(() => this.#changed());
   readonly markup: Markup;
   sessions: readonly HostedSessionInfo[] = [];
+  /** Sessions in files, once they were looked for. */
+  saved: Result<"list_sessions">["sessions"] | undefined;
   shown: LiveSession | undefined;
   /** Why there is no connection. */
   lost: string | undefined;
@@ -93,6 +95,19 @@ export class Host {
     const [title = ""] = message.split("\n");
     await session.setSessionName(title.slice(0, MAX_TITLE));
     await session.prompt(message);
+    await this.refresh();
+    await this.show(session.sessionId);
+  }
+
+  async readSaved(): Promise<void> {
+    const { sessions } = await this.client.request("list_sessions", { all: true, saved: true });
+    this.saved = sessions;
+    this.#changed();
+  }
+
+  async openSaved(sessionPath: string): Promise<void> {
+    const session = await this.client.openSession({ sessionPath });
+    this.#attached.set(session.sessionId, Promise.resolve(session));
     await this.refresh();
     await this.show(session.sessionId);
   }

@@ -81,6 +81,8 @@ export class LiveSession {
     this.results = new Map(
       messages.flatMap((one) => (one.role === "toolResult" ? [[one.toolCallId, one]] : [])),
     );
+    const { subagents } = await this.session.listSubagents();
+    this.subagents = new Map(subagents.map((one) => [one.id, { ...one, ...stateOf(one.status) }]));
     await this.#readSides();
     this.#onChange();
   }
@@ -170,4 +172,10 @@ export class LiveSession {
     const known = this.subagents.get(id);
     if (known !== undefined) this.subagents.set(id, { ...known, ...change });
   }
+}
+
+/** What became of a subagent before the page was there. */
+function stateOf(status: string): Pick<Subagent, "status" | "doing"> {
+  if (status === "running") return { status, doing: "" };
+  return { status: status === "completed" ? "done" : "failed", doing: "" };
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Elicitation, OpenPage } from "./elicitation-card.tsx";
 import { subjectOf } from "./format.ts";
 import type { Host } from "./host.ts";
 import type { Question } from "./questions.ts";
@@ -18,6 +19,8 @@ const cards: {
   approval: Approval,
   budget: Budget,
   question: AskUser,
+  elicitation: ({ question, answer }) => <Elicitation params={question.params} answer={answer} />,
+  page: ({ question, answer }) => <OpenPage params={question.params} answer={answer} />,
   select: ({ question, answer }) => (
     <>
       <h3>{question.params.title}</h3>

@@ -1,16 +1,25 @@
 import type { RemoteOptions } from "@tau-agent/rpc-client/browser";
 
-type Handlers = Required<Pick<RemoteOptions, "approve" | "raiseBudget" | "answerQuestions" | "ui">>;
+type Handlers = Required<
+  Pick<
+    RemoteOptions,
+    "approve" | "raiseBudget" | "answerQuestions" | "answerElicitation" | "openUrl" | "ui"
+  >
+>;
 type Approval = Parameters<NonNullable<Handlers["approve"]>>[0];
 type Budget = Parameters<NonNullable<Handlers["raiseBudget"]>>[0];
 
 type Asked = Parameters<NonNullable<Handlers["answerQuestions"]>>[0];
+type Elicitation = Parameters<NonNullable<Handlers["answerElicitation"]>>[0];
+type Page = Parameters<NonNullable<Handlers["openUrl"]>>[0];
 
 /** Something that waits for a person. A new kind of request is a row here and a card in `question-card`. */
 export type Question = { readonly id: string; readonly sessionId: string | undefined } & (
   | { readonly kind: "approval"; readonly params: Approval }
   | { readonly kind: "budget"; readonly params: Budget }
   | { readonly kind: "question"; readonly params: Asked }
+  | { readonly kind: "elicitation"; readonly params: Elicitation }
+  | { readonly kind: "page"; readonly params: Page }
   | { readonly kind: "select"; readonly params: { title: string; options: readonly string[] } }
   | { readonly kind: "confirm"; readonly params: { title: string; message?: string } }
   | { readonly kind: "input"; readonly params: { title: string; text?: string; isLong?: boolean } }
@@ -51,6 +60,15 @@ export class Questions {
       answerQuestions: (params, { signal }) => {
         const { id, sessionId } = params;
         return this.#ask({ id, sessionId, kind: "question", params }, signal);
+      },
+      answerElicitation: (params, { signal }) => {
+        const { id, sessionId } = params;
+        return this.#ask({ id, sessionId, kind: "elicitation", params }, signal);
+      },
+      openUrl: async (params, { signal }) => {
+        const { id, sessionId } = params;
+        const isOpened = await this.#ask({ id, sessionId, kind: "page", params }, signal);
+        if (isOpened !== true) throw new Error("the person has not opened the page");
       },
       ui: {
         select: ({ id, title, options }) =>

@@ -3,6 +3,7 @@ import { memo } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import { age, dollars, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
+import { SavedSessions } from "./saved-sessions.tsx";
 
 /** So many rows come with each frame, so that no frame takes long. */
 const BATCH = 50;
@@ -33,7 +34,7 @@ export function SessionList({ host }: { readonly host: Host }) {
         </button>
       </header>
       {isNew && <NewSession host={host} onDone={() => setNew(false)} />}
-      {sessions.length > 8 && (
+      {sessions.length + (host.saved?.length ?? 0) > 8 && (
         <input
           type="search"
           class="filter"
@@ -54,6 +55,7 @@ export function SessionList({ host }: { readonly host: Host }) {
           />
         ))}
       </ul>
+      <SavedSessions host={host} filter={words} />
     </nav>
   );
 }

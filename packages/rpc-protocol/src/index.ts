@@ -27,13 +27,18 @@ export {
 } from "./dialects/index.ts";
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
 export type {
+  AnswerElicitation,
   AnswerQuestions,
   ApprovalRequest,
   Approve,
   AskedRequest,
   BudgetRequest,
+  ElicitationRequest,
+  ElicitationResult,
   GetCredentials,
   GivenCredentials,
+  OpenUrl,
+  OpenUrlRequest,
   QuestionRequest,
   RaiseBudget,
 } from "./vocabulary/asked-request.ts";

@@ -1,4 +1,9 @@
-import { describeSandboxOf, SessionSharing, sessionPolicy } from "@tau-agent/coding-agent";
+import {
+  describeSandboxOf,
+  listSessions,
+  SessionSharing,
+  sessionPolicy,
+} from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { withoutOptions } from "../command-line/without-options.ts";
@@ -14,6 +19,8 @@ export async function manySessions(context: HostingContext): Promise<ManySession
   refuseOneSession(options);
   await settleBeforeSessions(options, context);
   const { agentDirectory, cwd, variables } = environment;
+  const isStored = (options.store ?? environment.store) !== undefined;
+  const sessionDirectory = options.sessionDir ?? environment.sessionDirectory;
   const defaults = { ...context, sharing: new SessionSharing() };
   const boundYoungSpace = youngSpaceBound();
   return {
@@ -23,6 +30,7 @@ export async function manySessions(context: HostingContext): Promise<ManySession
       return openHostedSession(asked, defaults, seams);
     },
     describeSandbox: () => describeSandboxOf({ agentDirectory, cwd, environment: variables }),
+    listSaved: async () => (isStored ? [] : listSessions({ agentDirectory, sessionDirectory })),
     isolate: options.isolate && isolation(context),
   };
 }

@@ -1,10 +1,12 @@
 import type {
+  AnswerElicitation,
   AnswerQuestions,
   Approve,
   GetCredentials,
   HostRequestFrame,
   HostRequestResolved,
   HostResponse,
+  OpenUrl,
   RaiseBudget,
 } from "@tau-agent/rpc-protocol";
 
@@ -24,6 +26,10 @@ export interface Deciders {
    * and `ui.input`; without those, the model has no such tool.
    */
   readonly answerQuestions?: AnswerQuestions | undefined;
+  /** Answers what MCP servers ask. Without it they learn that nobody can be asked. */
+  readonly answerElicitation?: AnswerElicitation | undefined;
+  /** Opens pages, such as those of logins. Without it there are no logins that need one. */
+  readonly openUrl?: OpenUrl | undefined;
   /**
    * Gives the keys of providers, before the environment of the host and its `auth.json`. The host keeps what
    * it returns in memory only.
@@ -80,6 +86,7 @@ export class Decisions {
 
   #decide(request: HostRequestFrame, signal: AbortSignal): Promise<unknown> | undefined {
     const { approve, raiseBudget, answerQuestions, credentials } = this.#deciders;
+    const { answerElicitation, openUrl } = this.#deciders;
     const { id, toolCallId, promptId, agentId, deadlineAt } = request;
     const asked = { id, sessionId: this.#sessionId, toolCallId, promptId, agentId, deadlineAt };
     if (request.method === "tool_approval" && approve !== undefined) {
@@ -90,6 +97,15 @@ export class Decisions {
     }
     if (request.method === "question" && answerQuestions !== undefined) {
       return called(() => answerQuestions({ ...request.params, ...asked }, { signal }));
+    }
+    if (request.method === "elicitation" && answerElicitation !== undefined) {
+      return called(() => answerElicitation({ ...request.params, ...asked }, { signal }));
+    }
+    if (request.method === "open_url" && openUrl !== undefined) {
+      return called(async () => {
+        await openUrl({ ...request.params, ...asked }, { signal });
+        return {};
+      });
     }
     if (request.method === "credential" && credentials !== undefined) {
       return called(async () => (await credentials(request.params)) ?? {});

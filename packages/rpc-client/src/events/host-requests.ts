@@ -15,6 +15,8 @@ import { answerUiRequest, type ExtensionUiHandlers } from "./extension-ui.ts";
 export function answeredMethods({
   credentials,
   answerQuestions,
+  answerElicitation,
+  openUrl,
   ui,
 }: Deciders & { readonly ui?: ExtensionUiHandlers | undefined }): string[] {
   const answersQuestions = answerQuestions !== undefined || ui?.select !== undefined;
@@ -23,6 +25,8 @@ export function answeredMethods({
     "budget",
     ...(credentials === undefined ? [] : ["credential"]),
     ...(answersQuestions ? ["question"] : []),
+    ...(answerElicitation === undefined ? [] : ["elicitation"]),
+    ...(openUrl === undefined ? [] : ["open_url"]),
   ];
 }
 

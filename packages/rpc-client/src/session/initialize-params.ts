@@ -15,6 +15,8 @@ export function initializeParams({
   | "approve"
   | "raiseBudget"
   | "answerQuestions"
+  | "answerElicitation"
+  | "openUrl"
   | "credentials"
   | "ui"
   | "mergeMs"

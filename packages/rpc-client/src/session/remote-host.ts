@@ -21,6 +21,8 @@ export interface RemoteOptions
     | "approve"
     | "raiseBudget"
     | "answerQuestions"
+    | "answerElicitation"
+    | "openUrl"
     | "credentials"
     | "ui"
     | "workspace"

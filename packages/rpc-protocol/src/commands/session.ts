@@ -179,6 +179,8 @@ export const sessionCommands = {
       z.object({
         /** Whether to list the sessions of every project. */
         all: z.optional(z.boolean()),
+        /** In a host with many sessions: those in files, of every project, instead of the open ones. */
+        saved: z.optional(z.boolean()),
       }),
     result: () =>
       z.object({

@@ -2,6 +2,8 @@ import type {
   BudgetParams,
   BudgetResult,
   CredentialParams,
+  ElicitationParams,
+  OpenUrlParams,
   QuestionParams,
   QuestionResult,
 } from "./host-request.ts";
@@ -56,6 +58,36 @@ export type AnswerQuestions = (
   request: QuestionRequest,
   context: { readonly signal: AbortSignal },
 ) => QuestionResult | Promise<QuestionResult>;
+
+/** What an MCP server asks, as a function gets it. */
+export interface ElicitationRequest extends ElicitationParams, AskedRequest {}
+
+/** The answer to an MCP server; `content` has the values of a form. */
+export interface ElicitationResult {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Answers what an MCP server asks. What it throws, and anything else, counts as no answer. The signal is
+ * aborted as that of {@link Approve}.
+ */
+export type AnswerElicitation = (
+  request: ElicitationRequest,
+  context: { readonly signal: AbortSignal },
+) => ElicitationResult | Promise<ElicitationResult>;
+
+/** A page for the user as a function gets it. */
+export interface OpenUrlRequest extends OpenUrlParams, AskedRequest {}
+
+/**
+ * Opens a page, such as that of a login, or shows its address. What it throws counts as not opened. The signal
+ * is aborted as that of {@link Approve}.
+ */
+export type OpenUrl = (
+  request: OpenUrlRequest,
+  context: { readonly signal: AbortSignal },
+) => void | Promise<void>;
 
 /** The key of a provider. */
 export interface GivenCredentials {

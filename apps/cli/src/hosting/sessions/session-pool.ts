@@ -36,6 +36,7 @@ export interface ManySessions {
   /** What none of the sessions can widen. */
   readonly policy: AgentSession["policy"];
   readonly describeSandbox: () => Promise<SandboxInfo>;
+  readonly listSaved: () => Promise<readonly object[]>;
   /** Starts a session in a process of its own; undefined to keep all in this one. */
   readonly isolate?: IsolateSession | undefined;
 }
@@ -141,6 +142,10 @@ export class SessionPool implements Host {
 
   describeSandbox(): Promise<SandboxInfo> {
     return this.#many.describeSandbox();
+  }
+
+  saved(): Promise<readonly object[]> {
+    return this.#many.listSaved();
   }
 
   /** All sessions as they are now; those in processes of their own are asked. */

@@ -21,6 +21,8 @@ export interface Host {
   /** The sandbox that a session in the host's folder would have. */
   describeSandbox(): Promise<SandboxInfo>;
   current(): Promise<HostedSessionInfo[]>;
+  /** The sessions that are stored, of every project, the latest first. */
+  saved(): Promise<readonly object[]>;
   /**
    * Refuses a session file that another session of this host uses.
    *

@@ -30,7 +30,8 @@ export const sessionHandlers = {
   export_session: async ({ session }, choice) => ({ path: await exportSession(session, choice) }),
   list_sessions: async ({ host, session }, options) => {
     // In a host with many sessions, those that are open; the schema of the answer shows the others.
-    const sessions = await (session?.navigation.list(options) ?? host.current());
+    const ofHost = () => (options.saved ? host.saved() : host.current());
+    const sessions = await (session?.navigation.list(options) ?? ofHost());
     return { sessions: sessions as Result<"list_sessions">["sessions"] };
   },
   delete_session: ({ session }, { sessionPath }) => session.navigation.delete(sessionPath),

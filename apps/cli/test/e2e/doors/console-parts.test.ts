@@ -1,0 +1,114 @@
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { consoleHost, openConsole, startSession } from "../../support/console-page.ts";
+import { longSession } from "../../support/long-session.ts";
+import { call, worker } from "../../support/repository-place.ts";
+
+const server = fileURLToPath(
+  new URL("../../../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
+);
+
+it("lists sessions on disk, and opens one", async () => {
+  const { link } = await consoleHost({
+    files: { "agent/sessions/--x--/2026-01-01T00-00-00-000Z_long.jsonl": longSession(4) },
+  });
+  const { page, complaints } = await openConsole(link);
+  await page.getByText("Saved sessions").click();
+  await page.locator(".saved .row", { hasText: "Message **0**" }).click();
+  await page.getByText("Message 3 with").waitFor();
+  // It is open now.
+  await page.locator(".saved .row").waitFor({ state: "detached" });
+  expect(await page.locator(".sessions > ul .row").count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+it("answers the forms of MCP servers, and opens pages only after their address was shown", async () => {
+  const requestedSchema = {
+    type: "object",
+    properties: {
+      name: { type: "string", title: "Your name" },
+      size: { type: "string", enum: ["small", "large"] },
+      count: { type: "integer", minimum: 1 },
+      sure: { type: "boolean" },
+    },
+    required: ["name", "count"],
+  };
+  const form = { message: "<b>Who</b> are you?", requestedSchema };
+  const url = "http://127.0.0.1:9/a?b=c";
+  const pageOf = { mode: "url", message: "Sign in", url, elicitationId: "e" };
+  const tools = [{ name: "ask", inputSchema: { type: "object" } }];
+  const asks = { command: process.execPath, args: [server, JSON.stringify({ tools })] };
+  const { link } = await consoleHost({
+    scenario: [
+      { content: call("mcp__asks__ask", form) },
+      { content: call("mcp__asks__ask", pageOf) },
+      { repeat: true, content: "Thank you." },
+    ],
+    files: { "agent/mcp.json": JSON.stringify({ mcpServers: { asks } }) },
+  });
+  const { page } = await openConsole(link);
+  await startSession(page, "Ask me");
+  const card = page.locator(".question");
+  await card.getByText("<b>Who</b> are you?").waitFor();
+  const send = card.getByRole("button", { name: "Send" });
+  expect(await send.isDisabled()).toBe(true);
+  await card.getByLabel("Your name").fill("Ada");
+  await card.getByLabel("size").selectOption("large");
+  await card.getByLabel("count").fill("2");
+  await card.getByLabel("sure").check();
+  await send.click();
+  await card.locator("code", { hasText: url }).waitFor();
+  expect(await card.getByRole("link", { name: "Open" }).getAttribute("rel")).toContain("noopener");
+  await card.getByRole("button", { name: "Decline" }).click();
+  await page.getByText("Thank you.").waitFor();
+  const heads = page.locator(".call .head");
+  for (const head of await heads.all()) await head.click();
+  const outputs = await page.locator(".call .output").allTextContents();
+  expect(outputs[0]).toContain('{"name":"Ada","size":"large","count":2,"sure":true}');
+  expect(outputs[1]).toContain('"action":"decline"');
+});
+
+it("shows subagents, jobs and dialogs of extensions", async () => {
+  const job = { command: "echo begun; sleep 600", background: true };
+  const extension = `
+    export default function (pi) {
+      pi.registerCommand("choose", { handler: async (_, ctx) => {
+        const chosen = await ctx.ui.select("Which one?", ["red", "blue"]);
+        const isSure = await ctx.ui.confirm("Sure?", chosen);
+        const word = await ctx.ui.input("Say it");
+        ctx.ui.notify(chosen + " " + isSure + " " + word);
+        pi.setSessionName(chosen + " " + isSure + " " + word);
+      } });
+    }`;
+  const { link } = await consoleHost({
+    scenario: [
+      ...worker("<inner>", call("bash", { command: "echo inner" })),
+      ...worker("delegate", call("task", { task: "<inner>" })),
+      ...worker("background", call("bash", job)),
+    ],
+    files: { "agent/extensions/choose.ts": extension },
+  });
+  const { page } = await openConsole(link);
+  await startSession(page, "delegate");
+  await page.getByText("delegate done").waitFor();
+  await page.locator(".tree li .state.done").waitFor();
+  const send = async (text: string): Promise<void> => {
+    await page.getByLabel("Message", { exact: true }).fill(text);
+    await page.keyboard.press("Enter");
+  };
+  await send("background");
+  await page.locator(".jobs li", { hasText: "sleep 600" }).waitFor();
+  // A page that comes later knows both.
+  await page.reload();
+  await page.locator(".row").click();
+  await page.locator(".jobs li", { hasText: "sleep 600" }).waitFor();
+  await page.locator(".tree li .state.done").waitFor();
+  await send("/choose");
+  const card = page.locator(".question");
+  await card.getByRole("button", { name: "blue" }).click();
+  await card.getByText("Sure?").waitFor();
+  await card.getByRole("button", { name: "Yes" }).click();
+  await card.getByLabel("Say it").fill("now");
+  await card.getByRole("button", { name: "Answer" }).click();
+  await page.locator("h2", { hasText: "blue true now" }).waitFor();
+});

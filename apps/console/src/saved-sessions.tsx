@@ -1,0 +1,55 @@
+import { useState } from "preact/hooks";
+import { age, shortPath } from "./format.ts";
+import type { Host } from "./host.ts";
+
+/** So many are shown; a filter finds the others. */
+const MAX_SHOWN = 100;
+
+/** Sessions on disk that are not open. They are looked for when somebody wants to see them. */
+export function SavedSessions({ host, filter }: { readonly host: Host; readonly filter: string }) {
+  const [error, setError] = useState("");
+  const open = new Set(host.sessions.map(({ sessionPath }) => sessionPath));
+  const found = (host.saved ?? []).filter(
+    ({ path, name, cwd, firstMessage }) =>
+      !open.has(path) && `${name} ${cwd} ${firstMessage}`.toLowerCase().includes(filter),
+  );
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    setError("");
+    try {
+      await work();
+    } catch (failure) {
+      setError(failure instanceof Error ? failure.message : String(failure));
+    }
+  };
+  return (
+    <details
+      class="saved"
+      onToggle={({ currentTarget }) => currentTarget.open && void attempt(() => host.readSaved())}
+    >
+      <summary>Saved sessions</summary>
+      {error !== "" && (
+        <p class="error" role="alert">
+          {error}
+        </p>
+      )}
+      {host.saved !== undefined && found.length === 0 && <p class="hint">There are no others.</p>}
+      <ul>
+        {found.slice(0, MAX_SHOWN).map(({ path, name, cwd, firstMessage, modified }) => (
+          <li key={path}>
+            <button
+              type="button"
+              class="row"
+              onClick={() => void attempt(() => host.openSaved(path))}
+            >
+              <span class="state saved" role="img" aria-label="saved" />
+              <span class="name">{name ?? firstMessage}</span>
+              <span class="facts">{shortPath(cwd)}</span>
+              <span class="age">{age(Date.parse(modified), Date.now())}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length > MAX_SHOWN && <p class="hint">{found.length - MAX_SHOWN} more</p>}
+    </details>
+  );
+}
