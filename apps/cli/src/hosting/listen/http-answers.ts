@@ -40,10 +40,12 @@ export async function readObject(
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
+  if (Number(request.headers["content-length"] ?? 0) > DEFAULT_MAX_LINE_BYTES) return undefined;
+  // Without destroying the request, whose socket has to carry the answer.
+  for await (const piece of request.iterator({ destroyOnReturn: false })) {
+    bytes += (piece as Buffer).length;
     if (bytes > DEFAULT_MAX_LINE_BYTES) return undefined;
-    pieces.push(piece);
+    pieces.push(piece as Buffer);
   }
   return Buffer.concat(pieces).toString("utf8");
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { attempt } from "@tau-agent/system";
 import { isMisdirected, refusalOf } from "./access.ts";
 import type { DoorBody, Doors } from "./doors/index.ts";
 import { serveEvents, serveIsolatedEvents } from "./event-stream.ts";
@@ -36,10 +37,12 @@ export class HttpRoutes {
   async #route(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
     const { setup, access } = this.#parts;
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://host");
     if (isMisdirected(request, access)) {
       return fail(response, 421, "This address has no such host; see --console-host");
     }
+    const address = URL.parse(request.url ?? "/", "http://host");
+    if (address === null) return fail(response, 400, "The address is malformed");
+    const { pathname, searchParams } = address;
     if (pathname === "/healthz") return tell(response, 200, { status: "ok" });
     if (pathname === "/readyz") {
       const isReady = !setup.pool.isDraining;
@@ -63,7 +66,7 @@ export class HttpRoutes {
     }
     const isRaw = place === "events" && !searchParams.has("format");
     if (handle !== undefined) {
-      const sessionId = decodeURIComponent(handle);
+      const sessionId = attempt(() => decodeURIComponent(handle)) ?? handle;
       if (isRaw) return this.#events(exchange, sessionId);
       return this.#door(exchange, sessionId, place as Door);
     }

@@ -1,3 +1,4 @@
+import { request as httpRequest } from "node:http";
 import { HttpAgent } from "@ag-ui/client";
 import type { Interrupt } from "@ag-ui/core";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
@@ -272,5 +273,81 @@ describe("a hostile request", () => {
     const { sessionId } = session;
     const { data } = await session.rpc({ type: "get_pending_requests", sessionId });
     expect(data.requests).toHaveLength(1);
+  });
+
+  it("is told what is wrong with its address and its size", async () => {
+    const { post, http, headers } = await openSession({
+      scenario: [{ repeat: true, content: "Hi." }],
+    });
+    const statusFor = (path: string, piece = "{}", pieces = 1) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const { hostname, port } = new URL(http);
+        const type = { "content-type": "application/json" };
+        const given = { hostname, port, path, method: "POST", headers: { ...headers, ...type } };
+        const asked = httpRequest(given, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        asked.on("error", reject);
+        // Without a length, in pieces.
+        for (let at = 0; at < pieces; at += 1) asked.write(piece);
+        if (pieces === 1) asked.end();
+      });
+    expect(await statusFor("//")).toBe(400);
+    expect(await statusFor("/sessions/%E0%A4/prompt", '{"messages":[{"role":"user"}]}')).toBe(400);
+    expect(await statusFor("/sessions/%E0%A4/prompt", '{"messages":[]}')).toBe(404);
+    expect(await statusFor("/sessions/x/prompt", " ".repeat(1 << 20), 70)).toBe(413);
+    const long = { messages: [user("x".repeat(70 << 20))] };
+    expect((await post(long).catch(() => undefined))?.status ?? 413).toBe(413);
+    expect((await post("{}", "", { "content-type": "application/jsonp" })).status).toBe(415);
+    expect((await post({ messages: [user("x")] })).status).toBe(200);
+  });
+
+  it("answers once where two do it at once, and nothing by what an earlier call brought", async () => {
+    const session = await openSession({ scenario, arguments: asks });
+    const asked = await chat(session, [user("Look")]);
+    const part = asked[1]?.parts.find(({ type }) => type === "dynamic-tool") as unknown as {
+      state: string;
+      approval: { id: string; approved: boolean };
+    };
+    // An answer in front of what the user has said last is not one of now.
+    const early = structuredClone(part);
+    Object.assign(early, { state: "approval-responded" });
+    early.approval.approved = true;
+    const old = { id: "old", role: "assistant", parts: [early] };
+    const empty = { id: "new", role: "assistant", parts: [] };
+    const history = [old, user("Look"), empty];
+    expect((await session.post({ messages: history })).status).toBe(409);
+    Object.assign(part, { state: "approval-responded" });
+    part.approval.approved = true;
+    const both = await Promise.all([
+      session.post({ messages: asked }),
+      session.post({ messages: asked }),
+    ]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const texts = await Promise.all(both.map((response) => response.text()));
+    expect(texts.join("").match(/"type":"finish"/g)).toHaveLength(1);
+    expect(texts.join("")).toContain("seen");
+  });
+
+  it("may leave while it waits, and the next is served", async () => {
+    const session = await openSession({ scenario: [{ repeat: true, content: "Hi." }] });
+    const { api, headers, post } = session;
+    for (let times = 0; times < 20; times += 1) {
+      const aborting = new AbortController();
+      const left = fetch(api, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify({ messages: [user(`left ${times}`)] }),
+        signal: aborting.signal,
+      });
+      setTimeout(() => aborting.abort(), times);
+      await left.then((response) => response.text()).catch(() => {});
+    }
+    const served = async () => {
+      const response = await post({ messages: [user("stays")] });
+      return response.status === 200 && (await response.text()).includes("[DONE]");
+    };
+    await expect.poll(served, { timeout: 30_000 }).toBe(true);
   });
 });

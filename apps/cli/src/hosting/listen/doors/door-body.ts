@@ -35,7 +35,7 @@ export function readDoorBody(body: JsonObject): DoorBody {
   }
   const objects = messages.filter(isJsonObject);
   const last = objects.at(-1);
-  const answers = [...resumeAnswers(resume ?? []), ...objects.flatMap(messageAnswers)];
+  const answers = [...resumeAnswers(resume ?? []), ...newest(objects).flatMap(messageAnswers)];
   const isPrompt = last?.role === "user" && !(Array.isArray(resume) && resume.length > 0);
   return {
     prompt: isPrompt ? promptOf(last) : undefined,
@@ -43,6 +43,19 @@ export function readDoorBody(body: JsonObject): DoorBody {
     threadId: stringOf(threadId),
     runId: stringOf(runId),
   };
+}
+
+/**
+ * The messages that may answer something that is open: those after the last of the user. Models use the ids of
+ * calls again, so that the result of an earlier one would answer a later one.
+ */
+function newest(messages: readonly JsonObject[]): readonly JsonObject[] {
+  return messages.slice(
+    Math.max(
+      0,
+      messages.findLastIndex(({ role }) => role === "user"),
+    ),
+  );
 }
 
 /** The answer in the form that a request takes. */
@@ -73,7 +86,7 @@ export function answerTo(
   answers: readonly DoorAnswer[],
 ): DoorAnswer | undefined {
   const isTool = method === "host_tool";
-  return answers.find(
+  return answers.findLast(
     (answer) =>
       answer.id === (isTool ? toolCallId : id) &&
       isTool === (answer.kind === "tool" || answer.kind === "tool_error"),

@@ -27,6 +27,7 @@ export class DoorClient {
   readonly #tag: { readonly sessionId?: string };
   readonly #waiting = new Map<string, (frame: ResponseFrame) => void>();
   #requests = 0;
+  #isClosed = false;
 
   constructor(sessionId: string, setup: ClientSetup, sink: DoorSink) {
     this.#tag = setup.pool.solo === undefined ? { sessionId } : {};
@@ -48,8 +49,9 @@ export class DoorClient {
     void this.request("initialize", { protocol: "pi", stream: "delta", capabilities }, {});
   }
 
-  /** Sends a command, and resolves to its response, which may be a refusal. */
+  /** Sends a command, and resolves to its response, which may be a refusal; also once the client is closed. */
   request(type: string, params: object, tag: object = this.#tag): Promise<ResponseFrame> {
+    if (this.#isClosed) return Promise.resolve(closed);
     this.#requests += 1;
     const id = `door-${this.#requests}`;
     const answer = new Promise<ResponseFrame>((resolve) => this.#waiting.set(id, resolve));
@@ -64,7 +66,10 @@ export class DoorClient {
 
   /** The session goes on. */
   close(): void {
+    this.#isClosed = true;
     this.#client.close();
+    for (const resolve of this.#waiting.values()) resolve(closed);
+    this.#waiting.clear();
   }
 
   #take(frame: DoorFrame, sink: DoorSink): void {
@@ -77,6 +82,13 @@ export class DoorClient {
     waiting?.(frame as unknown as ResponseFrame);
   }
 }
+
+const closed = {
+  type: "response",
+  command: "",
+  success: false,
+  error: "The client has left",
+} as const satisfies Partial<ResponseFrame> as ResponseFrame;
 
 function textOf(piece: string | Uint8Array): string {
   return typeof piece === "string" ? piece : Buffer.from(piece).toString();

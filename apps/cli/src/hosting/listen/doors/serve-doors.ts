@@ -41,6 +41,8 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
 /** Sessions as other clients read them: each response ends with the run, or where it waits for an answer. */
 export class Doors {
   readonly #paused = new Map<string, Paused>();
+  /** The last POST of each session, until the host has what it says. */
+  readonly #taking = new Map<string, Promise<void>>();
 
   /** All runs, from a cursor on. */
   async events(exchange: DoorExchange): Promise<void> {
@@ -75,18 +77,36 @@ export class Doors {
     this.#askRest(door);
   }
 
+  /** One after the other: of two that answer the same request, the second finds it closed. */
   async prompt(exchange: DoorExchange, body: DoorBody): Promise<void> {
+    const { sessionId } = exchange;
+    const before = this.#taking.get(sessionId) ?? Promise.resolve();
+    const taken = before.then(() => this.#take(exchange, body));
+    const settled = taken.catch(() => {});
+    this.#taking.set(sessionId, settled);
+    try {
+      await taken;
+    } finally {
+      if (this.#taking.get(sessionId) === settled) this.#taking.delete(sessionId);
+    }
+  }
+
+  async #take(exchange: DoorExchange, body: DoorBody): Promise<void> {
     const { sessionId, response } = exchange;
+    if (response.destroyed) return;
     const door = this.#doorOf(exchange, body);
     const kept = door.keep();
     const snapshot = await door.follow(body.prompt ? {} : this.#cursor(exchange));
-    if (snapshot === undefined) return;
+    if (snapshot === undefined) this.#paused.delete(sessionId);
+    // What a client that has left wanted is not handed in.
+    if (snapshot === undefined || door.isOver) return;
     if (body.prompt !== undefined) {
       kept.length = 0;
       const refusal = refusalOf(await door.client.request("prompt", promptParams(body.prompt)));
       if (refusal !== undefined) {
+        const hasLeft = door.isOver;
         door.leave();
-        return fail(response, refusal.status, refusal.error);
+        return hasLeft ? undefined : fail(response, refusal.status, refusal.error);
       }
     } else {
       const answers = door.open.flatMap((open) => {
