@@ -30,12 +30,12 @@ export function shortPath(path: string): string {
 
 /** What a call is about, in one line. */
 export function subjectOf(input: unknown): string {
-  const { command, path, file_path, pattern, url, task, agent } = Object(input) as Record<
+  const { command, path, file_path, pattern, url, task, tasks, agent } = Object(input) as Record<
     string,
     unknown
   >;
-  const first = [command, path, file_path, pattern, url, task, agent].find(
-    (value) => typeof value === "string",
-  );
+  const { task: subject } = Object(Array.isArray(tasks) ? tasks[0] : undefined);
+  const all = [command, pattern, path, file_path, url, task, subject, agent];
+  const first = all.find((value) => typeof value === "string");
   return typeof first === "string" ? (first.split("\n")[0] ?? "") : "";
 }
