@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useReducer, useState } from "preact/hooks";
 import { Details } from "./details.tsx";
 import type { Host } from "./host.ts";
 import { SessionList } from "./session-list.tsx";
@@ -24,7 +24,8 @@ export function Console({ host }: { readonly host: Host }) {
   const { shown, sessions, questions } = host;
   const shownId = shown?.session.sessionId;
 
-  useEffect(() => {
+  // With what it draws: a key that comes right after is not lost.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const { key, target, ctrlKey, metaKey, altKey } = event;
       if (ctrlKey || metaKey || altKey) return;

@@ -275,7 +275,7 @@ describe("a hostile request", () => {
     expect(data.requests).toHaveLength(1);
   });
 
-  it("is told what is wrong with its address and its size", async () => {
+  it("gets the reason where its address is malformed or its body too large", async () => {
     const { post, http, headers } = await openSession({
       scenario: [{ repeat: true, content: "Hi." }],
     });
