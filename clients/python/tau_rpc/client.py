@@ -27,7 +27,7 @@ from .host_tools import HostTools, ToolFunction, host_tool
 from .host_uris import HostUris, UriScheme
 from .lines import LineReader, decode_line, encode_line
 from .process import HostProcess
-from .protocol import Attachment, ExtensionUiRequest, HostInfo, ImageInput
+from .protocol import Attachment, ExtensionUiRequest, HostInfo, ImageInput, PromptCommandUntil
 from .rebuild import MessageRebuilder
 from .remote import Connecting, RemoteHost, find_token
 from .options import Policy, host_words, policies_of
@@ -71,6 +71,10 @@ class TauClient(CommandMethods):
         extensions: Sequence[str | os.PathLike[str]] = (),
         permissions: Literal["all", "ask", "acceptEdits", "readOnly"] | None = None,
         policy: Policy | Sequence[Policy] | None = None,
+        durability: Literal["log", "effects"] | None = None,
+        durability_adopt_ms: int | None = None,
+        resume: Literal["auto"] | None = None,
+        max_turns: int | None = None,
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str | None] | None = None,
         stream: Literal["delta", "full"] = "delta",
@@ -102,6 +106,12 @@ class TauClient(CommandMethods):
         `permissions`: what tools may do without being asked about.
         `policy`: what its sessions may at most, whatever settings, projects, extensions and commands
           say; several narrow each other. A host that does not hold to it is not used.
+        `durability`: what survives the death of the host: the conversation ("log"), or also what its
+          tools do, each of it once ("effects").
+        `durability_adopt_ms`: how long a command waits for the next host when its own has died.
+        `resume`: "auto" goes on with a prompt whose host died; by default it waits for `run` with
+          `resume`.
+        `max_turns`: the most replies of a prompt before it pauses.
         `env`: added to the environment of this process; None takes a variable away.
         `stream`: how replies travel. Events are the same either way; "full" gives each
           `message_update` a message of its own, at a cost.
@@ -127,7 +137,8 @@ class TauClient(CommandMethods):
         """
         self._policies = policies_of(policy)
         words = host_words(
-            provider, model, fallback_models, session, tools, extensions, permissions, self._policies
+            provider, model, fallback_models, session, tools, extensions, permissions, self._policies,
+            durability, durability_adopt_ms, resume, max_turns,
         )
         self._command = _whole_command(command, [*words, *args])
         self._cwd = cwd
@@ -460,16 +471,23 @@ class TauClient(CommandMethods):
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp"] | None = None,
         prompt_id: str | None = None,
+        resume: bool | None = None,
+        until: PromptCommandUntil | None = None,
         output_schema: Mapping[str, Any] | None = None,
         traceparent: str | None = None,
     ) -> PromptRun:
-        """Sends a prompt when iteration begins; its events up to its `prompt_result`."""
+        """Sends a prompt when iteration begins; its events up to its `prompt_result`.
+
+        With `resume` and a `prompt_id`, it goes on if the session has it already.
+        """
         params = {
             "message": message,
             "images": images,
             "attachments": attachments,
             "streamingBehavior": streaming_behavior,
             "promptId": prompt_id,
+            "resume": resume,
+            "until": until,
             "outputSchema": output_schema,
             "traceparent": traceparent,
         }
@@ -482,6 +500,8 @@ class TauClient(CommandMethods):
         images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         prompt_id: str | None = None,
+        resume: bool | None = None,
+        until: PromptCommandUntil | None = None,
         output_schema: Mapping[str, Any] | None = None,
         traceparent: str | None = None,
         timeout: float | None = None,
@@ -497,6 +517,8 @@ class TauClient(CommandMethods):
             images=images,
             attachments=attachments,
             prompt_id=prompt_id,
+            resume=resume,
+            until=until,
             output_schema=output_schema,
             traceparent=traceparent,
         )

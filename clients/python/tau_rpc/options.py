@@ -19,10 +19,23 @@ def host_words(
     extensions: Sequence[str | os.PathLike[str]],
     permissions: str | None,
     policies: Sequence[Policy] = (),
+    durability: str | None = None,
+    durability_adopt_ms: int | None = None,
+    resume: str | None = None,
+    max_turns: int | None = None,
 ) -> list[str]:
     """The words for the options that are given."""
-    named = {"--provider": provider, "--model": model, "--permission-mode": permissions}
-    words = [word for name, value in named.items() if value is not None for word in (name, value)]
+    named = {
+        "--provider": provider,
+        "--model": model,
+        "--permission-mode": permissions,
+        "--durability": durability,
+        "--durability-adopt-ms": durability_adopt_ms,
+        "--max-turns": max_turns,
+    }
+    words = [word for name, value in named.items() if value is not None for word in (name, str(value))]
+    if resume is not None:
+        words.append("--resume-interrupted")
     for name in fallback_models:
         words += ["--fallback-model", name]
     if session == "memory":

@@ -45,6 +45,8 @@ class PromptRun(AsyncIterator[Event]):
         self._params = params
         self._stream: EventStream | None = None
         self._answer: asyncio.Task[Any] | None = None
+        self._look: asyncio.Task[None] | None = None
+        self._had_ended = False
         self.id: str | None = None
         """The id of the prompt, once it is sent."""
         self.disposition: PromptDisposition | None = None
@@ -55,6 +57,8 @@ class PromptRun(AsyncIterator[Event]):
         """What went wrong, when `status` is "error"."""
         self.code: str | None = None
         """Why `status` is "error", or "budget_exceeded" when a used-up budget stopped the run."""
+        self.paused_by: str | None = None
+        """What paused it, when `status` is "paused": `run` with its `prompt_id` and `resume` goes on."""
         self.output: Any = None
         """The answer to a prompt with an `output_schema`, if `output_status` is "valid"."""
         self.output_status: OutputStatus | None = None
@@ -68,7 +72,7 @@ class PromptRun(AsyncIterator[Event]):
     def __repr__(self) -> str:
         """What is known of the prompt, for logs and the Python prompt; long values are cut."""
         state = self.status or ("not sent" if self._stream is None else "running")
-        known: dict[str, Any] = {"status": state, "error": self.error}
+        known: dict[str, Any] = {"status": state, "paused_by": self.paused_by, "error": self.error}
         known |= {"output_status": self.output_status, "output": self.output}
         known |= {"text": self.text, "messages": len(self.messages)}
         shown = [f"{name}={_cut(value)}" for name, value in known.items() if value is not None]
@@ -94,7 +98,10 @@ class PromptRun(AsyncIterator[Event]):
             try:
                 event, is_shown = await stream.next_of_all()
             except StopAsyncIteration:
-                # Only the end of the client ends it so.
+                if self._had_ended:
+                    self.status = "handled"
+                    raise
+                # Else only the end of the client ends it so.
                 raise ConnectionClosedError("The client was closed") from None
             await self._look_at(event)
             if is_shown:
@@ -130,15 +137,27 @@ class PromptRun(AsyncIterator[Event]):
                 stream.end(error)
             else:
                 self.disposition = task.result()
+                if isinstance(self.disposition, dict) and self.disposition.get("disposition") == "duplicate":
+                    self._look = asyncio.ensure_future(self._end_duplicate(stream))
 
         self._answer.add_done_callback(answered)
         return stream
+
+    async def _end_duplicate(self, stream: EventStream) -> None:
+        # Unless the host still works on the prompt, its result has been sent.
+        try:
+            self._had_ended = await self._client.is_idle()
+        except (ConnectionClosedError, RpcError):
+            return
+        if self._had_ended:
+            stream.end()
 
     async def _look_at(self, event: Event) -> None:
         if event["type"] == "message_end":
             self.messages.append(event["message"])
         elif event["type"] == "prompt_result":
-            if event.get("id") == self.id:
+            prompt_id = self._params.get("promptId")
+            if event.get("id") == self.id or (prompt_id is not None and event.get("promptId") == prompt_id):
                 self._end(event)
                 # The answer came before, perhaps in the same piece of input as everything since.
                 if self._answer is not None:
@@ -156,6 +175,7 @@ class PromptRun(AsyncIterator[Event]):
         self.status = event["status"]
         self.error = event.get("error")
         self.code = event.get("code")
+        self.paused_by = event.get("pausedBy")
         self.output = event.get("output")
         self.output_status = event.get("outputStatus")
         self.output_attempts = int(event.get("outputAttempts", 0))

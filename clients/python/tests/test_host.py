@@ -48,6 +48,20 @@ class Prompts(HostTest):
             self.assertEqual([it["role"] for it in run.messages], ["user", "assistant"])
         self.assertEqual(client.exit_code, 0)
 
+    async def test_pauses_and_goes_on_until_its_end(self) -> None:
+        async with self.client(durability="effects") as client:
+            run = await client.prompt_and_wait("bash echo 1", prompt_id="mine", until={"turns": 1})
+            self.assertEqual((run.status, run.paused_by), ("paused", "turns"))
+            run = await client.prompt_and_wait("resume", prompt_id="mine", resume=True)
+            self.assertEqual((run.status, run.paused_by, run.text), ("completed", None, "Done."))
+            run = await client.prompt_and_wait("resume", prompt_id="mine", resume=True)
+            self.assertEqual(run.status, "handled")
+
+    async def test_pauses_each_prompt_of_its_host(self) -> None:
+        async with self.client(max_turns=1) as client:
+            run = await client.prompt_and_wait("bash echo 1")
+            self.assertEqual((run.status, run.paused_by), ("paused", "max_turns"))
+
     async def test_asks_for_an_answer_of_a_shape(self) -> None:
         async with self.client() as client:
             run = await client.prompt_and_wait("hello", output_schema={"type": "number"}, prompt_id="mine")

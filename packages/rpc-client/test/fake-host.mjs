@@ -106,6 +106,9 @@ function prompt(command) {
   if (!initialized) return;
   send({ type: "prompt_result", id: "somebody else's", status: "completed" });
   send({ type: "agent_settled", aborted: false });
+  if (command.message === "pause") {
+    return send({ type: "prompt_result", id: command.id, status: "paused", pausedBy: "turns" });
+  }
   const status = failed ? "error" : "completed";
   const reason = failed ? { error: "on fire", code: spent ?? "overloaded" } : {};
   send({ type: "prompt_result", id: command.id, status, ...reason });

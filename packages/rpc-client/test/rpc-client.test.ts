@@ -241,6 +241,12 @@ describe("prompts", () => {
     expect(result.messages.map((message) => message.role)).toEqual(["assistant"]);
   });
 
+  it("say what paused them", async () => {
+    const host = await client().start();
+    const result = await host.promptAndWait("pause");
+    expect(result).toMatchObject({ status: "paused", pausedBy: "turns" });
+  });
+
   it("reject when they are refused and when their run fails", async () => {
     const host = await client().start();
     expect(await rejection(host.promptAndWait("refuse"))).toMatchObject({ code: "no_model" });

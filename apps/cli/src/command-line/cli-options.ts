@@ -14,6 +14,7 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   model?: string;
   fallbackModel: string[];
   durability?: "log" | "effects";
+  durabilityAdoptMs?: string;
   maxTurns?: string;
   /** A prompt whose host died goes on when its session is opened. */
   resumeInterrupted?: boolean;

@@ -86,6 +86,12 @@ const model: HostOptions = {
     choices: ["log", "effects"],
     help: "What survives the host: the log, or effects of tools as well",
   },
+  "durability-adopt-ms": {
+    key: "durabilityAdoptMs",
+    value: "n",
+    kind: "value",
+    help: "How long commands of a host that died wait for the next one",
+  },
   "max-turns": {
     key: "maxTurns",
     value: "n",

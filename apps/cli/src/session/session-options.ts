@@ -50,6 +50,7 @@ export async function sessionOptions(
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
     durability: options.durability,
+    durabilityAdoptMs: milliseconds("--durability-adopt-ms", options.durabilityAdoptMs),
     maxTurns: turns(options.maxTurns),
     resume: options.resumeInterrupted ? "auto" : undefined,
     store: await storeOf(options, environment),

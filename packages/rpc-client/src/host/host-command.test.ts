@@ -104,5 +104,11 @@ describe("hostEnvironment", () => {
     expect(words({ extensions: ["a.ts", "b.ts"], permissions: "ask", args: ["--x"] })).toEqual([
       ...["--extension", "a.ts", "--extension", "b.ts", "--permission-mode", "ask", "--x"],
     ]);
+    expect(
+      words({ durability: "effects", durabilityAdoptMs: 5, resume: "auto", maxTurns: 1 }),
+    ).toEqual([
+      ...["--durability", "effects", "--durability-adopt-ms", "5", "--max-turns", "1"],
+      "--resume-interrupted",
+    ]);
   });
 });

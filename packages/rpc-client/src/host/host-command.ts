@@ -43,6 +43,14 @@ export interface HostCommandOptions {
    * does not take it is not used.
    */
   readonly policy?: ManagedPolicy | readonly ManagedPolicy[];
+  /** What survives the death of the host: the conversation, or also what its tools do, each of it once. */
+  readonly durability?: "log" | "effects";
+  /** How long a command waits for the next host when its own has died; a minute by default. */
+  readonly durabilityAdoptMs?: number;
+  /** Whether a prompt whose host died goes on at once; by default it waits for `prompt` with `resume`. */
+  readonly resume?: "auto";
+  /** The most replies of a prompt before it pauses. */
+  readonly maxTurns?: number;
   /** More arguments for the host, after `--mode rpc`. */
   readonly args?: readonly string[];
 }
@@ -58,9 +66,23 @@ export function hostCommand(options: HostCommandOptions): [string, ...string[]] 
   if (options.tools !== undefined) rest.push(...toolArguments(options.tools));
   for (const path of options.extensions ?? []) rest.push("--extension", path);
   if (options.permissions !== undefined) rest.push("--permission-mode", options.permissions);
+  rest.push(...durabilityArguments(options));
   for (const policy of policiesOf(options)) rest.push("--policy", JSON.stringify(policy));
   rest.push(...(options.args ?? []));
   return [program ?? "tau", ...first, ...(isSsh(program) ? rest.map(quoted) : rest)];
+}
+
+function durabilityArguments(options: HostCommandOptions): string[] {
+  const { durability, durabilityAdoptMs, resume, maxTurns } = options;
+  const given = Object.entries({
+    "--durability": durability,
+    "--durability-adopt-ms": durabilityAdoptMs,
+    "--max-turns": maxTurns,
+  });
+  const words = given.flatMap(([name, value]) =>
+    value === undefined ? [] : [name, String(value)],
+  );
+  return resume === undefined ? words : [...words, "--resume-interrupted"];
 }
 
 /** The policies as a list. */

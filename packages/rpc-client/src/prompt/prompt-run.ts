@@ -60,12 +60,13 @@ export class PromptRun {
     }
     const messages = this.#messages;
     const text = end.text ?? lastReplyText(messages);
-    const { output, outputStatus, outputAttempts } = end;
+    const { output, outputStatus, outputAttempts, pausedBy } = end;
     this.#settle.resolve({
       id: this.requestId,
       ...(promptId === undefined ? {} : { promptId }),
       status,
       ...(code === undefined ? {} : { code }),
+      ...(pausedBy === undefined ? {} : { pausedBy }),
       messages,
       text,
       ...(outputStatus === undefined ? {} : { outputStatus, outputAttempts }),

@@ -38,6 +38,11 @@ const diagnostics: OptionCheck = {
   },
 };
 
+const fromOne: OptionCheck = {
+  expected: "a whole number from 1 on",
+  accepts: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+};
+
 /** Every option; other values than these would break later, where nothing names them. */
 const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: OptionCheck } = {
   cwd: text,
@@ -89,11 +94,9 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   hostProcesses: list,
   sharing: object,
   durability: oneOf(["log", "effects"]),
+  durabilityAdoptMs: fromOne,
   resume: oneOf(["auto"]),
-  maxTurns: {
-    expected: "a whole number from 1 on",
-    accepts: (value) => Number.isSafeInteger(value) && Number(value) > 0,
-  },
+  maxTurns: fromOne,
   permissions: anything,
   policy: anything,
   clientReady: anything,

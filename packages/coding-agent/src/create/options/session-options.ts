@@ -146,6 +146,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    * once (`effects`); as the setting says by default.
    */
   readonly durability?: "log" | "effects" | undefined;
+  /** How long a command waits for the next host when this one died, in ms; as the setting says by default. */
+  readonly durabilityAdoptMs?: number | undefined;
   /** The most replies of a prompt before it pauses; as the setting says by default. */
   readonly maxTurns?: number | undefined;
   /** Whether an unfinished prompt of an earlier host goes on when the session is opened. */

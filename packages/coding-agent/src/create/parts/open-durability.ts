@@ -13,7 +13,7 @@ import type { SessionDraft } from "./session-draft.ts";
 /** Makes the effects of a session survive its host. */
 export function openDurability(draft: SessionDraft): Durability {
   const { options, settings } = draft.surroundings;
-  const keepMs = settings.get("durabilityAdoptMs");
+  const keepMs = options.durabilityAdoptMs ?? settings.get("durabilityAdoptMs");
   const contexts = new CallContexts();
   const owner = options.durableOwner ?? ownerOf(draft);
   let raw: Workspace | undefined;
