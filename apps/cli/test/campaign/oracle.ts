@@ -77,14 +77,14 @@ function effectsOf(
   { details, isError, content }: Result,
   { folder, plan }: Pick<Outcome, "folder" | "plan">,
 ): string[] {
-  const { isFar, durabilityAdoptMs } = plan;
+  const { isFar, durabilityAdoptMs, fault } = plan;
   const isInterrupted = details?.interrupted === true;
-  // The way to the workspace was lost before the call came there.
-  const isLost = isFar && isError === true && !isInterrupted;
+  // The way to the workspace was lost before the call came there, or there was no space for what it did.
+  const isLost = (isFar || fault === "disk") && isError === true && !isInterrupted;
   if (isLost && kind !== "append" && kind !== "slow") return [];
   // What is not recorded, or cannot be told from what others did, may be there once.
   const isNamed = isInterrupted && (details?.left ?? []).length > 0;
-  const isOpen = isNamed || (isFar && (isInterrupted || isLost));
+  const isOpen = isNamed || isLost || (isFar && isInterrupted);
   const wanted = isInterrupted ? 0 : 1;
   const at = (name: string) => join(folder, name);
   const wrong: string[] = [];
@@ -113,7 +113,8 @@ function effectsOf(
       const [lines, ends] = [countIn(at("log"), mark), countIn(at("done"), mark)];
       say(lines <= 1, `G2 the subagent's line is ${lines} times in the log`);
       say(lines === ends || isFar, "G1 the subagent's call left half of what it did");
-      if (!isInterrupted && !isFar) say(lines === 1, "G1 the subagent's line is missing");
+      if (!isInterrupted && !isFar && fault !== "disk")
+        say(lines === 1, "G1 the subagent's line is missing");
       break;
     }
     case "job": {

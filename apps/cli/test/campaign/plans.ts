@@ -113,6 +113,8 @@ export const scenarios: Readonly<Record<string, (random: Random) => RoundPlan>> 
       isAdopted: true,
       settings: { "task.verification.enabled": true },
     }),
+  /** A command ends while there is no space for its output and its end. */
+  "full-disk": () => oneCall("slow", "disk", "tool_execution_update", { isStored: false }),
   /** A subagent is at work. */
   "subagent-at-work": () => oneCall("task", "kill", "stored tool_started", { passed: 1 }),
   jobs: (random) => anyOf(random, { kinds: ["job", "job", "append", "slow", "edit"] }),

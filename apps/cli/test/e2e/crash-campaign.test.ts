@@ -36,6 +36,12 @@ const directed = [
   ...Object.values(seenBy),
   ...["job-beside-call", "open-approval", "open-question", "merged-work", "subagent-at-work"],
 ];
+it("breaks no promise while the disk is full", async () => {
+  for (const seed of [1, 2, 3, 4]) {
+    expect(await playRound(seed, server, { scenario: "full-disk" })).toMatchObject({ broken: [] });
+  }
+}, 240_000);
+
 it.each(directed)(
   "breaks no promise in %s",
   async (scenario) => {

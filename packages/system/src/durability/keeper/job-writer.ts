@@ -6,7 +6,8 @@ export interface StreamMask {
 
 export interface JobWriter {
   add(chunk: Buffer, stream: string): void;
-  end(): void;
+  /** Whether all is written, or lost. */
+  end(): boolean;
 }
 
 export interface JobWriterOptions {
@@ -95,6 +96,7 @@ export function createJobWriter({
       if (file !== undefined) fs.closeSync(file);
       file = undefined;
       left = 0;
+      return true;
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { createFrameWriter } from "./frame-writer.ts";
 import type { createJobWriter, StreamMask } from "./job-writer.ts";
 
 /** A command that its keeper is to start. */
@@ -135,33 +136,6 @@ export function killMarked(pid: number, mark: string): void {
   for (const other of stopped) signal(other, "SIGKILL");
 }
 
-/** Output of a kept command: a byte for the stream (1 or 2), four for the length, and the bytes. */
-export function createFrameWriter(folder: string) {
-  const fs = process.getBuiltinModule("node:fs");
-  const file = fs.openSync(`${folder}/output`, "wx", 0o600);
-  let size = 0;
-  return {
-    add(chunk: Buffer, stream: string): void {
-      const head = Buffer.alloc(5);
-      head.writeUInt8(stream === "stderr" ? 2 : 1, 0);
-      head.writeUInt32BE(chunk.length, 1);
-      const frame = Buffer.concat([head, chunk]);
-      try {
-        for (let at = 0; at < frame.length; ) at += fs.writeSync(file, frame, at);
-        size += frame.length;
-      } catch {
-        // A full disk loses output, never the command: the file goes on with whole frames.
-        try {
-          fs.ftruncateSync(file, size);
-        } catch {
-          // Nothing can be done.
-        }
-      }
-    },
-    end: () => fs.closeSync(file),
-  };
-}
-
 interface CommandEnd {
   readonly code: number | null;
   readonly name: NodeJS.Signals | null;
@@ -206,16 +180,19 @@ export function createKeeperFiles() {
     }
   }
 
-  function write(folder: string, name: string, value: object): void {
+  /** Whether it is there, or never will be: the folder is gone, or the end is known. */
+  function write(folder: string, name: string, value: object): boolean {
     const path = `${folder}/${name}`;
+    let code: string | undefined;
     try {
       // In one step, and never over what a host wrote that killed the job.
       fs.writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
       fs.linkSync(`${path}.new`, path);
-    } catch {
-      // The folder is gone, or the end is known.
+    } catch (error) {
+      ({ code } = error as NodeJS.ErrnoException);
     }
     fs.rmSync(`${path}.new`, { force: true });
+    return code === undefined || code === "EEXIST" || code === "ENOENT";
   }
 
   function writeKeeper(folder: string, childPid: number): void {
@@ -224,22 +201,25 @@ export function createKeeperFiles() {
     write(folder, "keeper.json", known);
   }
 
-  function writeEnd({ folder, job }: KeepRequest, end: CommandEnd): void {
+  function writeEnd({ folder, job }: KeepRequest, end: CommandEnd): boolean {
     const { code, name, endedFor, endedAt } = end;
     if (job === undefined) {
-      write(folder, "outcome.json", {
+      return write(folder, "outcome.json", {
         exitCode: endedFor === undefined ? code : null,
         ...(endedFor === undefined && name === null ? {} : { signal: name ?? "SIGTERM" }),
         ...(endedFor === "timeout" ? { timedOut: true } : {}),
         ...(endedFor === "unclaimed" ? { unclaimed: true } : {}),
         endedAt,
       });
-      return;
     }
     const isTimeout = endedFor === "timeout";
     const number = name === null ? 0 : constants.signals[name];
     const exitCode = isTimeout ? null : (code ?? 128 + number);
-    write(folder, "end.json", { status: isTimeout ? "timeout" : "exited", exitCode, endedAt });
+    return write(folder, "end.json", {
+      status: isTimeout ? "timeout" : "exited",
+      exitCode,
+      endedAt,
+    });
   }
 
   return { hasOwner, writeKeeper, writeEnd };
@@ -366,8 +346,10 @@ export function keepCommands(parts: KeeperParts): void {
         const isQuiet = performance.now() - heardAt >= 100 || performance.now() - exitedAt >= 1000;
         if (!isClosed && !isQuiet) return void setTimeout(finish, 5);
         isOver = true;
-        writer.end();
-        files.writeEnd(request, end);
+        // A host waits for the end until the disk takes it.
+        const isThere = fs.existsSync(folder);
+        if (isThere && (!writer.end() || !files.writeEnd(request, end)))
+          return void setTimeout(finish, 200);
         if (job === undefined) say({ id });
       };
       finish();

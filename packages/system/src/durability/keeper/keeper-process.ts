@@ -2,10 +2,10 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { nobodys } from "../../processes/process-owners.ts";
+import { createFrameWriter } from "./frame-writer.ts";
 import { createJobWriter } from "./job-writer.ts";
 import {
   createCommandWatch,
-  createFrameWriter,
   createKeeperFiles,
   createMask,
   type KeeperReport,
