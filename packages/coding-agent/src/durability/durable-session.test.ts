@@ -106,6 +106,22 @@ it("counts the hosts of a session file over orderly ends", async () => {
   expect(readFileSync(file, "utf8").match(/"epoch":\d+/g)).toEqual(['"epoch":1', '"epoch":2']);
 });
 
+it("goes on counting after a host that keeps the conversation alone", async () => {
+  const { open, cwd } = place();
+  for (const [name, durability] of Object.entries({
+    a: "effects",
+    b: "effects",
+    c: "log",
+    d: "effects",
+  })) {
+    const call = turn(toolCall("write", { path: name, content: name }));
+    const session = await open([call, "done"], { durability: durability as "log" | "effects" });
+    await session.prompt("go");
+    await session.dispose();
+    expect(existsSync(join(cwd, name)), name).toBe(true);
+  }
+});
+
 it("runs a call that never started when its prompt is resumed, and asks the rules about it", async () => {
   const call = { id: "c1", name: "write", arguments: { path: "new", content: "new" } };
   const { open, cwd } = place([user, replyWith(call)]);

@@ -88,7 +88,10 @@ export class SessionLease {
             owner: String(holder?.pid ?? "unknown"),
           });
         }
-        this.#epoch = (holder?.epoch ?? 0) + 1;
+        const { epoch = 0, isReleased } = holder ?? {};
+        this.#epoch = epoch + 1;
+        // Somebody has counted, and the number must not fall when this host does not ask.
+        this.#isCounted = isReleased === true || epoch > 1;
         remove(this.#path);
       }
     }
