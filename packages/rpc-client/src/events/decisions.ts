@@ -9,6 +9,7 @@ import type {
   OpenUrl,
   RaiseBudget,
 } from "@tau-agent/rpc-protocol";
+import { deciderOf } from "@tau-agent/rpc-protocol/plain";
 
 export interface Deciders {
   /**
@@ -85,19 +86,12 @@ export class Decisions {
   }
 
   #decide(request: HostRequestFrame, signal: AbortSignal): Promise<unknown> | undefined {
-    const { approve, raiseBudget, answerQuestions, credentials } = this.#deciders;
-    const { answerElicitation, openUrl } = this.#deciders;
+    const { credentials, answerElicitation, openUrl } = this.#deciders;
+    const sessionId = this.#sessionId;
+    const decider = deciderOf(this.#deciders, request.method);
+    if (decider !== undefined) return called(() => decider({ ...request, sessionId }, signal));
     const { id, toolCallId, promptId, agentId, deadlineAt } = request;
-    const asked = { id, sessionId: this.#sessionId, toolCallId, promptId, agentId, deadlineAt };
-    if (request.method === "tool_approval" && approve !== undefined) {
-      return called(() => approve({ ...request.params, ...asked }, { signal }));
-    }
-    if (request.method === "budget" && raiseBudget !== undefined) {
-      return called(() => raiseBudget({ ...request.params, ...asked }, { signal }));
-    }
-    if (request.method === "question" && answerQuestions !== undefined) {
-      return called(() => answerQuestions({ ...request.params, ...asked }, { signal }));
-    }
+    const asked = { id, sessionId, toolCallId, promptId, agentId, deadlineAt };
     if (request.method === "elicitation" && answerElicitation !== undefined) {
       return called(() => answerElicitation({ ...request.params, ...asked }, { signal }));
     }

@@ -7,6 +7,7 @@ export {
   requestOfDialog,
 } from "../dialects/question-dialogs.ts";
 export { asDialog, resultOfDialog } from "../dialects/request-dialogs.ts";
+export { type Deciders, deciderOf } from "../vocabulary/asked-request.ts";
 export {
   durabilities,
   type ExportFormat,

@@ -105,3 +105,30 @@ export interface GivenCredentials {
 export type GetCredentials = (
   asked: CredentialParams,
 ) => GivenCredentials | undefined | Promise<GivenCredentials | undefined>;
+
+/** Functions that decide what a host asks. */
+export interface Deciders {
+  readonly approve?: Approve | undefined;
+  readonly raiseBudget?: RaiseBudget | undefined;
+  readonly answerQuestions?: AnswerQuestions | undefined;
+}
+
+type Decider = (request: object, context: { readonly signal: AbortSignal }) => unknown;
+
+const names: { readonly [Method in string]?: keyof Deciders } = {
+  tool_approval: "approve",
+  budget: "raiseBudget",
+  question: "answerQuestions",
+};
+
+/** The function that decides requests of a method; it gets their parameters and what {@link AskedRequest} has. */
+export function deciderOf(deciders: Deciders, method: string) {
+  const name = Object.hasOwn(names, method) ? names[method] : undefined;
+  const decider = name && (deciders[name] as Decider | undefined);
+  if (decider === undefined) return undefined;
+  return (request: AskedRequest & { readonly params: object }, signal: AbortSignal): unknown => {
+    const { id, sessionId, toolCallId, promptId, agentId, deadlineAt } = request;
+    const asked = { id, sessionId, toolCallId, promptId, agentId, deadlineAt };
+    return decider({ ...request.params, ...asked }, { signal });
+  };
+}

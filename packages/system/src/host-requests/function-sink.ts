@@ -1,20 +1,8 @@
-import type {
-  AnswerQuestions,
-  Approve,
-  HostRequestMethod,
-  OpenHostRequest,
-  RaiseBudget,
-} from "@tau-agent/rpc-protocol";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { HostRequestMethod, OpenHostRequest } from "@tau-agent/rpc-protocol";
+import { type Deciders, deciderOf, errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { HostRequests, RequestSink } from "./host-requests.ts";
 import { RequestError } from "./request-error.ts";
-
-export interface Deciders {
-  readonly approve?: Approve | undefined;
-  readonly raiseBudget?: RaiseBudget | undefined;
-  readonly answerQuestions?: AnswerQuestions | undefined;
-}
 
 /**
  * Asks functions. One that throws, or returns what is not an answer, has decided nothing: the request ends
@@ -29,7 +17,7 @@ export function functionSink(
   const answer = async (request: OpenHostRequest, signal: AbortSignal): Promise<void> => {
     const { id, method } = request;
     try {
-      const result = await decide(deciders, request, signal);
+      const result = await deciderOf(deciders, method)?.(request, signal);
       if (requests.get(id) !== undefined) requests.answer(id, { result });
     } catch (error) {
       if (requests.get(id) === undefined) return;
@@ -68,34 +56,6 @@ function failureOf(method: HostRequestMethod, error: unknown): Diagnostic {
       ? `${name} failed, so ${effect}: ${errorMessage(error)}`
       : `${name} returned an invalid answer, so ${effect}: ${field}: ${reason}`;
   return { severity: "error", code, message };
-}
-
-function deciderOf(
-  { approve, raiseBudget, answerQuestions }: Deciders,
-  method: HostRequestMethod,
-): unknown {
-  if (method === "tool_approval") return approve;
-  if (method === "question") return answerQuestions;
-  return method === "budget" ? raiseBudget : undefined;
-}
-
-function decide(
-  { approve, raiseBudget, answerQuestions }: Deciders,
-  request: OpenHostRequest,
-  signal: AbortSignal,
-): unknown {
-  const { id, toolCallId, promptId, agentId, deadlineAt } = request;
-  const asked = { id, toolCallId, promptId, agentId, deadlineAt };
-  switch (request.method) {
-    case "tool_approval":
-      return approve?.({ ...request.params, ...asked }, { signal });
-    case "budget":
-      return raiseBudget?.({ ...request.params, ...asked }, { signal });
-    case "question":
-      return answerQuestions?.({ ...request.params, ...asked }, { signal });
-    default:
-      return undefined;
-  }
 }
 
 /** Several places to ask; the first that answers a method is asked. */
