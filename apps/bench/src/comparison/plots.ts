@@ -95,10 +95,13 @@ export const plots: readonly PlotSpec[] = [
     rows: {
       "session-state": "From spawn to the first answer",
       "session-get-messages": "get_messages",
+      "session-fork-messages": "get_fork_messages",
       "session-first-request": "From a prompt to the request",
       "session-fork": "fork",
       "session-switch": "switch_session to it",
       "compacted-state": "Compacted: from spawn to the first answer",
+      "compacted-get-state": "Compacted: get_state again",
+      "compacted-get-messages": "Compacted: get_messages",
       "compacted-first-request": "Compacted: from a prompt to the request",
       "compacted-fork": "Compacted: fork",
     },

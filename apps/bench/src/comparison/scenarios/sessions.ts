@@ -23,6 +23,7 @@ export const longSession = scenario({
     },
     "session-memory": { what: "the same: resident memory then", unit: "MiB" },
     "session-get-messages": { what: "the same: get_messages", unit: "ms", peer: 0.6 },
+    "session-fork-messages": { what: "the same: get_fork_messages", unit: "ms", peer: 1 },
     "session-first-request": {
       what: "the same: prompt → first request received",
       unit: "ms",
@@ -39,12 +40,14 @@ export const longSession = scenario({
       const work = await workingCopy(path);
       const opened = await openSession(stage, contestant, work);
       const messages = await timedRequest(opened.host, "get_messages");
+      const texts = await timedRequest(opened.host, "get_fork_messages");
       await opened.host.stop();
       const later = await useSession(stage, contestant, work);
       return {
         "session-state": opened.elapsed,
         "session-memory": opened.memory,
         "session-get-messages": messages,
+        "session-fork-messages": texts,
         "session-first-request": later.firstRequest,
         "session-fork": later.fork,
         "session-switch": later.switched,
@@ -66,6 +69,8 @@ export const compactedSession = scenario({
       peer: 0.1,
     },
     "compacted-memory": { what: "the same: resident memory then", unit: "MiB", peer: 0.35 },
+    "compacted-get-state": { what: "the same: get_state again", unit: "ms", peer: 1 },
+    "compacted-get-messages": { what: "the same: get_messages", unit: "ms", peer: 1 },
     "compacted-first-request": {
       what: "the same: prompt → first request received",
       unit: "ms",
@@ -81,12 +86,16 @@ export const compactedSession = scenario({
     return async () => {
       const work = await workingCopy(path);
       const opened = await openSession(stage, contestant, work);
+      const again = await median(20, () => timedRequest(opened.host, "get_state"));
+      const messages = await timedRequest(opened.host, "get_messages");
       const firstRequest = await timeFirstRequest(stage, opened.host);
       const fork = await timeFork(opened.host);
       await opened.host.stop();
       return {
         "compacted-state": opened.elapsed,
         "compacted-memory": opened.memory,
+        "compacted-get-state": again,
+        "compacted-get-messages": messages,
         "compacted-first-request": firstRequest,
         "compacted-fork": fork,
       };
