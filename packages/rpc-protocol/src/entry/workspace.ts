@@ -30,6 +30,7 @@ export {
   MAX_FILE_BYTES,
 } from "../workspace/frames.ts";
 export type { OpenUpload, WorkspaceUpload } from "../workspace/server-uploads.ts";
+export { Slots } from "../workspace/slots.ts";
 export type {
   Workspace,
   WorkspaceAccess,

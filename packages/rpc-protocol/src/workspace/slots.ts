@@ -1,4 +1,4 @@
-/** Lets so many pieces of work run at once; the others wait their turn. */
+/** Lets so many pieces of work run at once; the others wait, in the order of the calls. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,13 +7,14 @@ export class Slots {
     this.#free = count;
   }
 
-  async use(work: () => Promise<void>): Promise<void> {
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
-      await work();
+      return await work();
     } finally {
       const next = this.#waiting.shift();
+      // Pass the slot on directly, so that no later call can take it.
       if (next === undefined) this.#free += 1;
       else next();
     }

@@ -116,7 +116,7 @@ export class WorkspaceServer {
       await this.#send(frame);
     };
     if (!largeAnswers.has(method)) return work();
-    await this.#slots.use(work);
+    await this.#slots.run(work);
   }
 
   async #answer({ id, method, params, signal }: Request): Promise<LastFrame> {

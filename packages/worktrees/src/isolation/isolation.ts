@@ -2,6 +2,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
+import { Slots } from "@tau-agent/rpc-protocol/workspace";
 import {
   isInside,
   isolatedTreePath,
@@ -22,7 +23,6 @@ import {
   type RepositoryTemplate,
 } from "./trees/own-repository.ts";
 import { RunFolder, removeLeftovers } from "./trees/run-folder.ts";
-import { Slots } from "./trees/slots.ts";
 import { addModules, listSubmodules, type Submodule } from "./trees/submodules.ts";
 import { createWorktree, forgetWorktree, type Worktree } from "./trees/worktree.ts";
 
