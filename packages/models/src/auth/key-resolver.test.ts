@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vites
 import { resolveConfigValue } from "./config-value.ts";
 import { KeyResolver, type KeyResolverOptions } from "./key-resolver.ts";
 import type { ProviderKeyEntry } from "./key-types.ts";
-import { redactSecrets } from "./redact.ts";
 import { createCommandRunner } from "./run-command.ts";
 import { AuthStore } from "./store.ts";
 
@@ -232,35 +231,5 @@ describe("auth.json", () => {
   it("reports an expired login that cannot be renewed", async () => {
     putAuth({ vendor: { type: "oauth", access: "old", refresh: "r", expires: 1 } });
     await expect(resolver().require("vendor")).rejects.toThrow(/vendor .*login has expired/);
-  });
-});
-
-describe("redactSecrets", () => {
-  it("redacts known secrets, the longer first", () => {
-    expect(redactSecrets("key abcdef123 and abcdef", ["abcdef", "abcdef123"])).toBe(
-      "key [redacted] and [redacted]",
-    );
-  });
-
-  it.each([
-    "Authorization: Bearer abcdefgh12345678",
-    'x-api-key: "abcdefgh12345678"',
-    "https://user:abcdefgh12345678@host/path",
-    "sk-ant-abcdefgh12345678abcd",
-    "https://host/?api_key=abcdefgh12345678&x=1",
-  ])("redacts what looks like a key in %s", (text) => {
-    expect(redactSecrets(text)).not.toContain("abcdefgh12345678");
-    expect(redactSecrets(text)).toContain("[redacted]");
-  });
-
-  it("leaves ordinary text unchanged, even with very short secrets", () => {
-    const text = "The task-list is at http://host:8080/a@b and the bearer of news smiled.";
-    expect(redactSecrets(text, ["a", "ollama".slice(0, 3)])).toBe(text);
-  });
-
-  it("redacts the secrets a resolver handed out", async () => {
-    const keys = resolver({ environment: { GROQ_API_KEY: "very-private" } });
-    await keys.require("groq");
-    expect(redactSecrets("failed with very-private", keys.secrets)).toBe("failed with [redacted]");
   });
 });
