@@ -18,7 +18,12 @@ export async function listChanges(
   args: readonly string[],
   request: GitRequest,
 ): Promise<RawChange[]> {
-  const parts = (await git.names([...args, "--"], request)).values();
+  return parseRawChanges(await git.names([...args, "--"], request));
+}
+
+/** Reads such a list, split at the NUL bytes. */
+export function parseRawChanges(listed: readonly string[]): RawChange[] {
+  const parts = listed.values();
   const changes: RawChange[] = [];
   for (const head of parts) {
     const [oldMode = "", newMode = "", oldId = "", newId = "", status = ""] = head

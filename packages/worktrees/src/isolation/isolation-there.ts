@@ -4,9 +4,9 @@ import { ToolError } from "@tau-agent/agent";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { isolatedTreePath, randomHex } from "@tau-agent/system";
 import { keepingModes } from "../elsewhere/keep-modes.ts";
-import { parseRawChanges } from "../elsewhere/raw-changes.ts";
 import { closedIn, openStoreScript, recordScript } from "../elsewhere/record-script.ts";
 import { namesIn, runThere } from "../elsewhere/run-there.ts";
+import { parseRawChanges } from "../git/lists.ts";
 import type { KeptWork } from "./keep-work.ts";
 import type { Change, MergeOutcome } from "./merge-back.ts";
 import { readStatistics } from "./repository/patch.ts";
@@ -225,7 +225,9 @@ git diff --binary --full-index --find-renames --no-color --no-ext-diff --no-text
     const raw = 'git diff-tree -r -z --raw --no-renames --no-abbrev "$1" "$2"';
     const range = [before, after];
     const replaced = parseRawChanges(namesIn(await this.#run(raw, { words: range })));
-    const kept = replaced.flatMap(({ path, before: was, after: is }) => (was && is ? [path] : []));
+    const kept = replaced.flatMap(({ oldMode, newMode, path }) =>
+      Number(oldMode) > 0 && Number(newMode) > 0 ? [path] : [],
+    );
     const place = { workspace: this.#workspace, folder: this.#place.folder };
     // Once it has begun, it is done whole.
     const write = () => this.#run(writeTreeScript, { words: range, signal: undefined });

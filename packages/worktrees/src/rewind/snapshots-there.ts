@@ -1,7 +1,6 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { hostPlaceReason, isHostPlace, type ToolEnvironment } from "@tau-agent/system";
 import { keepingModes } from "../elsewhere/keep-modes.ts";
-import { parseRawChanges } from "../elsewhere/raw-changes.ts";
 import {
   closedIn,
   differenceScript,
@@ -10,6 +9,7 @@ import {
 } from "../elsewhere/record-script.ts";
 import { listOf, namesIn, runThere, tryThere } from "../elsewhere/run-there.ts";
 import { foldersAbove } from "../git/file-names.ts";
+import { parseRawChanges } from "../git/lists.ts";
 import type { CheckpointPlace } from "./checkpoint-store.ts";
 import type { FileState } from "./files/file-state.ts";
 import type { MergeContents } from "./merge/merge-state.ts";
@@ -79,8 +79,8 @@ ${differenceScript}`;
     const files = new Map(kind === "diff" ? this.#last?.files : []);
     if (kind === "all") for (const entry of listed) addEntry(files, entry);
     else {
-      for (const { path, after } of parseRawChanges(listed)) {
-        const state = after && stateOf(after.mode, after.id);
+      for (const { path, newMode, newId } of parseRawChanges(listed)) {
+        const state = stateOf(newMode, newId);
         if (state === undefined) files.delete(path);
         else files.set(path, state);
       }
@@ -115,10 +115,10 @@ git diff-tree -r -z --raw --no-renames --no-abbrev "$1^{tree}" "$2^{tree}"`;
     const names = namesIn(await this.#run(script, { words: [before, after] }));
     const [old = "", now = "", ...raw] = names;
     const notCovered = [...new Set([...leftOutOf(old), ...leftOutOf(now)])].sort();
-    const changes = parseRawChanges(raw).map(({ path, before: was, after: is }) => ({
+    const changes = parseRawChanges(raw).map(({ path, oldMode, oldId, newMode, newId }) => ({
       path,
-      before: was && stateOf(was.mode, was.id),
-      after: is && stateOf(is.mode, is.id),
+      before: stateOf(oldMode, oldId),
+      after: stateOf(newMode, newId),
     }));
     return { changes, notCovered };
   }
