@@ -51,6 +51,7 @@ export type { TextFile } from "./base/files/read-text.ts";
 export { readTextFile, readTextFileNow } from "./base/files/read-text.ts";
 export type { WorkspaceFiles } from "./base/files/read-text-in.ts";
 export { isOutOfReach, readTextIn } from "./base/files/read-text-in.ts";
+export { realPlaceOf } from "./base/files/real-place.ts";
 export {
   commandMatcher,
   escapeCommand,

@@ -1,6 +1,5 @@
 import { join, relative, sep } from "node:path";
-import { isInside, isolatedTreeOf } from "@tau-agent/system";
-import { realPathOf } from "./real-path.ts";
+import { isInside, isolatedTreeOf, realPlaceOf } from "@tau-agent/system";
 
 /** An isolated tree and the folder of the user that it is a copy of. Both are real paths. */
 export interface IsolatedCopy {
@@ -17,9 +16,9 @@ export function isolatedCopyOf(
   cwd: string,
   { standsFor, worktreesRoot }: { readonly standsFor: string; readonly worktreesRoot: string },
 ): IsolatedCopy {
-  return copyThere(realPathOf(cwd), {
-    standsFor: realPathOf(standsFor),
-    worktreesRoot: realPathOf(worktreesRoot),
+  return copyThere(realPlaceOf(cwd), {
+    standsFor: realPlaceOf(standsFor),
+    worktreesRoot: realPlaceOf(worktreesRoot),
   });
 }
 

@@ -2,18 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { PermissionMode, PermissionRule, RuleSource } from "@tau-agent/rpc-protocol";
-import { escapeCommand } from "@tau-agent/system";
+import { escapeCommand, realPlaceOf } from "@tau-agent/system";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shellLines } from "../../../system/src/shell-lines/__fixtures__/shell-lines.ts";
 import { subjectsOf } from "./call-subjects.ts";
-import { realPathOf } from "./real-path.ts";
 import { compileRule } from "./rules/fit.ts";
 import { judge } from "./rules/judge.ts";
 
 let cwd: string;
 let home: string;
 beforeAll(() => {
-  home = realPathOf(mkdtempSync(join(tmpdir(), "tau-judge-")));
+  home = realPlaceOf(mkdtempSync(join(tmpdir(), "tau-judge-")));
   cwd = join(home, "project");
   for (const folder of ["project/src", "project/.git", "project/.pi", "outside"]) {
     mkdirSync(join(home, folder), { recursive: true });

@@ -1,7 +1,6 @@
 import nodePath, { type PlatformPath, posix, win32 } from "node:path";
 import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
-import type { ToolEnvironment } from "@tau-agent/system";
-import { realPathOf } from "./real-path.ts";
+import { realPlaceOf, type ToolEnvironment } from "@tau-agent/system";
 
 /** Paths with all links resolved, as the workspace of a session has them. */
 export interface RealPaths {
@@ -14,7 +13,7 @@ export interface RealPaths {
 }
 
 /** Those of this machine, at once. */
-export const realPathsHere: RealPaths = { path: nodePath, of: realPathOf, ofFolder: realPathOf };
+export const realPathsHere: RealPaths = { path: nodePath, of: realPlaceOf, ofFolder: realPlaceOf };
 
 export function realPathsIn(
   environment: Pick<ToolEnvironment, "cwd" | "workspace" | "isWindows">,

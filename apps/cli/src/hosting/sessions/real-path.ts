@@ -1,13 +1,4 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { realPlaceOf } from "@tau-agent/system";
 
-/** The path without links, as far as it exists. */
-export function realPath(path: string): string {
-  const full = resolve(path);
-  try {
-    return realpathSync(full);
-  } catch {
-    const folder = dirname(full);
-    return folder === full ? full : join(realPath(folder), basename(full));
-  }
-}
+export const realPath = (path: string): string => realPlaceOf(resolve(path));

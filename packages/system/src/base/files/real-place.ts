@@ -1,12 +1,26 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { attempt } from "../attempt.ts";
 
-/** The real path of what a path leads to, or will lead to. Synchronous: nothing comes between two looks. */
-export function realPlaceOf(path: string): string {
+/** More links than this in a row are a loop. */
+const MAX_LINKS = 40;
+
+/**
+ * A path with all links resolved. What does not exist yet is where it would be made: below the real
+ * folder, or where a link that leads nowhere points to. Synchronous: nothing comes between two looks.
+ */
+export function realPlaceOf(path: string, links = 0): string {
   try {
     return realpathSync.native(path);
   } catch {
     const parent = dirname(path);
-    return parent === path ? path : join(realPlaceOf(parent), basename(path));
+    if (parent === path || links > MAX_LINKS) return path;
+    const target = linkTarget(path);
+    if (target !== undefined) return realPlaceOf(resolve(parent, target), links + 1);
+    return join(realPlaceOf(parent, links), basename(path));
   }
+}
+
+function linkTarget(path: string): string | undefined {
+  return attempt(() => (lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined));
 }
