@@ -1,4 +1,4 @@
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, parseJson } from "@tau-agent/rpc-protocol/plain";
 import { classifyFailure, ProviderError } from "./errors.ts";
 
 /** The error members that servers send, in a body or in the stream. */
@@ -27,12 +27,8 @@ export function streamedError(value: unknown): ProviderError {
  * servers and gateways answer a request that they refuse.
  */
 export function errorOfBody(text: string): ProviderError {
-  try {
-    const body: unknown = JSON.parse(text);
-    return streamedError(Array.isArray(body) ? body[0] : body);
-  } catch {
-    return streamedError(text.trim());
-  }
+  const body = parseJson(text, text.trim());
+  return streamedError(Array.isArray(body) ? body[0] : body);
 }
 
 /** Reads an error object, a bare text, or a wrapper around either. */

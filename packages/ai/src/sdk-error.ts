@@ -1,3 +1,4 @@
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import type { VendorFailure } from "./errors.ts";
 
 /**
@@ -40,12 +41,7 @@ function unwrapList(body: unknown): unknown {
 
 function parseBody(text: string): unknown {
   const start = text.search(/[[{]/);
-  if (start < 0) return undefined;
-  try {
-    return JSON.parse(text.slice(start));
-  } catch {
-    return undefined;
-  }
+  return start < 0 ? undefined : parseJson(text.slice(start));
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

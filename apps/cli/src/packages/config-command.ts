@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { checkSetting, SettingsStore } from "@tau-agent/coding-agent";
-import { nearestHint } from "@tau-agent/rpc-protocol/plain";
+import { nearestHint, parseJson } from "@tau-agent/rpc-protocol/plain";
 import { isSettingKey, settingKeys } from "@tau-agent/system";
 import type { CommandContext } from "../command-line/subcommand.ts";
 import { refuse } from "../command-line/values.ts";
@@ -37,18 +37,10 @@ export async function configCommand(
   }
   if (action === "set" && text === undefined) refuse(`tau config set ${key}`, "name a value");
   if (action === "unset" && text !== undefined) refuse(text, "it is one word too many");
-  const value = action === "set" ? parsed(text ?? "") : undefined;
+  // JSON, or the text itself: nobody puts a model's name in two kinds of quotes.
+  const value = action === "set" ? parseJson(text ?? "", text) : undefined;
   if (action === "set") await checkSetting(key, value, path);
   await settings.save(isLocal ? "project" : "user", { [key]: value });
   print(action === "set" ? `Set ${key} in ${path}\n` : `Removed ${key} from ${path}\n`);
   return 0;
-}
-
-/** A value as JSON, or the text itself: nobody puts a model's name in two kinds of quotes. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

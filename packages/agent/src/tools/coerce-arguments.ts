@@ -1,4 +1,4 @@
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, parseJson } from "@tau-agent/rpc-protocol/plain";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -107,18 +107,9 @@ function convertText(text: string, type: string): unknown {
     return lower === "true" ? true : lower === "false" ? false : undefined;
   }
   if (type !== "array" && type !== "object") return undefined;
-  const parsed = parseJson(trimmed);
+  const parsed = /^[{[]/.test(trimmed) ? parseJson(trimmed) : undefined;
   if (hasType(parsed, type)) return parsed;
   return type === "array" ? [text] : undefined;
-}
-
-function parseJson(text: string): unknown {
-  if (!text.startsWith("{") && !text.startsWith("[")) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function typesOf(schema: Schema): readonly string[] {

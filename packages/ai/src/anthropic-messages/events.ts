@@ -1,5 +1,6 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { bytesOf } from "../transport/reply.ts";
 import { ServerEvents } from "../transport/server-events.ts";
 
@@ -27,9 +28,5 @@ export function readEvents(
 
 /** An error that is not JSON is used as text. */
 function parseOr(data: string): object {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return { error: { message: data } };
-  }
+  return parseJson(data, { error: { message: data } }) as object;
 }

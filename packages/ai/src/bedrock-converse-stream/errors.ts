@@ -1,3 +1,4 @@
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { awsName, readVendorError } from "../error-body.ts";
 import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
 
@@ -59,10 +60,6 @@ function named(name: string, message: string): string {
 }
 
 function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return typeof value === "object" && value !== null ? { ...value } : undefined;
 }

@@ -5,6 +5,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { contentText, parseJson } from "@tau-agent/rpc-protocol/plain";
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -143,7 +144,9 @@ function assistantMessage(
   }
   const calls = message.content.filter((block) => block.type === "toolCall");
   const reasoning = encodeThinking(message, compat);
-  const text = [reasoning.asText, textOf(message)].filter((part) => part !== "").join("\n\n");
+  const text = [reasoning.asText, contentText(message.content)]
+    .filter((part) => part !== "")
+    .join("\n\n");
   if (text === "" && calls.length === 0) return undefined;
   const encoded: AssistantParam = {
     role: "assistant",
@@ -153,13 +156,6 @@ function assistantMessage(
   if (calls.length > 0) encoded.tool_calls = calls.map((call) => encodeCall(call, compat));
   if (asksForReasoning) encoded.reasoning_content ??= "";
   return encoded;
-}
-
-function textOf(message: AssistantMessage): string {
-  return message.content
-    .filter((block) => block.type === "text" && block.text !== "")
-    .map((block) => (block.type === "text" ? block.text : ""))
-    .join("");
 }
 
 function encodeCall(call: ToolCall, compat: CompletionsCompat): ChatCompletionMessageToolCall {
@@ -234,12 +230,8 @@ function isReasoningField(signature: string | undefined): boolean {
 /** Structured reasoning is kept as its JSON: one detail, or the list of a whole reply. */
 function parseDetails(signature: string | undefined): unknown[] {
   if (signature === undefined || !/^[[{]/.test(signature)) return [];
-  try {
-    const parsed: unknown = JSON.parse(signature);
-    return Array.isArray(parsed) ? parsed : [parsed];
-  } catch {
-    return [];
-  }
+  const parsed = parseJson(signature, []);
+  return Array.isArray(parsed) ? parsed : [parsed];
 }
 
 function contentOf(

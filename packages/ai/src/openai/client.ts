@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import type OpenAI from "openai";
 import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
@@ -121,12 +122,8 @@ function wrapError(text: string): Uint8Array {
 }
 
 function wrapped(text: string): string {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const body = parseJson(text);
+  if (body === undefined) return text;
   const inner = Array.isArray(body) ? body[0] : body;
   const hasError = typeof inner === "object" && inner !== null && "error" in inner;
   return JSON.stringify(hasError ? inner : { error: inner });

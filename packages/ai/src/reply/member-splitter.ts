@@ -1,3 +1,5 @@
+import { parseJson, parseObject } from "@tau-agent/rpc-protocol/plain";
+
 /** Where in the text the splitter is, outside of nested values. */
 type Place = "before" | "key" | "colon" | "value" | "after";
 
@@ -70,7 +72,7 @@ export class MemberSplitter {
     else if (character === '"') {
       this.#isInString = false;
       if (this.#depth !== 1 || this.#place !== "key") return;
-      this.#key = String(parsed(this.#text.slice(this.#start, this.#at + 1)));
+      this.#key = String(parseJson(this.#text.slice(this.#start, this.#at + 1)));
       this.#place = "colon";
     }
   }
@@ -111,7 +113,7 @@ export class MemberSplitter {
 
   /** Some models write the member as a string that holds the JSON. */
   #endPassed(value: string): void {
-    if (value.startsWith('"')) this.#held += String(parsed(value));
+    if (value.startsWith('"')) this.#held += String(parseJson(value));
     else this.#hold(this.#start + value.length);
     this.#hasPassed = true;
   }
@@ -139,22 +141,14 @@ export class MemberSplitter {
   }
 
   #others(): string {
-    const whole = parsed(this.#text);
-    if (typeof whole !== "object" || whole === null || Array.isArray(whole)) return "{}";
-    const members = Object.entries(whole).filter(([name]) => name !== this.#nameMember);
+    const members = Object.entries(parseObject(this.#text) ?? {}).filter(
+      ([name]) => name !== this.#nameMember,
+    );
     return JSON.stringify(Object.fromEntries(members));
   }
 }
 
 function nameIn(value: string): string | undefined {
-  const name = parsed(value);
+  const name = parseJson(value);
   return typeof name === "string" && name.trim() !== "" ? name.trim() : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { denialOf, type LoopbackCredentials } from "./credentials.ts";
 import type { Fault } from "./fault.ts";
 import type { LoopbackApi } from "./loopback-api.ts";
@@ -274,12 +275,4 @@ async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { redactSecrets } from "../redact-secrets.ts";
 import { listRecordings, type Recording } from "./recording.ts";
 
@@ -131,14 +132,7 @@ async function describeRequest(request: Request): Promise<Recording["request"]> 
   const url = new URL(request.url);
   if (url.searchParams.has("key")) url.searchParams.set("key", "[redacted]");
   const headers = plainHeaders(request.headers);
-  const body = parseBody(redactSecrets(await request.text()));
+  const text = redactSecrets(await request.text());
+  const body = parseJson(text, text);
   return { method: request.method, url: url.href, headers, body };
-}
-
-function parseBody(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

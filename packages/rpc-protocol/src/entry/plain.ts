@@ -34,7 +34,12 @@ export {
   ProtocolError,
   SessionError,
 } from "../vocabulary/error.ts";
-export { isJsonObject, type JsonObject, parseObject } from "../vocabulary/json-object.ts";
+export {
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  parseObject,
+} from "../vocabulary/json-object.ts";
 export { nearest, nearestHint } from "../vocabulary/nearest.ts";
 export {
   CONTINUE_TYPE,

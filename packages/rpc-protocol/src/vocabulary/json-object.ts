@@ -1,14 +1,19 @@
 /** A parsed JSON object. */
 export type JsonObject = Record<string, unknown>;
 
+/** The value of a JSON text; `otherwise` for any other text. */
+export function parseJson(text: string, otherwise?: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
+
 /** The object that a JSON text holds; undefined for any other text. */
 export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** Whether `value` is an object and not an array. */

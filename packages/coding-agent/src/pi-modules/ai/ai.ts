@@ -11,7 +11,7 @@ import {
 } from "@tau-agent/ai";
 import { builtInCatalog, createModelRegistry } from "@tau-agent/models";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import { PartialJson } from "@tau-agent/rpc-protocol/plain";
+import { PartialJson, parseJson } from "@tau-agent/rpc-protocol/plain";
 import { keyVariableNames, ProcessRegistry, randomUuid } from "@tau-agent/system";
 import {
   AssistantMessageEventStream,
@@ -106,7 +106,7 @@ export async function loadPiAi(places: HostPlaces): Promise<object> {
     getImageModels: () => [],
     getImageProviders: () => [],
     DEFAULT_MAX_AGENT_RETRY_DELAY_MS: 60_000,
-    parseJsonWithRepair: parseLoosely,
+    parseJsonWithRepair: (text: string) => parseJson(text, {}),
     formatThrownValue: (value: unknown) => (value instanceof Error ? value.message : String(value)),
     ...newerAiFunctions(places.version),
     ...providerBuilders(),
@@ -258,12 +258,4 @@ function parsePartly(text = ""): unknown {
   const json = new PartialJson();
   json.feed(text);
   return json.value ?? {};
-}
-
-function parseLoosely(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { toolRow } from "../common/tool-row.ts";
 
 /** The `edit` tool. */
@@ -47,10 +48,5 @@ function prepareEditArguments(received: Record<string, unknown>): Record<string,
 
 function parsed(value: unknown): unknown {
   if (typeof value !== "string") return value;
-  if (value.trim() === "") return undefined;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
+  return value.trim() === "" ? undefined : parseJson(value, value);
 }

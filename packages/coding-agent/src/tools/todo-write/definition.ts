@@ -1,3 +1,4 @@
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { bendTodo } from "@tau-agent/sessions/log";
 import { toolRow } from "../common/tool-row.ts";
 
@@ -51,10 +52,6 @@ function fromPhases(phases: unknown): unknown {
 
 /** A list that was sent as JSON in a string. */
 function parsed(value: unknown): unknown {
-  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
+  const isList = typeof value === "string" && /^\s*[[{]/.test(value);
+  return isList ? parseJson(value, value) : value;
 }
