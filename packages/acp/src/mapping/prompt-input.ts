@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock, EmbeddedResource } from "@agentclientprotocol/sdk";
 import type { PromptInput } from "@tau-agent/coding-agent";
 import type { Attachment, ImageContent } from "@tau-agent/rpc-protocol/messages";
+import { attempt } from "@tau-agent/system";
 import { invalidParams } from "./errors.ts";
 
 export interface SessionPrompt extends Pick<PromptInput, "images" | "resources"> {
@@ -106,11 +107,7 @@ function nameOf(uri: string): string {
 /** Tools take paths, so files are named by theirs. */
 function placeOf(uri: string): string {
   if (!uri.startsWith("file://")) return uri;
-  try {
-    return fileURLToPath(uri.replace(/[?#].*$/, ""));
-  } catch {
-    return uri;
-  }
+  return attempt(() => fileURLToPath(uri.replace(/[?#].*$/, ""))) ?? uri;
 }
 
 /** Links stay in their sentence; texts of different blocks are paragraphs. */

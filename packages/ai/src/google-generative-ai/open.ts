@@ -1,4 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { streamedError } from "../error-body.ts";
 import { ProviderError } from "../errors.ts";
 import { vendorFetch } from "../fetch.ts";
@@ -89,7 +90,8 @@ const encoder = new TextEncoder();
 
 function readEvent({ data }: ServerEvent): Uint8Array | undefined {
   if (data === "") return undefined;
-  const value: unknown = data.includes('"error"') && isJson(data) ? JSON.parse(data) : undefined;
+  const value: unknown =
+    data.includes('"error"') && parseJson(data) !== undefined ? JSON.parse(data) : undefined;
   if (Object.hasOwn(Object(value), "error")) throw streamedError(value);
   return encoder.encode(`data: ${data.replaceAll("\n", " ")}\n\n`);
 }
@@ -105,7 +107,7 @@ function keepRejected(fetch: Fetch, rejected: { response?: Response }): Fetch {
     rejected.response = response;
     const { status, statusText } = response;
     const text = await response.text();
-    const type = isJson(text) ? "application/json" : "text/plain";
+    const type = parseJson(text) !== undefined ? "application/json" : "text/plain";
     const headers = new HeaderList({ "content-type": type });
     return makeResponse({
       status,
@@ -114,13 +116,4 @@ function keepRejected(fetch: Fetch, rejected: { response?: Response }): Fetch {
       body: only(new TextEncoder().encode(text)),
     });
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import type { Delta } from "../provider.ts";
 import { asCount, asId, asJson } from "../reply/odd-values.ts";
 import type { ToolCallPiece } from "./chunk.ts";
@@ -71,10 +72,5 @@ export class ToolCallTracker {
 
 function isClosed(call: Call): boolean {
   if (!call.pieces.at(-1)?.trimEnd().endsWith("}")) return false;
-  try {
-    JSON.parse(call.pieces.join(""));
-    return true;
-  } catch {
-    return false;
-  }
+  return parseJson(call.pieces.join("")) !== undefined;
 }

@@ -1,6 +1,7 @@
 import { posix, win32 } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ToolEnvironment } from "@tau-agent/system";
+import { attempt } from "@tau-agent/system";
 
 /** Where checks run: the workspace of a session, and a folder of it. */
 export interface CheckedPlace extends Pick<ToolEnvironment, "cwd" | "workspace" | "isWindows"> {
@@ -50,11 +51,7 @@ export class PlacePaths {
   }
 
   fromUri(uri: string): string | undefined {
-    try {
-      return fileURLToPath(uri, { windows: this.#windows });
-    } catch {
-      return undefined;
-    }
+    return attempt(() => fileURLToPath(uri, { windows: this.#windows }));
   }
 
   /** For the shell. */

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, parseObject } from "@tau-agent/rpc-protocol/plain";
 import type { DiagnosticsFormat, FileProblem } from "@tau-agent/system";
 import { plainMessage } from "./problem.ts";
 
@@ -49,12 +49,8 @@ const readers: Readonly<Record<DiagnosticsFormat, ReadLine>> = {
     });
   },
   "json-lines"(line) {
-    if (!line.startsWith("{")) return undefined;
-    try {
-      return problemOf(JSON.parse(line));
-    } catch {
-      return undefined;
-    }
+    const value = line.startsWith("{") ? parseObject(line) : undefined;
+    return value && problemOf(value);
   },
 };
 

@@ -1,5 +1,5 @@
 import { chmod } from "node:fs/promises";
-import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, parseJson, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { parseJsonText, readTextFileNow, writeFileAtomic } from "@tau-agent/system";
 
 export interface AuthFile {
@@ -46,12 +46,7 @@ export async function writeAuthEntry(
 }
 
 function isPlainJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return text.trim() === "";
-  }
+  return text.trim() === "" || parseJson(text) !== undefined;
 }
 
 /** Changes one member of a text with comments. */

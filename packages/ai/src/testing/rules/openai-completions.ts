@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { type JsonObject, parseObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { isFilledList, messagesOf, repeated, unknownMembers } from "./common.ts";
 import { badName, emptyList, functionFaults, isImageUrl, sameNames } from "./openai-functions.ts";
@@ -89,20 +89,12 @@ function* calls(request: RuleRequest): Generator<string> {
       if (!/^[a-zA-Z0-9_-]{1,64}$/.test(textOf(name))) {
         yield badName(`${place}[${at}].function.name`);
       }
-      if (!holdsJsonObject(json)) {
+      if (parseObject(textOf(json)) === undefined) {
         yield `Invalid '${place}[${at}].function.arguments': expected a string that holds a JSON object.`;
       }
     }
   }
   for (const id of repeated(ids)) yield `Duplicate tool_call id '${id}' in 'messages'.`;
-}
-
-function holdsJsonObject(json: unknown): boolean {
-  try {
-    return typeof json === "string" && isJsonObject(JSON.parse(json));
-  } catch {
-    return false;
-  }
 }
 
 function* pairs(request: RuleRequest): Generator<string> {

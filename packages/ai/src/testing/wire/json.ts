@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject, parseObject } from "@tau-agent/rpc-protocol/plain";
 
 /** The value as an object; an empty one if it is not an object. */
 export function objectOf(value: unknown): JsonObject {
@@ -17,11 +17,7 @@ export function textOf(value: unknown): string {
 
 /** JSON text as an object; an empty one if it is not an object. */
 export function parseArguments(value: unknown): Record<string, unknown> {
-  try {
-    return { ...objectOf(JSON.parse(textOf(value) || "{}")) };
-  } catch {
-    return {};
-  }
+  return parseObject(textOf(value) || "{}") ?? {};
 }
 
 export function serverSentEvent(data: string, event?: string): string {

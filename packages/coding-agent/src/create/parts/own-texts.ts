@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { isInside, type OwnTexts, type ToolEnvironment } from "@tau-agent/system";
+import { attempt, isInside, type OwnTexts, type ToolEnvironment } from "@tau-agent/system";
 import type { PromptResources } from "../../resources/resources.ts";
 import { localWorkspace } from "../../tools/common/local-place.ts";
 
@@ -22,7 +22,7 @@ export function ownTextsOf(
     const path = written.startsWith("~/") ? homeDirectory + written.slice(1) : written;
     const own = (await resources.skills()).filter(({ isElsewhere }) => isElsewhere !== true);
     if (!own.some(({ baseDir }) => isInside(baseDir, resolve(path)))) return undefined;
-    const real = realPathOf(path);
+    const real = attempt(() => realpathSync(path));
     if (real === undefined || !own.some(({ baseDir }) => isBelow(baseDir, real))) return undefined;
     const place = { ...host, cwd: homeDirectory };
     return {
@@ -33,14 +33,6 @@ export function ownTextsOf(
 }
 
 function isBelow(folder: string, real: string): boolean {
-  const realFolder = realPathOf(folder);
+  const realFolder = attempt(() => realpathSync(folder));
   return realFolder !== undefined && isInside(realFolder, real);
-}
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { join, win32 } from "node:path";
 import { takesDocuments } from "@tau-agent/ai";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import {
+  attempt,
   createOutputMask,
   type FileDiagnosis,
   FileQueue,
@@ -198,13 +199,9 @@ const worktreesThere = ({ homeDirectory, path }: Disk): string =>
 
 /** A subagent in an isolated tree changes nothing outside of that, in this process or its own. */
 function writeRootOf(cwd: string, agentDirectory: string): string | undefined {
-  try {
-    const worktrees = realpathSync(join(agentDirectory, "worktrees"));
-    return isolatedTreeOf(realpathSync(cwd), worktrees);
-  } catch {
-    // Without a folder for trees there is no tree.
-    return undefined;
-  }
+  // Without a folder for trees there is no tree.
+  const worktrees = attempt(() => realpathSync(join(agentDirectory, "worktrees")));
+  return worktrees && attempt(() => isolatedTreeOf(realpathSync(cwd), worktrees));
 }
 
 function sessionVariables({

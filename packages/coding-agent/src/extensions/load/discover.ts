@@ -1,9 +1,16 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import { createGlob, type Diagnostic, type ResourceEntry, readJsonFile } from "@tau-agent/system";
+import {
+  attempt,
+  createGlob,
+  type Diagnostic,
+  type ResourceEntry,
+  readJsonFile,
+} from "@tau-agent/system";
 import { droppedByPolicy } from "../../policy/policy-denied.ts";
 import type { SessionPolicy } from "../../policy/session-policy.ts";
+import { kindHere } from "../../resources/files/kind-here.ts";
 import { absolutePath } from "../../resources/files/places.ts";
 import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
 
@@ -114,7 +121,7 @@ async function discoverAll(options: DiscoverOptions): Promise<DiscoveredExtensio
     } else if (part === "own") {
       const absolute = absolutePath(path, baseDirectory, homeDirectory);
       // A folder is a package: its manifest or the names of its folders say what it brings.
-      if (packages === undefined || kindOf(absolute) !== "directory") {
+      if (packages === undefined || kindHere(absolute) !== "directory") {
         await addNamed(named, absolute, "temporary");
       } else await addSource(named, await packages.named(absolute, false));
     }
@@ -213,7 +220,7 @@ function isInside(file: string, folder: string): boolean {
 
 /** A file, or a folder with a manifest, an index or files, that somebody named. */
 async function addNamed(search: Search, path: string, scope: ExtensionScope): Promise<void> {
-  const kind = kindOf(path);
+  const kind = kindHere(path);
   search.places.push(path);
   if (kind === "file") add(search, path, scope);
   else if (kind === "directory") {
@@ -228,7 +235,7 @@ async function addNamed(search: Search, path: string, scope: ExtensionScope): Pr
 
 /** Whether commands in the sandbox could add extensions to a folder, which cannot be read-only as a whole. */
 function isChangeable({ changeable, diagnostics }: Search, folder: string, entry: string): boolean {
-  if (changeable === undefined || kindOf(folder) !== "directory") return false;
+  if (changeable === undefined || kindHere(folder) !== "directory") return false;
   const real = realpathSync(folder);
   const inside = realpathSync(changeable);
   if (real !== inside && !isInside(inside, real)) return false;
@@ -242,7 +249,11 @@ async function addFolder(search: Search, folder: string, scope: ExtensionScope):
   for (const entry of list(folder)) {
     const path = join(folder, entry.name);
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
-    const kind = entry.isSymbolicLink() ? kindOf(path) : entry.isDirectory() ? "directory" : "file";
+    const kind = entry.isSymbolicLink()
+      ? kindHere(path)
+      : entry.isDirectory()
+        ? "directory"
+        : "file";
     if (kind === "file" && isModule(entry.name)) add(search, path, scope);
     if (kind === "directory") await addPackage(search, path, scope);
   }
@@ -257,12 +268,12 @@ async function addPackage(search: Search, folder: string, scope: ExtensionScope)
     for (const entry of declared) {
       const path = resolve(folder, entry);
       if (/[*?[]/.test(entry)) await addMatching(search, path, scope);
-      else if (kindOf(path) === "directory") await addFolder(search, path, scope);
+      else if (kindHere(path) === "directory") await addFolder(search, path, scope);
       else await addNamed(search, path, scope);
     }
     return true;
   }
-  const index = ["index.ts", "index.js"].find((name) => kindOf(join(folder, name)) === "file");
+  const index = ["index.ts", "index.js"].find((name) => kindHere(join(folder, name)) === "file");
   if (index === undefined) return false;
   add(search, join(folder, index), scope);
   return true;
@@ -290,7 +301,7 @@ async function addMatching(search: Search, glob: string, scope: ExtensionScope):
     for (const entry of list(current)) {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
       const path = join(current, entry.name);
-      const kind = kindOf(path);
+      const kind = kindHere(path);
       if (kind === "file" && isModule(entry.name) && fits(path)) add(search, path, scope);
       else if (kind === "directory" && level < levels) {
         if (!fits(path) || !(await addPackage(search, path, scope))) await visit(path, level + 1);
@@ -314,19 +325,6 @@ function isModule(name: string): boolean {
 }
 
 function list(folder: string): Dirent[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return [];
-  }
-}
-
-function kindOf(path: string): "file" | "directory" | "missing" {
-  try {
-    const stat = statSync(path);
-    return stat.isDirectory() ? "directory" : "file";
-  } catch {
-    return "missing";
-  }
+  const entries = attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

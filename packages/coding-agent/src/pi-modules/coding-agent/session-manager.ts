@@ -18,7 +18,7 @@ import {
   type SessionStart,
   sessionFileName,
 } from "@tau-agent/sessions/log";
-import { makeFolderNow } from "@tau-agent/system";
+import { attempt, makeFolderNow } from "@tau-agent/system";
 import { sessionWriter } from "../../extensions/context/session-view.ts";
 
 /** Where a manager's session is, and what a session made from the manager begins with. */
@@ -244,11 +244,6 @@ function readLog(path: string, cwd: string): SessionLog {
 }
 
 function sessionFiles(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-      .filter((name) => name.endsWith(".jsonl"))
-      .map((name) => join(directory, name));
-  } catch {
-    return [];
-  }
+  const names = attempt(() => readdirSync(directory)) ?? [];
+  return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(directory, name));
 }

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { sep } from "node:path";
 import type { WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
+import { attempt } from "@tau-agent/system";
 import type { Disk } from "./disk.ts";
 import { farLayoutOf } from "./far-layout.ts";
 import { ancestorsOf, type ResourceDirs } from "./places.ts";
@@ -89,9 +90,5 @@ export function isWithin(path: string, folder: string, separator: string): boole
 }
 
 function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return attempt(() => realpathSync(path)) ?? path;
 }

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import {
@@ -7,6 +6,7 @@ import {
   type SettingsScope,
   type SettingsStore,
 } from "@tau-agent/system";
+import { kindHere } from "../files/kind-here.ts";
 import { type PackageOrigin, parsePackageSource } from "./package-source.ts";
 import { createOptInFilter, createResourceFilter, type FileTest } from "./resource-filter.ts";
 
@@ -58,7 +58,7 @@ export async function findPackages(
     const source = typeof entry === "string" ? entry : entry.source;
     const origin = originOf(source, scope, { ...dirs, baseDirectory });
     if (packages.has(origin.identity)) continue;
-    const kind = kindOf(origin.path);
+    const kind = kindHere(origin.path);
     if (kind === "missing") diagnostics.push(notThere(source, origin));
     else {
       const manifest = kind === "file" ? {} : await readManifest(origin.path, diagnostics);
@@ -84,7 +84,7 @@ export async function findNamedPackage(
 ): Promise<InstalledPackage | Diagnostic> {
   const user = originOf(source, "user", { ...dirs, baseDirectory: dirs.cwd });
   const project = originOf(source, "project", { ...dirs, baseDirectory: dirs.cwd });
-  const isIn = ({ path }: PackageOrigin) => kindOf(path) === "directory";
+  const isIn = ({ path }: PackageOrigin) => kindHere(path) === "directory";
   if (isIn(user)) return namedPackage(source, "user", user);
   if (dirs.isProjectElsewhere || !isIn(project)) return notThere(source, user);
   if (isProjectTrusted) return namedPackage(source, "project", project);
@@ -185,7 +185,7 @@ function placesOf(root: string, kind: ResourceKind, manifest: Manifest): string[
       .filter((entry) => !isOverride(entry))
       .map((entry) => join(root, entry));
   }
-  const there = kinds.filter((name) => kindOf(join(root, name)) === "directory");
+  const there = kinds.filter((name) => kindHere(join(root, name)) === "directory");
   if (there.includes(kind)) return [join(root, kind)];
   return there.length === 0 && kind === "extensions" ? [root] : [];
 }
@@ -196,12 +196,4 @@ function isOverride(entry: string): boolean {
 
 function textsOf(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : undefined;
-}
-
-function kindOf(path: string): "file" | "directory" | "missing" {
-  try {
-    return statSync(path).isDirectory() ? "directory" : "file";
-  } catch {
-    return "missing";
-  }
 }

@@ -8,10 +8,10 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { errorCode, randomHex } from "@tau-agent/system";
 import type { StoreEntry } from "../../log/store/session-store.ts";
-import { type EntryLine, parseEntry } from "../common/entry-lines.ts";
+import type { EntryLine } from "../common/entry-lines.ts";
 
 /** The ids in a log as it was when it had `sizeBytes`. */
 export interface KnownIds {
@@ -95,12 +95,7 @@ function read(file: number, at: number, length: number): Buffer {
 }
 
 function readEntry(line: string): StoreEntry | undefined {
-  try {
-    const value: unknown = parseEntry(line);
-    return isJsonObject(value) ? (value as StoreEntry) : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseObject(line) as StoreEntry | undefined;
 }
 
 function sizeOf(path: string): number {

@@ -1,7 +1,7 @@
 import { mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { isInside, randomHex } from "@tau-agent/system";
+import { attempt, isInside, randomHex } from "@tau-agent/system";
 import { writeNames } from "../../git/file-names.ts";
 import type { Git, GitLocation } from "../../git/git.ts";
 import { copyPlainFile, copyRefs, namesIn, openGitFolder, readLinkFile } from "./git-files.ts";
@@ -123,11 +123,7 @@ export async function foldersOf(root: string, within: string): Promise<GitFolder
 }
 
 function sharedFolder(gitDir: string): string {
-  try {
-    return readLinkFile(join(gitDir, "commondir"));
-  } catch {
-    return ".";
-  }
+  return attempt(() => readLinkFile(join(gitDir, "commondir"))) ?? ".";
 }
 
 /** The folder that a `.git` is or points to. */

@@ -1,4 +1,4 @@
-import { FolderDoor } from "@tau-agent/system";
+import { attempt, FolderDoor } from "@tau-agent/system";
 import { type WalkedFile, walk } from "../../files/walk.ts";
 import { listIgnoredFolders } from "../../git/lists.ts";
 import { type CoverageLimits, coverageOf } from "../files/coverage.ts";
@@ -88,12 +88,8 @@ function foundFile({ kind, stats }: WalkedFile, id: string): FoundFile {
 
 /** Undefined for what cannot be read; the text of its target for a link. */
 function contentOf(door: FolderDoor, { path, kind }: WalkedFile): Buffer | undefined {
-  try {
-    if (kind === "folder") return Buffer.alloc(0);
-    return kind === "link" ? door.readLink(path) : door.read(path).content;
-  } catch {
-    return undefined;
-  }
+  if (kind === "folder") return Buffer.alloc(0);
+  return attempt(() => (kind === "link" ? door.readLink(path) : door.read(path).content));
 }
 
 async function writeContents(

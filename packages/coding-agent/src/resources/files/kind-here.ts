@@ -1,0 +1,9 @@
+import { statSync } from "node:fs";
+import { attempt } from "@tau-agent/system";
+
+/** What is at a path of this machine; links are followed. */
+export function kindHere(path: string): "file" | "directory" | "missing" {
+  const found = attempt(() => statSync(path));
+  if (found === undefined) return "missing";
+  return found.isDirectory() ? "directory" : "file";
+}
