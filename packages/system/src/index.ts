@@ -67,6 +67,7 @@ export { findHomeDirectory } from "./base/home-directory.ts";
 export { isLoopback } from "./base/is-loopback.ts";
 export { isRunning } from "./base/is-running.ts";
 export { isAlive, ownIdentity, type ProcessIdentity } from "./base/process-identity.ts";
+export { processStat } from "./base/process-stat.ts";
 export { randomHex, randomUuid } from "./base/random.ts";
 export { parseTemplateArguments, substituteArguments } from "./base/template-arguments.ts";
 export { isTimed, MAX_TIMER_MS } from "./base/timer-limit.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { attempt } from "@tau-agent/system";
+import { attempt, processStat } from "@tau-agent/system";
 
 /** Deeper than subagents are nested. */
 const MAX_DEPTH = 32;
@@ -25,12 +25,5 @@ function runs(process: number, script: string): boolean {
 }
 
 function parentOf(process: number): number {
-  try {
-    // The name of a program may contain parentheses and spaces.
-    const [, parent = "0"] =
-      /\) \S (\d+)/.exec(readFileSync(`/proc/${process}/stat`, "utf8")) ?? [];
-    return Number(parent);
-  } catch {
-    return 0;
-  }
+  return Number(processStat(process)?.[1] ?? 0);
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { processStat } from "@tau-agent/system";
 
 /** A flag of a Linux process that is about to end; set before its files are closed. */
 const exiting = 0x4;
@@ -13,12 +13,7 @@ export class ParentWatch {
 }
 
 function isEnding(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const [state = "", , , , , , flags] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return /[ZX]/.test(state) || (Number(flags) & exiting) !== 0;
-  } catch {
-    // Without such files, only its children's new parent tells.
-    return false;
-  }
+  // Where the system does not say it, only its children's new parent tells.
+  const [state = "", , , , , , flags = 0] = processStat(pid) ?? [];
+  return /[ZX]/.test(state) || (Number(flags) & exiting) !== 0;
 }
