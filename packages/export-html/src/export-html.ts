@@ -97,7 +97,6 @@ function plainName(sessionFileOrId: string): string {
     .replace(/[^\w.-]+/g, "-");
 }
 
-/** The page, in pieces. */
 export async function* exportPieces(
   source: ExportSource,
   options: ExportOptions = {},

@@ -203,7 +203,6 @@ class ModelSearch {
   }
 }
 
-/** Models whose id or name contains `part`. */
 function matching(models: readonly Model[], part: string): Model[] {
   const wanted = part.toLowerCase();
   return models.filter(

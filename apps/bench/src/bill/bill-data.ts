@@ -12,7 +12,6 @@ export interface Cost {
 
 type Costs = Readonly<Record<string, Readonly<Partial<Record<BillingVendor, Cost>>>>>;
 
-/** A whole run. */
 export interface BillData {
   readonly date: string;
   /** Tau's version, or that of its sources. */

@@ -13,7 +13,6 @@ const unshown: ReadonlySet<keyof CliOptions> = new Set<keyof CliOptions>([
   ...(["taskDepth", "taskFolder", "taskAgents", "agentName", "theme", "noThemes"] as const),
 ]);
 
-/** `tau acp`; it takes the options of the host. */
 export const acp: Subcommand = {
   name: "acp",
   summary: "Be an agent for Zed, JetBrains IDEs and other editors (Agent Client Protocol)",

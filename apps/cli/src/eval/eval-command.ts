@@ -40,7 +40,6 @@ const decided: readonly (keyof CliOptions)[] = [
   ...(["noSession", "sessionDir", "trajectoryFile", "export", "listModels", "sessions"] as const),
 ];
 
-/** Runs `tau eval`; returns the exit code. */
 export async function evalCommand(
   { folder: given, behind = [], ...request }: EvalRequest,
   { environment, print }: CommandContext,

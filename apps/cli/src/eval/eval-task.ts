@@ -1,6 +1,5 @@
 import type { Params } from "@tau-agent/rpc-protocol";
 
-/** A task as its file says it, checked. */
 export interface EvalTask {
   readonly name: string;
   readonly prompt: string;

@@ -40,7 +40,6 @@ export interface OneShotOptions {
   readonly notices: Notice[];
 }
 
-/** Prints the text of the last reply; returns the exit code. */
 export async function runPrint(task: OneShotOptions): Promise<number> {
   const { session, output, report } = task;
   let hasReplied = false;

@@ -11,7 +11,6 @@ export interface ConfigRequest {
   readonly isLocal: boolean;
 }
 
-/** Shows or changes settings; returns the exit code. */
 export async function configCommand(
   { action, words: [key, text], isLocal }: ConfigRequest,
   { environment, print }: CommandContext,

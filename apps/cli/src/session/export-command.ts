@@ -14,7 +14,6 @@ interface ExportRequest {
   readonly "project-key"?: string;
 }
 
-/** Runs `tau export`; returns the exit code. */
 export async function exportSessionCommand(
   { session, format, output, ...places }: ExportRequest,
   { environment, print }: CommandContext,

@@ -14,7 +14,6 @@ interface ImportRequest {
 
 const agents = { "claude-code": "Claude Code", codex: "Codex" };
 
-/** Runs `tau import`; returns the exit code. */
 export async function importSessionCommand(
   { file, from, ...places }: ImportRequest,
   { environment, print }: CommandContext,

@@ -17,7 +17,6 @@ export interface RewindRequest {
   readonly session: string | undefined;
 }
 
-/** Runs `tau rewind`; returns the exit code. */
 export async function rewindCommand(
   { target, isList, conversation, dryRun, session: id }: RewindRequest,
   { environment, print }: CommandContext,

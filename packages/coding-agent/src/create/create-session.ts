@@ -71,7 +71,6 @@ export async function createAgentSession(
   return (await createSession(options)).session;
 }
 
-/** Creates a session; see `createAgentSession`. */
 export async function createSession(asked: AskedSession): Promise<CreatedSession> {
   const session = sessionStartOf(asked.session);
   const options = await withScriptedModel({ ...asked, session });

@@ -1,6 +1,5 @@
 import type { FileProblem } from "@tau-agent/system";
 
-/** A file as it is now. */
 export interface CheckedFile {
   /** Absolute. */
   readonly path: string;

@@ -9,7 +9,6 @@ type CommandEntry = Extract<DiagnosticsEntry, { command: string }>;
 const limitMs = 120_000;
 const maxOutput = 8 * 1024 * 1024;
 
-/** Runs a command for each check. */
 export class CommandChecker implements Checker {
   readonly #entry: CommandEntry;
   readonly #place: CheckedPlace;

@@ -55,7 +55,6 @@ export function shownProblems(problems: readonly FileProblem[]): readonly FilePr
 
 const maxMessage = 500;
 
-/** A message on one line, not too long. */
 export function plainMessage(message: string): string {
   const line = message.replace(/\s+/g, " ").trim();
   return line.length > maxMessage ? `${line.slice(0, maxMessage)}…` : line;

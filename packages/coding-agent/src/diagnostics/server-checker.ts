@@ -22,7 +22,6 @@ const minQuietMs = 300;
 const maxQuietMs = 2_000;
 const maxProblems = 1_000;
 
-/** A document that the server has open. */
 interface OpenCheck {
   readonly path: string;
   readonly uri: string;

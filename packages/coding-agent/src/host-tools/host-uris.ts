@@ -3,7 +3,6 @@ import type { HostUriParams, HostUriResult } from "@tau-agent/rpc-protocol";
 import { ProtocolError } from "@tau-agent/rpc-protocol/plain";
 import type { ClientUris, ClosedRequest, HostRequests } from "@tau-agent/system";
 
-/** A URI scheme that the client serves. */
 export interface HostUriScheme {
   readonly scheme: string;
   readonly description?: string | undefined;

@@ -19,7 +19,6 @@ export interface JobRecord {
   readonly mark?: string;
 }
 
-/** How a job ended (`end.json`). */
 export interface JobEnd {
   readonly status: Exclude<JobStatus, "running" | "lost">;
   readonly exitCode: number | null;
@@ -73,7 +72,6 @@ export function readKeeper(folder: string): JobKeeper | undefined {
   return isJsonObject(value) ? (value as unknown as JobKeeper) : undefined;
 }
 
-/** Whether the keeper of a detached job still runs. */
 export function isKept(folder: string, { startedAt }: JobRecord): boolean {
   const keeper = readKeeper(folder);
   if (keeper === undefined) return Math.abs(Date.now() - startedAt) < keeperStartMs;

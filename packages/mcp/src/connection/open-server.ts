@@ -34,7 +34,6 @@ export interface OpenContext extends EntryContext {
   readonly pool: McpPool;
 }
 
-/** Opens a connection to a server, starting it if it is a program. */
 export function openServer(
   config: McpServerConfig,
   context: OpenContext,

@@ -1,7 +1,6 @@
 import type { CatalogueEntry } from "../tools/catalogue.ts";
 import type { McpServerInfo } from "./environment.ts";
 
-/** A tool of a server for clients. */
 export function toolInfo({ name, tool, exposure }: CatalogueEntry): McpServerInfo["tools"][number] {
   const { annotations, ui } = tool;
   return {

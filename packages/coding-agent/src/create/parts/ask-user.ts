@@ -3,7 +3,6 @@ import { createTool } from "../../tools/common/tool-row.ts";
 import { isSelected } from "../../tools/tool-selection.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** The tool with which the model asks a person. */
 export function createAskUser(draft: SessionDraft) {
   return createTool(askUserTool, {
     takeAnswers: (toolCallId) => draft.parts.gate.takeAnswers(toolCallId),

@@ -10,7 +10,6 @@ import { OwnedWorkspace } from "../../durability/owned-workspace.ts";
 import type { Durability } from "./durability.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** Makes the effects of a session survive its host. */
 export function openDurability(draft: SessionDraft): Durability {
   const { options, settings } = draft.surroundings;
   const keepMs = options.durabilityAdoptMs ?? settings.get("durabilityAdoptMs");

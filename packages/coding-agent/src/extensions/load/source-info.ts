@@ -2,7 +2,6 @@ import type { SlashCommandInfo } from "../api/api.ts";
 import type { SourceInfo } from "../api/tool.ts";
 import type { Extension } from "./registration.ts";
 
-/** Where something of an extension comes from. */
 export function sourceInfoOf({ file, path }: Extension): SourceInfo {
   const { scope, package: from } = file;
   return from === undefined

@@ -11,7 +11,6 @@ interface AskUserArguments {
   readonly questions: readonly { readonly question: string }[];
 }
 
-/** Tells the model what a person answered. */
 export async function runAskUserTool(
   { questions }: AskUserArguments,
   source: AnswerSource,

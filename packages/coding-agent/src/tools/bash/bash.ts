@@ -23,7 +23,6 @@ const updateIntervalMs = 100;
 /** The longest a timer can run. */
 const maxTimeoutSeconds = 2_147_483;
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface BashArguments {
   readonly command: string;
   /** In seconds. */

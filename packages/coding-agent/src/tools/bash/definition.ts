@@ -2,7 +2,6 @@ import type { ToolEnvironment } from "@tau-agent/system";
 import type { JobEnvironment } from "../common/jobs-of.ts";
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `bash` tool. */
 export const bashTool = toolRow({
   name: "bash",
   description: (environment) => {

@@ -22,7 +22,6 @@ export interface BashResult {
   readonly fullOutputPath?: string;
 }
 
-/** Options of {@link runBash}. */
 export interface RunBashOptions {
   readonly environment: ToolEnvironment;
   /** Takes keys out of the result and its file. */

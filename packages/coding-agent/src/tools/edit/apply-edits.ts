@@ -6,7 +6,6 @@ import { NormalizedText, toLineFeeds } from "./line-endings.ts";
 import { spellings } from "./spellings.ts";
 import { weaveRegion } from "./weave.ts";
 
-/** One replacement. */
 export interface TextEdit {
   readonly oldText: string;
   readonly newText: string;

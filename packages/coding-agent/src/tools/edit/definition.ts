@@ -1,7 +1,6 @@
 import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `edit` tool. */
 export const editTool = toolRow({
   name: "edit",
   description: "Replace text in a file. oldText must match exactly and once; keep it short.",

@@ -11,7 +11,6 @@ import { boundedDetails } from "./bounded-details.ts";
 
 const maxFileBytes = 100 * 1024 * 1024;
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 export interface EditArguments {
   readonly path: string;
   readonly oldText?: string | undefined;
@@ -19,7 +18,6 @@ export interface EditArguments {
   readonly edits?: readonly TextEdit[] | undefined;
 }
 
-/** Replaces texts in a file. */
 export async function runEditTool(
   args: EditArguments,
   environment: ToolEnvironment,

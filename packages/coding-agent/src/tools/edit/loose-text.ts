@@ -157,7 +157,6 @@ function plainMarks(text: string): string {
   return plainQuotes(text).replace(dashes, "-").replace(spaces, " ");
 }
 
-/** Straight quotes for curly ones. */
 export function plainQuotes(text: string): string {
   return text.replace(curlySingle, "'").replace(curlyDouble, '"');
 }

@@ -1,6 +1,5 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `find` tool. */
 export const findTool = toolRow({
   name: "find",
   description: "Find files and directories by glob, as .gitignore allows.",

@@ -8,14 +8,12 @@ import { relativeTo, searchPlaces } from "../common/search-places.ts";
 
 const defaultLimit = 1000;
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface FindArguments {
   readonly pattern: string;
   readonly path?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** Finds files and directories by glob. */
 export async function runFindTool(
   args: FindArguments,
   environment: ToolEnvironment,

@@ -1,6 +1,5 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `grep` tool. */
 export const grepTool = toolRow({
   name: "grep",
   description: "Search file contents, as .gitignore allows.",

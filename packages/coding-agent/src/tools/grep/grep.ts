@@ -11,7 +11,6 @@ import { MatchList } from "./match-list.ts";
 const defaultLimit = 100;
 const maxContext = 1000;
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 export interface GrepArguments {
   readonly pattern: string;
   readonly path?: string | undefined;
@@ -22,7 +21,6 @@ export interface GrepArguments {
   readonly limit?: number | undefined;
 }
 
-/** Searches file contents. */
 export async function runGrepTool(
   args: GrepArguments,
   environment: ToolEnvironment,

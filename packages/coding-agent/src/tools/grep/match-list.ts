@@ -3,7 +3,6 @@ import { maxOutputBytes, truncateLine } from "@tau-agent/system";
 
 const maxLineCharacters = 500;
 
-/** A line to show. */
 export interface FoundLine {
   readonly path: string;
   readonly number: number;

@@ -5,7 +5,6 @@ export const jobToolNames: ReadonlySet<string> = new Set(["job_output", "job_kil
 
 const jobId = { type: "string" } as const;
 
-/** The `job_output` tool. */
 export const jobOutputTool = toolRow({
   name: "job_output",
   description: "Read the output of a background job; at most the last 50KB.",
@@ -21,7 +20,6 @@ export const jobOutputTool = toolRow({
   load: async () => (await import("./jobs.ts")).runJobOutputTool,
 });
 
-/** The `job_kill` tool. */
 export const jobKillTool = toolRow({
   name: "job_kill",
   description: "Kill a background job.",
@@ -29,7 +27,6 @@ export const jobKillTool = toolRow({
   load: async () => (await import("./jobs.ts")).runJobKillTool,
 });
 
-/** The `list_jobs` tool. */
 export const listJobsTool = toolRow({
   name: "list_jobs",
   description: "List background jobs.",

@@ -29,7 +29,6 @@ export async function runJobKillTool(
   return { content: [{ type: "text", text: lineOf(job) }], details: job };
 }
 
-/** Lists the jobs of the session. */
 export async function runListJobsTool(
   _: Record<string, never>,
   environment: JobEnvironment,

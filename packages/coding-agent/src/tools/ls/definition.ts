@@ -1,6 +1,5 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `ls` tool. */
 export const lsTool = toolRow({
   name: "ls",
   description: "List a directory, hidden files included.",

@@ -9,13 +9,11 @@ import { countArgument } from "../common/schema.ts";
 
 const defaultLimit = 500;
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface LsArguments {
   readonly path?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** Lists a directory. */
 export async function runLsTool(
   args: LsArguments,
   environment: ToolEnvironment,

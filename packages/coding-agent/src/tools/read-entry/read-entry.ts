@@ -9,7 +9,6 @@ import type { EntryReader } from "./entry-reader.ts";
 /** The most characters of one answer. */
 const MAX_CHARACTERS = 30_000;
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface ReadEntryArguments {
   readonly entryId: string;
   readonly offset?: number | undefined;

@@ -1,6 +1,5 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `read` tool. */
 export const readTool = toolRow({
   name: "read",
   description: "Read a text file, at most 2000 lines or 50KB at once, image or PDF.",

@@ -13,7 +13,6 @@ import { RangeCollector } from "./text-range.ts";
 
 type ReadEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface ReadArguments {
   readonly path: string;
   readonly offset?: number | undefined;
@@ -24,7 +23,6 @@ interface ReadArguments {
 /** How much of a file tells whether it is an image. */
 const headBytes = 64;
 
-/** Shows a text file, an image or a PDF. */
 export async function runReadTool(
   args: ReadArguments,
   given: ReadEnvironment,

@@ -2,7 +2,6 @@ import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { bendTodo } from "@tau-agent/sessions/log";
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `todo_write` tool. */
 export const todoWriteTool = toolRow({
   name: "todo_write",
   description: "Write the whole todo list.",

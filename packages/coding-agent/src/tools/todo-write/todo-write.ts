@@ -7,7 +7,6 @@ import { todoLines } from "../../todos/todo-text.ts";
 /** Far more than anybody keeps in view. */
 const MAX_TODOS = 500;
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface TodoWriteArguments {
   readonly todos: readonly {
     readonly content: string;

@@ -8,7 +8,6 @@ const DEFAULT_LIMIT = 5;
 /** How many names the result lists when nothing fits. */
 const MAX_LISTED_NAMES = 50;
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface ToolSearchArguments {
   readonly query: string;
   readonly limit?: number | undefined;

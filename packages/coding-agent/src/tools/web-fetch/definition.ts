@@ -3,7 +3,6 @@ import { toolRow } from "../common/tool-row.ts";
 /** Off unless `tools` names it or the setting `web.fetch` says so. */
 export const webFetchName = "web_fetch";
 
-/** The `web_fetch` tool. */
 export const webFetchTool = toolRow({
   name: webFetchName,
   description: "Fetch a public web page as Markdown, or JSON, text or a PDF as text.",

@@ -4,7 +4,6 @@ import { ForeignError, type ForeignReply, hostOf, type ToolEnvironment } from "@
 import { countArgument } from "../common/schema.ts";
 import { pageText } from "./page-text.ts";
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface WebFetchArguments {
   readonly url: string;
   readonly maxTokens?: number | undefined;

@@ -1,6 +1,5 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `write` tool. */
 export const writeTool = toolRow({
   name: "write",
   description: "Create or replace a file, with its parent directories.",

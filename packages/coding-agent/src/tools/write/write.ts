@@ -8,13 +8,11 @@ import { isOtherKind } from "../common/read-chunks.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { writeText } from "../common/write-text.ts";
 
-/** The arguments of the tool, as its row in definition.ts describes them. */
 interface WriteArguments {
   readonly path: string;
   readonly content: string;
 }
 
-/** Writes a whole file. */
 export async function runWriteTool(
   { path, content }: WriteArguments,
   environment: ToolEnvironment & { readonly readLedger: ReadLedger },
