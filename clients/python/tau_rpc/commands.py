@@ -75,6 +75,8 @@ from .protocol import (
     SetFastModeData,
     SetHostToolsCommandTools,
     SetHostToolsData,
+    SetHostUriSchemesCommandSchemes,
+    SetHostUriSchemesData,
     SetMcpServersData,
     SetPermissionsData,
     SetSubagentSubscriptionData,
@@ -798,6 +800,24 @@ class CommandMethods:
         data: GetSubagentsData = await self.request("get_subagents", {}, timeout=timeout)
         return data
 
+    async def set_host_uri_schemes(
+        self,
+        schemes: list[SetHostUriSchemesCommandSchemes],
+        *,
+        timeout: float | None = None,
+    ) -> SetHostUriSchemesData:
+        """Registers the URI schemes that the client serves, all of them each time: read and
+        write then take such a URI for a path. A request arrives as `host_uri_request`.
+
+        `schemes`: The schemes; an empty list removes all.
+        """
+        data: SetHostUriSchemesData = await self.request(
+            "set_host_uri_schemes",
+            _given(schemes=schemes),
+            timeout=timeout,
+        )
+        return data
+
     async def handoff(
         self,
         custom_instructions: str | None = None,
@@ -1225,16 +1245,19 @@ class CommandMethods:
         self,
         *,
         all: bool | None = None,
+        saved: bool | None = None,
         timeout: float | None = None,
     ) -> ListSessionsData:
         """Lists the sessions of this project's folder, the latest first; with `all`, those of
         every project.
 
         `all`: Whether to list the sessions of every project.
+        `saved`: In a host with many sessions: those in files, of every project, instead of
+          the open ones.
         """
         data: ListSessionsData = await self.request(
             "list_sessions",
-            _given(all=all),
+            _given(all=all, saved=saved),
             timeout=timeout,
         )
         return data

@@ -3399,6 +3399,87 @@ class HostToolUpdate(_HostToolUpdate, total=False):
     """The output so far: `content`, and `details` if there are any."""
 
 
+class _HostUriCancel(TypedDict):
+    type: Literal["host_uri_cancel"]
+    id: str
+    """The id of this frame."""
+    targetId: str
+    """The id of the request."""
+
+
+class HostUriCancel(_HostUriCancel, total=False):
+    """A request for a URI is not wanted any more."""
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostUriParams(TypedDict):
+    operation: Literal["read", "write"]
+    """Whether its text is wanted, or is to be replaced."""
+    url: str
+    """The URI, as the model wrote it."""
+
+
+class HostUriParams(_HostUriParams, total=False):
+    """What the host wants of a URI that its client serves."""
+
+    content: str
+    """The new text, if `operation` is `write`."""
+
+
+class _HostUriRequest(TypedDict):
+    type: Literal["host_uri_request"]
+    id: str
+    """The id of the request, repeated in its result."""
+    operation: Literal["read", "write"]
+    """Whether its text is wanted, or is to be replaced."""
+    url: str
+    """The URI, as the model wrote it."""
+
+
+class HostUriRequest(_HostUriRequest, total=False):
+    """The host wants a URI of its client."""
+
+    agentId: str
+    """The subagent that wants it, as in `subagent_start`; nested ones are joined by `/`."""
+    content: str
+    """The new text, if `operation` is `write`."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostUriResult(TypedDict):
+    type: Literal["host_uri_result"]
+    id: str
+    """The id of the request."""
+
+
+class HostUriResult(_HostUriResult, total=False):
+    """What came of a request for a URI."""
+
+    content: str
+    """The text that was read; with `isError`, what went wrong."""
+    contentType: str
+    """What kind of text it is; `text/plain` if absent."""
+    notes: list[str]
+    """Remarks for the model, shown after the text."""
+    immutable: bool
+    """Whether the text never changes."""
+    isError: bool
+    """Whether the request failed."""
+    error: str
+    """Why it failed; goes before `content`."""
+
+
 class _HostedSessionInfo(TypedDict):
     sessionId: str
     """The handle of the session in this process."""
@@ -3730,6 +3811,8 @@ class ListSessionsCommand(_ListSessionsCommand, total=False):
     """Comes back in the response as it was sent."""
     all: bool
     """Whether to list the sessions of every project."""
+    saved: bool
+    """In a host with many sessions: those in files, of every project, instead of the open ones."""
 
 
 class ListSessionsData(TypedDict):
@@ -4568,6 +4651,28 @@ class _PendingRequestHostTool(TypedDict):
 
 
 class PendingRequestHostTool(_PendingRequestHostTool, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestHostUri(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["host_uri"]
+    """What is asked."""
+    params: HostUriParams
+    """The request."""
+
+
+class PendingRequestHostUri(_PendingRequestHostUri, total=False):
     promptId: str
     """The prompt whose run asks."""
     toolCallId: str
@@ -5740,6 +5845,59 @@ class _SetHostToolsResponse(TypedDict):
 
 class SetHostToolsResponse(_SetHostToolsResponse, total=False):
     """Answers `set_host_tools`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _SetHostUriSchemesCommand(TypedDict):
+    type: Literal["set_host_uri_schemes"]
+    schemes: list[SetHostUriSchemesCommandSchemes]
+    """The schemes; an empty list removes all."""
+
+
+class SetHostUriSchemesCommand(_SetHostUriSchemesCommand, total=False):
+    """Registers the URI schemes that the client serves, all of them each time: read and write
+    then take such a URI for a path. A request arrives as `host_uri_request`.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _SetHostUriSchemesCommandSchemes(TypedDict):
+    scheme: str
+    """The scheme, without `://`."""
+
+
+class SetHostUriSchemesCommandSchemes(_SetHostUriSchemesCommandSchemes, total=False):
+    description: str
+    """What it is about, for people."""
+    writable: bool
+    """Whether its URIs can be written, too."""
+    immutable: bool
+    """Whether what its URIs name never changes."""
+
+
+class SetHostUriSchemesData(TypedDict):
+    """The result of the command."""
+
+    schemes: list[str]
+    """The schemes, in lower case."""
+
+
+class _SetHostUriSchemesResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_host_uri_schemes"]
+    success: Literal[True]
+    data: SetHostUriSchemesData
+    """The result of the command."""
+
+
+class SetHostUriSchemesResponse(_SetHostUriSchemesResponse, total=False):
+    """Answers `set_host_uri_schemes`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -7463,6 +7621,7 @@ ClientFrame: TypeAlias = Union[
     AbortSubagentCommand,
     ResumeSubagentCommand,
     GetSubagentsCommand,
+    SetHostUriSchemesCommand,
     HandoffCommand,
     GetMessagesPageCommand,
     GetAvailableCommandsCommand,
@@ -7514,6 +7673,7 @@ ClientFrame: TypeAlias = Union[
     HostResponse,
     HostToolUpdate,
     HostToolResult,
+    HostUriResult,
     WorkspaceResultFrame,
     WorkspaceOutputFrame,
 ]
@@ -7636,6 +7796,7 @@ HostFrame: TypeAlias = Union[
     AbortSubagentResponse,
     ResumeSubagentResponse,
     GetSubagentsResponse,
+    SetHostUriSchemesResponse,
     HandoffResponse,
     GetMessagesPageResponse,
     GetAvailableCommandsResponse,
@@ -7695,6 +7856,8 @@ HostFrame: TypeAlias = Union[
     HostRequestResolved,
     HostToolCall,
     HostToolCancel,
+    HostUriRequest,
+    HostUriCancel,
     WorkspaceCallFrame,
     WorkspaceCancelFrame,
     Listening,
@@ -7805,6 +7968,7 @@ PendingRequest: TypeAlias = Union[
     PendingRequestElicitation,
     PendingRequestOpenUrl,
     PendingRequestHostTool,
+    PendingRequestHostUri,
 ]
 """An open request, as `get_pending_requests` lists it."""
 
@@ -7864,6 +8028,7 @@ Response: TypeAlias = Union[
     AbortSubagentResponse,
     ResumeSubagentResponse,
     GetSubagentsResponse,
+    SetHostUriSchemesResponse,
     HandoffResponse,
     GetMessagesPageResponse,
     GetAvailableCommandsResponse,
@@ -8184,6 +8349,10 @@ __all__ = [
     "HostToolParams",
     "HostToolResult",
     "HostToolUpdate",
+    "HostUriCancel",
+    "HostUriParams",
+    "HostUriRequest",
+    "HostUriResult",
     "HostedSessionInfo",
     "ImageContent",
     "ImageInput",
@@ -8262,6 +8431,7 @@ __all__ = [
     "PendingRequestDialog",
     "PendingRequestElicitation",
     "PendingRequestHostTool",
+    "PendingRequestHostUri",
     "PendingRequestOpenUrl",
     "PendingRequestQuestion",
     "PendingRequestToolApproval",
@@ -8338,6 +8508,10 @@ __all__ = [
     "SetHostToolsCommandTools",
     "SetHostToolsData",
     "SetHostToolsResponse",
+    "SetHostUriSchemesCommand",
+    "SetHostUriSchemesCommandSchemes",
+    "SetHostUriSchemesData",
+    "SetHostUriSchemesResponse",
     "SetInterruptModeCommand",
     "SetInterruptModeResponse",
     "SetLabelCommand",
