@@ -5,8 +5,11 @@ import { openBrowser } from "./serve-page.ts";
 import { startHost } from "./start-host.ts";
 
 /** A host with many sessions and a console. */
-export async function consoleHost(setup: PlaceSetup = {}, more: readonly string[] = []) {
-  const place = makePlace(setup);
+export async function consoleHost(
+  setup: PlaceSetup = {},
+  more: readonly string[] = [],
+  place = makePlace(setup),
+) {
   const listen = ["--sessions", "--listen", "127.0.0.1:0", "--console", ...more];
   const host = startHost(setup, {
     place: { ...place, arguments: [...place.arguments, ...listen] },

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { consoleHost, openConsole, startSession } from "../../support/console-page.ts";
+import { FrameClient } from "../../support/frame-client.ts";
+import { loginPlace } from "../../support/login-place.ts";
 import { longSession } from "../../support/long-session.ts";
 import { call, worker } from "../../support/repository-place.ts";
 
@@ -111,4 +114,29 @@ it("shows subagents, jobs and dialogs of extensions", async () => {
   await card.getByLabel("Say it").fill("now");
   await card.getByRole("button", { name: "Answer" }).click();
   await page.locator("h2", { hasText: "blue true now" }).waitFor();
+});
+
+it("shows the page of a login with its code, and says so where it is not opened", async () => {
+  // The server's library advises those who run it for real.
+  for (const level of ["warn", "info"] as const) vi.spyOn(console, level).mockReturnValue();
+  const { place } = await loginPlace();
+  const { link, url, tokenFile } = await consoleHost({}, [], place);
+  const client = await FrameClient.connect(url, readFileSync(tokenFile, "utf8").trim());
+  client.send({ type: "open_session", id: "open" });
+  const answerTo = async (id: string) => {
+    const found = () => client.frames.find((frame) => frame.id === id);
+    await expect.poll(found, { timeout: 30_000 }).toBeDefined();
+    return found();
+  };
+  const { sessionId } = Object((await answerTo("open"))?.data) as { sessionId: string };
+  const { page, complaints } = await openConsole(link);
+  await page.locator(".row").click();
+  await page.getByText("Nothing has been said yet.").waitFor();
+  client.send({ type: "login", id: "login", provider: "github-copilot", sessionId });
+  const card = page.locator(".question", { hasText: "needs a page opened" });
+  await card.getByText("Code to type in there").waitFor();
+  expect(await card.getByRole("link", { name: "Open" }).getAttribute("href")).toMatch(/^http/);
+  await card.getByRole("button", { name: "Cancel" }).click();
+  expect(await answerTo("login")).toMatchObject({ success: false, code: "login_failed" });
+  expect(complaints).toEqual([]);
 });
