@@ -38,12 +38,13 @@ export function contextOfBranch(
   tree: BranchReader,
   leafId: string | null = tree.leafId,
 ): SessionContext {
-  const { compaction, all, first } = countingPositions(tree, leafId);
-  const parsed = all.filter((position) => tree.roleAt(position) === undefined);
+  const { compaction, before, counting: all } = countingPositions(tree, leafId);
+  const isInMemory = (position: number) => tree.roleAt(position) === undefined;
+  const parsed = [...before(), ...all.filter(isInMemory)];
   const others = parsed.map((position) => tree.at(position) as SessionEntry);
   // An edit names its entry, so the entries are needed.
   const hasEdits = others.some((entry) => entry.type === "context_edit");
-  const counting = all.slice(first).filter((position) => position !== compaction);
+  const counting = all.filter((position) => position !== compaction);
   const found = collectMessages({
     compaction: compaction === undefined ? undefined : (tree.at(compaction) as CompactionEntry),
     items: hasEdits
@@ -84,8 +85,8 @@ export function entriesForContext(
   tree: BranchReader,
   leafId: string | null = tree.leafId,
 ): SessionEntry[] {
-  const { all } = countingPositions(tree, leafId);
-  return all.map((position) => tree.at(position) as SessionEntry);
+  const { before, counting } = countingPositions(tree, leafId);
+  return [...before(), ...counting].map((position) => tree.at(position) as SessionEntry);
 }
 
 /** Usual messages are read together, and need no look at anything but the message. */
@@ -104,10 +105,10 @@ function itemsAt(tree: BranchReader, positions: readonly number[]): ContextItem[
 interface CountingPositions {
   /** Of the latest compaction. */
   readonly compaction: number | undefined;
-  /** Of the entries whose messages count, and of the parsed ones before them. */
-  readonly all: readonly number[];
-  /** Where those whose messages count begin in `all`. */
-  readonly first: number;
+  /** Of the parsed entries before those whose messages count; takes a walk to the root. */
+  readonly before: () => readonly number[];
+  /** Of the entries whose messages count. */
+  readonly counting: readonly number[];
 }
 
 /**
@@ -116,7 +117,7 @@ interface CountingPositions {
  */
 function countingPositions(tree: BranchReader, leafId: string | null): CountingPositions {
   if (!tree.parsed.some(({ type }) => type === "compaction")) {
-    return { compaction: undefined, all: tree.branchPositions(leafId), first: 0 };
+    return { compaction: undefined, before: () => [], counting: tree.branchPositions(leafId) };
   }
   const walked: number[] = [];
   let found: { readonly position: number; readonly keptId: string } | undefined;
@@ -136,10 +137,11 @@ function countingPositions(tree: BranchReader, leafId: string | null): CountingP
   }
   const counting = walked.slice(0, end).reverse();
   const known = new Set(counting);
-  const before = found === undefined ? [] : tree.branchPositions(leafId, isParsed);
-  const all = before.filter((position) => !known.has(position));
-  const first = all.length;
-  return { compaction: found?.position, all: [...all, ...counting], first };
+  const before = () =>
+    found === undefined
+      ? []
+      : tree.branchPositions(leafId, isParsed).filter((position) => !known.has(position));
+  return { compaction: found?.position, before, counting };
 }
 
 /**
@@ -147,9 +149,10 @@ function countingPositions(tree: BranchReader, leafId: string | null): CountingP
  * (row "100 000 entries: spawn").
  */
 export function countMessages(tree: BranchReader, leafId: string | null): number | undefined {
-  const { compaction, all, first } = countingPositions(tree, leafId);
+  const { compaction, before, counting } = countingPositions(tree, leafId);
+  const earlier = before();
   let count = compaction === undefined ? 0 : 1;
-  for (const [index, position] of all.entries()) {
+  for (const [index, position] of [...earlier, ...counting].entries()) {
     const role = tree.roleAt(position);
     // It may have been retried, or stopped by a rule.
     if (role === "failedAssistant") return undefined;
@@ -159,7 +162,7 @@ export function countMessages(tree: BranchReader, leafId: string | null): number
     }
     const entry = tree.at(position) as KnownSessionEntry;
     if (entry.type === "context_edit" || isFailedReply(entry)) return undefined;
-    if (index >= first && messageOf(entry) !== undefined) count += 1;
+    if (index >= earlier.length && messageOf(entry) !== undefined) count += 1;
   }
   return count;
 }
@@ -184,7 +187,7 @@ export class StoredMessages {
    * them (row `session-get-messages`).
    */
   get json(): readonly Buffer[] {
-    const { compaction, all, first } = countingPositions(this.#tree, this.#leafId);
+    const { compaction, counting } = countingPositions(this.#tree, this.#leafId);
     const parts: Buffer[] = [];
     const add = (list: string | Buffer) => {
       parts.push(Buffer.from(parts.length === 0 ? "[" : ","), utf8(list));
@@ -197,7 +200,7 @@ export class StoredMessages {
       if (run.length > 0) for (const list of this.#tree.messageLists(run)) add(list);
       run = [];
     };
-    for (const position of all.slice(first)) {
+    for (const position of counting) {
       if (this.#tree.roleAt(position) !== undefined) run.push(position);
       else {
         endRun();
