@@ -62,7 +62,7 @@ function anyOf(random: Random, options: PlanOptions = {}): RoundPlan {
   const fault = random.pick(options.faults ?? faults);
   const words = options.steps === undefined ? steps : ([...options.steps, ...steps] as const);
   const isAtChange = fault === "pause" && random.below(3) === 0;
-  const step = isAtChange ? `change ${1 + random.below(12)}` : random.pick(words);
+  const step = isAtChange ? `change ${2 + random.below(11)}` : random.pick(words);
   return {
     ...{ work, fault, step, lives: 1 + random.below(2) },
     // Some commands wait for no other host, and end as interrupted.
