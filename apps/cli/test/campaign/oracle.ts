@@ -52,7 +52,7 @@ export function brokenPromises(outcome: Outcome): string[] {
     if (result === undefined) continue;
     for (const words of effectsOf(call, result, { folder, plan })) {
       broken.push(
-        `${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}`,
+        `${call.kind} ${call.id} ${result.details?.interrupted ? "(interrupted)" : "(done)"}: ${words}; its result: ${JSON.stringify(result.content).slice(0, 200)}`,
       );
     }
     say(!(plan.isAdopted && result.isError), `G2 ${call.id} is not gone on with`);
