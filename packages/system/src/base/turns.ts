@@ -7,17 +7,21 @@ export class Turns {
     return this.#last.keys();
   }
 
-  /** Does the work once all earlier work for the key is done, also if that failed. */
-  async take<Result>(key: string, work: () => Result | Promise<Result>): Promise<Result> {
-    const before = this.#last.get(key);
-    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+  /**
+   * Does the work once all earlier work for the key is done, also if that failed. Later work begins after the
+   * caller has gone on with the result, so that what it does at once with it comes first.
+   */
+  take<Result>(key: string, work: () => Result | Promise<Result>): Promise<Result> {
+    const result = (this.#last.get(key) ?? Promise.resolve()).then(work);
+    const done = result
+      .then(
+        () => {},
+        () => {},
+      )
+      .then(() => {
+        if (this.#last.get(key) === done) this.#last.delete(key);
+      });
     this.#last.set(key, done);
-    try {
-      await before;
-      return await work();
-    } finally {
-      finish();
-      if (this.#last.get(key) === done) this.#last.delete(key);
-    }
+    return result;
   }
 }
