@@ -1,15 +1,16 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startLoopbackServer } from "@tau-agent/ai/testing";
+import { startLoopbackServer, type Turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { nextLike } from "../support/next-like.ts";
 import { startHost } from "../support/start-host.ts";
 
-const scenario = [{ repeat: true, content: "Hello." }];
+const scenario: Turn[] = [{ repeat: true, content: "Hello." }];
+const slow = { type: "text" as const, text: "word ".repeat(100), chunkSize: 5, delayMs: 20 };
 
-function start(setup: { arguments?: string[] } = {}) {
+function start(setup: { arguments?: string[]; scenario?: Turn[] } = {}) {
   const given = setup.arguments ?? [];
-  const host = startHost({ scenario, arguments: ["--sessions", ...given] });
+  const host = startHost({ scenario, ...setup, arguments: ["--sessions", ...given] });
   let nextId = 1;
   const ask = async (command: object) => {
     const id = `q${nextId}`;
@@ -219,7 +220,7 @@ describe("a host with many sessions", () => {
   });
 
   it("accepts no prompt while it drains, and says where its sessions ended", async () => {
-    const { host, ask, open } = start();
+    const { host, ask, open } = start({ scenario: [{ content: [slow] }] });
     const sessionId = await open();
     host.send({ id: "p", type: "prompt", message: "hi", sessionId });
     await nextLike(host, { type: "agent_start" });
