@@ -15,7 +15,7 @@ export const storeOptions: StoreOptionTable = {
     kind: "value",
     value: "url|module",
     isNeverEmpty: true,
-    help: "Store for sessions instead of files: redis://…, postgres://…, or a module",
+    help: "Store for sessions: redis://…, postgres://…, or a module",
   },
   "project-key": {
     key: "projectKey",
