@@ -84,8 +84,9 @@ function effectsOf(
   if (isLost && kind !== "append" && kind !== "slow") return [];
   // What is not recorded, or cannot be told from what others did, may be there once.
   const isNamed = isInterrupted && (details?.left ?? []).length > 0;
-  // A line goes on after a part that found no space.
-  const isPart = fault === "disk" && !isInterrupted && kind === "slow";
+  // A line goes on after a part that found no space, and says so.
+  const foundNoSpace = kind === "slow" || JSON.stringify(content).includes("No space left");
+  const isPart = fault === "disk" && !isInterrupted && foundNoSpace;
   const isOpen = isNamed || isLost || isPart || (isFar && isInterrupted);
   const wanted = isInterrupted ? 0 : 1;
   const at = (name: string) => join(folder, name);

@@ -172,8 +172,9 @@ class Round {
 
   /** A host that has the session, which an earlier one may keep for a while. */
   async #openHost(): Promise<Host> {
-    const { place, plan, mutant } = this.#parts;
+    const { place, plan, mutant, store } = this.#parts;
     const { words, cwd, variables, prefix } = place;
+    let mayStall = store !== undefined;
     const stopAt = this.crashes === 0 ? changeOf(plan.step) : undefined;
     const options = { words, cwd, variables, prefix, mutant, stopAt };
     const count = plan.fault === "rivals" && this.crashes > 0 ? 2 : 1;
@@ -182,7 +183,14 @@ class Round {
       const hosts = Array.from({ length: count }, () => this.#start(options));
       const ready = await Promise.all(hosts.map(({ opened }) => opened));
       const [host, ...others] = hosts.filter((_, at) => ready[at] !== undefined);
-      if (others.length > 0) throw new Error("G3 two hosts have the session");
+      if (others.length > 0) {
+        // One that stood still for longer than its lease may have lost it to the other, but hardly twice.
+        if (!mayStall) throw new Error("G3 two hosts have the session");
+        mayStall = false;
+        for (const rival of hosts) rival.host.signal("SIGKILL");
+        this.crashes += hosts.length;
+        continue;
+      }
       if (host !== undefined) return host.host;
       if (performance.now() > deadline)
         throw new Error(`No host starts: ${hosts[0]?.host.stderr.slice(-1000)}`);
