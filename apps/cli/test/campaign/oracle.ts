@@ -115,7 +115,7 @@ function effectsOf(
     case "task": {
       const [lines, ends] = [countIn(at("log"), mark), countIn(at("done"), mark)];
       say(lines <= 1, `G2 the subagent's line is ${lines} times in the log`);
-      say(lines === ends || isFar, "G1 the subagent's call left half of what it did");
+      say(lines === ends || isFar || fault === "disk", "G1 the subagent's call left half");
       if (!isInterrupted && !isFar && fault !== "disk")
         say(lines === 1, "G1 the subagent's line is missing");
       break;

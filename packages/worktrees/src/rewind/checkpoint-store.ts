@@ -17,6 +17,7 @@ import { changesBetween, type SnapshotChanges } from "./store/changes.ts";
 import { writeCommit } from "./store/commits.ts";
 import { KnownFiles } from "./store/known-files.ts";
 import { hashOf, type OpenedStore, openStore } from "./store/open-store.ts";
+import { passStaleLock } from "./store/pass-stale-lock.ts";
 import { type FolderSnapshot, recordFolder } from "./store/record-folder.ts";
 
 export interface CheckpointPlace {
@@ -127,7 +128,7 @@ export class CheckpointStore implements Snapshots<KeptSnapshot> {
       const location = { gitDir, workTree: gitDir };
       // Without a log of their own, whatever the user has set.
       const args = ["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"];
-      await git.run(args, { cwd: gitDir, location, inputFile });
+      await passStaleLock(gitDir, () => git.run(args, { cwd: gitDir, location, inputFile }));
     } finally {
       const { rmSync } = process.getBuiltinModule("node:fs");
       rmSync(inputFile, { force: true });

@@ -1,0 +1,32 @@
+import { rm, stat } from "node:fs/promises";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { isInside } from "@tau-agent/system";
+
+/** git holds a lock on a ref for milliseconds: one this old is what a killed git left. */
+const STALE_MS = 2_000;
+const PAUSE_MS = 100;
+/** More than a stale lock of each ref of a call takes. */
+const TRIES = 60;
+
+/**
+ * Runs a command of git in a repository that only hosts write, where a host that was killed may have left a
+ * lock: it is waited for, and removed once it is stale.
+ *
+ * @throws {ToolError} the command failed for another reason, or the lock stays
+ */
+export async function passStaleLock(gitDir: string, run: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await run();
+      return;
+    } catch (error) {
+      const [, lock = ""] =
+        /Unable to create '(.+\.lock)': File exists/.exec(errorMessage(error)) ?? [];
+      if (!isInside(gitDir, lock) || tries === TRIES) throw error;
+      const found = await stat(lock).catch(() => undefined);
+      if (found !== undefined && Date.now() - found.mtimeMs > STALE_MS)
+        await rm(lock, { force: true });
+      else await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+}
