@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -82,7 +83,7 @@ export class SessionLease {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
         const holder = readOwner(this.#path);
-        if (isLastTry || keepsOut(holder, this.#path)) {
+        if (isLastTry || keepsOut(holder, this.#path) || !removeDead(this.#path, holder)) {
           throw new SessionError("session_locked", {
             path: sessionPath,
             owner: String(holder?.pid ?? "unknown"),
@@ -92,7 +93,6 @@ export class SessionLease {
         this.#epoch = epoch + 1;
         // Somebody has counted, and the number must not fall when this host does not ask.
         this.#isCounted = isReleased === true || epoch > 1;
-        remove(this.#path);
       }
     }
   }
@@ -128,6 +128,18 @@ function writeReleased(path: string, owner: LeaseOwner): void {
   } catch {
     remove(path);
   }
+}
+
+/** Removes a lease that nobody holds; false if another host has taken the session since it was read. */
+function removeDead(path: string, read: LeaseOwner | undefined): boolean {
+  const aside = `${path}.${randomUuid()}`;
+  const isMoved = attempt(() => renameSync(path, aside) ?? true) ?? false;
+  // Whoever was sooner has it, or the next try finds it free.
+  if (!isMoved) return true;
+  const isSame = readOwner(aside)?.token === read?.token;
+  if (!isSame) attempt(() => linkSync(aside, path));
+  remove(aside);
+  return isSame;
 }
 
 function readOwner(path: string): LeaseOwner | undefined {
