@@ -134,7 +134,7 @@ function writeReleased(path: string, owner: LeaseOwner): void {
 function removeDead(path: string, read: LeaseOwner | undefined): boolean {
   const aside = `${path}.${randomUuid()}`;
   const isMoved = attempt(() => renameSync(path, aside) ?? true) ?? false;
-  // Whoever was sooner has it, or the next try finds it free.
+  // Another host was sooner and has it, or the next try finds it free.
   if (!isMoved) return true;
   const isSame = readOwner(aside)?.token === read?.token;
   if (!isSame) attempt(() => linkSync(aside, path));
