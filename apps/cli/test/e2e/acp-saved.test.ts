@@ -104,7 +104,7 @@ describe("a session of an earlier agent", () => {
     const { sessionId } = await first.open();
     const running = code(first.prompt(sessionId, "wait"));
     await first.until(() => JSON.stringify(first.said).includes("in_progress"));
-    first.kill();
+    await first.kill();
     await running;
 
     const second = await Editor.start({ place });

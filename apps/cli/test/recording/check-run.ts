@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { noteOtherFailure } from "../../../../scripts/testing/failed-files.ts";
 import { RunFolder } from "../../../../scripts/testing/run-folder.ts";
+import { showNode } from "../../../../scripts/testing/visible-node.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -15,6 +16,7 @@ declare module "vitest" {
 
 export default function checkRun(project: TestProject): () => Promise<void> {
   const folder = new RunFolder();
+  showNode();
   const root = mkdtempSync(join(folder.path, "recordings-"));
   for (const name of ["recording", "preload"]) writeAsJavaScript(name, root);
   project.provide("recordings", root);

@@ -103,9 +103,10 @@ export class Editor {
     return this.#agent.ended;
   }
 
-  /** Ends the agent at once. */
-  kill(): void {
+  /** Ends the agent at once; its sessions are free once it is gone. */
+  async kill(): Promise<void> {
     this.#agent.kill();
+    await this.#agent.ended;
   }
 
   /** The process of a built agent. */
