@@ -1,100 +1,67 @@
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import type { OptionRow } from "./option-row.ts";
+import type { OptionTable, OptionValues } from "./option-row.ts";
 
-export interface HostingOptions {
-  /** Many sessions in this process, none at the start. */
-  sessions?: boolean;
-  /** Addresses to listen at instead of reading stdin. */
-  listen: string[];
-  tokenFile?: string;
-  allowOrigin: string[];
-  allowRemote?: boolean;
-  /** Serves the console at the ports. */
-  console?: boolean;
-  consoleHost: string[];
-  sessionIdleMs?: string;
-  /** Ends the host with its last session. */
-  endWithSessions?: boolean;
-  drainTimeoutMs?: string;
-  clientTimeoutMs?: string;
-  isolate?: "process";
-}
-
-type HostingOptionTable = Readonly<
-  Record<string, OptionRow & { readonly key: keyof HostingOptions }>
->;
-
-export const hostingOptions: HostingOptionTable = {
+export const hostingOptions = {
   sessions: {
-    key: "sessions",
     kind: "switch",
     help: "With --mode rpc: many sessions in one host, opened with open_session",
   },
   listen: {
-    key: "listen",
     kind: "list",
     value: "address",
     help: "With --mode rpc: unix:<path> or <host>:<port> instead of stdin; repeatable",
   },
   "token-file": {
-    key: "tokenFile",
     kind: "value",
     value: "file",
     isPath: true,
     help: "File with the token for TCP; by default rpc-token in the agent directory",
   },
   "allow-origin": {
-    key: "allowOrigin",
     kind: "list",
     value: "origin",
     help: "Web page that may connect, such as https://example.org; repeatable",
   },
   "allow-remote": {
-    key: "allowRemote",
     kind: "switch",
     help: "Listen at addresses that other machines can reach",
   },
   console: {
-    key: "console",
     kind: "switch",
     help: "With --listen <host>:<port>: serve the console, a page for its sessions; tau console starts one",
   },
   "console-host": {
-    key: "consoleHost",
     kind: "list",
     value: "name",
     help: "Another name of this host that the console is opened by, as behind a proxy; repeatable",
   },
   "session-idle-ms": {
-    key: "sessionIdleMs",
     kind: "value",
     value: "ms",
     help: "Close a session without connection and work after this time (1800000)",
   },
   "end-with-sessions": {
-    key: "endWithSessions",
     kind: "switch",
     help: "With --sessions: end once the last session was closed, or none was opened for --session-idle-ms",
   },
   "drain-timeout-ms": {
-    key: "drainTimeoutMs",
     kind: "value",
     value: "ms",
     help: "How long running prompts may take when the host drains (25000)",
   },
   "client-timeout-ms": {
-    key: "clientTimeoutMs",
     kind: "value",
     value: "ms",
     help: "With a client on stdin: end once it has sent nothing for this time, not even a blank line",
   },
   isolate: {
-    key: "isolate",
     kind: "value",
     choices: ["process"],
     help: "With --sessions: run each session in a process of its own",
   },
-};
+} as const satisfies OptionTable;
+
+export type HostingOptions = OptionValues<typeof hostingOptions>;
 
 /**
  * How long a client on stdin may be silent; undefined means forever.

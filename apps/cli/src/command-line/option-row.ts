@@ -14,6 +14,43 @@ export interface OptionRow {
   /** Whether an empty value is a mistake; an empty path always is one. */
   readonly isNeverEmpty?: boolean;
   readonly help: string;
+  /** The member of the options that the value goes to; by default the name in camel case. */
+  readonly key?: string;
+  /** Where the value of a switch goes when one follows it after `=`. */
+  readonly inlineKey?: string;
 }
 
 export type OptionTable = Readonly<Record<string, OptionRow>>;
+
+type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+type KeyOf<Name, Row> = Row extends { readonly key: infer Key extends string }
+  ? Key
+  : CamelCase<Name & string>;
+
+export type OptionValue<Row extends OptionRow, Kind = Row["kind"]> = Kind extends "switch"
+  ? boolean
+  : Kind extends "list"
+    ? readonly string[]
+    : Row extends { readonly choices: readonly (infer Choice)[] }
+      ? Choice
+      : string;
+
+export type ListValues<Table extends OptionTable> = {
+  [Name in keyof Table as Table[Name]["kind"] extends "list"
+    ? KeyOf<Name, Table[Name]>
+    : never]: string[];
+};
+
+/** The values of a table's options by their keys; a list that nobody wrote is empty. */
+export type OptionValues<Table extends OptionTable> = ListValues<Table> & {
+  [Name in keyof Table as Table[Name]["kind"] extends "list"
+    ? never
+    : KeyOf<Name, Table[Name]>]?: OptionValue<Table[Name]>;
+};
+
+export function keyOf(name: string, { key }: OptionRow): string {
+  return key ?? name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

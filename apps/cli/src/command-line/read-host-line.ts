@@ -1,5 +1,6 @@
 import type { CliOptions } from "./cli-options.ts";
-import { type HostOption, hostOptions } from "./host-options.ts";
+import { type HostOptionTable, hostOptions } from "./host-options.ts";
+import { keyOf, type ListValues } from "./option-row.ts";
 import { readPolicyFile } from "./read-policy-file.ts";
 import { type Token, tokensOf } from "./tokens.ts";
 import { checkedValue, refuse, refuseShort } from "./values.ts";
@@ -11,17 +12,8 @@ import { checkedValue, refuse, refuseShort } from "./values.ts";
  */
 export function readHostLine(words: readonly string[]): CliOptions {
   const options: CliOptions = {
-    appendSystemPrompt: [],
-    fallbackModel: [],
-    policyFiles: [],
+    ...emptyLists(),
     policy: [],
-    skill: [],
-    promptTemplate: [],
-    extension: [],
-    theme: [],
-    listen: [],
-    allowOrigin: [],
-    consoleHost: [],
     unknown: new Map(),
     borrowed: [],
     files: [],
@@ -34,6 +26,11 @@ export function readHostLine(words: readonly string[]): CliOptions {
   }
   options.policy = options.policyFiles.map(readPolicyFile);
   return options;
+}
+
+function emptyLists(): ListValues<HostOptionTable> {
+  const lists = Object.entries(hostOptions).filter(([, { kind }]) => kind === "list");
+  return Object.fromEntries(lists.map(([name, row]) => [keyOf(name, row), []])) as never;
 }
 
 type OptionToken = Extract<Token, { kind: "option" }>;
@@ -58,20 +55,14 @@ function readOption(options: CliOptions, token: OptionToken, queue: Token[]): vo
   const { inlineKey } = row;
   if (row.kind === "switch" && isInline && inlineKey !== undefined) {
     if (token.value === "") refuse(shown, "it needs a file after the equals sign");
-    assign(options, inlineKey, token.value);
+    Reflect.set(options, inlineKey, token.value);
     return;
   }
   const value = row.kind === "optional" ? (token.value ?? takeWord(queue) ?? "") : token.value;
-  setOption(options, row, checkedValue(row, { shown, value, isInline }, hostOptions));
-}
-
-function setOption(options: CliOptions, { key, kind }: HostOption, value: string | true): void {
-  if (kind === "list") (options[key] as (string | true)[]).push(value);
-  else assign(options, key, value);
-}
-
-function assign(options: CliOptions, key: keyof CliOptions, value: string | true | undefined) {
-  Object.assign(options, { [key]: value });
+  const checked = checkedValue(row, { shown, value, isInline }, hostOptions);
+  const key = keyOf(name, row);
+  if (row.kind === "list") Reflect.get(options, key).push(checked);
+  else Reflect.set(options, key, checked);
 }
 
 /** The next word, unless it is a file or comes after `--`. */

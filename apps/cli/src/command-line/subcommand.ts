@@ -1,6 +1,6 @@
 import type { ProcessEnvironment } from "../process/environment.ts";
 import type { FrameOutput } from "../process/output.ts";
-import type { OptionKind, OptionTable } from "./option-row.ts";
+import type { OptionTable, OptionValue } from "./option-row.ts";
 
 /** What a subcommand has of the process it runs in. */
 export interface CommandContext {
@@ -30,15 +30,9 @@ export interface Subcommand {
   run(words: readonly string[], context: CommandContext): Promise<number | undefined>;
 }
 
-type ValueOf<Kind extends OptionKind> = Kind extends "switch"
-  ? boolean
-  : Kind extends "list"
-    ? readonly string[]
-    : string;
-
 /** The words behind a subcommand, read by its table. */
 export interface CommandLine<Options extends OptionTable> {
-  readonly values: { readonly [Name in keyof Options]?: ValueOf<Options[Name]["kind"]> };
+  readonly values: { readonly [Name in keyof Options]?: OptionValue<Options[Name]> };
   readonly action: string;
   /** The other words before `--`. */
   readonly words: readonly string[];

@@ -2,14 +2,14 @@ import type { CliOptions } from "../command-line/cli-options.ts";
 import { foreignToEditors } from "../command-line/foreign-to-editors.ts";
 import { hostOptions } from "../command-line/host-options.ts";
 import { hostingOptions } from "../command-line/hosting-options.ts";
+import { keyOf } from "../command-line/option-row.ts";
 import { readHostLine } from "../command-line/read-host-line.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { VERSION } from "../process/version.ts";
 
 /** Options that nobody gives an editor's agent: of hosts, of subagents, and without effect. */
-const unshown: ReadonlySet<keyof CliOptions> = new Set<keyof CliOptions>([
+const unshown: ReadonlySet<string> = new Set<keyof CliOptions>([
   ...foreignToEditors,
-  ...Object.values(hostingOptions).map(({ key }) => key),
   ...(["taskDepth", "taskFolder", "taskAgents", "agentName", "theme", "noThemes"] as const),
 ]);
 
@@ -18,7 +18,9 @@ export const acp: Subcommand = {
   summary: "Be an agent for Zed, JetBrains IDEs and other editors (Agent Client Protocol)",
   usage: ["[options]"],
   options: Object.fromEntries(
-    Object.entries(hostOptions).filter(([, { key }]) => !unshown.has(key)),
+    Object.entries(hostOptions).filter(
+      ([name, row]) => !Object.hasOwn(hostingOptions, name) && !unshown.has(keyOf(name, row)),
+    ),
   ),
   notes: "The editor starts it and says which session there is; tau help editors shows how.",
   run: async (words, { environment, output, print }) => {

@@ -1,12 +1,12 @@
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { hostOptions } from "../command-line/host-options.ts";
-import { hostingOptions } from "../command-line/hosting-options.ts";
+import { keyOf } from "../command-line/option-row.ts";
 import { readHostLine } from "../command-line/read-host-line.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { VERSION } from "../process/version.ts";
 
 /** Options that a console has anyway, or that are about other ways to run. */
-const unshown: ReadonlySet<keyof CliOptions> = new Set<keyof CliOptions>([
+const unshown: ReadonlySet<string> = new Set<keyof CliOptions>([
   ...(["mode", "print", "sessions", "console", "clientTimeoutMs"] as const),
   ...(["session", "continue", "resume", "fork", "sessionId", "name"] as const),
   ...(["taskDepth", "taskFolder", "taskAgents", "agentName", "theme", "noThemes"] as const),
@@ -18,9 +18,7 @@ export const consoleCommand: Subcommand = {
   summary: "Open a page that shows the sessions of a host, and works with them",
   usage: ["[options]"],
   options: Object.fromEntries(
-    Object.entries({ ...hostOptions, ...hostingOptions }).filter(
-      ([, { key }]) => !unshown.has(key),
-    ),
+    Object.entries(hostOptions).filter(([name, row]) => !unshown.has(keyOf(name, row))),
   ),
   notes: "It prints a link that opens the page once, within five minutes; Enter prints another.",
   run: async (words, { environment, output, print }) => {
