@@ -11,6 +11,8 @@ interface SubcommandDefinition<Options extends OptionTable> extends Omit<Subcomm
   readonly maxWords?: number;
   /** Whether words may follow `--`. */
   readonly takesProgram?: boolean;
+  /** Whether options that are not in the table say nothing, in a line with these words. */
+  readonly passesOver?: (words: readonly string[]) => boolean;
   readonly run: (
     line: CommandLine<Options>,
     context: CommandContext,
@@ -43,7 +45,7 @@ export function defineSubcommand<const Options extends OptionTable>(
 
 type Reader = Pick<
   SubcommandDefinition<OptionTable>,
-  "name" | "options" | "actions" | "maxWords" | "takesProgram"
+  "name" | "options" | "actions" | "maxWords" | "takesProgram" | "passesOver"
 >;
 
 /**
@@ -52,7 +54,7 @@ type Reader = Pick<
  * @throws {ProtocolError} `invalid_option` naming the word, and the nearest one there is
  */
 function readCommandLine(
-  { name: command, options, actions, maxWords, takesProgram = false }: Reader,
+  { name: command, options, actions, maxWords, takesProgram = false, passesOver }: Reader,
   given: readonly string[],
 ): CommandLine<OptionTable> {
   const place = `tau ${command} --help`;
@@ -66,9 +68,11 @@ function readCommandLine(
     }
     const { name, shown, row } = token;
     if (row === undefined) {
+      if (passesOver?.(given)) continue;
       if (shown.startsWith("--")) refuseLong(name, Object.keys(options), place);
       refuseShort(shown, options, place);
     }
+    if (takesProgram && token.value === "--" && !token.isInline) refuse(shown, "it needs a value");
     const value = checkedValue(row, token, options);
     if (row.kind === "list") values[name] = [...list(values[name]), String(value)];
     else values[name] = value;

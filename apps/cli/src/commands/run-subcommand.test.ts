@@ -77,7 +77,7 @@ describe("the first word", () => {
 });
 
 describe("each subcommand", () => {
-  const table = subcommands.filter(({ name }) => name !== "conformance" && name !== "acp");
+  const table = subcommands.filter(({ name }) => name !== "acp");
 
   it.each(table)("$name names what is near an unknown option", async ({ name }) => {
     expect(await refusal(name, "--hepl")).toBe(
@@ -89,7 +89,6 @@ describe("each subcommand", () => {
   it.each(subcommands)("$name has help", async ({ name, summary, options }) => {
     printed.length = 0;
     expect(await refusal(name, "--help")).toBe("ran: 0");
-    if (name === "conformance") return;
     const text = printed.join("");
     expect(text).toContain(summary);
     for (const option of Object.keys(options)) expect(text).toContain(`--${option}`);
@@ -98,26 +97,6 @@ describe("each subcommand", () => {
     expect(await refusal("help", name)).toBe("ran: 0");
     // A topic of the same name comes before it.
     expect(printed.join("").endsWith(text)).toBe(true);
-  });
-
-  it("conformance has the options of its kit", async () => {
-    const written: string[] = [];
-    const write = (text: string, done?: () => void) => {
-      written.push(text);
-      done?.();
-      return true;
-    };
-    const command = subcommands.find(({ name }) => name === "conformance");
-    await command?.run(["--help"], {
-      ...context,
-      commands: [],
-      output: { ...context.output, write },
-    });
-    const kit = written.join("").match(/--[\w-]+(?= )/g);
-    const own = Object.keys(command?.options ?? {}).map((name) => `--${name}`);
-    expect(own).toEqual(
-      expect.arrayContaining([...new Set(kit)].filter((one) => one !== "--mode")),
-    );
   });
 
   it("refuses an unknown action, with the nearest", async () => {

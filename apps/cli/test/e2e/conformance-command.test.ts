@@ -253,7 +253,7 @@ describe.concurrent("tau conformance", () => {
 
   it.each([
     [["--timeout-ms", "-5"], '--timeout-ms: "-5" is no number from 1 to 3600000'],
-    [["--timeout-ms"], "--timeout-ms: its value is missing"],
+    [["--timeout-ms"], "--timeout-ms: it needs a value"],
     [["--json=3"], "--json: it takes no value"],
     [["--strickt"], "--strickt: there is no such option"],
     [["--play", "a "], "transcripts have that in their name, such as"],

@@ -1,44 +1,28 @@
 import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { type LoopbackApi, loopbackApis } from "@tau-agent/ai/testing";
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import type { TextOutput } from "./play-for-client.ts";
 import { formatReport, reportOf } from "./report.ts";
 import { defaultApi, HostUnusable, runConformance, selectTranscripts } from "./run-conformance.ts";
 
-const usage = `tau conformance [options] -- <host and its arguments>
-
-Plays transcripts of the protocol against a host and tells per dialect which statements of its
-document hold. The host is started with --mode rpc, unless a --mode is among its arguments.
-
-  --dialect <names>     Dialects to try, comma-separated (default: those the host names, else pi)
-  --filter <text>       Only transcripts whose name or requirements contain the text
-  --strict              Further members and events are deviations, too
-  --api <name>          Wire format of the scripted model (default ${defaultApi})
-  --timeout-ms <n>      How long a frame is waited for (default 10000)
-  --play <text>         Be the host of the one transcript with this in its name, on stdin and stdout,
-                        for a client; what the client does wrong is told on stderr
-  --json                Print the report as JSON
-  --list                Print the transcripts and what they show, and start nothing
-`;
-
 /** Long enough for a busy machine, short enough where no frame is expected. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
-const flags = {
-  dialect: { type: "string" },
-  filter: { type: "string" },
-  strict: { type: "boolean" },
-  api: { type: "string" },
-  "timeout-ms": { type: "string" },
-  json: { type: "boolean" },
-  list: { type: "boolean" },
-  play: { type: "string" },
-  help: { type: "boolean", short: "h" },
-} as const;
+/** The options of `tau conformance` as they were typed. */
+interface ConformanceLine {
+  readonly dialect?: string;
+  readonly filter?: string;
+  readonly strict?: boolean;
+  readonly api?: string;
+  readonly "timeout-ms"?: string;
+  readonly json?: boolean;
+  readonly list?: boolean;
+  /** What the name of the transcript to play for a client contains. */
+  readonly play?: string;
+}
 
 interface Request {
   readonly argv: readonly string[];
@@ -48,26 +32,32 @@ interface Request {
   readonly timeoutMs: number;
   readonly isStrict: boolean;
   readonly isJson: boolean;
-  readonly isList: boolean;
-  readonly isHelp: boolean;
-  /** What the name of the transcript to play for a client contains. */
-  readonly play: string | undefined;
 }
 
 /**
- * Runs `tau conformance` with the words behind it.
+ * Runs `tau conformance`.
  *
- * @returns the exit code: 0 when everything holds, 1 when not or for a wrong option, 2 for a host that cannot be tried
+ * @param argv - the host and its arguments; empty without any
+ *
+ * @returns the exit code: 0 when everything holds, 1 when not or without a host, 2 for a host that cannot be tried
+ *
+ * @throws {ProtocolError} `invalid_option`
  */
-export async function conformance(words: readonly string[], output: TextOutput): Promise<number> {
+export async function conformance(
+  line: ConformanceLine,
+  argv: readonly string[],
+  output: TextOutput,
+): Promise<number> {
+  const request = readRequest(line, argv);
+  if (line.list) return print(output, list(request), 0);
+  if (line.play !== undefined) return play(line.play, request, output);
+  if (argv.length === 0) {
+    const example = "[options] -- <host and its arguments>, such as tau conformance -- tau";
+    const text = `name the host to try: tau conformance ${example}; see tau conformance --help`;
+    process.stderr.write(`tau: error: ${text}\n`);
+    return 1;
+  }
   try {
-    const request = readRequest(words);
-    if (request.isHelp) return await print(output, usage, 0);
-    if (request.isList) return await print(output, list(request), 0);
-    if (request.play !== undefined) return await play(request.play, request, output);
-    if (request.argv.length === 0) {
-      return refuseBare();
-    }
     const abandoned = abandonedAtSignals();
     const run = await runConformance({ ...request, abandoned, onPlayed: showProgress() });
     if (run.played.length === 0) throw invalid("--filter", "no transcript fits");
@@ -75,19 +65,10 @@ export async function conformance(words: readonly string[], output: TextOutput):
     const text = request.isJson ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report);
     return await print(output, text, report.ok ? 0 : 1);
   } catch (error) {
-    if (!(error instanceof ProtocolError || error instanceof HostUnusable)) throw error;
+    if (!(error instanceof HostUnusable)) throw error;
     process.stderr.write(`tau: error: ${error.message}\n`);
-    return error instanceof HostUnusable ? 2 : 1;
+    return 2;
   }
-}
-
-/** A command line that names no host. */
-function refuseBare(): number {
-  const [synopsis] = usage.split("\n", 1);
-  const example = "tau conformance -- tau";
-  const text = `name the host to try: ${synopsis}, such as ${example}; see tau conformance --help`;
-  process.stderr.write(`tau: error: ${text}\n`);
-  return 1;
 }
 
 /**
@@ -105,27 +86,21 @@ function abandonedAtSignals(): Set<() => void> {
   return abandoned;
 }
 
-function readRequest(words: readonly string[]): Request {
-  const at = words.indexOf("--");
-  const own = at === -1 ? words : words.slice(0, at);
-  const values = parseFlags(own);
-  const { dialect, api = defaultApi, "timeout-ms": timeout = DEFAULT_TIMEOUT_MS } = values;
+function readRequest(line: ConformanceLine, argv: readonly string[]): Request {
+  const { dialect, api = defaultApi, "timeout-ms": timeout = DEFAULT_TIMEOUT_MS } = line;
   const timeoutMs = Number(timeout);
   if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
     const reason = `${JSON.stringify(timeout)} is no number from 1 to ${MAX_TIMEOUT_MS}`;
     throw invalid("--timeout-ms", reason);
   }
   return {
-    argv: at === -1 ? [] : words.slice(at + 1).map(fromHere),
+    argv: argv.map(fromHere),
     dialects: dialect?.split(",").map((name) => oneOf("--dialect", name, protocolNames)),
-    filter: values.filter,
+    filter: line.filter,
     api: oneOf("--api", api, loopbackApis),
     timeoutMs,
-    isStrict: values.strict === true,
-    isJson: values.json === true,
-    isList: values.list === true,
-    isHelp: values.help === true,
-    play: values.play,
+    isStrict: line.strict === true,
+    isJson: line.json === true,
   };
 }
 
@@ -133,56 +108,6 @@ function readRequest(words: readonly string[]): Request {
 function fromHere(word: string): string {
   const isFile = /[\\/.]/.test(word) && statSync(word, { throwIfNoEntry: false })?.isFile();
   return isFile ? resolve(word) : word;
-}
-
-function takesValue(option: string): boolean {
-  return Object.entries(flags).some(
-    ([name, { type }]) => `--${name}` === option && type === "string",
-  );
-}
-
-/** A negative number is a wrong value, and no option. */
-function withNumbers(words: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (const word of words) {
-    const isValue = joined.at(-1) === "--timeout-ms" && /^-[\d.]/.test(word);
-    if (isValue) joined[joined.length - 1] += `=${word}`;
-    else joined.push(word);
-  }
-  return joined;
-}
-
-type Values = ReturnType<typeof parseArgs<{ options: typeof flags; strict: true }>>["values"];
-
-function parseFlags(words: readonly string[]): Values {
-  try {
-    // With --play, the client starts this program as it starts a host, with arguments of its own.
-    const strict = !words.some((word) => word === "--play" || word.startsWith("--play="));
-    const { values } = parseArgs({ args: withNumbers(words), options: flags, strict });
-    return values as Values;
-  } catch (error) {
-    throw asInvalid(error);
-  }
-}
-
-/** What Node says of the words, in our own. */
-function asInvalid(error: unknown): unknown {
-  if (!(error instanceof Error && "code" in error)) return error;
-  const [word = "conformance"] = /--[\w-]+|(?<=')[^'\s]+(?=')/.exec(error.message) ?? [];
-  const help = "see tau conformance --help";
-  switch (error.code) {
-    case "ERR_PARSE_ARGS_INVALID_OPTION_VALUE":
-      return invalid(
-        word,
-        takesValue(word) ? `its value is missing; ${help}` : "it takes no value",
-      );
-    case "ERR_PARSE_ARGS_UNKNOWN_OPTION":
-      return invalid(word, `there is no such option; ${help}`);
-    case "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL":
-      return invalid(word, "the host and its arguments come behind --");
-    default:
-      return invalid("conformance", error.message);
-  }
 }
 
 /** Acts as the host of one transcript for the client on stdin and stdout. */
