@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongFilesFirst } from "./scripts/testing/long-files-first.ts";
 // Chooses which part of the long suites runs; workers inherit it, and the end of the run says it.
 import "./scripts/testing/slice.ts";
 
@@ -39,6 +40,7 @@ export default defineConfig({
     // A busy machine starves one test in thousands; the end of the run names what needed a second
     // try. What fast-check found is never tried again: the second try would have other values.
     retry: { count: env.CI ? 1 : 0, condition: /^(?!Property failed after)/ },
+    sequence: { sequencer: LongFilesFirst },
     globalSetup: join(recording, "check-run.ts"),
     // A worker keeps its modules from file to file, as the code has no state in them. Starting a
     // process and loading everything anew for each of 400 files took a fifth of the whole run.
