@@ -172,6 +172,6 @@ export { ForeignError } from "./web/foreign-error.ts";
 export { hostOf } from "./web/host-of.ts";
 export type { ServingClients } from "./workspaces/common/carrier-options.ts";
 export { searchByListing } from "./workspaces/common/list-search.ts";
-export { EnclosingWorkspace } from "./workspaces/enclosing/enclosing-workspace.ts";
+export { enclosingWorkspace } from "./workspaces/enclosing/enclosing-workspace.ts";
 export { LocalFiles } from "./workspaces/local/local-files.ts";
 export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";

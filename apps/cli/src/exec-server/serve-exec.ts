@@ -8,7 +8,7 @@ import {
   FrameLines,
   WorkspaceServer,
 } from "@tau-agent/rpc-protocol/workspace";
-import { createLocalWorkspace, EnclosingWorkspace, keyVariableNames } from "@tau-agent/system";
+import { createLocalWorkspace, enclosingWorkspace, keyVariableNames } from "@tau-agent/system";
 import type { ExecServerOptions } from "./exec-server-options.ts";
 
 /** How long what is open may take to end with its client. */
@@ -19,7 +19,7 @@ const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 export async function serveExec({ cwd, roots }: ExecServerOptions): Promise<void> {
   const environment = withoutKeys(process.env);
   const local = createLocalWorkspace({ cwd, roots, environment });
-  const workspace = new EnclosingWorkspace(local, environment);
+  const workspace = enclosingWorkspace(local, environment);
   const output = asyncStdout();
   const send = sender(output);
   const openUpload = workspace.openUpload.bind(workspace);

@@ -6,7 +6,7 @@ import {
 import { randomHex } from "../base/random.ts";
 import { ownListeners } from "./bubblewrap/own-listeners.ts";
 import { SandboxElsewhere } from "./elsewhere/sandbox-elsewhere.ts";
-import { SandboxedWorkspace } from "./elsewhere/sandboxed-workspace.ts";
+import { sandboxedWorkspace } from "./elsewhere/sandboxed-workspace.ts";
 import type { ProxyRules } from "./network/proxy.ts";
 import { type SecretSources, SessionSecrets } from "./network/session-secrets.ts";
 import { type OpenedSandbox, openSandbox } from "./open-sandbox.ts";
@@ -59,7 +59,7 @@ export async function openSandboxElsewhere(
     onClose: async () => proxy?.close(),
   });
   const check = { available, mechanism, program: "", reason, remedy };
-  const sandboxed = new SandboxedWorkspace(workspace, () => ({ id: sandboxId, cwd: cwd() }));
+  const sandboxed = sandboxedWorkspace(workspace, () => ({ id: sandboxId, cwd: cwd() }));
   return { sandbox, check, secrets, workspace: sandboxed };
 }
 

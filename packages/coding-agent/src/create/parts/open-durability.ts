@@ -6,7 +6,7 @@ import { CallContexts } from "../../durability/call-context.ts";
 import { hashOf } from "../../durability/call-records.ts";
 import { DurableCalls } from "../../durability/durable-calls.ts";
 import { FolderRecorder } from "../../durability/folder-recorder.ts";
-import { OwnedWorkspace } from "../../durability/owned-workspace.ts";
+import { ownedWorkspace } from "../../durability/owned-workspace.ts";
 import type { Durability } from "./durability.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
@@ -18,8 +18,8 @@ export function openDurability(draft: SessionDraft): Durability {
   let raw: Workspace | undefined;
   let calls: DurableCalls | undefined;
   const outsideCalls = (inner: Workspace) =>
-    new OwnedWorkspace(inner, { owner, contexts: new CallContexts(), keepMs });
-  const owned = (inner: Workspace) => new OwnedWorkspace(inner, { owner, contexts, keepMs });
+    ownedWorkspace(inner, { owner, contexts: new CallContexts(), keepMs });
+  const owned = (inner: Workspace) => ownedWorkspace(inner, { owner, contexts, keepMs });
   return {
     owner,
     own({ workspace, workspaceOf, outside }) {

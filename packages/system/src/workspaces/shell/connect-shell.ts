@@ -1,5 +1,5 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
+import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { within } from "../../base/within.ts";
 import { keyVariableNames } from "../../keys/environment-keys.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
@@ -9,7 +9,7 @@ import { unreachable } from "../common/unreachable.ts";
 import { type ShellSpec, workspaceIdOf } from "../common/workspace-spec.ts";
 import type { ShellCarrier } from "./open-shell.ts";
 import { ShellConnection } from "./shell-connection.ts";
-import { ShellWorkspace } from "./shell-workspace.ts";
+import { shellWorkspace } from "./shell-workspace.ts";
 
 /** How long output is read after the end of the program that carried it. */
 const lastWordsMs = 300;
@@ -25,7 +25,7 @@ interface ShellConnectOptions
 /** Makes connections to the place of a spec, one after the other was lost. */
 export function shellConnector(
   spec: ShellSpec,
-): (options: ShellConnectOptions) => Promise<{ readonly workspace: ShellWorkspace }> {
+): (options: ShellConnectOptions) => Promise<{ readonly workspace: Workspace }> {
   let last: ShellConnection | undefined;
   return async ({ onLost, limitMs, signal, ...options }) => {
     const keyVariables = options.keyVariables ?? [...keyVariableNames()];
@@ -39,8 +39,7 @@ export function shellConnector(
     });
     last = connection;
     void connection.lost.then((error) => onLost(error.message.replace(/^workspace lost: /u, "")));
-    const id = spec.id ?? workspaceIdOf(spec);
-    return { workspace: new ShellWorkspace({ id, cwd: spec.cwd, connection }) };
+    return { workspace: shellWorkspace(spec.id ?? workspaceIdOf(spec), spec.cwd, connection) };
   };
 }
 

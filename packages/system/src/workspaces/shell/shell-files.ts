@@ -1,14 +1,12 @@
 import {
+  type Workspace,
   type WorkspaceAccess,
   type WorkspaceEntry,
   WorkspaceError,
   type WorkspaceErrorCode,
   type WorkspaceFileKind,
   type WorkspaceReach,
-  type WorkspaceReadOptions,
-  type WorkspaceRemoveOptions,
   type WorkspaceStat,
-  type WorkspaceStatOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import type { ShellAnswer } from "./lane.ts";
 import { nothingThere, outside, statusCodes } from "./operations.ts";
@@ -17,76 +15,61 @@ import { quote } from "./shell-text.ts";
 /** Runs a line that calls functions of `operations`. */
 export type RunOperation = (line: string, signal?: AbortSignal) => Promise<ShellAnswer>;
 
+type FileMethods = "stat" | "list" | "read" | "remove" | "rename" | "createDirectory";
+
 /** What can be done to files by functions for `sh`, wherever these run. */
-export class ShellFiles {
-  readonly #run: RunOperation;
-
-  constructor(run: RunOperation) {
-    this.#run = run;
-  }
-
-  async stat(path: string, options: WorkspaceStatOptions = {}): Promise<WorkspaceStat | undefined> {
-    const follow = options.followLinks === false ? 0 : 1;
-    const answer = await this.#answer(
-      operation("t_stat", [path, String(follow)], options),
-      path,
-      options,
-    );
-    if (answer.status === nothingThere) return undefined;
-    return statOf(answer.body);
-  }
-
-  async list(path: string, options: WorkspaceAccess = {}): Promise<readonly WorkspaceEntry[]> {
-    const { body } = await this.#answer(operation("t_list", [path], options), path, options);
-    const entries: WorkspaceEntry[] = [];
-    for (let start = 0; start < body.length; ) {
-      const end = body.indexOf(0, start);
-      if (end < 0) break;
-      const kind = kinds[String.fromCharCode(body[start] ?? 0)] ?? "other";
-      entries.push({ name: body.toString("utf8", start + 1, end), kind });
-      start = end + 1;
-    }
-    return entries;
-  }
-
-  async read(path: string, options: WorkspaceReadOptions = {}): Promise<Uint8Array> {
-    const { offset = 0, length } = options;
-    if (length === 0) {
-      await this.#answer(operation("t_open", [path], options), path, options);
-      return new Uint8Array();
-    }
-    // Whole blocks: `dd` counts in nothing else everywhere.
-    const block = length !== undefined && length <= 16_384 ? 4_096 : 65_536;
-    const skip = Math.floor(offset / block);
-    const before = offset - skip * block;
-    const count = length === undefined ? "" : String(Math.ceil((before + length) / block));
-    const words = [path, String(block), String(skip), count];
-    const { body } = await this.#answer(operation("t_read", words, options), path, options);
-    return body.subarray(before, length === undefined ? undefined : before + length);
-  }
-
-  /** What a write of this many bytes does, around the function that prints them. */
-  async change(line: string, path: string, options: WorkspaceAccess): Promise<void> {
-    await this.#answer(line, path, options);
-  }
-
-  async remove(path: string, options: WorkspaceRemoveOptions = {}): Promise<void> {
-    const words = [withoutSlash(path), options.recursive === true ? "1" : "0"];
-    await this.#answer(operation("t_remove", words, options), path, options);
-  }
-
-  async rename(from: string, to: string, options: WorkspaceAccess = {}): Promise<void> {
-    const words = [withoutSlash(from), withoutSlash(to)];
-    await this.#answer(operation("t_rename", words, options), from, options);
-  }
-
-  async createDirectory(path: string, options: WorkspaceAccess = {}): Promise<void> {
-    await this.#answer(operation("t_create", [path], options), path, options);
-  }
-
-  async #answer(line: string, path: string, { signal }: WorkspaceAccess): Promise<ShellAnswer> {
-    return orFailure(await this.#run(line, signal), path);
-  }
+export function shellFiles(run: RunOperation): Pick<Workspace, FileMethods> {
+  const answer = async (
+    path: string,
+    name: string,
+    words: readonly string[],
+    access: WorkspaceAccess = {},
+  ): Promise<ShellAnswer> =>
+    orFailure(await run(operation(name, words, access), access.signal), path);
+  return {
+    async stat(path, options) {
+      const follow = options?.followLinks === false ? "0" : "1";
+      const { status, body } = await answer(path, "t_stat", [path, follow], options);
+      return status === nothingThere ? undefined : statOf(body);
+    },
+    async list(path, options) {
+      const { body } = await answer(path, "t_list", [path], options);
+      const entries: WorkspaceEntry[] = [];
+      for (let start = 0; start < body.length; ) {
+        const end = body.indexOf(0, start);
+        if (end < 0) break;
+        const kind = kinds[String.fromCharCode(body[start] ?? 0)] ?? "other";
+        entries.push({ name: body.toString("utf8", start + 1, end), kind });
+        start = end + 1;
+      }
+      return entries;
+    },
+    async read(path, options = {}) {
+      const { offset = 0, length } = options;
+      if (length === 0) {
+        await answer(path, "t_open", [path], options);
+        return new Uint8Array();
+      }
+      // Whole blocks: `dd` counts in nothing else everywhere.
+      const block = length !== undefined && length <= 16_384 ? 4_096 : 65_536;
+      const skip = Math.floor(offset / block);
+      const before = offset - skip * block;
+      const count = length === undefined ? "" : String(Math.ceil((before + length) / block));
+      const words = [path, String(block), String(skip), count];
+      const { body } = await answer(path, "t_read", words, options);
+      return body.subarray(before, length === undefined ? undefined : before + length);
+    },
+    async remove(path, options) {
+      const recursive = options?.recursive === true ? "1" : "0";
+      await answer(path, "t_remove", [withoutSlash(path), recursive], options);
+    },
+    async rename(from, to, options) {
+      await answer(from, "t_rename", [withoutSlash(from), withoutSlash(to)], options);
+    },
+    async createDirectory(path, options) {
+      await answer(path, "t_create", [path], options);
+    },
+  };
 }
 
 const kinds: Readonly<Record<string, WorkspaceFileKind>> = {
