@@ -1,23 +1,33 @@
 /**
  * The lines of a session file with this many messages, questions and replies alternating. With
- * `compactedAt`, the messages before that one are summed up.
+ * `compactedAt`, the messages before that one are summed up; `past` is what a host says of them.
  */
-export function* sessionLines(count: number, cwd: string, compactedAt?: number): Generator<string> {
+export function* sessionLines(
+  count: number,
+  cwd: string,
+  { compactedAt, past }: { readonly compactedAt?: number; readonly past?: unknown } = {},
+): Generator<string> {
   const timestamp = new Date(0).toISOString();
-  const id = (index: number) => index.toString(16).padStart(8, "0");
   const line = (value: object) => `${JSON.stringify(value)}\n`;
   yield line({ type: "session", version: 3, id: "bench", timestamp, cwd });
   let parentId: string | null = null;
   for (let index = 1; index <= count; index++) {
     if (index === compactedAt) {
       const compaction = { type: "compaction", id: "c0000000", parentId, timestamp };
-      const kept = { firstKeptEntryId: id(index - 2), tokensBefore: 100_000 };
+      const kept = { firstKeptEntryId: firstKeptAt(index), tokensBefore: 100_000, past };
       yield line({ ...compaction, summary: "What was said before.", ...kept });
       parentId = compaction.id;
     }
     yield line({ type: "message", id: id(index), parentId, timestamp, message: message(index) });
     parentId = id(index);
   }
+}
+
+/** The first message that a compaction before the message with this number keeps. */
+export const firstKeptAt = (compactedAt: number): string => id(compactedAt - 2);
+
+function id(index: number): string {
+  return index.toString(16).padStart(8, "0");
 }
 
 function message(index: number): object {

@@ -9,4 +9,5 @@ export { sessionPathOf } from "./log/file-home.ts";
 export { readHeader } from "./log/list-sessions.ts";
 export { readLoggedFile } from "./log/read-logged-file.ts";
 export { SessionLog } from "./log/session-log.ts";
+export { describePast } from "./log/session-past.ts";
 export { fileNameOf, readSubagentFile, subagentFolders } from "./log/subagent-sessions.ts";

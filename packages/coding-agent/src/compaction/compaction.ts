@@ -55,6 +55,8 @@ interface SummaryWork extends CompactionRequest {
 }
 
 interface Outcome {
+  /** As `describePast` returns it. */
+  readonly past: unknown;
   readonly result: CompactionResult;
   readonly usage: Usage | undefined;
   readonly fromHook: boolean;
@@ -176,8 +178,9 @@ export class Compaction {
       const made =
         decision?.compaction ??
         (await this.#summarize(preparation, { ...request, tokensBefore, note }, signal));
+      const past = await this.#describePast(made.firstKeptEntryId);
       if (signal.aborted) throw new SessionError("compaction_cancelled");
-      this.#adopt({ result: made, usage: total(), fromHook: decision !== undefined });
+      this.#adopt({ result: made, usage: total(), fromHook: decision !== undefined, past });
       return made;
     });
     this.#isFutile = this.#tokens >= tokensBefore;
@@ -221,7 +224,15 @@ export class Compaction {
     return { summary, firstKeptEntryId, tokensBefore, details: files };
   }
 
-  #adopt({ result, usage, fromHook }: Outcome): void {
+  /** Lets hosts open the session without reading what comes before; a compaction does not fail without it. */
+  async #describePast(firstKeptEntryId: string): Promise<unknown> {
+    const { path } = this.#options.conversation.log;
+    if (path === undefined) return undefined;
+    const { describePast } = await import("@tau-agent/sessions/files");
+    return describePast(path, firstKeptEntryId).catch(() => undefined);
+  }
+
+  #adopt({ result, usage, fromHook, past }: Outcome): void {
     const { summary, firstKeptEntryId, tokensBefore, details } = result;
     this.#options.conversation.adopt({
       type: "compaction",
@@ -231,6 +242,7 @@ export class Compaction {
       ...(details === undefined ? {} : { details }),
       ...(fromHook ? { fromHook } : {}),
       ...(usage === undefined ? {} : { usage }),
+      ...(past === undefined ? {} : { past }),
     });
     this.#options.onCompacted();
   }

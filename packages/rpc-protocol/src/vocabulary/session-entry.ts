@@ -73,6 +73,8 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     fromHook: z.optional(z.boolean()),
     /** Tokens and cost. */
     usage: z.optional(Usage),
+    /** In a long session file, the totals of the entries before the kept ones, so that hosts need not read them. */
+    past: z.optional(z.unknown()),
   }),
   z.object({
     type: z.literal("branch_summary"),

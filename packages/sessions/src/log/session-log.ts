@@ -45,6 +45,8 @@ interface LogContents {
   readonly tree: SessionTree;
   /** Reads the entries that were only scanned. */
   readonly lines?: LineReader | undefined;
+  /** Of the entries at the beginning that were not read. */
+  readonly totals?: SessionTotals | undefined;
 }
 
 /**
@@ -67,10 +69,11 @@ export class SessionLog {
   #counted = 0;
   #lines: LineReader | undefined;
 
-  private constructor({ header, tree, lines }: LogContents, makeWriter: MakeWriter) {
+  private constructor({ header, tree, lines, totals }: LogContents, makeWriter: MakeWriter) {
     this.header = header;
     this.#tree = tree;
     this.#lines = lines;
+    if (totals !== undefined) [this.#totals, this.#counted] = [totals, tree.unreadLength];
     this.#writer = makeWriter(header, {
       onStatus: (status) => this.#reports?.onStatus(status),
       onLost: (keptLines) => {
@@ -176,12 +179,12 @@ export class SessionLog {
   }
 
   static #open(session: ReadSession, lease: SessionLease, options: SessionLogOptions) {
-    const { path, tree, tail, diagnostics, lines } = session;
+    const { path, tree, tail, diagnostics, lines, totals } = session;
     const header = { ...(session.header as SessionHeader), version: SESSION_VERSION };
     try {
       const opened = SessionFile.open(path, tail, lease);
       if (tree.isRead) lines.close();
-      const contents = { header, tree, lines: tree.isRead ? undefined : lines };
+      const contents = { header, tree, lines: tree.isRead ? undefined : lines, totals };
       const log = new SessionLog(contents, () => new FileWriter(path, options.fsync, opened.file));
       return { log, diagnostics: [...diagnostics, ...opened.diagnostics] };
     } catch (error) {
@@ -198,9 +201,7 @@ export class SessionLog {
   /** Counts of all entries; those that came since the last call are added now. */
   get totals(): SessionTotals {
     for (; this.#counted < this.tree.length; this.#counted++) {
-      const scanned = this.tree.scannedAt(this.#counted);
-      if (scanned !== undefined) this.#totals.addScanned(scanned);
-      else this.#totals.add(this.tree.at(this.#counted) as SessionEntry);
+      this.#totals.addAt(this.tree, this.#counted);
     }
     return this.#totals;
   }

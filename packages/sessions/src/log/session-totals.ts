@@ -1,5 +1,6 @@
 import type { KnownSessionEntry, SessionEntry, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import {
   type Consumption,
   consumptionOf,
@@ -10,6 +11,7 @@ import {
 } from "./consumption.ts";
 import { normalizeMessage, usage } from "./entries/normalize-message.ts";
 import type { ScannedMessage } from "./scan/index.ts";
+import type { SessionTree } from "./session-tree.ts";
 
 /** Type of the custom entries that record the cost of requests whose results were not kept. */
 export const USAGE_ENTRY = "tau:usage";
@@ -21,6 +23,22 @@ type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 type Tokens = SessionStats["tokens"];
 
 const noTokens = (): Tokens => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 });
+
+/** Totals in JSON. */
+export type TotalsRecord = Pick<
+  SessionTotals,
+  | "userMessages"
+  | "assistantMessages"
+  | "toolCalls"
+  | "toolResults"
+  | "totalMessages"
+  | "cost"
+  | "tokens"
+  | "subagents"
+  | "cacheWarming"
+  | "runTimeMs"
+  | "consumption"
+> & { readonly lastTimeMs: number | null };
 
 /** Running totals over all entries of a session, so that statistics never traverse the file. */
 export class SessionTotals {
@@ -44,6 +62,37 @@ export class SessionTotals {
   /** As a budget counts it. */
   get consumption(): Consumption {
     return { ...this.#consumption };
+  }
+
+  /** As it is stored. */
+  get record(): TotalsRecord {
+    const { consumption } = this;
+    return { ...this, consumption, lastTimeMs: this.#lastTimeMs ?? null };
+  }
+
+  /** Totals that were stored; undefined if that is not what the value is. */
+  static restored(value: unknown): SessionTotals | undefined {
+    const totals = new SessionTotals();
+    const { lastTimeMs, consumption, ...counts } = Object(value) as TotalsRecord;
+    const { consumption: noConsumption, lastTimeMs: _, ...noCounts } = totals.record;
+    const isTime = lastTimeMs === null || typeof lastTimeMs === "number";
+    if (!isTime || !isLike(counts, noCounts) || !isLike(consumption, noConsumption))
+      return undefined;
+    const { tokens, subagents, cacheWarming, ...plain } = counts;
+    Object.assign(totals, plain);
+    Object.assign(totals.tokens, tokens);
+    Object.assign(totals.subagents, { ...subagents, tokens: { ...subagents.tokens } });
+    Object.assign(totals.cacheWarming, cacheWarming);
+    Object.assign(totals.#consumption, consumption);
+    totals.#lastTimeMs = lastTimeMs ?? undefined;
+    return totals;
+  }
+
+  /** Counts the entry at a position of a tree. */
+  addAt(tree: SessionTree, position: number): void {
+    const scanned = tree.scannedAt(position);
+    if (scanned !== undefined) this.addScanned(scanned);
+    else this.add(tree.at(position) as SessionEntry);
   }
 
   /** Counts one entry. */
@@ -155,6 +204,18 @@ export class SessionTotals {
     const passedMs = toMs - (fromMs ?? toMs);
     if (passedMs > 0) this.runTimeMs += passedMs;
   }
+}
+
+/** Whether a value has the numbers of another one, and nothing else. */
+function isLike(value: unknown, other: object): boolean {
+  if (!isJsonObject(value)) return false;
+  const members = Object.entries(other);
+  return (
+    Object.keys(value).length === members.length &&
+    members.every(([name, member]) =>
+      typeof member === "object" ? isLike(value[name], member) : Number.isFinite(value[name]),
+    )
+  );
 }
 
 /** Written when the session was continued, possibly long after the call had ended with its host. */

@@ -1,87 +1,97 @@
-import type { SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { randomUuid } from "@tau-agent/system";
 import { createEntryId } from "./entries/entry-id.ts";
+import { EntryRows, type EntrySource } from "./entry-rows.ts";
 import {
-  EntryColumns,
-  IdTable,
   type LinePlace,
   type ScannedLine,
   type ScannedMessage,
   type ScannedRole,
-  shortIdOf,
+  scannedRoles,
   shortKey,
   textIn,
 } from "./scan/index.ts";
+import type { UnreadPast } from "./unread-past.ts";
 
 const noPosition = -1;
 
 /** Which entries to return by the role of their message; undefined for those that were parsed. */
 export type RoleFilter = (role: ScannedRole | undefined) => boolean;
 
-/** Reads what was scanned and not parsed; `LineReader` is one. */
-export interface EntrySource {
-  read(place: LinePlace): Buffer;
-  entry(place: LinePlace): SessionEntry;
-  values(places: Iterable<LinePlace>): unknown[];
-  lists(places: Iterable<LinePlace>, isKept: boolean): Iterable<Buffer>;
-}
-
 /**
  * The entries of a session as a tree in memory. Appending adds a child of the leaf and moves the
  * leaf; nothing is ever changed or removed. Messages that were only scanned are parsed when someone
- * asks for them; {@link roleAt} and {@link scannedAt} say what is known without.
+ * asks for them; {@link roleAt} and {@link scannedAt} say what is known without. A past that
+ * {@link beginAfter} left out is read as soon as someone asks for what is not known of it.
+ *
+ * If the parent of an entry is missing from the file (its line was damaged), it is the preceding entry.
  */
 export class SessionTree {
-  /** The ids of the prompts in the session, on every branch. */
-  readonly promptIds = new Set<string>();
-  /** Of the scanned entries that are prompts. */
-  readonly #promptAt = new Map<number, string>();
-  #source: EntrySource | undefined;
-  readonly #columns: EntryColumns;
-  /** Scanned ones are undefined until they are read. */
-  readonly #entries: (SessionEntry | undefined)[] = [];
-  readonly #parsed: SessionEntry[] = [];
-  readonly #positions: IdTable;
-  /**
-   * The index of each entry's parent, always smaller than its own; none for a root. If the parent
-   * is missing from the file (its line was damaged), it is the preceding entry.
-   */
-  readonly #parents: number[] = [];
+  #rows: EntryRows;
+  #past: UnreadPast | undefined;
   /** The entry whose child the next one is: its position, or its id. */
   #leafAt: number | undefined;
   #leafId: string | null = null;
   /** The number of the id of the entry at {@link #leafAt}, if that is short. */
   #shortLeaf: number | undefined;
-  /** How many entries wait to be read. */
-  #unread = 0;
 
   /** @param expected - about how many entries there will be */
   constructor(expected = 0) {
-    this.#columns = new EntryColumns(expected);
-    this.#positions = new IdTable(expected);
+    this.#rows = new EntryRows(expected);
   }
 
   /** Says where to read entries that are only scanned. */
   readFrom(source: EntrySource): void {
-    this.#source = source;
+    this.#rows.source = source;
+  }
+
+  /** Leaves out the entries at the beginning until they are needed. */
+  beginAfter(past: UnreadPast): void {
+    const rows = this.#rows;
+    this.#past = past;
+    rows.skip(past.length);
+    for (const { position, entry } of past.others) rows.fill(position, entry);
+    if (past.parentId !== null) rows.positions.set(past.parentId, past.parent);
+    this.#leafAt = past.length - 1;
+  }
+
+  /** The ids of the prompts in the session, on every branch. */
+  get promptIds(): ReadonlySet<string> {
+    return this.#whole.promptIds;
   }
 
   /** All entries in the order of the file. Reads those that were only scanned. */
   get entries(): readonly SessionEntry[] {
-    for (let position = 0; this.#unread > 0 && position < this.length; position++) {
-      this.#entryAt(position);
+    const rows = this.#whole;
+    for (let position = 0; rows.unread > 0 && position < rows.length; position++) {
+      rows.entryAt(position);
     }
-    return this.#entries as readonly SessionEntry[];
+    return rows.entries as readonly SessionEntry[];
   }
 
   /** How many entries there are. */
   get length(): number {
-    return this.#entries.length;
+    return this.#rows.length;
+  }
+
+  /** How many entries at the beginning are left out. */
+  get unreadLength(): number {
+    return this.#past?.length ?? 0;
   }
 
   /** Whether no entry has to be read from the file any more. */
   get isRead(): boolean {
-    return this.#unread === 0;
+    return this.#past === undefined && this.#rows.unread === 0;
+  }
+
+  /** Whether entries share an id: only in files that someone put together from others. */
+  get hasDuplicates(): boolean {
+    const { positions, length } = this.#rows;
+    if (this.#past === undefined) return positions.size < length;
+    const { length: left, others, parent } = this.#past;
+    const isParentKnown = parent === noPosition || others.some((each) => each.position === parent);
+    return positions.size + left - others.length - (isParentKnown ? 0 : 1) < length;
   }
 
   /** The parent of the next entry; null before the first. */
@@ -97,37 +107,42 @@ export class SessionTree {
 
   /** The entry with this id. */
   get(id: string): SessionEntry | undefined {
-    const position = this.#positions.get(id);
-    return position === undefined ? undefined : this.#entryAt(position);
+    const position = this.indexOf(id);
+    return position === undefined ? undefined : this.at(position);
   }
 
   /** The entry's index in {@link entries}. */
   indexOf(id: string): number | undefined {
-    return this.#positions.get(id);
+    return this.#rows.positions.get(id) ?? (this.#past && this.#whole.positions.get(id));
   }
 
   /** The entry at an index of {@link entries}. */
   at(position: number): SessionEntry | undefined {
-    return position >= 0 && position < this.length ? this.#entryAt(position) : undefined;
+    const isThere = position >= 0 && position < this.length;
+    return isThere ? this.#rowsWith(position).entryAt(position) : undefined;
   }
 
   /** The id of the entry at an index, which is not read for it. */
   idAt(position: number): string {
-    const isUnread = this.#entries[position] === undefined;
-    const shortId = isUnread ? this.#columns.shortIdAt(position) : undefined;
-    return shortId === undefined ? this.#entryAt(position).id : shortIdOf(shortId);
+    return this.#rowsWith(position).idAt(position);
+  }
+
+  /** The index of an entry's parent; -1 for a root. */
+  parentAt(position: number): number {
+    return this.#rowsWith(position).parents[position] ?? noPosition;
   }
 
   /** The entries from an index on. */
   slice(start: number): SessionEntry[] {
-    return Array.from({ length: Math.max(0, this.length - start) }, (_, index) =>
-      this.#entryAt(start + index),
+    return Array.from(
+      { length: Math.max(0, this.length - start) },
+      (_, index) => this.at(start + index) as SessionEntry,
     );
   }
 
   /** The role of a message that was only scanned; undefined for every other entry. */
   roleAt(position: number): ScannedRole | undefined {
-    return this.#columns.roleAt(position);
+    return this.#rowsWith(position).roleAt(position);
   }
 
   /**
@@ -135,40 +150,42 @@ export class SessionTree {
    * every other entry.
    */
   scannedAt(position: number): ScannedMessage | undefined {
-    const role = this.#columns.roleAt(position);
-    return role === undefined ? undefined : this.#columns.messageAt(position, role);
+    const role = this.roleAt(position);
+    return role === undefined ? undefined : this.#rows.columns.messageAt(position, role);
   }
 
   /** The line of a message that was only scanned; undefined for every other entry. */
   lineAt(position: number): LinePlace | undefined {
-    return this.roleAt(position) === undefined ? undefined : this.#columns.placeOf(position);
+    return this.roleAt(position) === undefined ? undefined : this.#rows.columns.placeOf(position);
   }
 
   /** The messages of entries that were only scanned; they are not kept. */
   messagesAt(positions: readonly number[]): AgentMessage[] {
     if (positions.length === 0) return [];
-    return this.#file.values(this.#messagePlaces(positions)) as AgentMessage[];
+    return this.#rows.file.values(this.#messagePlaces(positions)) as AgentMessage[];
   }
 
   /** The JSON of the message of an entry that was only scanned, valid until the next call. */
   messageBytes(position: number): Buffer {
-    return this.#file.read(this.#columns.messagePlaceOf(position));
+    return this.#rows.file.read(this.#rows.columns.messagePlaceOf(position));
   }
 
   /** The same of several, in batches: each is a list without its brackets. */
   messageLists(positions: readonly number[]): Iterable<Buffer> {
-    return this.#file.lists(this.#messagePlaces(positions), true);
+    return this.#rows.file.lists(this.#messagePlaces(positions), true);
   }
 
   /** The entries that were not only scanned, in the order of the file: everything except usual messages. */
   get parsed(): readonly SessionEntry[] {
-    return this.#parsed;
+    return this.#rows.parsed;
   }
 
   /** Fields every new entry starts with: a fresh id, the leaf as parent, the time (default now). */
   createNode(time = new Date()): { id: string; parentId: string | null; timestamp: string } {
+    const { positions } = this.#rows;
     return {
-      id: createEntryId((id) => this.#positions.get(id) !== undefined),
+      // Whether a short one is taken is not known while a past is unread.
+      id: this.#past ? randomUuid() : createEntryId((id) => positions.get(id) !== undefined),
       parentId: this.leafId,
       timestamp: time.toISOString(),
     };
@@ -177,43 +194,24 @@ export class SessionTree {
   /** Adds a written entry and makes it the leaf. */
   adopt(entry: SessionEntry): void {
     const { id, parentId } = entry;
-    const parent = parentId === null ? undefined : this.#positions.get(parentId);
-    this.#parents.push(parentId === null ? noPosition : (parent ?? this.#leafPosition()));
-    this.#positions.set(id, this.length);
-    this.#parsed.push(entry);
-    this.#entries.push(entry);
+    const parent =
+      parentId === null ? noPosition : (this.indexOf(parentId) ?? this.#leafPosition());
+    this.#rows.add(entry, parent);
     this.moveLeaf(id);
-    const { type, promptId } = entry as SessionEntryOf<"message">;
-    if (type === "message" && promptId !== undefined) this.promptIds.add(promptId);
   }
 
   /** Adds an entry of the file that was scanned, and makes it the leaf. */
   adoptScanned(line: ScannedLine): void {
-    const { scan, bytes } = line;
-    const position = this.length;
-    this.#parents.push(this.#parentOf(line));
-    const shortId = shortKey(bytes, scan.idStart, scan.idEnd);
-    if (shortId === undefined) {
-      this.#positions.set(textIn(bytes, scan.idStart, scan.idEnd), position);
-    } else this.#positions.setShort(shortId, position);
-    this.#columns.add(position, line, shortId);
-    if (scan.promptEnd > 0) {
-      this.#notePrompt(position, textIn(bytes, scan.promptStart, scan.promptEnd));
-    }
-    this.#addUnread(shortId);
+    const parent = this.#parentOf(line);
+    this.#shortLeaf = this.#rows.addScanned(line, parent);
+    this.#leafAt = this.length - 1;
   }
 
   /** Adds a copy of another tree's scanned entry, whose line was written to `start`, as {@link adopt}. */
   adoptCopy(from: SessionTree, fromPosition: number, start: number): void {
-    const position = this.length;
-    const shortId = from.#columns.shortIdAt(fromPosition);
-    this.#parents.push(this.#leafPosition());
-    if (shortId === undefined) this.#positions.set(from.#entryAt(fromPosition).id, position);
-    else this.#positions.setShort(shortId, position);
-    this.#columns.copy(position, from.#columns, { fromPosition, start });
-    const promptId = from.#promptAt.get(fromPosition);
-    if (promptId !== undefined) this.#notePrompt(position, promptId);
-    this.#addUnread(shortId);
+    const parent = this.#leafPosition();
+    this.#shortLeaf = this.#rows.addCopy(from.#rows, { fromPosition, start }, parent);
+    this.#leafAt = this.length - 1;
   }
 
   /**
@@ -221,33 +219,43 @@ export class SessionTree {
    * times as long (rows "100 000 entries").
    */
   branchPositions(leafId: string | null = this.leafId, wants: RoleFilter = () => true): number[] {
-    // Ids are duplicated only in files that someone put together from others.
-    if (this.#positions.size < this.length) {
+    if (this.hasDuplicates) {
       const all = [...this.positions(leafId)].reverse();
       return all.filter((position) => wants(this.roleAt(position)));
     }
     const found: number[] = [];
     let position = this.#positionOf(leafId);
     while (position !== noPosition) {
-      if (wants(this.roleAt(position))) found.push(position);
-      position = this.#parents[position] ?? noPosition;
+      if (this.#isPast(position)) {
+        const past = this.#branchInPast(position, wants);
+        if (past !== undefined) return [...found, ...past].reverse();
+        return this.branchPositions(leafId, wants);
+      }
+      if (wants(this.#rows.roleAt(position))) found.push(position);
+      position = this.#rows.parents[position] ?? noPosition;
     }
     return found.reverse();
   }
 
-  /** The positions from `leafId` back to the root. */
-  *positions(leafId: string | null = this.leafId): Generator<number, void> {
+  /** The positions from `leafId` back to the root; with `wants`, at least those. */
+  *positions(
+    leafId: string | null = this.leafId,
+    wants: RoleFilter = () => true,
+  ): Generator<number, void> {
     let position = this.#positionOf(leafId);
-    // Ids are duplicated only in files that someone put together from others.
-    const seen = this.#positions.size < this.length ? new Set<string>() : undefined;
+    const seen = this.hasDuplicates ? new Set<string>() : undefined;
     while (position !== noPosition) {
+      if (this.#isPast(position)) {
+        const past = this.#branchInPast(position, wants);
+        if (past !== undefined) return yield* past;
+      }
       if (seen !== undefined) {
         const id = this.idAt(position);
         if (seen.has(id)) return;
         seen.add(id);
       }
       yield position;
-      position = this.#parents[position] ?? noPosition;
+      position = this.#rows.parents[position] ?? noPosition;
     }
   }
 
@@ -256,7 +264,7 @@ export class SessionTree {
    * missing, the preceding entry of the file replaces it, so that a damaged line costs only itself.
    */
   branch(leafId: string | null = this.leafId, wants?: RoleFilter): SessionEntry[] {
-    return this.branchPositions(leafId, wants).map((position) => this.#entryAt(position));
+    return this.branchPositions(leafId, wants).map((position) => this.at(position) as SessionEntry);
   }
 
   /** The entries of {@link branch} in reverse, for callers that need only the last of them. */
@@ -264,32 +272,67 @@ export class SessionTree {
     leafId: string | null = this.leafId,
     wants: RoleFilter = () => true,
   ): Generator<SessionEntry> {
-    for (const position of this.positions(leafId)) {
-      if (wants(this.roleAt(position))) yield this.#entryAt(position);
+    for (const position of this.positions(leafId, wants)) {
+      if (wants(this.roleAt(position))) yield this.at(position) as SessionEntry;
     }
   }
 
-  #entryAt(position: number): SessionEntry {
-    const known = this.#entries[position];
-    if (known !== undefined) return known;
-    const entry = this.#file.entry(this.#columns.placeOf(position));
-    this.#entries[position] = entry;
-    this.#unread -= 1;
-    return entry;
-  }
-
   *#messagePlaces(positions: readonly number[]): Generator<LinePlace> {
-    for (const position of positions) yield this.#columns.messagePlaceOf(position);
+    for (const position of positions) yield this.#rows.columns.messagePlaceOf(position);
   }
 
-  get #file(): EntrySource {
-    if (this.#source === undefined) throw new Error("A scanned entry needs its file");
-    return this.#source;
+  /** The rows, with the past. */
+  get #whole(): EntryRows {
+    if (this.#past !== undefined) this.#readPast(this.#past);
+    return this.#rows;
   }
 
-  #notePrompt(position: number, promptId: string): void {
-    this.promptIds.add(promptId);
-    this.#promptAt.set(position, promptId);
+  /** The rows, with one for this position. */
+  #rowsWith(position: number): EntryRows {
+    const isKnown = !this.#isPast(position) || this.#rows.entries[position] !== undefined;
+    return isKnown ? this.#rows : this.#whole;
+  }
+
+  #isPast(position: number): boolean {
+    return this.#past !== undefined && position < this.#past.length;
+  }
+
+  /** What is wanted of a branch through the past, newest first; undefined once that has been read for it. */
+  #branchInPast(position: number, wants: RoleFilter): number[] | undefined {
+    const { parent = noPosition, others = [] } = this.#past ?? {};
+    if (position === parent && !scannedRoles.some(wants)) {
+      const found = others.filter(({ isOnBranch }) => isOnBranch && wants(undefined));
+      return found.map((other) => other.position).reverse();
+    }
+    void this.#whole;
+    return undefined;
+  }
+
+  /** Builds the rows again, from the whole file. Positions stay, unless another program changed the past. */
+  #readPast(past: UnreadPast): void {
+    const known = this.#rows;
+    const whole = new SessionTree(known.length);
+    if (known.source !== undefined) whole.readFrom(known.source);
+    past.read(whole);
+    const rows = whole.#rows;
+    const moved = rows.length - past.length;
+    const movedParent = (parent: number) => {
+      if (parent >= past.length) return parent + moved;
+      if (parent === noPosition) return noPosition;
+      const id = parent === past.parent ? past.parentId : (known.entries[parent]?.id ?? null);
+      return whole.#positionOf(id);
+    };
+    for (let position = past.length; position < known.length; position++) {
+      const parent = movedParent(known.parents[position] ?? noPosition);
+      if (known.roleAt(position) === undefined) rows.add(known.entryAt(position), parent);
+      else {
+        const { start } = known.columns.placeOf(position);
+        rows.addCopy(known, { fromPosition: position, start }, parent);
+      }
+    }
+    this.#past = undefined;
+    this.#rows = rows;
+    if (this.#leafAt !== undefined) this.#leafAt += moved;
   }
 
   #parentOf({ scan, bytes }: ScannedLine): number {
@@ -297,18 +340,12 @@ export class SessionTree {
     if (parentEnd === 0) return noPosition;
     const shortId = shortKey(bytes, parentStart, parentEnd);
     if (shortId === undefined) {
-      return this.#positions.get(textIn(bytes, parentStart, parentEnd)) ?? this.#leafPosition();
+      return this.indexOf(textIn(bytes, parentStart, parentEnd)) ?? this.#leafPosition();
     }
     // Nearly always, so the table need not be asked.
     if (shortId === this.#shortLeaf && this.#leafAt !== undefined) return this.#leafAt;
-    return this.#positions.getShort(shortId) ?? this.#leafPosition();
-  }
-
-  #addUnread(shortId: number | undefined): void {
-    this.#leafAt = this.length;
-    this.#shortLeaf = shortId;
-    this.#entries.push(undefined);
-    this.#unread += 1;
+    const known = this.#rows.positions.getShort(shortId);
+    return known ?? this.#whole.positions.getShort(shortId) ?? this.#leafPosition();
   }
 
   #leafPosition(): number {
@@ -316,6 +353,6 @@ export class SessionTree {
   }
 
   #positionOf(id: string | null): number {
-    return (id === null ? undefined : this.#positions.get(id)) ?? noPosition;
+    return (id === null ? undefined : this.indexOf(id)) ?? noPosition;
   }
 }

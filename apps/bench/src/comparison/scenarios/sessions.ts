@@ -2,10 +2,11 @@ import { createWriteStream } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { describePast } from "@tau-agent/sessions/files";
 import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
 import { summarize } from "../../measurement.ts";
-import { sessionLines } from "../../session-lines.ts";
+import { firstKeptAt, sessionLines } from "../../session-lines.ts";
 import { startFloor } from "../floors.ts";
 import { runPrompt, startHost, timedRequest } from "../hosts.ts";
 import { type Contestant, type Stage, scenario } from "../scenario.ts";
@@ -134,11 +135,17 @@ export const sessionLists = scenario({
 
 async function writeSession(
   { workspace }: Stage,
-  size: { count: number; compactedAt?: number },
+  { count, compactedAt }: { count: number; compactedAt?: number },
 ): Promise<string> {
   const path = join(workspace.cwd, "..", "session.jsonl");
-  const lines = sessionLines(size.count, workspace.cwd, size.compactedAt);
-  await pipeline(lines, createWriteStream(path));
+  const write = (compaction?: object) =>
+    pipeline(sessionLines(count, workspace.cwd, compaction), createWriteStream(path));
+  await write();
+  if (compactedAt !== undefined) {
+    // As Tau compacts a session.
+    const past = await describePast(path, firstKeptAt(compactedAt));
+    await write({ compactedAt, past });
+  }
   return path;
 }
 

@@ -2,7 +2,7 @@ import { read } from "node:fs";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
-import { EntryScan, type ScannedLine, unsure } from "../scan/index.ts";
+import { EntryScan, type LinePlace, type ScannedLine, unsure } from "../scan/index.ts";
 import { readFailed } from "./read-failed.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { MAX_LINE_BYTES, type RawEntry, RecordReader } from "./record-reader.ts";
@@ -11,7 +11,7 @@ const CHUNK_BYTES = 1024 * 1024;
 const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d];
 
 export interface EntrySink {
-  readonly add: (entry: RawEntry, header: SessionHeader) => void;
+  readonly add: (entry: RawEntry, header: SessionHeader, place: LinePlace) => void;
   /** A usual message of a file of this version; nothing of it is valid after the call. */
   readonly addScanned: (line: ScannedLine) => void;
 }
@@ -27,20 +27,29 @@ export interface IndexedFile {
  * Reads a session file like `readSessionFile`, with the same result for any bytes, but parses only the
  * lines that are not usual messages (rows "100 000 entries: spawn, switch_session, RSS").
  *
- * @param descriptor - the file, open and at its beginning
+ * @param descriptor - the file
+ * @param after - the header, and where to begin with the entries; from the header on, if it is missing
  * @throws {SessionError} `session_invalid` and `session_unreadable`, as `readSessionFile`
  */
 export async function indexSessionFile(
   path: string,
   descriptor: number,
   sink: EntrySink,
+  after?: { readonly header: SessionHeader; readonly start: number },
 ): Promise<IndexedFile> {
-  const indexer = new Indexer(path, sink);
+  const indexer = new Indexer(path, sink, after);
   try {
     while (await indexer.readFrom(descriptor));
   } catch (error) {
     throw readFailed(path, error);
   }
+  return indexer.finish();
+}
+
+/** The same for bytes from the beginning of a file on, at once. */
+export function indexBytes(path: string, pieces: Iterable<Buffer>, sink: EntrySink): IndexedFile {
+  const indexer = new Indexer(path, sink);
+  for (const piece of pieces) indexer.take(piece);
   return indexer.finish();
 }
 
@@ -61,25 +70,53 @@ class Indexer {
   /** The header has been read, and its version needs no migration. */
   #isCurrent = false;
 
-  constructor(path: string, sink: EntrySink) {
+  /** Of the line that is being parsed. */
+  #place: LinePlace = { start: 0, length: 0 };
+
+  constructor(
+    path: string,
+    sink: EntrySink,
+    after?: { readonly header: SessionHeader; readonly start: number },
+  ) {
     this.#sink = sink;
-    this.#records = new RecordReader(path, sink.add);
+    this.#records = new RecordReader(path, (raw, header) => sink.add(raw, header, this.#place));
+    if (after === undefined) return;
+    this.#records.header = after.header;
+    this.#isCurrent = after.header.version === SESSION_VERSION;
+    this.#bufferStart = after.start;
+    this.#lineStart = after.start;
   }
 
   /** Reads and takes the next bytes; false at the end. */
   async readFrom(descriptor: number): Promise<boolean> {
     if (this.#filled === this.#buffer.length) this.#makeRoom();
-    const bytesRead = await readInto(this.#buffer, this.#filled, descriptor);
+    const position = this.#bufferStart + this.#filled;
+    const bytesRead = await readInto(this.#buffer, this.#filled, descriptor, position);
+    this.#note(bytesRead);
+    return bytesRead > 0;
+  }
+
+  /** Takes the next bytes. */
+  take(piece: Buffer): void {
+    for (let at = 0; at < piece.length; ) {
+      if (this.#filled === this.#buffer.length) this.#makeRoom();
+      const copied = piece.copy(this.#buffer, this.#filled, at);
+      this.#note(copied);
+      at += copied;
+    }
+  }
+
+  #note(added: number): void {
     const searched = this.#filled;
-    this.#filled += bytesRead;
+    this.#filled += added;
     const lastFeed = this.#buffer.subarray(searched, this.#filled).lastIndexOf(LINE_FEED);
     if (lastFeed !== -1) this.#takeLines(searched + lastFeed + 1);
-    return bytesRead > 0;
   }
 
   finish(): IndexedFile {
     const sizeBytes = this.#bufferStart + this.#filled;
     const isUnterminated = this.#filled > 0 || this.#isSkipping;
+    this.#place = { start: this.#bufferStart, length: this.#filled };
     const text = this.#isSkipping ? undefined : this.#textBetween(0, this.#filled);
     const isTailComplete = !isUnterminated || this.#records.takeLast(text);
     this.#records.finish(sizeBytes);
@@ -114,6 +151,7 @@ class Indexer {
       return next;
     }
     const end = this.#buffer.indexOf(LINE_FEED, at);
+    this.#place = { start: this.#bufferStart + at, length: end - at };
     this.#records.take(this.#textBetween(at, end));
     this.#isCurrent = this.#records.header?.version === SESSION_VERSION;
     return end + 1;
@@ -144,9 +182,14 @@ class Indexer {
   }
 }
 
-function readInto(buffer: Buffer, offset: number, descriptor: number): Promise<number> {
+function readInto(
+  buffer: Buffer,
+  offset: number,
+  descriptor: number,
+  position: number,
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    read(descriptor, buffer, offset, buffer.length - offset, null, (error, bytesRead) => {
+    read(descriptor, buffer, offset, buffer.length - offset, position, (error, bytesRead) => {
       if (error === null) resolve(bytesRead);
       else reject(error);
     });

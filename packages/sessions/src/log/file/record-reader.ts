@@ -107,7 +107,7 @@ function isHeader(value: RawEntry): boolean {
 }
 
 /** Version 1 entries have no ids yet. */
-function isEntry(value: RawEntry, header: SessionHeader): boolean {
+export function isEntry(value: RawEntry, header: Pick<SessionHeader, "version">): boolean {
   if (typeof value.type !== "string") return false;
   if ((header.version ?? 1) < 2) return true;
   const { id, parentId } = value;
