@@ -1,24 +1,28 @@
 /** Kills and pauses hosts at steps that a seed chooses, and checks the promises (decision 63). */
 import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { startCampaignServer } from "./campaign-server.ts";
+import { playRounds, type RoundResult } from "./crew.ts";
 import { mutants } from "./mutants.ts";
-import { playRound, type RoundResult } from "./round.ts";
+import { groupOf } from "./plans.ts";
 
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "100" },
     seed: { type: "string" },
-    parallel: { type: "string", default: "2" },
+    parallel: { type: "string" },
     mutant: { type: "string" },
     scenario: { type: "string" },
     seconds: { type: "string" },
+    alone: { type: "boolean", default: false },
     confirm: { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(values.seed);
 const { mutant, scenario } = values;
+const parallel = Number(values.parallel ?? 2 * availableParallelism());
 if (mutant !== undefined && !Object.hasOwn(mutants, mutant)) {
   throw new Error(`There is no mutant ${mutant}; there are ${Object.keys(mutants).join(", ")}`);
 }
@@ -38,47 +42,73 @@ function refuseLost(name: string): void {
   }
 }
 
-let started = 0;
+/** Rounds that are played together: those of a group share their hosts, but for each fourth group. */
+function planParties(): number[][] {
+  const parties: number[][] = [];
+  let group: number | undefined;
+  for (let own = seed; own < seed + rounds; own += 1) {
+    const isShared = !values.alone && groupOf(own) % 4 !== 3;
+    if (isShared && groupOf(own) === group) parties.at(-1)?.push(own);
+    else parties.push([own]);
+    group = groupOf(own);
+  }
+  return parties;
+}
+
+const parties = planParties();
 const results: RoundResult[] = [];
+let shared = 0;
 const broken = () => results.filter((result) => result.broken.length > 0);
+
 async function play(): Promise<void> {
-  while (started < rounds && performance.now() < deadline) {
+  while (performance.now() < deadline) {
     if (mutant !== undefined && broken().length > 0) return;
-    const result = await playSeed(seed + started++);
-    results.push(result);
+    const party = parties.shift();
+    if (party === undefined) return;
+    const played = await playSeeds(party);
+    results.push(...played);
+    if (party.length > 1) shared += party.length;
     if (process.stderr.isTTY || process.env.TAU_CAMPAIGN_PROGRESS)
       process.stderr.write(`${results.length} `);
-    for (const words of result.broken) {
-      process.stdout.write(
-        `seed ${result.seed} (${result.scenario}, ${result.fault} at ${result.step}): ${words}\n`,
-      );
-    }
+    for (const result of played) tell(result, party);
   }
 }
 
-async function playSeed(own: number): Promise<RoundResult> {
-  return playRound(own, server, { mutant, scenario }).catch((error: unknown) => {
+function tell(result: RoundResult, party: readonly number[]): void {
+  const own = party[0] ?? 0;
+  const beside = party.length > 1 ? `, --seed ${own} --rounds ${party.length}` : "";
+  for (const words of result.broken) {
+    process.stdout.write(
+      `seed ${result.seed} (${result.scenario}, ${result.fault} at ${result.step}${beside}): ${words}\n`,
+    );
+  }
+}
+
+async function playSeeds(party: readonly number[]): Promise<RoundResult[]> {
+  return playRounds(party, server, { mutant, scenario }).catch((error: unknown) => {
     const nothing = { scenario: scenario ?? "", fault: "", step: "", crashes: 0 };
-    return { seed: own, ...nothing, broken: [String(error)] };
+    return party.map((own) => ({ seed: own, ...nothing, broken: [String(error)] }));
   });
 }
 
-/** Plays the broken rounds again, one after the other: a busy machine breaks no promise twice. */
+/** Plays the broken rounds again, each alone and one after the other: a busy machine breaks no promise twice. */
 async function confirm(): Promise<void> {
   for (const { seed: own } of broken()) {
-    const again = await playSeed(own);
+    const [again] = await playSeeds([own]);
+    if (again === undefined) continue;
     const verdict = again.broken.length > 0 ? "broke again" : "did not break again";
     process.stdout.write(`seed ${own} ${verdict}\n`);
     results[results.findIndex((result) => result.seed === own)] = again;
   }
 }
+
 const began = performance.now();
-await Promise.all(Array.from({ length: Number(values.parallel) }, play));
+await Promise.all(Array.from({ length: parallel }, play));
 if (values.confirm) await confirm();
 const crashes = results.reduce((sum, result) => sum + result.crashes, 0);
 const seconds = Math.round((performance.now() - began) / 1_000);
 process.stdout.write(
-  `${results.length} rounds from seed ${seed}, ${crashes} crashes, ${broken().length} with broken promises, ${seconds} s\n`,
+  `${results.length} rounds from seed ${seed}, ${shared} of them with shared hosts, ${crashes} crashes, ${broken().length} with broken promises, ${seconds} s\n`,
 );
 // Nothing that a round left keeps the run.
 process.exit(broken().length > 0 === (mutant === undefined) ? 1 : 0);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { encodeLine, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
-import { attempt } from "@tau-agent/system";
+import { attempt, randomHex } from "@tau-agent/system";
 
 type Frame = Readonly<Record<string, unknown>>;
 
@@ -18,15 +18,19 @@ export interface HostOptions {
   readonly prefix?: readonly string[];
   /** Takes something out of it. */
   readonly mutant?: string | undefined;
-  /** Stops it before its change of this number. */
-  readonly stopAt?: number | undefined;
+  /** Stops it before a change, such as `file 2`. */
+  readonly stopAt?: string | undefined;
 }
+
+const limitMs = 60_000;
 
 /** A host that is going to be killed. */
 export class Host {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
   hasEnded = false;
+  /** Something is done to it: what it does from here on says nothing. */
+  isHarmed = false;
   stderr = "";
   readonly #listeners = new Set<(frame: Frame) => void>();
 
@@ -46,7 +50,7 @@ export class Host {
       cwd: prefix.length === 0 ? cwd : "/",
       env: {
         ...variables,
-        ...{ TAU_CAMPAIGN_MUTANT: mutant, TAU_CAMPAIGN_STOP_AT: stopAt?.toString() },
+        ...{ TAU_CAMPAIGN_MUTANT: mutant, TAU_CAMPAIGN_STOP_AT: stopAt },
         ...(program.length > 1 && { NODE_DISABLE_COMPILE_CACHE: "1" }),
       },
       stdio: ["pipe", "pipe", "pipe"],
@@ -78,8 +82,34 @@ export class Host {
   answer(answerOf: (frame: Frame) => { frame: Frame; afterMs: number } | undefined): void {
     this.#listeners.add((frame) => {
       const answer = answerOf(frame);
-      if (answer !== undefined) setTimeout(() => this.send(answer.frame), answer.afterMs);
+      if (answer === undefined) return;
+      const { sessionId } = frame;
+      setTimeout(() => this.send({ ...answer.frame, sessionId }), answer.afterMs);
     });
+  }
+
+  /** Sends a command; returns its response, undefined when the host ends first. */
+  async request(command: Frame): Promise<Frame | undefined> {
+    const id = randomHex(4);
+    const answered = this.until((frame) => frame.type === "response" && frame.id === id, limitMs);
+    this.send({ ...command, id });
+    return answered;
+  }
+
+  /** Opens a session; undefined when it has none to give. */
+  async open(opening: Frame): Promise<HostedSession | undefined> {
+    const response = await this.request({ type: "open_session", ...opening });
+    if (response?.success !== true) return undefined;
+    const { sessionId } = response.data as { readonly sessionId: string };
+    return new HostedSession(this, sessionId);
+  }
+
+  /** It ends in order, or by force. */
+  async end(): Promise<void> {
+    this.child.stdin?.end();
+    const timer = setTimeout(() => this.signal("SIGKILL"), 15_000);
+    await this.ended;
+    clearTimeout(timer);
   }
 
   /** The first frame that fits; undefined when the host ends or the time is over. */
@@ -104,7 +134,56 @@ export class Host {
     return stat.slice(stat.lastIndexOf(")") + 2).startsWith("T");
   }
 
+  harm(name: NodeJS.Signals): void {
+    this.isHarmed = true;
+    this.signal(name);
+  }
+
   signal(name: NodeJS.Signals): void {
     this.child.kill(name);
+  }
+}
+
+/** A session of a host: its only one, or that with a handle. */
+export class HostedSession {
+  readonly host: Host;
+  readonly #sessionId: string | undefined;
+  #isClosed = false;
+
+  constructor(host: Host, sessionId?: string) {
+    this.host = host;
+    this.#sessionId = sessionId;
+    if (sessionId === undefined) return;
+    void this.#first(({ type }) => type === "session_closed", 3_600_000).then(() => {
+      this.#isClosed = true;
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#isClosed || this.host.hasEnded;
+  }
+
+  send(frame: Frame): void {
+    this.host.send({ ...frame, sessionId: this.#sessionId });
+  }
+
+  request(command: Frame): Promise<Frame | undefined> {
+    return this.host.request({ ...command, sessionId: this.#sessionId });
+  }
+
+  /** The first of its frames that fits; undefined when it ends or the time is over. */
+  async until(fits: (frame: Frame) => boolean, ms = limitMs): Promise<Frame | undefined> {
+    const found = await this.#first((frame) => frame.type === "session_closed" || fits(frame), ms);
+    return found?.type === "session_closed" ? undefined : found;
+  }
+
+  /** Ends it, and its host if it is the only one. */
+  async close(): Promise<void> {
+    if (this.#sessionId === undefined) await this.host.end();
+    else if (!this.hasEnded) await this.request({ type: "close_session" });
+  }
+
+  #first(fits: (frame: Frame) => boolean, ms: number): Promise<Frame | undefined> {
+    return this.host.until((frame) => frame.sessionId === this.#sessionId && fits(frame), ms);
   }
 }

@@ -5,11 +5,21 @@ export interface Mutant {
   readonly put: string;
 }
 
+const stopped = (name: string, at: number) =>
+  `if((globalThis.${name}=(globalThis.${name}??0)+1)===${at})process.kill(process.pid,"SIGSTOP");`;
+
 /** Where a host stops before its change of this number, so that it makes it when the next one has the session. */
-export const stop = {
-  find: /(async#\w+\(\w+,\w+,\w+\)\{)(?=let \w+=`\$\{\w+\}\/lock`;)/,
-  put: (at: number) =>
-    `$1if((globalThis.tauChanges=(globalThis.tauChanges??0)+1)===${at})process.kill(process.pid,"SIGSTOP");`,
+export const stops: Readonly<Record<string, (at: number) => Mutant>> = {
+  /** Any change for a session. */
+  change: (at) => ({
+    find: /(async#\w+\(\w+,\w+,\w+\)\{)(?=let \w+=`\$\{\w+\}\/lock`;)/,
+    put: `$1${stopped("tauChanges", at)}`,
+  }),
+  /** A file of the project. */
+  file: (at) => ({
+    find: /(write\((\w+),\w+,(\w+)=\{\}\)\{)(?=return this\.#\w+\(\w+,\w+,async\(\)=>\{)/,
+    put: `$1if($3.session!==undefined&&!$2.includes("/.cache/tau/"))${stopped("tauFiles", at)}`,
+  }),
 };
 
 export const mutants: Readonly<Record<string, Mutant>> = {

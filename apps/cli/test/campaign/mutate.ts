@@ -1,12 +1,12 @@
 import { registerHooks } from "node:module";
 import { env } from "node:process";
-import { type Mutant, mutants, stop } from "./mutants.ts";
+import { type Mutant, mutants, stops } from "./mutants.ts";
 
 // Preloaded into a built host: takes one mechanism out, or stops it before one of its changes.
-const at = Number(env.TAU_CAMPAIGN_STOP_AT ?? 0);
+const [kind = "", at] = (env.TAU_CAMPAIGN_STOP_AT ?? "").split(" ");
 const changes: readonly (Mutant | undefined)[] = [
   mutants[env.TAU_CAMPAIGN_MUTANT ?? ""],
-  at > 0 ? { find: stop.find, put: stop.put(at) } : undefined,
+  stops[kind]?.(Number(at)),
 ];
 registerHooks({
   load(url, context, next) {

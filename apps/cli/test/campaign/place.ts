@@ -3,24 +3,33 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { attempt } from "@tau-agent/system";
 import { binPath } from "./host.ts";
 import type { Entry } from "./oracle.ts";
 import type { RoundPlan } from "./plans.ts";
 import type { StoreServer } from "./store-server.ts";
 
-export const key = { projectKey: "p", sessionId: "s1" };
 export const leaseMs = 1_000;
 const storeModule = fileURLToPath(new URL("./remote-store.mjs", import.meta.url));
-const diskBytes = 32 * 1024 * 1024;
+const diskBytes = 64 * 1024 * 1024;
+/** Of each session; it does not tell rounds apart, their projects do. */
+export const sessionId = "s1";
 
-export interface PlaceOptions {
+export interface PlacedRound {
   readonly plan: RoundPlan;
   readonly model: string;
-  readonly url: string;
-  readonly store: StoreServer | undefined;
 }
 
-/** Where the hosts of a round work, on a disk of their own if it is going to be full. */
+export interface PlaceOptions {
+  readonly rounds: readonly PlacedRound[];
+  /** Of the model server. */
+  readonly url: string;
+  readonly store: StoreServer | undefined;
+  /** Whether a host has many sessions. */
+  readonly isShared: boolean;
+}
+
+/** Where rounds with the same hosts work, on a disk of their own if it is going to be full. */
 export class Place {
   /** As its hosts name it. */
   readonly path = mkdtempSync(join(tmpdir(), "tau-campaign-"));
@@ -32,30 +41,36 @@ export class Place {
   }
 
   async make(): Promise<void> {
-    if (this.#options.plan.fault === "disk") this.#disk = await mountDisk(this.path);
-    const { plan, model, url } = this.#options;
-    const seen = this.#seen;
-    for (const name of ["project", "agent", "tmp"]) mkdirSync(join(seen, name));
-    const calls = plan.work.flat();
-    const edits = calls.filter(({ kind }) => kind === "edit");
-    writeFileSync(join(this.folder, "text"), edits.map(({ mark }) => `before ${mark}\n`).join(""));
-    for (const { kind, mark } of calls) {
-      if (kind === "replace") writeFileSync(join(this.folder, `old-${mark}`), "old");
-    }
+    const { rounds, url } = this.#options;
+    const isDisk = rounds.some(({ plan }) => plan.fault === "disk");
+    if (isDisk) this.#disk = await mountDisk(this.path);
+    for (const name of ["agent", "tmp"]) mkdirSync(join(this.#seen, name));
+    for (const round of rounds) this.#makeProject(round);
     const provider = {
       ...{ baseUrl: url, api: "openai-completions", apiKey: "x" },
-      models: [{ id: model }],
+      models: rounds.map(({ model }) => ({ id: model })),
     };
     const models = JSON.stringify({ providers: { loop: provider } });
-    writeFileSync(join(seen, "agent/models.json"), models);
-    const { durabilityAdoptMs } = plan;
-    const settings = { retry: { baseDelayMs: 10 }, durabilityAdoptMs, ...plan.settings };
-    writeFileSync(join(seen, "agent/settings.json"), JSON.stringify(settings));
+    writeFileSync(join(this.#seen, "agent/models.json"), models);
   }
 
-  /** The project's folder as this program sees it. */
-  get folder(): string {
-    return join(this.#seen, "project");
+  #makeProject({ plan, model }: PlacedRound): void {
+    const folder = this.folderOf(model);
+    mkdirSync(join(folder, ".pi"), { recursive: true });
+    const calls = plan.work.flat();
+    const edits = calls.filter(({ kind }) => kind === "edit");
+    writeFileSync(join(folder, "text"), edits.map(({ mark }) => `before ${mark}\n`).join(""));
+    for (const { kind, mark } of calls) {
+      if (kind === "replace") writeFileSync(join(folder, `old-${mark}`), "old");
+    }
+    const { durabilityAdoptMs } = plan;
+    const settings = { retry: { baseDelayMs: 10 }, durabilityAdoptMs, ...plan.settings };
+    writeFileSync(join(folder, ".pi/settings.json"), JSON.stringify(settings));
+  }
+
+  /** A round's folder as this program sees it. */
+  folderOf(model: string): string {
+    return join(this.#seen, model, "project");
   }
 
   /** Whether there is a disk that can be full. */
@@ -64,17 +79,37 @@ export class Place {
   }
 
   get cwd(): string {
-    return join(this.path, "project");
+    const [first] = this.#options.rounds;
+    return this.#options.isShared || first === undefined ? this.path : this.#cwdOf(first.model);
   }
 
+  /** What a host is started with. */
   get words(): string[] {
-    const { plan, model, store } = this.#options;
-    const own = ["--durability", "effects", "--provider", "loop", "--model", model];
-    const far = plan.isFar ? farWords(this.cwd) : [];
-    if (store === undefined) return [...own, ...far, "--session", join(this.path, "session.jsonl")];
+    const { rounds, store, isShared } = this.#options;
+    const own = ["--durability", "effects", "--provider", "loop"];
     const lease = ["--lease-ms", String(leaseMs)];
-    const named = ["--session-id", key.sessionId, "--project-key", key.projectKey];
-    return [...own, ...far, "--store", `${storeModule}?${store.url}`, ...lease, ...named];
+    const place = store === undefined ? [] : ["--store", `${storeModule}?${store.url}`, ...lease];
+    const [first] = rounds;
+    if (isShared || first === undefined) return [...own, ...place, "--sessions"];
+    const { plan, model } = first;
+    const far = plan.isFar ? ["--workspace", JSON.stringify(this.#farOf(model))] : [];
+    const named =
+      store === undefined
+        ? ["--session", this.#fileOf(model)]
+        : ["--session-id", sessionId, "--project-key", model];
+    return [...own, ...place, "--model", model, "--approve", ...far, ...named];
+  }
+
+  /** How a session is opened in a host that has many. */
+  opening({ plan, model }: PlacedRound): Readonly<Record<string, unknown>> {
+    const { store } = this.#options;
+    return {
+      ...{ cwd: this.#cwdOf(model), modelId: model, approve: true },
+      ...(plan.isFar && { workspace: this.#farOf(model) }),
+      ...(store === undefined
+        ? { sessionPath: this.#fileOf(model) }
+        : { durableSessionId: sessionId, projectKey: model }),
+    };
   }
 
   get variables(): Record<string, string | undefined> {
@@ -110,10 +145,12 @@ export class Place {
     rmSync(join(this.#seen, "filler"), { force: true });
   }
 
-  async entries(): Promise<readonly Entry[]> {
+  /** What is kept of a round's session. */
+  async entriesOf(model: string): Promise<readonly Entry[]> {
     const { store } = this.#options;
-    if (store !== undefined) return store.entries(key);
-    const text = readFileSync(join(this.#seen, "session.jsonl"), "utf8");
+    if (store !== undefined) return store.entries({ projectKey: model, sessionId });
+    const file = join(this.#seen, model, "session.jsonl");
+    const text = attempt(() => readFileSync(file, "utf8")) ?? "";
     return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Entry]));
   }
 
@@ -125,12 +162,19 @@ export class Place {
   get #seen(): string {
     return this.#disk === undefined ? this.path : `/proc/${this.#disk.pid}/root${this.path}`;
   }
-}
 
-/** The folder as the workspace of an exec server, which any host can start. */
-function farWords(cwd: string): string[] {
-  const command = [process.execPath, binPath, "exec-server"];
-  return ["--workspace", JSON.stringify({ command, cwd })];
+  #cwdOf(model: string): string {
+    return join(this.path, model, "project");
+  }
+
+  #fileOf(model: string): string {
+    return join(this.path, model, "session.jsonl");
+  }
+
+  /** The folder as the workspace of an exec server, which any host can start. */
+  #farOf(model: string): object {
+    return { command: [process.execPath, binPath, "exec-server"], cwd: this.#cwdOf(model) };
+  }
 }
 
 /** A small disk at a path, for a process and those that enter its namespaces; undefined where the system has none. */

@@ -1,4 +1,4 @@
-import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
+import { Random } from "../../../../packages/ai/test/chaos/random.ts";
 import { type Kind, planEach, planWork, type Work } from "./work.ts";
 
 /**
@@ -12,8 +12,8 @@ export interface RoundPlan {
   readonly work: Work;
   readonly fault: Fault;
   /**
-   * Where it happens: at a time, an event, an entry that a store is about to keep or has kept, or the change of
-   * this number in the workspace.
+   * Where it happens: at a time, an event, an entry that a store is about to keep or has kept, or before the change
+   * of this number, of any file or of one in the project.
    */
   readonly step: string;
   /** How many such steps are let pass; chosen at random without it. */
@@ -52,106 +52,144 @@ const storedFaults: ReadonlySet<Fault> = new Set(["pause", "store", "outage"]);
 interface PlanOptions {
   readonly kinds?: readonly [Kind, ...Kind[]];
   readonly steps?: readonly [string, ...string[]];
-  readonly faults?: readonly [Fault, ...Fault[]];
   readonly settings?: RoundPlan["settings"];
 }
 
-/** A round in which anything may happen. */
-function anyOf(random: Random, options: PlanOptions = {}): RoundPlan {
-  const work = planWork(random, options.kinds ?? common);
-  const fault = random.pick(options.faults ?? faults);
+/** What rounds have in common that share their hosts. */
+interface Group {
+  readonly fault: Fault;
+  readonly isStored: boolean;
+}
+
+/** Prompts that belong together, and the groups that they fit into. */
+interface Scenario {
+  readonly faults: readonly [Fault, ...Fault[]];
+  /** Undefined: either. */
+  readonly isStored?: boolean;
+  readonly plan: (random: Random, group: Group) => RoundPlan;
+}
+
+/** Rounds in which anything may happen. */
+function anyOf(options: PlanOptions = {}, only = faults): Scenario {
   const words = options.steps === undefined ? steps : ([...options.steps, ...steps] as const);
-  const isAtChange = fault === "pause" && random.below(3) === 0;
-  const step = isAtChange ? `change ${2 + random.below(11)}` : random.pick(words);
-  return {
-    ...{ work, fault, step, lives: 1 + random.below(2) },
-    // Some commands wait for no other host, and end as interrupted.
-    durabilityAdoptMs: random.below(3) === 0 ? 1 : 20_000,
-    isStored: fault !== "disk" && (storedFaults.has(fault) || random.below(2) === 0),
-    isFar: fault === "carrier" || (fault !== "disk" && random.below(5) === 0),
-    restMs: 0,
-    settings: options.settings ?? {},
+  const plan: Scenario["plan"] = (random, { fault, isStored }) => {
+    const work = planWork(random, options.kinds ?? common);
+    const change = random.pick([`change ${2 + random.below(11)}`, `file ${1 + random.below(3)}`]);
+    const isAtChange = fault === "pause" && random.below(3) === 0;
+    const step = isAtChange ? change : random.pick(words);
+    return {
+      ...{ work, fault, step, lives: 1 + random.below(2) },
+      // Some commands wait for no other host, and end as interrupted.
+      durabilityAdoptMs: random.below(3) === 0 ? 1 : 20_000,
+      isStored,
+      isFar: fault === "carrier" || (fault !== "disk" && random.below(5) === 0),
+      isLate: fault === "pause" && random.below(4) === 0,
+      restMs: 0,
+      settings: options.settings ?? {},
+    };
   };
+  return { faults: only, plan };
 }
 
-/** One call, and one fault at one step. */
-function oneCall(kind: Kind, fault: Fault, step: string, more: Partial<RoundPlan> = {}): RoundPlan {
-  return {
-    ...{ work: planEach([kind]), fault, step, passed: 0, lives: 1, isStored: true, isFar: false },
-    ...{ durabilityAdoptMs: 20_000, restMs: 0, settings: {} },
+/** One call of these kinds, and one fault at one step. */
+function oneCall(
+  kinds: readonly [Kind, ...Kind[]],
+  fault: Fault,
+  step: string,
+  more: Partial<RoundPlan> = {},
+): Scenario {
+  const { isStored = true } = more;
+  const plan: Scenario["plan"] = (random) => ({
+    ...{ work: planEach([random.pick(kinds)]), fault, step, passed: 0, lives: 1 },
+    ...{ isStored, isFar: false, durabilityAdoptMs: 20_000, restMs: 0, settings: {} },
     ...more,
-  };
+  });
+  return { faults: [fault], isStored, plan };
 }
 
-/** Prompts and faults; a name chooses one, and a seed the rest. */
-export const scenarios: Readonly<Record<string, (random: Random) => RoundPlan>> = {
-  any: (random) => anyOf(random),
+/** A name chooses one of them, and a seed the rest. */
+const scenarios: Readonly<Record<string, Scenario>> = {
+  any: anyOf(),
   /** A call took effect, and its result is not stored. */
-  "lost-result": () => oneCall("append", "kill", "before toolResult", { isAdopted: true }),
+  "lost-result": oneCall(["append"], "kill", "before toolResult", { isAdopted: true }),
   /** A file is written when the host dies: it is given back. */
-  "written-file": (random) =>
-    oneCall(random.pick<Kind>(["write", "replace", "edit"]), "kill", "before toolResult"),
+  "written-file": oneCall(["write", "replace", "edit"], "kill", "before toolResult"),
   /** A command is half done, and nobody goes on with it. */
-  "unclaimed-command": () =>
-    oneCall("slow", "kill", "tool_execution_update", { durabilityAdoptMs: 1, restMs: 600 }),
+  "unclaimed-command": oneCall(["slow"], "kill", "tool_execution_update", {
+    ...{ durabilityAdoptMs: 1, restMs: 600 },
+  }),
   /** A command is half done, and the next host goes on with it. */
-  "running-command": () => oneCall("slow", "kill", "tool_execution_update", { isAdopted: true }),
+  "running-command": oneCall(["slow"], "kill", "tool_execution_update", { isAdopted: true }),
   /** A host that is about to change a file loses its session, and goes on when the next one has worked. */
-  "late-writer": (random) =>
-    oneCall(random.pick<Kind>(["replace", "edit"]), "pause", `change ${4 + random.below(2)}`, {
-      isLate: true,
-    }),
+  "late-writer": oneCall(["replace", "edit"], "pause", "file 1", { isLate: true }),
   /** A job writes beside a command that is taken back. */
-  "job-beside-call": () =>
-    oneCall("job", "kill", "stored tool_started", { work: planEach(["job", "append"]), passed: 1 }),
-  "open-approval": () =>
-    oneCall("append", "kill", "host_request", { settings: { "permissions.mode": "ask" } }),
-  "open-question": () => oneCall("question", "kill", "host_request"),
+  "job-beside-call": oneCall(["job"], "kill", "stored tool_started", {
+    ...{ work: planEach(["job", "append"]), passed: 1 },
+  }),
+  "open-approval": oneCall(["append"], "kill", "host_request", {
+    settings: { "permissions.mode": "ask" },
+  }),
+  "open-question": oneCall(["question"], "kill", "host_request"),
   /** The work of a subagent is merged, and the result of the call is not stored. */
-  "merged-work": () =>
-    oneCall("isolated", "kill", 'before toolResult","toolCallId":"call-', {
-      isAdopted: true,
-      settings: { "task.verification.enabled": true },
-    }),
+  "merged-work": oneCall(["isolated"], "kill", 'before toolResult","toolCallId":"call-', {
+    isAdopted: true,
+    settings: { "task.verification.enabled": true },
+  }),
   /** A command ends while there is no space for its output and its end. */
-  "full-disk": () => oneCall("slow", "disk", "tool_execution_update", { isStored: false }),
+  "full-disk": oneCall(["slow"], "disk", "tool_execution_update", { isStored: false }),
   /** A subagent is at work. */
-  "subagent-at-work": () => oneCall("task", "kill", "stored tool_started", { passed: 1 }),
-  jobs: (random) => anyOf(random, { kinds: ["job", "job", "append", "slow", "edit"] }),
-  approvals: (random) =>
-    anyOf(random, { steps: ["host_request"], settings: { "permissions.mode": "ask" } }),
-  questions: (random) =>
-    anyOf(random, { kinds: ["question", "append", "edit"], steps: ["host_request"] }),
-  budgets: (random) =>
-    anyOf(random, {
-      steps: ["host_request"],
-      settings: { "task.budget.maxToolCalls": 1, "task.budget.onExceeded": "ask" },
-    }),
-  compaction: (random) =>
-    anyOf(random, {
-      kinds: ["append", "slow", "write", "replace"],
-      steps: ["compaction_start", "compaction_end"],
-      settings: { "compaction.thresholdTokens": 1, "compaction.keepRecentTokens": 1 },
-    }),
+  "subagent-at-work": oneCall(["task"], "kill", "stored tool_started", { passed: 1 }),
+  jobs: anyOf({ kinds: ["job", "job", "append", "slow", "edit"] }),
+  approvals: anyOf({ steps: ["host_request"], settings: { "permissions.mode": "ask" } }),
+  questions: anyOf({ kinds: ["question", "append", "edit"], steps: ["host_request"] }),
+  budgets: anyOf({
+    steps: ["host_request"],
+    settings: { "task.budget.maxToolCalls": 1, "task.budget.onExceeded": "ask" },
+  }),
+  compaction: anyOf({
+    kinds: ["append", "slow", "write", "replace"],
+    steps: ["compaction_start", "compaction_end"],
+    settings: { "compaction.thresholdTokens": 1, "compaction.keepRecentTokens": 1 },
+  }),
   /** Subagents in trees of their own, whose work is verified and merged. */
-  isolated: (random) =>
-    anyOf(random, {
+  isolated: anyOf(
+    {
       kinds: ["isolated", "isolated", "append"],
       steps: ["subagent_verification_start", "subagent_verification_end", "subagent_end"],
-      faults: ["kill", "pause", "store", "outage", "disk", "rivals"],
       settings: { "task.verification.enabled": true },
-    }),
+    },
+    ["kill", "pause", "store", "outage", "disk", "rivals"],
+  ),
 };
 
-const names = Object.keys(scenarios) as [string, ...string[]];
+/** So many rounds with consecutive seeds meet the same fault, and may share their hosts. */
+export const groupSize = 16;
 
-/** Half of the rounds are any, the other half one of the others. */
+export const groupOf = (seed: number): number => Math.floor(seed / groupSize);
+
+/** Half of the rounds are any, the other half one of the others that fit their group. */
 export function planRound(
+  seed: number,
   random: Random,
   name?: string,
 ): RoundPlan & { readonly scenario: string } {
-  const scenario = name ?? (random.below(2) === 0 ? "any" : random.pick(names));
-  const plan = scenarios[scenario];
-  if (plan === undefined) throw new Error(`There is no scenario ${scenario}: ${names.join(", ")}`);
-  return { scenario, ...plan(random) };
+  const only = name === undefined ? undefined : scenarios[name];
+  const names = Object.keys(scenarios) as [string, ...string[]];
+  if (name !== undefined && only === undefined)
+    throw new Error(`There is no scenario ${name}: ${names.join(", ")}`);
+  const group = planGroup(groupOf(seed), only);
+  const fitting = names.filter((of) => fits(scenarios[of], group));
+  const scenario = name ?? (random.below(2) === 0 ? "any" : random.pick(["any", ...fitting]));
+  const { plan } = scenarios[scenario] ?? anyOf();
+  return { scenario, ...plan(random, group) };
 }
+
+function planGroup(group: number, only: Scenario | undefined): Group {
+  const random = new Random(group);
+  const fault = random.pick(only?.faults ?? faults);
+  const isOften = storedFaults.has(fault) || random.below(2) === 0;
+  return { fault, isStored: only?.isStored ?? (fault !== "disk" && isOften) };
+}
+
+const fits = (scenario: Scenario | undefined, { fault, isStored }: Group): boolean =>
+  scenario?.faults.includes(fault) === true && (scenario.isStored ?? isStored) === isStored;

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   MemorySessionStore,
   type SessionKey,
@@ -8,19 +9,36 @@ import {
 
 type Call = { readonly method: string; readonly args: readonly unknown[] };
 
-/** An entry that something happens at. */
-interface Awaited {
-  readonly word: string;
-  readonly isRefused: boolean;
-  readonly reached: () => void;
+/** An append of a round that waits for what happens to its host. */
+export interface HeldAppend {
+  /** Fulfilled when it has come, and waits. */
+  readonly held: Promise<void>;
+  /** Lets it go on: an entry that is not stored never is. */
+  release(): void;
 }
 
-/** Keeps the sessions of one round; what has come before it is cut off is stored. */
+interface Hold {
+  readonly word: string;
+  /** Before it is stored, or before its host knows that it is. */
+  readonly isBefore: boolean;
+  passed: number;
+  readonly reached: () => void;
+  readonly released: Promise<void>;
+}
+
+/** The first argument is a key, or a lease of one. */
+function projectOf({ args: [first] }: Call): string {
+  const { projectKey, key } = first as Partial<SessionKey> & { readonly key?: SessionKey };
+  return projectKey ?? key?.projectKey ?? "";
+}
+
+/** Keeps the sessions of rounds, each in a project of its own; what has come before it is cut off is stored. */
 export class StoreServer {
   readonly #store = new MemorySessionStore();
   readonly #server: Server;
-  #cutOffUntil = 0;
-  #awaited: Awaited | undefined;
+  readonly #cutOffUntil = new Map<string, number>();
+  readonly #heldUntil = new Map<string, number>();
+  readonly #holds = new Map<string, Hold>();
 
   static async start(): Promise<StoreServer> {
     const server = new StoreServer();
@@ -33,12 +51,13 @@ export class StoreServer {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", async () => {
-        if (this.#isCutOff) return request.socket.destroy();
         const body = JSON.parse(Buffer.concat(chunks).toString()) as Call;
-        if (this.#refuses(body)) return request.socket.destroy();
-        const answer = await this.#answer(body);
+        const project = projectOf(body);
+        if (this.#isCutOff(project) || (await this.#refuses(project, body)))
+          return request.socket.destroy();
+        const answer = await this.#answer(project, body);
         // It may have been cut off before its answer.
-        if (this.#isCutOff) request.socket.destroy();
+        if (this.#isCutOff(project)) request.socket.destroy();
         else response.end(JSON.stringify(answer));
       });
     });
@@ -48,29 +67,33 @@ export class StoreServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  /** Fulfilled when an entry with this word is stored, and its host does not know yet. */
-  stored(word: string): Promise<void> {
-    return this.#await(word, false);
+  /** Holds the append of an entry with this word, after so many others: a lease is renewed meanwhile. */
+  hold(project: string, word: string, { isBefore = false, passed = 0 }): HeldAppend {
+    const { promise: held, resolve: reached } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    this.#holds.set(project, { word, isBefore, passed, reached, released });
+    return {
+      held,
+      release: () => {
+        this.#holds.delete(project);
+        release();
+      },
+    };
   }
 
-  /** Fulfilled when an entry with this word comes, which is not stored: the next moment belongs to its host's fault. */
-  refused(word: string): Promise<void> {
-    return this.#await(word, true);
+  #isCutOff(project: string): boolean {
+    return performance.now() < (this.#cutOffUntil.get(project) ?? 0);
   }
 
-  #await(word: string, isRefused: boolean): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#awaited = { word, isRefused, reached: resolve };
-    return promise;
+  /** Takes no more calls of a project, and answers none, for a time. */
+  cutOff(project: string, ms: number): void {
+    const until = Math.max(this.#cutOffUntil.get(project) ?? 0, performance.now() + ms);
+    this.#cutOffUntil.set(project, until);
   }
 
-  get #isCutOff(): boolean {
-    return performance.now() < this.#cutOffUntil;
-  }
-
-  /** Takes no more calls, and answers none, for a time. */
-  cutOff(ms: number): void {
-    this.#cutOffUntil = Math.max(this.#cutOffUntil, performance.now() + ms);
+  /** Fulfilled when no lease keeps a host from the sessions of a project, if nobody renews it. */
+  async isFree(project: string): Promise<void> {
+    await pause(Math.max(0, (this.#heldUntil.get(project) ?? 0) - performance.now()));
   }
 
   async entries(key: SessionKey): Promise<readonly StoreEntry[]> {
@@ -82,27 +105,28 @@ export class StoreServer {
     this.#server.closeAllConnections();
   }
 
-  /** Whether an append is the one that is refused; so is all that follows at once. */
-  #refuses({ method, args }: Call): boolean {
-    const awaited = this.#awaited;
-    if (method !== "append" || awaited?.isRefused !== true) return false;
-    if (!JSON.stringify(args[1]).includes(awaited.word)) return false;
-    this.#awaited = undefined;
-    awaited.reached();
-    this.cutOff(50);
+  /** Whether an append is the one that is not stored; so is all that follows at once. */
+  async #refuses(project: string, call: Call): Promise<boolean> {
+    const hold = this.#holdOf(project, call, true);
+    if (hold === undefined) return false;
+    await hold.released;
+    this.cutOff(project, 50);
     return true;
   }
 
-  /** What is done to the host comes before the answer. */
-  async #noteStored(entries: string): Promise<void> {
-    const awaited = this.#awaited;
-    if (awaited === undefined || awaited.isRefused || !entries.includes(awaited.word)) return;
-    this.#awaited = undefined;
-    awaited.reached();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  #holdOf(project: string, { method, args }: Call, isBefore: boolean): Hold | undefined {
+    const hold = this.#holds.get(project);
+    if (method !== "append" || hold?.isBefore !== isBefore) return undefined;
+    if (!JSON.stringify(args[1]).includes(hold.word)) return undefined;
+    hold.passed -= 1;
+    if (hold.passed >= 0) return undefined;
+    this.#holds.delete(project);
+    hold.reached();
+    return hold;
   }
 
-  async #answer({ method, args }: Call): Promise<object> {
+  async #answer(project: string, call: Call): Promise<object> {
+    const { method, args } = call;
     try {
       const [key, bytes] = args as [SessionKey, string];
       if (method === "putBlob") {
@@ -112,9 +136,12 @@ export class StoreServer {
         const found = await this.#store.getBlob(key, bytes);
         return { result: found && Buffer.from(found).toString("base64") };
       }
-      const call = Reflect.get(this.#store, method) as (...of: readonly unknown[]) => unknown;
-      const result = (await call.apply(this.#store, [...args])) ?? null;
-      if (method === "append") await this.#noteStored(JSON.stringify(args[1]));
+      const ask = Reflect.get(this.#store, method) as (...of: readonly unknown[]) => unknown;
+      const result = (await ask.apply(this.#store, [...args])) ?? null;
+      if (method === "acquire" || method === "renew")
+        this.#heldUntil.set(project, performance.now() + Number(args[1]));
+      if (method === "release") this.#heldUntil.delete(project);
+      await this.#holdOf(project, call, false)?.released;
       return { result };
     } catch (error) {
       const { code = "unavailable", message } = error as { code?: string; message: string };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type CampaignServer, startCampaignServer } from "../campaign/campaign-server.ts";
-import { playRound } from "../campaign/round.ts";
+import { playRound } from "../campaign/crew.ts";
 
 let server: CampaignServer;
 beforeAll(async () => {
