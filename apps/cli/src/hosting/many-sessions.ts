@@ -44,13 +44,13 @@ function isolation({
   options: { policy },
   words,
 }: HostingContext): ManySessions["isolate"] {
-  return async (params, { sessionId, onEnd }) => {
+  return async (openIn, { sessionId, onEnd }) => {
     const { IsolatedSession } = await import("./sessions/isolated-session.ts");
     // As it was read: the file may be another one by now.
     const policies = policy.flatMap((each) => ["--policy", JSON.stringify(each)]);
     const command = [...program, ...policies, ...withoutOptions(words, ofHost)];
     const own = { ...variables, TAU_STORE: store };
-    return IsolatedSession.open({ sessionId, command, variables: own, onEnd }, params);
+    return IsolatedSession.open({ sessionId, command, variables: own, onEnd }, openIn);
   };
 }
 

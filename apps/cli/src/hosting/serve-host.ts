@@ -3,11 +3,13 @@ import { loadFrames, ProtocolError } from "@tau-agent/rpc-protocol";
 import { clientTimeoutOf, milliseconds } from "../command-line/hosting-options.ts";
 import { chooseDialect } from "../rpc/choose-dialect.ts";
 import { openSession } from "../session/open-session.ts";
+import { readWorkspace } from "../session/read-workspace.ts";
 import { survives } from "../session/survives.ts";
 import type { ClientSetup } from "./clients/client-options.ts";
 import { IdlePreparation } from "./idle-preparation.ts";
 import type { ListenContext } from "./listen/serve-listeners.ts";
 import { serveStdio } from "./serve-stdio.ts";
+import type { ClientPlace } from "./sessions/client-place.ts";
 import type { HostedSession } from "./sessions/hosted-session.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
 import type { ReplayRing, RingLimits } from "./sessions/replay-ring.ts";
@@ -55,9 +57,10 @@ export async function serveHost(
     shutdown.terminatedCode = 0;
     pool.onDrained = () => void shutdown.begin(0);
   }
-  const [dialect, solo] = await Promise.all([
+  const isOfClient = !options.sessions && isClientsWorkspace(options, isListening);
+  const [dialect] = await Promise.all([
     chooseDialect(options.protocol, environment.variables),
-    options.sessions ? undefined : openOnly(pool, context),
+    options.sessions || isOfClient ? undefined : openOnly(pool, context),
   ]);
   const onInternalError = (error: unknown) => logger.error("A command failed unexpectedly", error);
   const isolatedLines = options.isolate && many?.isolatedLines;
@@ -67,8 +70,9 @@ export async function serveHost(
   });
   const onCommand = (name: string) => preparation.asked(name);
   const setup: ClientSetup = { pool, dialect, isolatedLines, onInternalError, onCommand };
-  if (settings === undefined) serveStdio(setup, { ...context, clientTimeoutMs });
-  solo?.begin();
+  const openLate = isOfClient ? (place: ClientPlace) => openOnly(pool, context, place) : undefined;
+  if (settings === undefined) await serveStdio(setup, { ...context, clientTimeoutMs }, openLate);
+  pool.solo?.begin();
   if (settings === undefined) return;
   const { serveListeners } = await import("./listen/serve-listeners.ts");
   await serveListeners(setup, { ...context, pingMs: settings.get("listen.pingMs") });
@@ -102,11 +106,26 @@ async function ringMaker(): Promise<(limits: RingLimits) => ReplayRing> {
   return (limits) => new ReplayRing(limits);
 }
 
-function openOnly(pool: SessionPool, context: HostingContext): Promise<HostedSession> {
+/** Whether the client serves the workspace of the only session, which is opened once that says so. */
+function isClientsWorkspace(
+  { workspace }: HostingContext["options"],
+  isListening: boolean,
+): boolean {
+  const isOfClient = Object.hasOwn(Object(readWorkspace(workspace)), "client");
+  if (!isOfClient || !isListening) return isOfClient;
+  const reason = "with --listen, a workspace of the client needs --sessions";
+  throw new ProtocolError("invalid_option", { option: "--workspace", reason });
+}
+
+function openOnly(
+  pool: SessionPool,
+  context: HostingContext,
+  clientPlace?: ClientPlace,
+): Promise<HostedSession> {
   const { options, logger, environment, shutdown, beforeExtensions } = context;
   return pool.openOnly(
     async (seams) => {
-      const given = { ...seams, beforeExtensions };
+      const given = { ...seams, beforeExtensions, clientPlace };
       const session = await openSession(options, logger, given, environment);
       shutdown.outlivesHost = survives(options, session.settings);
       return session;

@@ -25,13 +25,14 @@ export type ExtensionSeams = Pick<
   "sendUiRequest" | "showNotice" | "onShutdown"
 > & {
   readonly beforeExtensions?: () => Promise<void>;
-} & Pick<CreateAgentSessionOptions, "clientReady">;
+} & Pick<CreateAgentSessionOptions, "clientReady" | "clientPlace">;
 
 export async function sessionOptions(
   options: CliOptions,
   environment: ProcessEnvironment,
-  { sendUiRequest, showNotice, onShutdown, beforeExtensions, clientReady }: ExtensionSeams = {},
+  seams: ExtensionSeams = {},
 ): Promise<CreateAgentSessionOptions> {
+  const { sendUiRequest, showNotice, onShutdown, beforeExtensions } = seams;
   return {
     ...sessionFolder(options, environment),
     baseDirectory: environment.cwd,
@@ -72,7 +73,8 @@ export async function sessionOptions(
     },
     permissions: { mode: options.permissionMode },
     policy: options.policy.length > 0 ? options.policy : undefined,
-    clientReady,
+    clientReady: seams.clientReady,
+    clientPlace: seams.clientPlace,
     // A subagent's host has the command line of another one, which has been checked.
     refusesMistakes: options.taskDepth === undefined,
     mcp: { isOff: options.noMcp, only: list(options.mcpServers) },

@@ -1,12 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import { RpcClient } from "@tau-agent/rpc-client";
+import { RpcClient, type RpcClientOptions } from "@tau-agent/rpc-client";
 import type { Workspace, WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import { createLocalWorkspace } from "@tau-agent/system";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FrameClient } from "../support/frame-client.ts";
 import { listeningHost } from "../support/listening-host.ts";
+import { makePlace } from "../support/place.ts";
+import { binPath, runHost, startHost } from "../support/start-host.ts";
 import { elsewhere, toolSuite } from "../support/tool-suite.ts";
 
 /** A folder of the client, and what it serves. */
@@ -47,9 +49,14 @@ async function resultTexts(session: Awaited<ReturnType<RpcClient["openSession"]>
   );
 }
 
-describe("a workspace of the connected client", () => {
+const isolated = ["--isolate", "process"];
+
+describe.each([
+  ["a host", []],
+  ["a host with a process for each session", isolated],
+])("a workspace of the connected client of %s", (_, words) => {
   it("is where the tools act, and the client's program has what they did", async () => {
-    const { url, token, place } = await listeningHost({ scenario });
+    const { url, token, place } = await listeningHost({ scenario, arguments: words });
     const { cwd, workspace, started } = clientsPlace();
     const client = await connect(url, { token, workspace });
     const session = await client.openSession({ workspace: { client: true, cwd } });
@@ -78,7 +85,7 @@ describe("a workspace of the connected client", () => {
       turn(toolCall("read", { path: "a.txt" })),
       turn("It is back."),
     ];
-    const { unixUrl } = await listeningHost({ scenario });
+    const { unixUrl } = await listeningHost({ scenario, arguments: words });
     const { cwd, workspace, started } = clientsPlace();
     const first = await RpcClient.connect(unixUrl, { workspace, reconnect: { maxMs: 0 } });
     const { sessionId, ...opened } = await first.openSession({ workspace: { client: true, cwd } });
@@ -106,7 +113,7 @@ describe("a workspace of the connected client", () => {
   });
 
   it("is refused without the capability", async () => {
-    const { unixUrl } = await listeningHost({ scenario });
+    const { unixUrl } = await listeningHost({ scenario, arguments: words });
     const client = await connect(unixUrl);
     const opening = client.openSession({ workspace: { client: true, cwd: "/there" } });
     await expect(opening).rejects.toMatchObject({
@@ -116,7 +123,7 @@ describe("a workspace of the connected client", () => {
   });
 
   it("is used by frames of the exec server, without a place in the session", async () => {
-    const { unixUrl } = await listeningHost({ scenario });
+    const { unixUrl } = await listeningHost({ scenario, arguments: words });
     const client = await FrameClient.connect(unixUrl);
     client.send({ type: "initialize", capabilities: { workspace: true } });
     client.send({ id: "o", type: "open_session", workspace: { client: true, cwd: "/there" } });
@@ -142,5 +149,61 @@ describe("a workspace of the connected client", () => {
     expect(await client.until(({ type, id }) => type === "response" && id === "o")).toMatchObject({
       code: "workspace_unreachable",
     });
+  });
+});
+
+/** A client that starts its own host, with the workspace of `cwd` from the command line. */
+async function startClient(cwd: string, { workspace }: Pick<RpcClientOptions, "workspace">) {
+  const place = makePlace({ scenario });
+  onTestFinished(() => place.remove());
+  const client = new RpcClient({
+    command: [process.execPath, binPath, ...place.arguments],
+    args: ["--workspace", JSON.stringify({ client: true, cwd })],
+    cwd: place.cwd,
+    env: { ...place.variables, NODE_OPTIONS: process.env.NODE_OPTIONS },
+    ...(workspace && { workspace }),
+  });
+  onTestFinished(async () => void (await client.stop()));
+  return { client, place };
+}
+
+describe("a host on stdin whose client serves the workspace", () => {
+  it("opens its session with the client's help, and acts there", async () => {
+    const { cwd, workspace } = clientsPlace();
+    const { client, place } = await startClient(cwd, { workspace });
+    chmodSync(place.cwd, 0o555);
+    await client.start();
+    expect((await client.getState()).workspace).toMatchObject({ kind: "client", cwd });
+    expect((await client.promptAndWait("Go")).text).toBe("Done.");
+    expect(JSON.stringify((await client.getMessages()).messages)).toContain("two\\n");
+    expect(readFileSync(join(cwd, "new/b.txt"), "utf8")).toBe("b");
+    expect(await client.stop()).toMatchObject({ exitCode: 0 });
+  });
+
+  it("ends with the error of a workspace that cannot be reached where the client serves none", async () => {
+    const { client } = await startClient("/there", {});
+    await expect(client.start()).rejects.toThrow("initialize with capabilities.workspace");
+    expect(client.exitCode).toBe(5);
+  });
+
+  it.each([
+    ["is closed at once", ""],
+    ["asks for something else first", '{"type":"get_state"}\n'],
+    [
+      "is closed while the session opens",
+      '{"type":"initialize","capabilities":{"workspace":true}}\n',
+    ],
+  ])("does so, too, when stdin %s", async (_, input) => {
+    const words = ["--workspace", JSON.stringify({ client: true, cwd: "/there" })];
+    const { code, stderr } = await runHost({ arguments: words }, input);
+    expect(stderr).toMatch(/cannot be reached|workspace lost/);
+    expect(code).toBe(5);
+  });
+
+  it("is refused together with --listen", async () => {
+    const words = ["--listen", "127.0.0.1:0", "--workspace", '{"client":true,"cwd":"/there"}'];
+    const host = startHost({ arguments: words });
+    expect((await host.ended).code).toBe(1);
+    expect(host.stderr).toContain("needs --sessions");
   });
 });

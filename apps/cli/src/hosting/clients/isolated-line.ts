@@ -1,10 +1,19 @@
-import { encodeLine, errorText } from "@tau-agent/rpc-protocol";
+import { encodeLine, errorText, type Params, type Result } from "@tau-agent/rpc-protocol";
 import type { LineWriter } from "../../rpc/connection/line-writer.ts";
-import type { IsolatedSession } from "../sessions/isolated-session.ts";
+import type { Answer, IsolatedSession } from "../sessions/isolated-session.ts";
 import { type LineSocket, openLineSocket } from "../sessions/line-socket.ts";
+import { RemoteError } from "../sessions/remote-error.ts";
 
 /** What ids of own commands begin with: their answers are not the client's. */
 const OWN = "tau:";
+
+/** A call of a workspace, or its early end, as this program writes it. */
+const workspaceCall = /^\{"type":"workspace_(?:call|cancel)","id":"([^"\\]+)"/;
+
+/** What the ids of all calls of a workspace begin with, over one connection. */
+function workspaceOf(id: unknown): string {
+  return String(id).split(":", 1)[0] ?? "";
+}
 
 /** One client's way to a session in a process of its own: lines pass through as they are. */
 export class IsolatedLine {
@@ -13,9 +22,12 @@ export class IsolatedLine {
   readonly #writer: LineWriter;
   readonly #open = new Map<unknown, string>();
   readonly #settled: (() => void)[] = [];
+  /** What the beginnings of the ids are of calls that the session makes of the client's workspace. */
+  readonly #workspaces = new Set<string>();
+  #opening: PromiseWithResolvers<Result<"open_session">> | undefined;
+  /** Frames that have to follow the answer to `open_session`; undefined once a session is open. */
+  #held: string[] | undefined;
   #hasEnded = false;
-  /** The frame `live` of the line's own attach is still to come. */
-  #isListening = false;
   /** The client knows that the session is closed. */
   #isOver = false;
 
@@ -38,16 +50,37 @@ export class IsolatedLine {
     this.#socket.send(JSON.stringify({ ...params, type: "initialize", id: `${OWN}initialize` }));
   }
 
-  listen(): void {
-    this.#isListening = true;
-    const { sessionId } = this.#session;
-    this.#socket.send(JSON.stringify({ type: "attach", id: `${OWN}attach`, sessionId }));
+  /**
+   * Opens the session of the line. Its frames wait for {@link goOn}, but not its calls of the client's
+   * workspace, which it may need for that.
+   *
+   * @throws {RemoteError} as the session's host says
+   */
+  open(params: Params<"open_session">): Promise<Result<"open_session">> {
+    this.#held = [];
+    this.#opening = Promise.withResolvers();
+    this.#socket.send(JSON.stringify({ ...params, type: "open_session", id: `${OWN}open` }));
+    return this.#opening.promise;
+  }
+
+  /** The client has the answer to `open_session`. */
+  goOn(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const line of held) void this.#writer.write(line);
   }
 
   send(line: string, { id, type }: { readonly id?: unknown; readonly type?: unknown }): void {
     const isAnswer = /^(host_|extension_ui_)/.test(String(type));
     if (!isAnswer) this.#open.set(id, String(type));
     this.#socket.send(line);
+  }
+
+  /** Takes a line about a call of a workspace; false where the session has not made it. */
+  takeAnswer(line: string, id: unknown): boolean {
+    if (!this.#workspaces.has(workspaceOf(id))) return false;
+    this.#socket.send(line);
+    return true;
   }
 
   async settled(): Promise<void> {
@@ -57,29 +90,43 @@ export class IsolatedLine {
 
   close(): void {
     this.#hasEnded = true;
+    const reason = "its client has gone";
+    this.#opening?.reject(new RemoteError("internal", errorText("internal", { reason })));
     this.#socket.close();
   }
 
   #receive(line: string): void {
-    const isOfInterest = /"type":"(response|session_closed|live)"/.test(line);
+    const [, call] = workspaceCall.exec(line) ?? [];
+    if (call !== undefined) {
+      this.#workspaces.add(workspaceOf(call));
+      void this.#writer.write(`${line}\n`, true);
+      return;
+    }
+    const isOfInterest = /"type":"(response|session_closed)"/.test(line);
     const frame = isOfInterest ? JSON.parse(line) : undefined;
     const isAnswer = frame?.type === "response";
     if (isAnswer) {
+      if (frame.id === `${OWN}open`) this.#takeOpened(frame);
       if (typeof frame.id === "string" && frame.id.startsWith(OWN)) return;
       this.#open.delete(frame.id);
-    }
-    if (frame?.type === "live" && this.#isListening) {
-      // The client has not asked for it.
-      this.#isListening = false;
-      return;
     }
     const isClosed = isAnswer && frame.command === "close_session" && frame.success;
     if (isClosed || frame?.type === "session_closed") {
       this.#isOver = true;
       this.#session.isClosing = true;
     }
-    void this.#writer.write(`${line}\n`, isAnswer);
+    this.#pass(`${line}\n`, isAnswer);
     this.#settle();
+  }
+
+  #pass(line: string, isAnswer = false): void {
+    if (this.#held === undefined) void this.#writer.write(line, isAnswer);
+    else this.#held.push(line);
+  }
+
+  #takeOpened({ success, data, error = "", code = "internal" }: Answer): void {
+    if (success) this.#opening?.resolve(data as Result<"open_session">);
+    else this.#opening?.reject(new RemoteError(code, error));
   }
 
   #end(): void {
@@ -88,14 +135,15 @@ export class IsolatedLine {
     this.#session.isClosing = true;
     const { sessionId } = this.#session;
     const error = errorText("internal", { reason: "the process of the session has ended" });
+    this.#opening?.reject(new RemoteError("internal", error));
     for (const [id, command] of this.#open) {
       const head = { ...(id === undefined ? {} : { id }), type: "response", command };
       const failure = { ...head, success: false, error, code: "internal", sessionId };
-      void this.#writer.write(encodeLine(failure), true);
+      this.#pass(encodeLine(failure), true);
     }
     this.#open.clear();
     if (!this.#isOver) {
-      void this.#writer.write(encodeLine({ type: "session_closed", sessionId, reason: "error" }));
+      this.#pass(encodeLine({ type: "session_closed", sessionId, reason: "error" }));
     }
     this.#settle();
   }

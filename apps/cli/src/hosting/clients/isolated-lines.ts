@@ -33,6 +33,8 @@ export class IsolatedLines {
   push(line: string): boolean {
     const { pool } = this.#options;
     const head = headOf(line);
+    if (/^workspace_(?:result|output)$/.test(String(head.type)))
+      return this.#takeAnswer(line, head);
     if (typeof head.sessionId !== "string" || isOfHost(head.type)) return false;
     const session = pool.isolated(head.sessionId);
     if (session === undefined || session.isClosing) return false;
@@ -46,11 +48,19 @@ export class IsolatedLines {
     afterAnswer: AfterAnswer,
   ): Promise<Result<"open_session">> {
     const { pool, isOneShot } = this.#options;
-    const { isolated, opened } = await pool.openIsolated(params);
-    afterAnswer(() => {
-      if (!isOneShot && !this.#isClosed) this.#lineTo(isolated).listen();
+    let line: IsolatedLine | undefined;
+    const { opened } = await pool.openIsolated(params, (session) => {
+      line = this.#lineTo(session);
+      return line.open(params);
     });
+    if (isOneShot || this.#isClosed) line?.close();
+    else afterAnswer(() => line?.goOn());
     return opened;
+  }
+
+  /** The answer to a call of a workspace goes to the session that has called. */
+  #takeAnswer(line: string, { id }: { readonly id?: unknown }): boolean {
+    return [...this.#lines.values()].some((each) => each.takeAnswer(line, id));
   }
 
   /** Fulfilled once every command is answered. */

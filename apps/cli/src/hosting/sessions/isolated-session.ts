@@ -6,7 +6,6 @@ import {
   type ErrorCode,
   type HostedSessionInfo,
   LineDecoder,
-  type Params,
   ProtocolError,
   type Result,
 } from "@tau-agent/rpc-protocol";
@@ -21,7 +20,13 @@ export interface IsolatedSessionOptions {
   readonly onEnd: () => void;
 }
 
-interface Answer {
+export interface OpenedIsolated {
+  readonly isolated: IsolatedSession;
+  readonly opened: Result<"open_session">;
+}
+
+/** What a host answers to a command. */
+export interface Answer {
   readonly success: boolean;
   readonly data?: unknown;
   readonly error?: string;
@@ -65,24 +70,23 @@ export class IsolatedSession {
   }
 
   /**
-   * Starts the process and opens the session in it.
+   * Starts the process and has the session opened in it, by the connection of a client: it is that
+   * client's credentials and workspace that it may use.
    *
    * @throws {RemoteError} as the session's host says
    */
   static async open(
     options: IsolatedSessionOptions,
-    params: Params<"open_session">,
-  ): Promise<{ readonly isolated: IsolatedSession; readonly opened: Result<"open_session"> }> {
+    openIn: (isolated: IsolatedSession) => Promise<Result<"open_session">>,
+  ): Promise<OpenedIsolated> {
     const isolated = new IsolatedSession(options);
     try {
       await isolated.#listening();
       isolated.#connect();
       await isolated.ask({ type: "initialize", events: [] });
-      const opened = await isolated.ask({ type: "open_session", ...params });
+      const opened = await openIn(isolated);
       await isolated.refresh();
-      // Or the session would never be unused.
-      await isolated.ask({ type: "detach", sessionId: options.sessionId });
-      return { isolated, opened: opened as Result<"open_session"> };
+      return { isolated, opened };
     } catch (error) {
       await isolated.end();
       throw error;

@@ -44,7 +44,6 @@ export async function openHostedSession(
   const session = await createAgentSession({
     ...created,
     ...placesOf(asked, defaults, created),
-    clientPlace: seams.clientPlace,
     // A project's settings may name a store, and count once it is trusted.
     beforeOpen: ({ isStored }) => checkStore(asked, isStored),
     sharing,

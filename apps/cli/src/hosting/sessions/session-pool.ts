@@ -16,7 +16,11 @@ import {
   type SessionClosedReason,
   type SessionListener,
 } from "./hosted-session.ts";
-import type { IsolatedSession, IsolatedSessionOptions } from "./isolated-session.ts";
+import type {
+  IsolatedSession,
+  IsolatedSessionOptions,
+  OpenedIsolated,
+} from "./isolated-session.ts";
 import { realPath } from "./real-path.ts";
 import { UiNotices } from "./ui-notices.ts";
 
@@ -54,10 +58,12 @@ export interface SessionPoolOptions {
   readonly handle?: string | undefined;
 }
 
+type OpenIn = Parameters<typeof IsolatedSession.open>[1];
+
 type IsolateSession = (
-  params: Params<"open_session">,
+  openIn: OpenIn,
   options: Pick<IsolatedSessionOptions, "sessionId" | "onEnd">,
-) => ReturnType<typeof IsolatedSession.open>;
+) => Promise<OpenedIsolated>;
 
 /** A session on its way: what it will use is taken. */
 interface Opening {
@@ -118,7 +124,8 @@ export class SessionPool implements Host {
     return this.#isolated.get(sessionId);
   }
 
-  async openIsolated(params: Params<"open_session">): ReturnType<typeof IsolatedSession.open> {
+  /** Opens a session in a process of its own, as `openIn` does that once the process is there. */
+  async openIsolated(params: Params<"open_session">, openIn: OpenIn): Promise<OpenedIsolated> {
     const { isolate } = this.#many;
     if (isolate === undefined) throw new TypeError("sessions are not isolated");
     const sessionId = crypto.randomUUID();
@@ -128,7 +135,7 @@ export class SessionPool implements Host {
         this.#isolated.delete(sessionId);
         this.onClosed();
       };
-      const opened = await isolate(params, { sessionId, onEnd });
+      const opened = await isolate(openIn, { sessionId, onEnd });
       this.#isolated.set(sessionId, opened.isolated);
       return opened;
     } finally {
