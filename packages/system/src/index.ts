@@ -114,7 +114,9 @@ export type {
 export { closedPaths } from "./processes/environment.ts";
 export { withLimit } from "./processes/limit-mark.ts";
 export type { OutputSnapshot } from "./processes/output-buffer.ts";
+export { type OutputPlace, openOutput } from "./processes/open-output.ts";
 export { incompleteCharacterBytes, OutputBuffer } from "./processes/output-buffer.ts";
+export type { OutputFile } from "./processes/output-file.ts";
 export { keyMark, maskText, OutputMask } from "./processes/output-mask.ts";
 export type { OutputSink, OutputStream } from "./processes/output-pump.ts";
 export type { ProcessOutcome } from "./processes/process.ts";

@@ -8,7 +8,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { normalizeMessage, userText } from "@tau-agent/sessions/log";
-import { within } from "@tau-agent/system";
+import { type OutputFile, within } from "@tau-agent/system";
 import { contextTokens } from "../compaction/estimate.ts";
 import type {
   ChangeDetail,
@@ -47,7 +47,7 @@ const FAREWELL_MS = 2000;
 export interface ExtensionHooksOptions {
   readonly system: ExtensionSystem;
   readonly place: { readonly cwd: string };
-  readonly temporaryDirectory: string;
+  readonly openOutput: () => OutputFile;
   readonly ui: UiPort;
   /** Takes over places of skills and templates that extensions name. */
   readonly addResources: (paths: { skillPaths: string[]; promptPaths: string[] }) => void;
@@ -280,10 +280,10 @@ export class ExtensionHooks implements SessionHooks {
   async runShell(request: ShellRequest): Promise<BashResult | undefined> {
     if (!this.#runner.has("user_bash")) return undefined;
     const { command, excludeFromContext } = request;
-    const { place, temporaryDirectory } = this.#options;
+    const { place, openOutput } = this.#options;
     const { cwd } = place;
     const decision = await askUserBash(this.#runner, { command, excludeFromContext, cwd });
-    return decision && runDecidedShell(decision, request, { cwd, temporaryDirectory });
+    return decision && runDecidedShell(decision, request, { cwd, openOutput });
   }
 
   noteModel(model: Model, previousModel: Model | undefined, source: "set" | "cycle"): void {

@@ -1,6 +1,6 @@
 import type { AgentTool, ToolHooks } from "@tau-agent/agent";
 import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
-import type { Diagnostic, HostRequests } from "@tau-agent/system";
+import type { Diagnostic, HostRequests, OutputFile } from "@tau-agent/system";
 import type { PromptResources } from "../resources/resources.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
@@ -21,7 +21,7 @@ export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui"
   readonly showNotice?: ShowNotice | undefined;
   readonly requests: HostRequests;
   readonly onShutdown: (() => void) | undefined;
-  readonly temporaryDirectory: string;
+  readonly openOutput: () => OutputFile;
 }
 
 export interface ConnectedParts {
@@ -66,7 +66,7 @@ export class OpenExtensions {
     this.hooks = new ExtensionHooks({
       system: this.system,
       place: options.execEnvironment,
-      temporaryDirectory: options.temporaryDirectory,
+      openOutput: options.openOutput,
       ui: this.#ui,
       addResources: (paths) => this.#resources?.addPaths(paths),
     });

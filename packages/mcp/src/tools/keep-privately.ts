@@ -1,18 +1,14 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileError, randomHex } from "@tau-agent/system";
+import { fileError, type OutputPlace, openOutput } from "@tau-agent/system";
 import type { KeepData } from "./result-content.ts";
 
-/** Keeps data in files that only the user can read, with names that nobody can guess. */
-export function keepPrivately(directory: string): KeepData {
+/** Keeps data where the tools act, in files that only the user can read, with names that nobody can guess. */
+export function keepPrivately(place: OutputPlace): KeepData {
   return async (data, extension) => {
-    const path = join(directory, `tau-mcp-${randomHex(8)}${extension}`);
-    try {
-      await writeFile(path, data, { mode: 0o600, flag: "wx" });
-    } catch (error) {
-      throw fileError(error, "write", path);
-    }
-    return path;
+    const file = openOutput(place, { prefix: "tau-mcp", extension });
+    void file.write(data);
+    await file.close();
+    if (file.failure !== undefined) throw fileError(file.failure, "write", file.path);
+    return file.path;
   };
 }
 

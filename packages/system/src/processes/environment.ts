@@ -3,6 +3,7 @@ import type { FileDiagnosis } from "../base/file-diagnosis.ts";
 import type { FileQueue } from "../base/files/file-queue.ts";
 import type { ProtectedFiles } from "../base/files/protected-files.ts";
 import type { WebAccess } from "../base/foreign-request.ts";
+import type { OutputFile } from "./output-file.ts";
 import type { OutputMask } from "./output-mask.ts";
 import type { ProcessOutcome } from "./process.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
@@ -98,8 +99,8 @@ export interface ToolEnvironment {
   /** The folder that file tools may change; undefined, or not there, for no limit. */
   readonly writeRoot?: (() => string | undefined) | undefined;
   readonly temporaryDirectory: string;
-  /** Brings the file of a long output to where the tools act, and says where it is then; default: it stays. */
-  readonly keepOutput?: ((path: string) => Promise<string>) | undefined;
+  /** Opens a file for an output that is too long to show; default: in {@link ToolEnvironment.temporaryDirectory}. */
+  readonly outputFile?: ((name: string) => OutputFile) | undefined;
   /** Keeps commands and file tools inside; undefined where there is none. */
   readonly sandbox?: Sandbox | undefined;
   /**

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Workspace } from "./__fixtures__/workspace.ts";
+import { openOutput } from "./open-output.ts";
 import { OutputBuffer } from "./output-buffer.ts";
 import { splitLines, truncateTail } from "./truncate.ts";
 
@@ -11,7 +12,8 @@ beforeEach(() => {
 });
 afterEach(() => workspace[Symbol.dispose]());
 
-const bufferHere = () => new OutputBuffer(workspace.spillDirectory);
+const bufferHere = () =>
+  new OutputBuffer(() => openOutput({ temporaryDirectory: workspace.spillDirectory }));
 
 async function fill(text: string, chunkBytes: number) {
   const buffer = bufferHere();
@@ -83,7 +85,7 @@ it("reports the size of a last line that is too long to show", async () => {
 });
 
 it("continues without the file when it cannot be written, and reports why", async () => {
-  const buffer = new OutputBuffer("/no/such/directory");
+  const buffer = new OutputBuffer(() => openOutput({ temporaryDirectory: "/no/such/directory" }));
   for (let count = 0; count < 100; count++)
     await buffer.append(Buffer.alloc(65_536, "z\n"), "stdout");
   const { truncation, spillFailure } = await buffer.finish();

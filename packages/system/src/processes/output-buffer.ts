@@ -1,7 +1,7 @@
 import { LineFolder } from "./line-folder.ts";
+import type { OutputFile } from "./output-file.ts";
 import type { OutputMask } from "./output-mask.ts";
 import type { OutputStream } from "./output-pump.ts";
-import { SpillFile } from "./spill-file.ts";
 import { maxOutputBytes, maxOutputLines, type TruncationResult, truncateTail } from "./truncate.ts";
 
 export interface OutputSnapshot {
@@ -34,7 +34,7 @@ const newline = 10;
  * shows, writes everything to a private file.
  */
 export class OutputBuffer {
-  readonly #directory: string;
+  readonly #open: () => OutputFile;
   readonly #mask: OutputMask | undefined;
   readonly #folder: LineFolder | undefined;
   /** All of the output until it is written to a file, where the tail is folded. */
@@ -50,10 +50,11 @@ export class OutputBuffer {
   #lastLineBytes = 0;
   // Also at the start: no byte, no line.
   #endsWithNewline = true;
-  #spill: SpillFile | undefined;
+  #spill: OutputFile | undefined;
 
-  constructor(directory: string, { mask, folds = false }: OutputBufferOptions = {}) {
-    this.#directory = directory;
+  /** @param open opens the file that takes all of an output that is too long */
+  constructor(open: () => OutputFile, { mask, folds = false }: OutputBufferOptions = {}) {
+    this.#open = open;
     this.#mask = mask;
     this.#folder = folds ? new LineFolder() : undefined;
   }
@@ -125,7 +126,7 @@ export class OutputBuffer {
 
   #openSpill(): Promise<void> | undefined {
     if (this.#spill !== undefined) return undefined;
-    this.#spill = new SpillFile(this.#directory, "pi-bash-");
+    this.#spill = this.#open();
     const tail = this.#tail.subarray(0, this.#tailLength);
     const whole = this.#folder === undefined ? Buffer.from(tail) : Buffer.concat(this.#whole);
     this.#whole = [];

@@ -1,12 +1,11 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { join } from "node:path";
-import { randomHex } from "../base/random.ts";
+import type { OutputFile } from "./output-file.ts";
 
 /** Bytes that may wait for the disk before the writer is held back. */
 const highWaterBytes = 256 * 1024;
 
-/** A private file (mode 0600, unpredictable name) that accepts output at the disk's pace. */
-export class SpillFile {
+/** A private file of this machine (mode 0600) that accepts output at the disk's pace. */
+export class SpillFile implements OutputFile {
   readonly path: string;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
@@ -14,19 +13,14 @@ export class SpillFile {
   #handle: FileHandle | undefined;
   #failure: Error | undefined;
 
-  constructor(directory: string, prefix: string) {
-    this.path = join(directory, `${prefix}${randomHex(8)}.log`);
+  constructor(path: string) {
+    this.path = path;
   }
 
-  /** Why the file is incomplete, if it is. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /**
-   * Takes ownership of a chunk and queues it; the promise, if any, resolves when the disk has
-   * caught up. Never fails.
-   */
   write(chunk: Buffer): Promise<void> | undefined {
     if (this.#failure !== undefined) return undefined;
     this.#waiting.push(chunk);

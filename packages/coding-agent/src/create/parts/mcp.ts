@@ -94,7 +94,7 @@ async function createServers(
           throw new Error(`${reason}. Outside of a session: tau mcp login ${server}`);
         },
       }),
-      keep: keepPrivately(environment.temporaryDirectory),
+      keep: keepPrivately(environment),
     },
   );
 }

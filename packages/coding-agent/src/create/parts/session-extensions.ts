@@ -1,11 +1,12 @@
 import { win32 } from "node:path";
 import { createStream } from "@tau-agent/ai";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "@tau-agent/system";
+import { type Diagnostic, openOutput } from "@tau-agent/system";
 import { discoverExtensions, type PackageFinder } from "../../extensions/load/discover.ts";
 import type { OpenExtensions } from "../../extensions/open-extensions.ts";
 import { policyDenied } from "../../policy/policy-denied.ts";
 import type { ExtensionOptions } from "../options/extension-options.ts";
+import { outputPlaceOf } from "./output-place.ts";
 import type { SessionBase } from "./session-base.ts";
 
 /**
@@ -126,7 +127,7 @@ export class SessionExtensions {
 
   async #open(): Promise<OpenExtensions> {
     const options = this.#options;
-    const { places, workingFolder, settings, registry, environment, processes } = this.#base;
+    const { workingFolder, settings, registry, environment, processes } = this.#base;
     const { disk, sandboxed } = this.#base;
     const workspace = sandboxed.workspace ?? this.#base.workspace;
     const { stream = createStream() } = this.#base.options;
@@ -136,7 +137,7 @@ export class SessionExtensions {
     ]);
     return new OpenExtensions({
       ...this.#discovery(),
-      temporaryDirectory: places.temporaryDirectory,
+      openOutput: () => openOutput(outputPlaceOf(this.#base)),
       entries: () => settings.resources("extensions"),
       hostModules,
       factories: options.factories ?? [],

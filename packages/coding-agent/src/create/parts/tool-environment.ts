@@ -26,6 +26,7 @@ import { localWorkspace } from "../../tools/common/local-place.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 import { createDiagnostics } from "./diagnostics.ts";
 import type { Durability } from "./durability.ts";
+import { outputPlaceOf } from "./output-place.ts";
 import { ownTextsOf } from "./own-texts.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import { createWebAccess } from "./web-access.ts";
@@ -68,9 +69,8 @@ export function createToolEnvironment(
   return {
     homeDirectory,
     additionalDirectories: places.additionalDirectories,
-    temporaryDirectory: sandbox?.outputDirectory ?? places.temporaryDirectory,
+    ...outputPlaceOf(draft.surroundings),
     environment,
-    keepOutput: outputsThere(workspace, disk),
     ownTexts:
       disk &&
       ownTextsOf(resources, {
@@ -129,19 +129,6 @@ export function createToolEnvironment(
     },
     sessionVariables: () => sessionVariables(draft.session),
     traceparentOf: telemetry && ((toolCallId) => telemetry.traceparentOf(toolCallId)),
-  };
-}
-
-/** Brings outputs that are too long to where tools can read them; undefined where they are there. */
-function outputsThere(
-  workspace: SessionDraft["surroundings"]["workspace"],
-  disk: Disk | undefined,
-): ToolEnvironment["keepOutput"] {
-  if (workspace === undefined || disk === undefined) return undefined;
-  return async (path) => {
-    // Loaded with the first output that is too long.
-    const { keepOutputThere } = await import("../../tools/common/keep-output.ts");
-    return keepOutputThere(path, { ...disk, workspace });
   };
 }
 

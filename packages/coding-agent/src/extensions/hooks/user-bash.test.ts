@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { openOutput } from "@tau-agent/system";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import type { BashOperations } from "../api/events.ts";
@@ -25,7 +26,7 @@ it("leaves an extension its buffers, which it may reuse", async () => {
   const result = await runDecidedShell(
     { operations },
     { command: "ls", excludeFromContext: false, signal: new AbortController().signal },
-    { cwd: workspace.directory, temporaryDirectory: workspace.spillDirectory },
+    { cwd: workspace.directory, openOutput: () => openOutput(workspace.environment()) },
   );
   const whole = ["a\n", "b\n", "c\n"].map((line) => line.repeat(32_768)).join("");
   expect(readFileSync(result.fullOutputPath ?? "", "utf8")).toBe(whole);

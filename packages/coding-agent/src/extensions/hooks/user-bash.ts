@@ -1,12 +1,12 @@
 import type { BashResult } from "@tau-agent/rpc-protocol";
-import { OutputBuffer } from "@tau-agent/system";
+import { OutputBuffer, type OutputFile } from "@tau-agent/system";
 import type { ShellRequest } from "../../run/session-hooks.ts";
 import type { UserBashDecision } from "./prompt-events.ts";
 
 export async function runDecidedShell(
   decision: UserBashDecision,
   { command, signal, onDelta, mask }: ShellRequest,
-  place: { readonly cwd: string; readonly temporaryDirectory: string },
+  place: { readonly cwd: string; readonly openOutput: () => OutputFile },
 ): Promise<BashResult> {
   if ("result" in decision) {
     const { output, exitCode, cancelled, truncated, fullOutputPath } = decision.result;
@@ -18,7 +18,7 @@ export async function runDecidedShell(
       ...(fullOutputPath === undefined || fullOutputPath === null ? {} : { fullOutputPath }),
     };
   }
-  const buffer = new OutputBuffer(place.temporaryDirectory, { mask });
+  const buffer = new OutputBuffer(place.openOutput, { mask });
   const onData = (data: Buffer): void => {
     // Copy it, because the extension may reuse the buffer.
     void buffer.append(Buffer.from(data), "stdout");

@@ -8,6 +8,7 @@ import {
   formatSize,
   makeFolder,
   type OutputSink,
+  openOutput,
   ProcessRegistry,
   runShellCommand,
   type ToolEnvironment,
@@ -190,10 +191,14 @@ function bashElsewhere(
         return outcomeOf(error);
       }
     };
-    const { temporaryDirectory } = environment;
     const mask = environment.createOutputMask?.();
     const show = (partial: ToolResult): void => onUpdate?.(partial);
-    return followCommand(run, { temporaryDirectory, mask, timeout, onUpdate: show });
+    return followCommand(run, {
+      open: () => openOutput(environment),
+      mask,
+      timeout,
+      onUpdate: show,
+    });
   };
 }
 

@@ -7,16 +7,18 @@ import {
   isTimed,
   lostText,
   OutputBuffer,
+  type OutputFile,
   type OutputMask,
   type OutputSink,
   type OutputSnapshot,
+  openOutput,
   ProcessError,
   SandboxRefusal,
   type ToolEnvironment,
 } from "@tau-agent/system";
 import type { OfferedTools } from "../../jobs/session-jobs.ts";
 import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
-import { bashDetails, keptOutput, outputText } from "./output-text.ts";
+import { bashDetails, outputText } from "./output-text.ts";
 import { runToolCommand } from "./tool-command.ts";
 
 const updateIntervalMs = 100;
@@ -46,7 +48,7 @@ export async function runBashTool(
   if (args.notify || args.detached) {
     throw new ToolError("notify and detached are for jobs: set background too, or leave them out.");
   }
-  const { temporaryDirectory, keepOutput, bashTimeoutMs } = environment;
+  const { bashTimeoutMs } = environment;
   const mask = environment.createOutputMask?.();
   const timeoutMs = timeoutOf(args.timeout) ?? (isTimed(bashTimeoutMs) ? bashTimeoutMs : undefined);
   const timeout = timeoutMs === undefined ? undefined : timeoutMs / 1000;
@@ -63,7 +65,8 @@ export async function runBashTool(
   const { onUpdate } = call;
   const sandboxNotice = environment.sandbox?.failureNotice;
   return followCommand(run, {
-    ...{ temporaryDirectory, keepOutput, mask, timeout, mayAskForMore, sandboxNotice, onUpdate },
+    open: () => openOutput(environment),
+    ...{ mask, timeout, mayAskForMore, sandboxNotice, onUpdate },
   });
 }
 
@@ -110,8 +113,8 @@ function toolErrorOf(error: unknown): unknown {
 
 /** What {@link followCommand} needs besides the command. */
 export interface FollowOptions {
-  readonly temporaryDirectory: string;
-  readonly keepOutput?: ToolEnvironment["keepOutput"];
+  /** Opens the file for an output that is too long to show. */
+  readonly open: () => OutputFile;
   /** Takes keys out of the output. */
   readonly mask?: OutputMask | undefined;
   /** In seconds, for the text about a command that took longer. */
@@ -132,8 +135,8 @@ export async function followCommand(
   run: (onOutput: OutputSink) => Promise<CommandOutcome>,
   options: FollowOptions,
 ): Promise<ToolResult> {
-  const { temporaryDirectory, mask, timeout, mayAskForMore = false, onUpdate } = options;
-  const output = new OutputBuffer(temporaryDirectory, { mask, folds: true });
+  const { open, mask, timeout, mayAskForMore = false, onUpdate } = options;
+  const output = new OutputBuffer(open, { mask, folds: true });
   const updates = new ThrottledUpdates(() => onUpdate(partialOf(output.snapshot())));
   try {
     const outcome = await run((chunk, stream) => {
@@ -143,8 +146,7 @@ export async function followCommand(
     });
     updates.stop();
     const failure = failureText(outcome, timeout, mayAskForMore);
-    const whole = await keptOutput(await output.finish(), options);
-    return finalResult(outcome, whole, { failure, ...options });
+    return finalResult(outcome, await output.finish(), { failure, ...options });
   } catch (error) {
     throw toolErrorOf(error);
   } finally {

@@ -1,4 +1,4 @@
-import { formatSize, type OutputSnapshot, type ToolEnvironment } from "@tau-agent/system";
+import { formatSize, type OutputSnapshot } from "@tau-agent/system";
 
 /** What a result's `details` say about output that was cut. */
 export interface BashDetails {
@@ -39,14 +39,4 @@ function shownPart({ truncation, lastLineBytes, isFolded }: OutputSnapshot): str
 function whereAllIs({ fullOutputPath, spillFailure }: OutputSnapshot): string {
   if (spillFailure === undefined) return `Full output: ${fullOutputPath}`;
   return `Full output could not be saved to ${fullOutputPath}: ${spillFailure.message}`;
-}
-
-/** An output whose file is where the tools act. */
-export async function keptOutput(
-  output: OutputSnapshot,
-  { keepOutput }: Pick<ToolEnvironment, "keepOutput">,
-): Promise<OutputSnapshot> {
-  const { fullOutputPath } = output;
-  if (keepOutput === undefined || fullOutputPath === undefined) return output;
-  return { ...output, fullOutputPath: await keepOutput(fullOutputPath) };
 }

@@ -5,10 +5,10 @@ import {
   type OutputMask,
   OutputSanitizer,
   type OutputStream,
+  openOutput,
   runShellCommand,
   type ToolEnvironment,
 } from "@tau-agent/system";
-import { keptOutput } from "./output-text.ts";
 
 /** Result of a command that a client, not the model, asked for. */
 export interface BashResult {
@@ -38,7 +38,7 @@ export interface RunBashOptions {
  */
 export async function runBash(command: string, options: RunBashOptions): Promise<BashResult> {
   const { environment, signal, onDelta } = options;
-  const output = new OutputBuffer(environment.temporaryDirectory, { mask: options.mask });
+  const output = new OutputBuffer(() => openOutput(environment), { mask: options.mask });
   const texts = { stdout: new CleanText(), stderr: new CleanText() };
   const add = (text: string, stream: OutputStream) => {
     if (text === "") return undefined;
@@ -52,7 +52,7 @@ export async function runBash(command: string, options: RunBashOptions): Promise
     onOutput: (chunk, stream) => add(texts[stream].push(chunk), stream),
   });
   for (const stream of ["stdout", "stderr"] as const) await add(texts[stream].end(), stream);
-  const { truncation, fullOutputPath } = await keptOutput(await output.finish(), environment);
+  const { truncation, fullOutputPath } = await output.finish();
   return {
     output: truncation.content,
     exitCode: exitCodeOf(outcome),

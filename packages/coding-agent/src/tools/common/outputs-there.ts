@@ -1,0 +1,129 @@
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
+import { isWorkspaceError, WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
+import type { OutputFile } from "@tau-agent/system";
+import type { Disk } from "../../resources/files/disk.ts";
+import { runScript } from "./run-script.ts";
+
+/** How much is sent at once. A usual output is written in one step, at its end. */
+const pieceBytes = 4 * 1024 * 1024;
+/** Only the last piece is no multiple of it. */
+const blockBytes = 64 * 1024;
+
+/** After ten days nobody comes back to an output, and no system cleans this folder. */
+const prepare = `
+umask 077
+mkdir -p "$1" && chmod 700 "$2" || exit
+find "$1" -type f -mtime +10 -exec rm -f {} + 2>/dev/null
+:`;
+
+/** Written at its place, so that an earlier try which was given up for lost does no harm. */
+const append = `
+umask 077
+dd if="$1.part$2" of="$1" bs=${blockBytes} seek="$3" conv=notrunc 2>/dev/null && rm "$1.part$2"`;
+
+/** Files of a workspace for outputs that are too long to show: the model's tools reach them, and only the user. */
+export class OutputsThere {
+  readonly #workspace: Workspace;
+  readonly #folder: string;
+  readonly #disk: Pick<Disk, "path">;
+  #prepared: Promise<void> | undefined;
+
+  constructor(workspace: Workspace, disk: Pick<Disk, "path" | "homeDirectory">) {
+    this.#workspace = workspace;
+    this.#disk = disk;
+    this.#folder = disk.path.join(disk.homeDirectory, ".cache", "tau", "outputs");
+  }
+
+  open(name: string): OutputFile {
+    return new OutputThere(this.#disk.path.join(this.#folder, name), {
+      workspace: this.#workspace,
+      prepare: () => this.#prepare(),
+    });
+  }
+
+  #prepare(): Promise<void> {
+    // Without modes of files there is nothing to make private.
+    if (this.#disk.path.sep === "\\") return Promise.resolve();
+    this.#prepared ??= runScript(this.#workspace, prepare, [
+      this.#folder,
+      this.#disk.path.dirname(this.#folder),
+    ]).catch((error) => {
+      this.#prepared = undefined;
+      throw error;
+    });
+    return this.#prepared;
+  }
+}
+
+interface OutputPlace {
+  readonly workspace: Workspace;
+  readonly prepare: () => Promise<void>;
+}
+
+class OutputThere implements OutputFile {
+  readonly path: string;
+  readonly #place: OutputPlace;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #writtenBytes = 0;
+  #attempts = 0;
+  #writing: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  constructor(path: string, place: OutputPlace) {
+    this.path = path;
+    this.#place = place;
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (this.#failure !== undefined) return undefined;
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
+    if (this.#waitingBytes < pieceBytes) return undefined;
+    this.#writing ??= this.#writeWaiting(blockBytes);
+    return this.#writing;
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#writeWaiting(1);
+  }
+
+  /** Writes what waits, in multiples of a number of bytes. */
+  async #writeWaiting(unit: number): Promise<void> {
+    try {
+      while (this.#waitingBytes >= unit) {
+        const all = Buffer.concat(this.#waiting);
+        const piece = all.subarray(0, all.length - (all.length % unit));
+        this.#waiting = [all.subarray(piece.length)];
+        this.#waitingBytes = all.length - piece.length;
+        // A command that goes on after a loss has all of its output in the file.
+        await this.#write(piece).catch((error: unknown) => {
+          if (!isWorkspaceError(error, "lost")) throw error;
+          return this.#write(piece);
+        });
+        this.#writtenBytes += piece.length;
+      }
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : new WorkspaceError("failed", String(error));
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+
+  async #write(piece: Buffer): Promise<void> {
+    const { workspace, prepare: prepareFolder } = this.#place;
+    await prepareFolder();
+    if (this.#writtenBytes === 0) return workspace.write(this.path, piece, { mode: 0o600 });
+    const attempt = String(++this.#attempts);
+    await workspace.write(`${this.path}.part${attempt}`, piece, { mode: 0o600 });
+    const block = String(this.#writtenBytes / blockBytes);
+    await runScript(workspace, append, [this.path, attempt, block]);
+  }
+}
