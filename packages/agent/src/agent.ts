@@ -1,5 +1,6 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { ToolExecutionMode } from "./loop/call-groups.ts";
+import { CallIds } from "./loop/call-ids.ts";
 import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
@@ -30,6 +31,7 @@ export class Agent {
   #known: AgentMessage[] | undefined = [];
   #read: () => readonly AgentMessage[] = () => [];
   #controller: AbortController | undefined;
+  readonly #callIds = new CallIds();
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -116,6 +118,7 @@ export class Agent {
       },
       added,
       messages: () => this.#messages,
+      callIds: this.#callIds,
       failure: undefined,
     };
   }

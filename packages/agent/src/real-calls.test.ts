@@ -75,3 +75,33 @@ it("leaves a reply as it is when its calls need no change", async () => {
   );
   expect(steps).toContain("toolcall_end");
 });
+
+it("gives a call whose id was used before another one, also after a compaction", async () => {
+  const looksInto = (folder: string) =>
+    turn([{ ...toolCall("list", { folder }), id: "call_0|item_0" }]);
+  const turns = [looksInto("a"), looksInto("b"), "done", looksInto("c"), "done"];
+  const { agent, events, recorded } = createTestAgent(() => turns.shift() ?? "done", {
+    tools: [list],
+  });
+  await agent.run([user("go")]);
+  agent.replaceMessages([user("What was done before")]);
+  await agent.run([user("go on")]);
+
+  const made = recorded.flatMap((message) =>
+    message.role === "assistant" ? calls(message).map(({ id }) => id) : [],
+  );
+  expect(made).toEqual(["call_0|item_0", "call_0_2|item_0", "call_0_3|item_0"]);
+  const results = recorded.flatMap((message) =>
+    message.role === "toolResult" ? [message.toolCallId] : [],
+  );
+  expect(results).toEqual(made);
+  const steps = events.flatMap((event) =>
+    event.type === "message_update" && event.assistantMessageEvent.type === "toolcall_start"
+      ? [event.assistantMessageEvent]
+      : [],
+  );
+  expect(steps.map(({ id }) => id)).toEqual(made);
+  expect(steps.map(({ partial }) => calls(partial).map(({ id }) => id))).toEqual(
+    made.map((id) => [id]),
+  );
+});

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -107,6 +107,71 @@ it("asks before built-in tools, and goes on with the answer in another process",
   for await (const part of rest.fullStream) after.push(part);
   expect(JSON.stringify(after)).toContain("It says seen.");
   await again.destroy();
+});
+
+/** The session files of an agent. */
+function storedIn(folder: string): string {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".jsonl"))
+    .map((file) => readFileSync(join(folder, file), "utf8"))
+    .join("");
+}
+
+/** Reads a turn to its end, and approves what it asks. */
+async function approveAll(
+  agent: ReturnType<typeof scripted>["agent"],
+  session: Awaited<ReturnType<typeof agent.createSession>>,
+  prompt: string,
+) {
+  const parts: { type: string; toolCallId?: string; approvalId?: string }[] = [];
+  let stream = await agent.stream({ session, prompt });
+  for (;;) {
+    const asked: string[] = [];
+    for await (const part of stream.fullStream) {
+      parts.push(part as never);
+      if (part.type === "tool-approval-request") asked.push(part.approvalId);
+    }
+    if (asked.length === 0) return parts;
+    stream = await agent.continueStream({
+      session,
+      toolApprovalContinuations: asked.map((approvalId) => ({ approvalId, approved: true })),
+    } as never);
+  }
+}
+
+it("ends turns of a model that uses the id of a call again, and gives each call its own result", async () => {
+  const again = (name: string, args: object) => ({ ...call(name, args), id: "call_0" });
+  const turn = [
+    { content: [again("weather", { city: "Rome" })] },
+    { content: [again("bash", { command: "echo one" })] },
+    { content: [again("weather", { city: "Oslo" })] },
+    { content: [again("bash", { command: "echo two" })] },
+    { content: "Done." },
+  ];
+  const asked: string[] = [];
+  const weather = tool({
+    description: "The weather",
+    inputSchema: z.object({ city: z.string() }),
+    execute: ({ city }: { city: string }) => {
+      asked.push(city);
+      return `21 degrees in ${city}`;
+    },
+  });
+  const { agent, folder } = scripted([...turn, ...turn], {
+    permissionMode: "allow-reads",
+    tools: { weather },
+  } as never);
+  const session = await agent.createSession();
+  for (const prompt of ["First", "Second"]) {
+    const parts = await approveAll(agent, session, prompt);
+    expect(JSON.stringify(parts)).toContain("Done.");
+    const calls = parts.filter(({ type }) => type === "tool-call");
+    expect(new Set(calls.map(({ toolCallId }) => toolCallId)).size).toBe(4);
+  }
+  expect(asked).toEqual(["Rome", "Oslo", "Rome", "Oslo"]);
+  const results = [...storedIn(folder).matchAll(/21 degrees in (\w+)/g)].map(([, city]) => city);
+  expect(results).toEqual(["Rome", "Oslo", "Rome", "Oslo"]);
+  await session.destroy();
 });
 
 it("passes what the model asks to the caller, and takes the answer", async () => {

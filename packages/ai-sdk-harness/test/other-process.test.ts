@@ -15,6 +15,7 @@ vi.setConfig({ testTimeout: 200_000 });
 interface Line {
   readonly type?: string;
   readonly text?: string;
+  readonly toolName?: string;
   readonly approvalId?: string;
   readonly error?: unknown;
   readonly sessionId?: string;
@@ -124,11 +125,14 @@ const look = [
       { type: "text", text: "Let me look." },
       {
         type: "toolCall",
+        id: "call_0",
         name: "bash",
         arguments: { command: "echo seen > seen.txt; cat seen.txt" },
       },
     ],
   },
+  // Some models use the id of a call again.
+  { content: [{ type: "toolCall", id: "call_0", name: "ls", arguments: {} }] },
   { content: "It says seen." },
 ];
 const isAsked = ({ type }: Line) => type === "tool-approval-request";
@@ -166,6 +170,8 @@ it.each([
   expect(second.text()).toBe("It says seen.");
   expect(JSON.stringify(second.lines)).toContain("seen\\n");
   expect(second.lines.filter(isAsked)).toEqual([]);
+  const called = second.lines.filter(({ type }) => type === "tool-call");
+  expect(called.map(({ toolName }) => toolName)).toContain("ls");
   expect(hosts()).toHaveLength(isHostKilled ? 2 : 1);
 });
 

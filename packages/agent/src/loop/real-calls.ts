@@ -8,14 +8,30 @@ import type { AgentTool } from "../tools/tool.ts";
  */
 export type ResolveToolCall = (call: ToolCall, tools: readonly AgentTool[]) => ToolCall;
 
-/** The calls of one reply with the names and arguments of the tools they mean. */
+export interface RealCallsOptions {
+  readonly tools: readonly AgentTool[];
+  /** The id of a call, as no other of the conversation has it. */
+  readonly uniqueId: (id: string) => string;
+}
+
+/** The calls of one reply with the names and arguments of the tools they mean, and with ids that are unique. */
 export class RealCalls {
   readonly #resolve: (call: ToolCall) => ToolCall;
   /** Calls that differ from what the model sent, by their place in the reply. */
   readonly #changed = new Map<number, ToolCall>();
+  readonly #ids = new Map<string, string>();
 
-  constructor(resolve: ResolveToolCall | undefined, tools: readonly AgentTool[]) {
-    this.#resolve = resolve === undefined ? (call) => call : (call) => resolve(call, tools);
+  constructor(resolve: ResolveToolCall | undefined, { tools, uniqueId }: RealCallsOptions) {
+    const idOf = (id: string): string => {
+      const known = this.#ids.get(id) ?? uniqueId(id);
+      this.#ids.set(id, known);
+      return known;
+    };
+    this.#resolve = (call) => {
+      const id = idOf(call.id);
+      const real = resolve?.(call, tools) ?? call;
+      return real.id === id ? real : { ...real, id };
+    };
   }
 
   /** The event as everyone but the model sees it. Arguments are changed once they are complete. */
@@ -29,7 +45,9 @@ export class RealCalls {
     const partial = this.#partial(event.partial);
     const changed = "contentIndex" in event ? this.#changed.get(event.contentIndex) : undefined;
     if (changed === undefined) return { ...event, partial };
-    if (event.type === "toolcall_start") return { ...event, toolName: changed.name, partial };
+    if (event.type === "toolcall_start") {
+      return { ...event, id: changed.id, toolName: changed.name, partial };
+    }
     if (event.type === "toolcall_end") return { ...event, toolCall: changed, partial };
     return { ...event, partial };
   }
@@ -50,11 +68,11 @@ export class RealCalls {
 
   #partial(message: AssistantMessage): AssistantMessage {
     const content = [...message.content];
-    for (const [index, { name, arguments: complete }] of this.#changed) {
+    for (const [index, { id, name, arguments: complete }] of this.#changed) {
       const block = content[index];
       if (block?.type !== "toolCall") continue;
       const isOpen = Object.keys(complete).length === 0;
-      content[index] = { ...block, name, arguments: isOpen ? block.arguments : complete };
+      content[index] = { ...block, id, name, arguments: isOpen ? block.arguments : complete };
     }
     return { ...message, content };
   }

@@ -9,6 +9,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import type { AgentTool } from "../tools/tool.ts";
 import type { ToolExecutionMode } from "./call-groups.ts";
+import type { CallIds } from "./call-ids.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ResolveToolCall } from "./real-calls.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
@@ -155,6 +156,7 @@ export interface Run {
   readonly toolExecution: () => ToolExecutionMode;
   readonly adopt: (message: AgentMessage) => void;
   readonly messages: () => readonly AgentMessage[];
+  readonly callIds: CallIds;
   /** What this run has added; a compaction during the run does not affect it. */
   readonly added: AgentMessage[];
   /** Why a reply could not be recorded; ends the run. */

@@ -126,7 +126,10 @@ async function callModel(run: Run): Promise<WatchedReply> {
     const watch = await orAborted(run, Promise.resolve(run.options.watchReply?.(run.signal)));
     const signal = watch === undefined ? run.signal : AbortSignal.any([run.signal, watch.signal]);
     const stream = run.options.stream(request.model, context, { ...request.options, signal });
-    const calls = new RealCalls(run.options.resolveToolCall, request.tools);
+    const calls = new RealCalls(run.options.resolveToolCall, {
+      tools: request.tools,
+      uniqueId: (id) => run.callIds.claim(id, run.messages()),
+    });
     return { ...(await relay(run, stream, { watch, calls })), tools: request.tools };
   } catch (error) {
     const message = replyInstead(run, request, error);
