@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
+import { readConversation } from "@tau-agent/sessions/log";
 
 /** A file as it was before a call wrote it. */
 interface RecordedFile {
@@ -184,10 +186,14 @@ export async function firstMissing(
 
 /** Whether a subagent's file has the result of a call; what no file here says is taken back. */
 export async function isAnswered({ reference, toolCallId }: CallRecord): Promise<boolean> {
-  if (reference === undefined) return false;
-  const { readFile } = await import("node:fs/promises");
-  const text = await readFile(reference, "utf8").catch(() => "");
-  return text.split("\n").some((line) => {
-    return line.includes('"toolResult"') && line.includes(JSON.stringify(toolCallId));
-  });
+  const { entries } = (reference && (await readConversation(reference))) || { entries: [] };
+  // Models use ids again: the record is of the last call with it, and the result comes after that.
+  for (const entry of (entries as readonly KnownSessionEntry[]).toReversed()) {
+    if (entry.type !== "message") continue;
+    const { message } = entry;
+    if (message.role === "toolResult" && message.toolCallId === toolCallId) return true;
+    const isCall = (block: object) => "id" in block && block.id === toolCallId;
+    if (message.role === "assistant" && message.content.some(isCall)) return false;
+  }
+  return false;
 }

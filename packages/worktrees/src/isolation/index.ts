@@ -7,7 +7,8 @@
  * worktrees. `docs/isolation.md` describes the life of a tree and what each part costs to drop.
  */
 export { removeLeftoverTrees } from "./isolation.ts";
-export type { Change, MergeOutcome, PatchPart } from "./merge-back.ts";
+export type { PatchPart } from "./keep-work.ts";
+export type { Change, MergeOutcome } from "./merge-back.ts";
 export { openIsolation } from "./open-isolation.ts";
 export type { PatchStatistics } from "./repository/patch.ts";
 export { taskFileNames } from "./task-file-names.ts";

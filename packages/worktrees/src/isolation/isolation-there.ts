@@ -137,6 +137,7 @@ git read-tree --reset -u "$1"`;
     return {
       cwd: this.#place.below === "" ? root : posix.join(root, this.#place.below),
       apply: async (patch) => restore(await this.#patched(patch)),
+      secure: async () => {},
       capture: async () => ({ ...(await record()), submodules: [] }),
       restore: ({ tree: wanted }) => restore(wanted),
       keepFiles: (work, folder) => this.#keepFiles(root, work, folder),

@@ -1,4 +1,4 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { mkdir, realpath, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
@@ -16,7 +16,8 @@ import { removeFolder } from "./repository/remove-folder.ts";
 import { commitTree, headOf, openRepository, type Repository } from "./repository/repository.ts";
 import { type Snapshot, takeSnapshot } from "./repository/snapshot.ts";
 import { takeHostFiles } from "./trees/host-files.ts";
-import { createIsolatedTree, type IsolatedTree } from "./trees/isolated-tree.ts";
+import { createIsolatedTree, type IsolatedTree, type TreeParts } from "./trees/isolated-tree.ts";
+import { notePath, noteTree } from "./trees/left-work.ts";
 import {
   giveOwnRepository,
   makeTemplate,
@@ -128,7 +129,7 @@ export class Isolation {
     this.#count += 1;
     const { git, repository, folder } = this;
     const path = isolatedTreePath(folder.path, this.#count);
-    const { commit, head, hasHidden, indexFile, emptyFolders } = this.baseline;
+    const { tree: baseline, commit, head, hasHidden, indexFile, emptyFolders } = this.baseline;
     const register = (work: () => Promise<void>) => this.#registering.run(work);
     const options = { path, commit, indexFile, signal: this.#signal, register };
     this.#shared ??= this.#prepare();
@@ -143,7 +144,7 @@ export class Isolation {
     // If git ignores everything in the caller's folder, the worktree lacks that folder.
     await mkdir(cwd, { recursive: true });
     for (const name of emptyFolders) await mkdir(join(path, name), { recursive: true });
-    return createIsolatedTree({
+    const parts: TreeParts = {
       git,
       repository,
       cwd,
@@ -151,12 +152,14 @@ export class Isolation {
       gitDir,
       ...shared,
       commit,
+      baseline,
       head,
       hasHidden,
       folder: folder.path,
       signal: this.#signal,
       remove: () => this.#remove(worktree),
-    });
+    };
+    return { ...createIsolatedTree(parts), secure: (name) => noteTree(parts, name) };
   }
 
   async #prepare(): Promise<SharedParts> {
@@ -175,6 +178,8 @@ export class Isolation {
 
   async #remove(worktree: Worktree): Promise<void> {
     if (!this.#trees.delete(worktree)) return;
+    // First: a tree that is half removed must not be kept.
+    await rm(notePath(worktree), { force: true });
     await forgetWorktree(worktree);
     // After an abort, `dispose` removes all trees with the folder of the call.
     if (this.#signal?.aborted) return;

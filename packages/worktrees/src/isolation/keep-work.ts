@@ -1,14 +1,32 @@
 import { join } from "node:path";
 import { randomHex } from "@tau-agent/system";
-import type { Isolation } from "./isolation.ts";
-import type { PatchPart } from "./merge-back.ts";
+import type { Git } from "../git/git.ts";
 import {
   joinPatches,
   type PatchStatistics,
   sumStatistics,
   writePatch,
 } from "./repository/patch.ts";
+import type { Repository } from "./repository/repository.ts";
 import type { CapturedWork } from "./trees/isolated-tree.ts";
+
+interface WorkPlace {
+  readonly git: Git;
+  readonly repository: Repository;
+  /** The tree that the work began with. */
+  readonly from: string;
+  /** The folder of the call. */
+  readonly folder: string;
+}
+
+/** What a task changed in one repository: the caller's, or that of a submodule. */
+export interface PatchPart {
+  /** Absent for the caller's in a workspace elsewhere. */
+  readonly repository?: Repository | undefined;
+  /** Path of the submodule, with a trailing slash; empty for the caller's own repository. */
+  readonly prefix: string;
+  readonly path: string;
+}
 
 export interface KeptWork {
   readonly statistics: PatchStatistics;
@@ -22,12 +40,12 @@ export interface KeptWork {
  * merging.
  */
 export async function keepWork(
-  { git, repository: callers, baseline, folder }: Isolation,
+  { git, repository: callers, from: baseline, folder }: WorkPlace,
   { tree, submodules }: CapturedWork,
   path: string,
 ): Promise<KeptWork> {
   const states = [
-    { repository: callers, isCallers: true, prefix: "", from: baseline.tree, to: tree },
+    { repository: callers, isCallers: true, prefix: "", from: baseline, to: tree },
     ...submodules.map((submodule) => ({ ...submodule, prefix: `${submodule.path}/` })),
   ];
   const all: PatchStatistics[] = [];
@@ -36,7 +54,7 @@ export async function keepWork(
   const unmerged: string[] = [];
   for (const { repository, isCallers, prefix, from, to } of states) {
     if (from === to) continue;
-    const name = join(folder.path, randomHex(6));
+    const name = join(folder, randomHex(6));
     const range = { from, to };
     await writePatch(git, repository, { ...range, path: `${name}.part` });
     const shown = { ...range, path: `${name}.patch`, prefix };

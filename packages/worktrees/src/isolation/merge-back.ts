@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { randomHex } from "@tau-agent/system";
 import type { Git, GitRequest } from "../git/git.ts";
 import type { Isolation } from "./isolation.ts";
+import type { PatchPart } from "./keep-work.ts";
 import { applyPatch, listReplacements, type Replacement } from "./merge/apply-patch.ts";
 import { holdingMergeLock } from "./merge/merge-lock.ts";
 import { type FileMode, readFileModes } from "./repository/file-modes.ts";
@@ -14,15 +15,6 @@ export interface Change {
   readonly id: string;
   readonly tree: string;
   readonly parts: readonly PatchPart[];
-}
-
-/** What a task changed in one repository: the caller's, or that of a submodule. */
-export interface PatchPart {
-  /** Absent for the caller's in a workspace elsewhere. */
-  readonly repository?: Repository | undefined;
-  /** Path of the submodule, with a trailing slash; empty for the caller's own repository. */
-  readonly prefix: string;
-  readonly path: string;
 }
 
 export type MergeOutcome =

@@ -78,8 +78,8 @@ export async function readOrder(
 }
 
 const cutOffNote =
-  "[The host of your earlier work was killed, and your worktree is gone. You are in a new one: look " +
-  "which of your changes are in its files before you rely on them.]";
+  "[The host of your earlier work was killed. You are in a new worktree: look which of your changes are in " +
+  "its files before you rely on them.]";
 
 /** Whether an isolated one was killed with its host, before its work could be kept. */
 function isCutOff({ record }: ResumedConversation): boolean {

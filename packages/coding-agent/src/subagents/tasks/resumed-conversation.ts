@@ -23,12 +23,11 @@ export async function resumedConversation(
   }
   const { header, entries, totals } = written;
   const sessionFile = await fileOf(record);
-  const { keptPatch } = record;
-  if (sessionFile !== undefined) return { record, sessionFile, totals, keptPatch };
+  if (sessionFile !== undefined) return { record, sessionFile, totals };
   const folder = join(services.environment.temporaryDirectory, `tau-tasks-${randomHex(6)}`);
   await makeFolder(folder, 0o700);
   const path = join(folder, "resumed.jsonl");
   const lines = [header, ...entries].map((line) => `${JSON.stringify(line)}\n`);
   await writeFile(path, lines.join(""), { mode: 0o600 });
-  return { record, sessionFile: path, totals, keptPatch };
+  return { record, sessionFile: path, totals };
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { type Consumption, minus, SubagentMeter } from "@tau-agent/sessions/log";
@@ -13,6 +14,7 @@ import { type KeptResult, keepAll, keepOutput } from "./keep-result.ts";
 import { PermissionShare } from "./permission-share.ts";
 import { settleUse } from "./settle-use.ts";
 import { openCopy, ownFolder, type SubagentCopy } from "./subagent-copy.ts";
+import { patchOf } from "./subagent-record.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
 import { maySpawnAt, type TaskServices } from "./task-services.ts";
@@ -87,7 +89,7 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
     run = { ...given, copy: await openCopy(task, given, fail) };
     services.subagents.note(task.id, run.copy && storedIn(run, run.copy));
     tree = await isolation?.createTree();
-    if (task.resumes?.keptPatch !== undefined) await tree?.apply(task.resumes.keptPatch);
+    if (tree !== undefined) await prepare(tree, task, run);
     run.signal.throwIfAborted();
     await emit({ type: "subagent_start", ...name, isolated: order.isolated });
     hasStarted = true;
@@ -175,6 +177,22 @@ function sharesOf(task: Task, { services, shares }: TaskRun) {
       }),
     ],
   };
+}
+
+/** Puts the work of before into the tree, and what comes is not lost with this host. */
+async function prepare(
+  tree: IsolatedTree,
+  { id, resumes }: Task,
+  { artifactsFolder, fileName, services }: TaskRun,
+): Promise<void> {
+  const keptPatch = resumes && (await patchOf(resumes.record));
+  if (keptPatch !== undefined) {
+    services.subagents.note(id, { keptPatch, treePatch: undefined });
+    await tree.apply(keptPatch);
+  }
+  const name = join(artifactsFolder, fileName);
+  await tree.secure(name);
+  services.subagents.note(id, { treePatch: `${name}.patch` });
 }
 
 function storedIn(run: TaskRun, copy: SubagentCopy) {

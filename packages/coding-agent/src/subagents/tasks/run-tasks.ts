@@ -70,7 +70,7 @@ function beginAll(order: TaskOrder, options: RunTasksOptions): BegunTasks["runni
         directory: services.session().sessionFile && artifactsFolderOf(services),
         sessionFile: resumes?.sessionFile,
         // Until it has new work to keep.
-        keptPatch: before?.keptPatch,
+        ...{ keptPatch: before?.keptPatch, treePatch: before?.treePatch },
       };
       return [id, services.subagents.begin(record, { notifies })];
     }),

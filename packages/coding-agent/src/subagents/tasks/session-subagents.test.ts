@@ -272,7 +272,7 @@ describe("a subagent", () => {
     ]);
   });
 
-  it("that is isolated and was killed learns that its worktree is gone", async () => {
+  it("that is isolated and was killed learns that its worktree is a new one", async () => {
     const places = project();
     const background = { tasks: [{ id: "one", task: "<one>" }], isolated: true, background: true };
     const first = await start(
@@ -298,7 +298,7 @@ describe("a subagent", () => {
       session: { kind: "file", path },
     });
     await second.session.prompt("again");
-    expect(heard).toEqual([expect.stringMatching(/worktree is gone[\s\S]*go on/)]);
+    expect(heard).toEqual([expect.stringMatching(/in a new worktree[\s\S]*go on/)]);
     // It works in another folder than before, and its instructions say so.
     takeRewrites();
   });

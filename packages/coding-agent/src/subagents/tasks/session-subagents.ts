@@ -222,6 +222,7 @@ export class SessionSubagents implements SubagentControl {
         sessionFile: sessionFile ?? before.sessionFile,
         storedSession: storedSession ?? before.storedSession,
         keptPatch: keptPatchOf(patch, before),
+        treePatch: undefined,
       });
     }
     live.ended.resolve();

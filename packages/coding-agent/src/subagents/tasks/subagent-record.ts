@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SubagentInfo } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
@@ -20,7 +20,19 @@ export interface SubagentRecord extends SubagentInfo {
   readonly storedSession?: string | undefined;
   /** A patch with work of an isolated one that is not in the caller's files. */
   readonly keptPatch?: string | undefined;
+  /** The patch that its work is kept in if its host is killed: newer than the other, and empty without work. */
+  readonly treePatch?: string | undefined;
   readonly output?: string | undefined;
+}
+
+/** The work that is not in the caller's files, once what killed hosts left was kept. */
+export async function patchOf({
+  keptPatch,
+  treePatch,
+}: SubagentRecord): Promise<string | undefined> {
+  const found = treePatch && (await stat(treePatch).catch(() => undefined));
+  if (!found) return keptPatch;
+  return found.size > 0 ? treePatch : undefined;
 }
 
 /** What entries say of subagents, in the order of their first starts. No host runs them any more. */

@@ -20,7 +20,6 @@ export interface ResumedConversation {
   readonly sessionFile: string;
   /** What it has used before, as its own file says. */
   readonly totals: WrittenConversation["totals"];
-  readonly keptPatch: string | undefined;
 }
 
 export interface TaskOrder {

@@ -38,6 +38,11 @@ export interface IsolatedTree {
    * @throws {ToolError} they do not fit the caller's files as they are now
    */
   apply(patch: string): Promise<void>;
+  /**
+   * From now on its work outlives this host: the next one keeps it in `<name>.patch`, which is empty when
+   * nothing was changed, `<name>-files` and `<name>.bundle`.
+   */
+  secure(name: string): Promise<void>;
   capture(): Promise<CapturedWork>;
   /** Undoes changes to the files since that capture. */
   restore(work: CapturedWork): Promise<void>;
@@ -48,7 +53,7 @@ export interface IsolatedTree {
   remove(): Promise<void>;
 }
 
-interface TreeParts {
+export interface TreeParts {
   readonly git: Git;
   readonly repository: Repository;
   readonly cwd: string;
@@ -57,6 +62,8 @@ interface TreeParts {
   readonly template: RepositoryTemplate;
   readonly submodules: readonly Submodule[];
   readonly commit: string;
+  /** The tree of that commit. */
+  readonly baseline: string;
   readonly head: string | undefined;
   /** Whether the caller's tree, and so this one, has files hidden from git. */
   readonly hasHidden: boolean;
@@ -66,7 +73,7 @@ interface TreeParts {
 }
 
 /** Makes the object that a subagent's tree is used through. */
-export function createIsolatedTree(parts: TreeParts): IsolatedTree {
+export function createIsolatedTree(parts: TreeParts): Omit<IsolatedTree, "secure"> {
   const { git, cwd, worktree, gitDir, template, folder, commit, head, remove } = parts;
   const { settings } = parts.repository;
   const restore = async (wanted: string): Promise<void> => {

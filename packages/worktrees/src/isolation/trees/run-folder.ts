@@ -7,6 +7,7 @@ import type { Git } from "../../git/git.ts";
 import { mendMerge } from "../merge/apply-patch.ts";
 import { releaseMergeLock } from "../merge/merge-lock.ts";
 import { removeFolder } from "../repository/remove-folder.ts";
+import { keepLeftWork } from "./left-work.ts";
 
 const HEARTBEAT_MS = 10_000;
 /** An owner on another machine counts as dead after this long without a heartbeat. */
@@ -71,7 +72,7 @@ export class RunFolder {
 
 /**
  * Removes what killed hosts left under `root` and in their repositories. Undoes merges that they
- * left half written.
+ * left half written, and keeps the work of their tasks.
  */
 export async function removeLeftovers(root: string, git: Git): Promise<void> {
   const names = await readdir(root).catch(() => []);
@@ -80,6 +81,7 @@ export async function removeLeftovers(root: string, git: Git): Promise<void> {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Date.now() - mtimeMs > STALE_LOCK_MS) await rmdir(path).catch(() => undefined);
   }
+  const dead: { readonly path: string; readonly owner: Owner | undefined }[] = [];
   // Only our folders; locks are next to them.
   for (const name of names.filter((found) => /^[0-9a-f]{8}$/.test(found))) {
     const path = join(root, name);
@@ -89,6 +91,13 @@ export async function removeLeftovers(root: string, git: Git): Promise<void> {
     const isMended = await mendMerge(path, git).catch(() => false);
     if (!isMended) continue;
     await releaseMergeLock(path);
+    // What cannot be kept now, such as on a full disk, may be kept later.
+    if ((await keepLeftWork(path, git)) || (await ageOf(owner, path)) > STALE_HERE_MS) {
+      dead.push({ path, owner });
+    }
+  }
+  // Last, because a tree may be the repository of other trees.
+  for (const { path, owner } of dead) {
     for (const commonDir of owner?.commonDirs ?? []) await removeWorktreesIn(commonDir, path);
     await removeFolder(path).catch(() => undefined);
   }
@@ -105,13 +114,18 @@ async function readOwner(path: string): Promise<Owner | undefined> {
 }
 
 async function isAlive(owner: Owner | undefined, path: string): Promise<boolean> {
-  const shown = owner === undefined ? path : join(path, OWNER_FILE);
-  const { mtimeMs } = await stat(shown).catch(() => ({ mtimeMs: 0 }));
-  const ageMs = Date.now() - mtimeMs;
+  const ageMs = await ageOf(owner, path);
   if (owner === undefined) return ageMs < MAKING_MS;
   if (owner.host !== hostname()) return ageMs < STALE_MS;
   if (ageMs > STALE_HERE_MS) return false;
   return isRunning(owner.pid);
+}
+
+/** How long ago the owner showed last that it lives. */
+async function ageOf(owner: Owner | undefined, path: string): Promise<number> {
+  const shown = owner === undefined ? path : join(path, OWNER_FILE);
+  const { mtimeMs } = await stat(shown).catch(() => ({ mtimeMs: 0 }));
+  return Date.now() - mtimeMs;
 }
 
 /** Unregisters the worktrees under `folder`, and no others. */
