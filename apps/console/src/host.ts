@@ -4,6 +4,8 @@ import type { HostedSessionInfo, Result } from "@tau-agent/rpc-protocol";
 import { LiveSession } from "./live-session.ts";
 import { Questions } from "./questions.ts";
 
+type SavedSession = Result<"list_sessions">["sessions"][number];
+
 const POLL_MS = 2_000;
 const MAX_TITLE = 80;
 
@@ -12,8 +14,8 @@ export class Host {
   readonly questions = new Questions(() => this.#changed());
   readonly markup: Markup;
   sessions: readonly HostedSessionInfo[] = [];
-  /** Sessions in files, once they were looked for. */
-  saved: Result<"list_sessions">["sessions"] | undefined;
+  /** Sessions in files or in the host's store, once they were looked for. */
+  saved: readonly SavedSession[] | undefined;
   shown: LiveSession | undefined;
   /** Why there is no connection. */
   lost: string | undefined;
@@ -105,19 +107,13 @@ export class Host {
     this.#changed();
   }
 
-  async openSaved(sessionPath: string): Promise<void> {
-    const session = await this.client.openSession({ sessionPath });
+  async openSaved({ path, id }: SavedSession): Promise<void> {
+    // In a store, the id is all that names a session.
+    const named = path === id ? { durableSessionId: id } : { sessionPath: path };
+    const session = await this.client.openSession(named);
     this.#attached.set(session.sessionId, Promise.resolve(session));
     await this.refresh();
     await this.show(session.sessionId);
-  }
-
-  async close(sessionId: string): Promise<void> {
-    if (this.shown?.session.sessionId === sessionId) await this.show(undefined);
-    const session = await this.#attach(sessionId);
-    this.#attached.delete(sessionId);
-    await session.close();
-    await this.refresh();
   }
 
   #attach(sessionId: string): Promise<RemoteSession> {

@@ -5,10 +5,12 @@ import type { Host } from "./host.ts";
 /** So many are shown; a filter finds the others. */
 const MAX_SHOWN = 100;
 
-/** Sessions on disk that are not open. They are looked for when somebody wants to see them. */
+/** Sessions that are saved and not open. They are looked for when somebody wants to see them. */
 export function SavedSessions({ host, filter }: { readonly host: Host; readonly filter: string }) {
   const [error, setError] = useState("");
-  const open = new Set(host.sessions.map(({ sessionPath }) => sessionPath));
+  const open = new Set(
+    host.sessions.flatMap(({ sessionPath, durableSessionId }) => [sessionPath, durableSessionId]),
+  );
   const found = (host.saved ?? []).filter(
     ({ path, name, cwd, firstMessage }) =>
       !open.has(path) && `${name} ${cwd} ${firstMessage}`.toLowerCase().includes(filter),
@@ -34,17 +36,17 @@ export function SavedSessions({ host, filter }: { readonly host: Host; readonly 
       )}
       {host.saved !== undefined && found.length === 0 && <p class="hint">There are no others.</p>}
       <ul>
-        {found.slice(0, MAX_SHOWN).map(({ path, name, cwd, firstMessage, modified }) => (
-          <li key={path}>
+        {found.slice(0, MAX_SHOWN).map((saved) => (
+          <li key={saved.path}>
             <button
               type="button"
               class="row"
-              onClick={() => void attempt(() => host.openSaved(path))}
+              onClick={() => void attempt(() => host.openSaved(saved))}
             >
               <span class="state saved" role="img" aria-label="saved" />
-              <span class="name">{name ?? firstMessage}</span>
-              <span class="facts">{shortPath(cwd)}</span>
-              <span class="age">{age(Date.parse(modified), Date.now())}</span>
+              <span class="name">{saved.name ?? saved.firstMessage}</span>
+              <span class="facts">{shortPath(saved.cwd)}</span>
+              <span class="age">{age(Date.parse(saved.modified), Date.now())}</span>
             </button>
           </li>
         ))}

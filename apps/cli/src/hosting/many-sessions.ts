@@ -1,6 +1,6 @@
 import {
   describeSandboxOf,
-  listSessions,
+  listSavedSessions,
   SessionSharing,
   sessionPolicy,
 } from "@tau-agent/coding-agent";
@@ -8,6 +8,7 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { withoutOptions } from "../command-line/without-options.ts";
 import { settleBeforeSessions } from "../session/open-session.ts";
+import { sessionOptions } from "../session/session-options.ts";
 import { IsolatedLines, type IsolatedLinesOptions } from "./clients/isolated-lines.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
 import { openHostedSession } from "./sessions/open-session.ts";
@@ -19,8 +20,6 @@ export async function manySessions(context: HostingContext): Promise<ManySession
   refuseOneSession(options);
   await settleBeforeSessions(options, context);
   const { agentDirectory, cwd, variables } = environment;
-  const isStored = (options.store ?? environment.store) !== undefined;
-  const sessionDirectory = options.sessionDir ?? environment.sessionDirectory;
   const defaults = { ...context, sharing: new SessionSharing() };
   const boundYoungSpace = youngSpaceBound();
   return {
@@ -30,7 +29,7 @@ export async function manySessions(context: HostingContext): Promise<ManySession
       return openHostedSession(asked, defaults, seams);
     },
     describeSandbox: () => describeSandboxOf({ agentDirectory, cwd, environment: variables }),
-    listSaved: async () => (isStored ? [] : listSessions({ agentDirectory, sessionDirectory })),
+    listSaved: async () => listSavedSessions(await sessionOptions(options, environment)),
     isolate: options.isolate && isolation(context),
   };
 }

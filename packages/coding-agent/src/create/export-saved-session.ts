@@ -1,22 +1,5 @@
 import { type ExportChoice, readSource, writeSession } from "../session/export-session.ts";
-import { resolvePlaces } from "./options/places.ts";
-import type { SessionSetup } from "./options/session-options.ts";
-import { sessionPlace } from "./options/session-place.ts";
-import { decideTrust, loadSettings } from "./trust/project-settings.ts";
-
-/** Where sessions are looked for; as for `createAgentSession`. */
-export type SavedSessionSetup = Pick<
-  SessionSetup,
-  | "cwd"
-  | "baseDirectory"
-  | "agentDirectory"
-  | "homeDirectory"
-  | "temporaryDirectory"
-  | "sessionDirectory"
-  | "store"
-  | "projectKey"
-  | "trustProject"
->;
+import { type SavedSessionSetup, withSavedSessions } from "./saved-sessions.ts";
 
 /**
  * Writes a session that is not open here as one HTML page or in another format. It may belong to a
@@ -27,21 +10,14 @@ export type SavedSessionSetup = Pick<
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_damaged`, `nothing_to_export`,
  *   `export_failed`, `invalid_option`
  */
-export async function exportSavedSession(
+export function exportSavedSession(
   name: string,
   setup: SavedSessionSetup,
   choice: ExportChoice = {},
 ): Promise<string> {
-  const places = resolvePlaces(setup);
-  const settings = await loadSettings(setup, places);
-  // A trusted project may keep its sessions elsewhere.
-  await decideTrust(setup, { places, given: places, settings });
-  const { home, closeStore } = await sessionPlace(setup, places, settings);
-  try {
-    const read = await home.read(name, places.cwd);
+  return withSavedSessions(setup, async (home, { cwd }) => {
+    const read = await home.read(name, cwd);
     const session = await readSource(read, (...named) => home.readSubagent(...named));
-    return await writeSession(session, choice, { folder: places.cwd });
-  } finally {
-    await closeStore?.();
-  }
+    return writeSession(session, choice, { folder: cwd });
+  });
 }

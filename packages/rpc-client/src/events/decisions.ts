@@ -86,31 +86,12 @@ export class Decisions {
   }
 
   #decide(request: HostRequestFrame, signal: AbortSignal): Promise<unknown> | undefined {
-    const { credentials, answerElicitation, openUrl } = this.#deciders;
-    const sessionId = this.#sessionId;
     const decider = deciderOf(this.#deciders, request.method);
-    if (decider !== undefined) return called(() => decider({ ...request, sessionId }, signal));
-    const { id, toolCallId, promptId, agentId, deadlineAt } = request;
-    const asked = { id, sessionId, toolCallId, promptId, agentId, deadlineAt };
-    if (request.method === "elicitation" && answerElicitation !== undefined) {
-      return called(() => answerElicitation({ ...request.params, ...asked }, { signal }));
-    }
-    if (request.method === "open_url" && openUrl !== undefined) {
-      return called(async () => {
-        await openUrl({ ...request.params, ...asked }, { signal });
-        return {};
-      });
-    }
-    if (request.method === "credential" && credentials !== undefined) {
-      return called(async () => (await credentials(request.params)) ?? {});
-    }
-    return undefined;
+    if (decider !== undefined) return decider({ ...request, sessionId: this.#sessionId }, signal);
+    const { credentials } = this.#deciders;
+    if (request.method !== "credential" || credentials === undefined) return undefined;
+    return (async () => (await credentials(request.params)) ?? {})();
   }
-}
-
-/** What a function throws at once is a rejection, too. */
-async function called(decide: () => unknown): Promise<unknown> {
-  return decide();
 }
 
 async function answerOf(

@@ -179,7 +179,7 @@ export const sessionCommands = {
       z.object({
         /** Whether to list the sessions of every project. */
         all: z.optional(z.boolean()),
-        /** In a host with many sessions: those in files, of every project, instead of the open ones. */
+        /** In a host with many sessions: those saved in files, of every project, or in the host's store, instead of the open ones. */
         saved: z.optional(z.boolean()),
       }),
     result: () =>

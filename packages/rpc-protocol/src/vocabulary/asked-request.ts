@@ -111,24 +111,35 @@ export interface Deciders {
   readonly approve?: Approve | undefined;
   readonly raiseBudget?: RaiseBudget | undefined;
   readonly answerQuestions?: AnswerQuestions | undefined;
+  readonly answerElicitation?: AnswerElicitation | undefined;
+  readonly openUrl?: OpenUrl | undefined;
 }
 
 type Decider = (request: object, context: { readonly signal: AbortSignal }) => unknown;
 
-const names: { readonly [Method in string]?: keyof Deciders } = {
-  tool_approval: "approve",
-  budget: "raiseBudget",
-  question: "answerQuestions",
+interface Row {
+  readonly name: keyof Deciders;
+  /** The result when the function returns nothing. */
+  readonly done?: object;
+}
+
+const rows: { readonly [Method in string]?: Row } = {
+  tool_approval: { name: "approve" },
+  budget: { name: "raiseBudget" },
+  question: { name: "answerQuestions" },
+  elicitation: { name: "answerElicitation" },
+  open_url: { name: "openUrl", done: {} },
 };
 
 /** The function that decides requests of a method; it gets their parameters and what {@link AskedRequest} has. */
 export function deciderOf(deciders: Deciders, method: string) {
-  const name = Object.hasOwn(names, method) ? names[method] : undefined;
-  const decider = name && (deciders[name] as Decider | undefined);
+  const row = Object.hasOwn(rows, method) ? rows[method] : undefined;
+  const decider = row && (deciders[row.name] as Decider | undefined);
   if (decider === undefined) return undefined;
-  return (request: AskedRequest & { readonly params: object }, signal: AbortSignal): unknown => {
+  type Request = AskedRequest & { readonly params: object };
+  return async (request: Request, signal: AbortSignal): Promise<unknown> => {
     const { id, sessionId, toolCallId, promptId, agentId, deadlineAt } = request;
     const asked = { id, sessionId, toolCallId, promptId, agentId, deadlineAt };
-    return decider({ ...request.params, ...asked }, { signal });
+    return (await decider({ ...request.params, ...asked }, { signal })) ?? row?.done;
   };
 }

@@ -13,10 +13,10 @@ import type { CapturedWork } from "./trees/isolated-tree.ts";
 interface WorkPlace {
   readonly git: Git;
   readonly repository: Repository;
-  /** The tree that the work began with. */
-  readonly from: string;
-  /** The folder of the call. */
-  readonly folder: string;
+  /** What the work began with. */
+  readonly baseline: { readonly tree: string };
+  /** Where files for git are put. */
+  readonly folder: { readonly path: string };
 }
 
 /** What a task changed in one repository: the caller's, or that of a submodule. */
@@ -40,12 +40,12 @@ export interface KeptWork {
  * merging.
  */
 export async function keepWork(
-  { git, repository: callers, from: baseline, folder }: WorkPlace,
+  { git, repository: callers, baseline, folder }: WorkPlace,
   { tree, submodules }: CapturedWork,
   path: string,
 ): Promise<KeptWork> {
   const states = [
-    { repository: callers, isCallers: true, prefix: "", from: baseline, to: tree },
+    { repository: callers, isCallers: true, prefix: "", from: baseline.tree, to: tree },
     ...submodules.map((submodule) => ({ ...submodule, prefix: `${submodule.path}/` })),
   ];
   const all: PatchStatistics[] = [];
@@ -54,7 +54,7 @@ export async function keepWork(
   const unmerged: string[] = [];
   for (const { repository, isCallers, prefix, from, to } of states) {
     if (from === to) continue;
-    const name = join(folder, randomHex(6));
+    const name = join(folder.path, randomHex(6));
     const range = { from, to };
     await writePatch(git, repository, { ...range, path: `${name}.part` });
     const shown = { ...range, path: `${name}.patch`, prefix };

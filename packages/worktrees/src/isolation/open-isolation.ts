@@ -17,12 +17,10 @@ export async function openIsolation(
     return IsolationThere.open(options);
   }
   const isolation = await Isolation.open(options);
-  const { git, repository, baseline, folder } = isolation;
-  const place = { git, repository, from: baseline.tree, folder: folder.path };
   return {
-    leftOut: baseline.leftOut,
+    leftOut: isolation.baseline.leftOut,
     createTree: () => isolation.createTree(),
-    keepWork: (work, path) => keepWork(place, work, path),
+    keepWork: (work, path) => keepWork(isolation, work, path),
     mergeChanges: (changes, signal) => mergeChanges(isolation, changes, signal),
     makeBranch: (change) => makeBranch(isolation, change),
     dispose: () => isolation.dispose(),

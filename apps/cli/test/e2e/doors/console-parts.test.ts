@@ -1,14 +1,22 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
 import { consoleHost, openConsole, startSession } from "../../support/console-page.ts";
 import { FrameClient } from "../../support/frame-client.ts";
 import { loginPlace } from "../../support/login-place.ts";
 import { longSession } from "../../support/long-session.ts";
+import { makePlace } from "../../support/place.ts";
 import { call, worker } from "../../support/repository-place.ts";
+import { binPath } from "../../support/start-host.ts";
 
 const server = fileURLToPath(
   new URL("../../../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
+);
+const stores = new URL(
+  "../../../../../packages/coding-agent/dist/session-store.js",
+  import.meta.url,
 );
 
 it("lists sessions on disk, and opens one", async () => {
@@ -21,6 +29,30 @@ it("lists sessions on disk, and opens one", async () => {
   await page.getByText("Message 3 with").waitFor();
   // It is open now.
   await page.locator(".saved .row").waitFor({ state: "detached" });
+  expect(await page.locator(".sessions > ul .row").count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+it("lists the sessions of the host's store, and opens one", async () => {
+  const place = makePlace({ scenario: [{ repeat: true, content: "It is kept." }] });
+  const store = join(place.folder, "store.mjs");
+  const kept = JSON.stringify(join(place.folder, "kept"));
+  writeFileSync(
+    store,
+    `import { FileSessionStore } from ${JSON.stringify(stores.href)};
+     export default () => new FileSessionStore({ directory: ${kept} });`,
+  );
+  const inStore = ["--store", store, "--project-key", "shop"];
+  const words = [binPath, ...place.arguments.slice(2), ...inStore, "-p", "Keep this"];
+  execFileSync(process.execPath, words, { cwd: place.cwd, env: place.variables });
+  const { link } = await consoleHost({}, inStore, place);
+  const { page, complaints } = await openConsole(link);
+  await page.getByText("Saved sessions").click();
+  const saved = page.locator(".saved .row", { hasText: "Keep this" });
+  await saved.click();
+  await page.getByText("It is kept.").waitFor();
+  // It is open now.
+  await saved.waitFor({ state: "detached" });
   expect(await page.locator(".sessions > ul .row").count()).toBe(1);
   expect(complaints).toEqual([]);
 });

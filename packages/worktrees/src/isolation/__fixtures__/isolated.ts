@@ -46,10 +46,8 @@ export async function changeOf(
   tree: Pick<IsolatedTree, "capture">,
 ) {
   const captured = await tree.capture();
-  const { git, repository: callers, baseline, folder } = isolation;
-  const patchPath = join(folder.path, `${id}.patch`);
-  const place = { git, repository: callers, from: baseline.tree, folder: folder.path };
-  return { id, tree: captured.tree, patchPath, captured, ...(await keepWork(place, captured, patchPath)) };
+  const patchPath = join(isolation.folder.path, `${id}.patch`);
+  return { id, tree: captured.tree, patchPath, captured, ...(await keepWork(isolation, captured, patchPath)) };
 }
 
 /** What git says of a folder; nothing of it may change. */

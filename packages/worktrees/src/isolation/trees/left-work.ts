@@ -56,7 +56,9 @@ async function keepOne(path: string, git: Git): Promise<void> {
   const tree = createIsolatedTree({ ...parts, remove: async () => {} });
   const work = await tree.capture();
   const patch = `${name}.patch`;
-  const { statistics } = await keepWork({ ...parts, from: parts.baseline }, work, patch);
+  const { repository, folder } = parts;
+  const place = { git, repository, baseline: { tree: parts.baseline }, folder: { path: folder } };
+  const { statistics } = await keepWork(place, work, patch);
   // An empty one says that nothing is left of earlier work, either.
   if (statistics.filesChanged === 0) await writeFile(patch, "", { mode: 0o600 });
   await tree.keepFiles(work, `${name}-files`);
