@@ -114,6 +114,8 @@ export type {
 export { closedPaths } from "./processes/environment.ts";
 export { withLimit } from "./processes/limit-mark.ts";
 export type { OutputSnapshot } from "./processes/output-buffer.ts";
+export { runScript } from "./workspaces/common/run-script.ts";
+export { unlessMissing } from "./workspaces/common/unless-missing.ts";
 export { type OutputPlace, openOutput } from "./processes/open-output.ts";
 export { incompleteCharacterBytes, OutputBuffer } from "./processes/output-buffer.ts";
 export type { OutputFile } from "./processes/output-file.ts";
@@ -133,7 +135,7 @@ export { ServerProcess } from "./processes/server-process.ts";
 export { setUpAgain } from "./processes/set-up-again.ts";
 export { SharedPrograms } from "./processes/shared-programs.ts";
 export type { ShellCommand } from "./processes/shell-command.ts";
-export { commandVariables, runShellCommand, shellProcess } from "./processes/shell-command.ts";
+export { commandVariables, runShellCommand } from "./processes/shell-command.ts";
 export type { TruncationResult } from "./processes/truncate.ts";
 export {
   firstBytes,

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { readConversation } from "@tau-agent/sessions/log";
+import { unlessMissing } from "@tau-agent/system";
 
 /** A file as it was before a call wrote it. */
 interface RecordedFile {
@@ -145,16 +146,6 @@ export class CallRecords {
   async #root(): Promise<string> {
     this.#home ??= this.#workspace.describe().then(({ homeDirectory }) => homeDirectory);
     return `${await this.#home}/.cache/tau/calls`;
-  }
-}
-
-/** Undefined when nothing is there. */
-export async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (isWorkspaceError(error, "not_found", "not_a_directory")) return undefined;
-    throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
 import type { SessionLog } from "@tau-agent/sessions/log";
-import { randomHex } from "@tau-agent/system";
+import { randomHex, unlessMissing } from "@tau-agent/system";
 import type { CallContext, CallContexts } from "./call-context.ts";
 import {
   type CallRecord,
@@ -11,7 +11,6 @@ import {
   firstMissing,
   hashOf,
   isAnswered,
-  unlessMissing,
 } from "./call-records.ts";
 import type { FolderRecorder } from "./folder-recorder.ts";
 import type { FolderTurns } from "./folder-turns.ts";

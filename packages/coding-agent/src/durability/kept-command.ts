@@ -5,7 +5,7 @@ import {
   type WorkspaceOwner,
   type WorkspaceProcess,
 } from "@tau-agent/rpc-protocol/workspace";
-import { unlessMissing } from "./call-records.ts";
+import { unlessMissing } from "@tau-agent/system";
 
 export interface KeptCommandOptions {
   readonly workspace: Workspace;

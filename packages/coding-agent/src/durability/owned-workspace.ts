@@ -64,6 +64,8 @@ export function ownedWorkspace(inner: Workspace, options: OwnedWorkspaceOptions)
       await inner.createDirectory(path, { ...call, ...owner() });
     },
     async spawn(call) {
+      // A job that belongs to no host.
+      if (call.commandId !== undefined) return inner.spawn(call);
       const context = contexts.current;
       const owned = { ...call, ...owner() };
       if (context?.adopts !== undefined) return adopt(context, context.adopts, call);

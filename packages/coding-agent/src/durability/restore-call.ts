@@ -1,6 +1,7 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { RestoredFiles } from "@tau-agent/worktrees";
-import { type CallRecord, type CallRecords, hashOf, unlessMissing } from "./call-records.ts";
+import { unlessMissing } from "@tau-agent/system";
+import { type CallRecord, type CallRecords, hashOf } from "./call-records.ts";
 
 export interface RestoreParts {
   readonly workspace: Workspace;

@@ -1,30 +1,18 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
-import { join } from "node:path";
-import type { JobInfo, JobOutput } from "@tau-agent/rpc-protocol";
+import type { JobInfo, JobOutput as OutputOfJob } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { isWorkspaceError, type WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import {
   type CommandOutcome,
   commandVariables,
-  errorCode,
-  makeFolderNow,
-  randomHex,
+  ProcessError,
   runShellCommand,
   type ToolEnvironment,
+  within,
 } from "@tau-agent/system";
-import { createJobWriter, createMark } from "@tau-agent/system/durability";
-import { killDetached, startDetached, writeEnd } from "./detached-job.ts";
-import {
-  describeJob,
-  forgetOldJobs,
-  isKept,
-  type JobEnd,
-  type JobRecord,
-  jobFiles,
-  readEnd,
-  readRecord,
-  readRecords,
-} from "./job-record.ts";
+import { type FoundJob, JobFolders, type JobPlace, ownerOf } from "./job-folders.ts";
+import { JobOutput, tailBytes } from "./job-output.ts";
+import { describeJob, type JobEnd, type JobRecord, lostNow } from "./job-record.ts";
 import { readOutput } from "./read-output.ts";
 
 export interface JobRequest {
@@ -47,33 +35,54 @@ export interface EndedJob extends JobEnd {
 
 export interface RunningJobsOptions {
   readonly environment: ToolEnvironment;
+  readonly place: JobPlace;
   readonly onEnd: (job: EndedJob) => void;
 }
 
-/** Something of a job that this host runs or follows. */
-interface LiveJob {
+/** A job that is known here. */
+interface Job {
   readonly record: JobRecord;
   readonly folder: string;
+  end: JobEnd | undefined;
+  /** Its command, as long as this host follows it; of one that has ended, what it left behind. */
+  live?: LiveJob | undefined;
+}
+
+interface LiveJob {
+  runs: boolean;
   /** Fulfilled once its end is noted. */
   readonly ended: Promise<void>;
   /** Kills all of it, also what it left behind after its end. */
   readonly kill: () => void;
-  runs: boolean;
 }
 
-/** The end of the output that a report of the job's end shows. */
-const tailBytes = 2_000;
-/** How often to look whether a detached job has ended. */
-const pollMs = 200;
+interface JobStart extends Pick<JobRequest, "timeoutMs" | "traceparent"> {
+  /** Goes on with its command instead of starting it. */
+  readonly adopt?: ((options: WorkspaceSpawnOptions) => ReturnType<NonNullable<Spawn>>) | undefined;
+}
 
-/** The jobs of a session, running in this process or found in its folder. */
+type Spawn = Parameters<typeof runShellCommand>[1]["start"];
+
+/** How many jobs of a session keep their records and output once they have ended. */
+const maxEnded = 100;
+/** Where every write is a round trip, output waits longer for more of it. */
+const farPauseMs = 1_000;
+/** How long the end of a host waits for that of its jobs. */
+const closeMs = 2_000;
+/** Nobody has to adopt it. */
+const forever = Number.MAX_SAFE_INTEGER;
+
+/** The jobs of a session, running for this process or found in its folder. */
 export class RunningJobs {
   readonly #options: RunningJobsOptions;
-  readonly #live = new Map<string, LiveJob>();
+  readonly #folders: JobFolders;
+  /** By the folders of sessions. */
+  readonly #known = new Map<string, Promise<Map<string, Job>>>();
   #isClosed = false;
 
   constructor(options: RunningJobsOptions) {
     this.#options = options;
+    this.#folders = new JobFolders(options.place);
   }
 
   /**
@@ -82,42 +91,48 @@ export class RunningJobs {
    * @throws {ProcessError} the shell or the directory is not there
    */
   async start(directory: string, request: JobRequest, promptId?: string): Promise<string> {
-    const { jobId, folder } = createFolder(directory);
+    const { environment } = this.#options;
     const { command, notify, detached, commandId } = request;
+    if (detached && environment.sandbox !== undefined) {
+      const text = "A detached job would outlive the sandbox. Start it without detached.";
+      throw new ProcessError("sandbox_unavailable", text);
+    }
+    const jobs = await this.#jobsIn(directory);
+    const { jobId, folder } = await this.#folders.create(directory);
     const record: JobRecord = {
       jobId,
       command,
       startedAt: Date.now(),
-      ...(detached ? { detached, mark: createMark() } : {}),
+      ...(detached ? { detached } : {}),
+      ...(detached || this.#keepsAlways ? { isKept: true } : {}),
       ...(notify ? { notify } : {}),
-      ...(commandId === undefined ? {} : { commandId }),
+      ...(commandId === undefined || detached ? {} : { commandId }),
       ...(promptId === undefined ? {} : { promptId }),
     };
-    writeFileSync(join(folder, jobFiles.record), JSON.stringify(record), { mode: 0o600 });
+    const job: Job = { record, folder, end: undefined };
+    await this.#folders.writeRecord(folder, record);
     try {
-      if (detached) {
-        await startDetached(this.#options.environment, {
-          ...{ folder, command, mark: record.mark ?? "", timeoutMs: request.timeoutMs },
-          traceparent: request.traceparent,
-        });
-        this.#follow(folder, record);
-      } else await this.#run(folder, record, request);
+      await this.#run(job, request);
     } catch (error) {
-      writeEnd(folder, { status: "exited", exitCode: 127, endedAt: Date.now() });
-      writeFileSync(join(folder, jobFiles.reported), "");
+      job.end = { status: "exited", exitCode: 127, endedAt: Date.now() };
+      jobs.set(jobId, job);
+      await this.#folders.writeEnd(folder, job.end).catch(() => {});
       throw error;
     }
-    forgetOldJobs(directory, (other) => this.#runs(join(directory, other.jobId), other));
+    jobs.set(jobId, job);
+    void this.#forgetOld(jobs);
     return jobId;
   }
 
   /** The jobs of this process and those recorded in a session's folder, oldest first. */
-  list(directory: string): JobInfo[] {
-    const known = new Map([...this.#live.values()].map(({ record, folder }) => [folder, record]));
-    for (const record of readRecords(directory)) known.set(join(directory, record.jobId), record);
-    return [...known]
-      .sort(([, left], [, right]) => left.startedAt - right.startedAt)
-      .map(([folder, record]) => this.#describe(folder, record));
+  async list(directory: string): Promise<JobInfo[]> {
+    const all = new Set((await this.#jobsIn(directory)).values());
+    for (const other of await Promise.all(this.#known.values())) {
+      for (const job of other.values()) if (job.live !== undefined) all.add(job);
+    }
+    return [...all]
+      .sort((left, right) => left.record.startedAt - right.record.startedAt)
+      .map(describe);
   }
 
   /**
@@ -125,11 +140,14 @@ export class RunningJobs {
    *
    * @throws {SessionError} `job_not_found`
    */
-  output(directory: string, jobId: string, offset?: number): JobOutput {
-    const { folder, record } = this.#find(directory, jobId);
+  async output(directory: string, jobId: string, offset?: number): Promise<OutputOfJob> {
+    const job = await this.#find(directory, jobId);
     // In this order: a job that has ended by then has said everything.
-    const { status } = this.#describe(folder, record);
-    return { jobId, status, ...readOutput(folder, offset === undefined ? {} : { offset }) };
+    const { status } = describe(job);
+    const mask = this.#options.environment.createOutputMask?.();
+    const isGrowing = status === "running";
+    const wish = { offset, isGrowing, mask };
+    return { jobId, status, ...(await readOutput(this.#options.place, job.folder, wish)) };
   }
 
   /**
@@ -139,165 +157,214 @@ export class RunningJobs {
    * @throws {SessionError} `job_not_found`
    */
   async kill(directory: string, jobId: string): Promise<JobInfo> {
-    const { folder, record } = this.#find(directory, jobId);
-    this.#describe(folder, record);
-    const live = this.#live.get(jobId);
-    live?.kill();
-    await live?.ended;
-    return this.#describe(folder, record);
+    const job = await this.#find(directory, jobId);
+    job.live?.kill();
+    await job.live?.ended;
+    return describe(job);
   }
 
   /** The job that was started with a kept command. */
-  startedAs(directory: string, commandId: string): string | undefined {
-    const found = readRecords(directory).find((record) => record.commandId === commandId);
-    return found?.jobId;
+  async startedAs(directory: string, commandId: string): Promise<string | undefined> {
+    const jobs = [...(await this.#jobsIn(directory)).values()];
+    return jobs.find(({ record }) => record.commandId === commandId)?.record.jobId;
   }
 
-  /** The commands of jobs of an earlier host that may go on. */
-  keptCommands(directory: string): readonly string[] {
-    return readRecords(directory).flatMap((record) => {
-      const isOver =
-        record.detached === true || readEnd(join(directory, record.jobId)) !== undefined;
-      return isOver || record.commandId === undefined ? [] : [record.commandId];
-    });
+  /** The commands of calls of an earlier host that may go on. */
+  async keptCommands(directory: string): Promise<readonly string[]> {
+    const jobs = [...(await this.#jobsIn(directory)).values()];
+    return jobs.flatMap(({ record, end }) => (end === undefined ? (record.commandId ?? []) : []));
   }
 
   /** Goes on with jobs of an earlier host; those whose commands are gone are lost. */
   async adoptAll(directory: string): Promise<void> {
     const { kept } = this.#options.environment;
-    for (const record of kept === undefined ? [] : readRecords(directory)) {
-      const folder = join(directory, record.jobId);
-      const { commandId, detached } = record;
-      const isOver = detached === true || readEnd(folder) !== undefined;
-      if (commandId === undefined || isOver || this.#live.has(record.jobId)) continue;
-      const { command } = record;
-      await kept?.resume(commandId, () => this.#run(folder, record, { command })).catch(() => {});
+    for (const job of (await this.#jobsIn(directory)).values()) {
+      const { commandId } = job.record;
+      if (kept === undefined || commandId === undefined) continue;
+      if (job.end !== undefined || job.live !== undefined) continue;
+      await kept.resume(commandId, () => this.#run(job, {})).catch(() => {});
     }
   }
 
   /** The host ends: what it kills now counts as lost later. */
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
+    const { durable } = this.#options.place.workspace;
+    const known = await within(closeMs, Promise.all(this.#known.values()));
+    const ours = (known ?? []).flatMap((jobs) => [...jobs.values()]).filter(({ live, record }) => {
+      return live?.runs === true && record.isKept === true && record.detached !== true;
+    });
+    const ending = ours.map(({ folder }) => durable?.endCommands(afterOf(folder)));
+    await within(closeMs, Promise.allSettled(ending));
   }
 
-  #find(directory: string, jobId: string): { folder: string; record: JobRecord } {
-    const live = this.#live.get(jobId);
-    if (live !== undefined) return live;
-    const isName = /^job-[0-9a-f]+$/.test(jobId);
-    const folder = join(directory, jobId);
-    const record = isName ? readRecord(folder) : undefined;
-    if (record === undefined) throw new SessionError("job_not_found", { jobId });
-    return { folder, record };
+  /** Whether jobs are kept because the way to them may be lost. Calls that are kept themselves see to their own. */
+  get #keepsAlways(): boolean {
+    const { environment, place } = this.#options;
+    const { id, durable } = place.workspace;
+    return id !== "local" && durable !== undefined && environment.kept === undefined;
   }
 
-  /** A detached job of an earlier host is followed from here on. */
-  #describe(folder: string, record: JobRecord): JobInfo {
-    const isNew = record.detached === true && !this.#live.has(record.jobId);
-    if (isNew && !this.#isClosed) this.#follow(folder, record);
-    return describeJob(record, readEnd(folder), this.#runs(folder, record));
+  #jobsIn(directory: string): Promise<Map<string, Job>> {
+    const known = this.#known.get(directory);
+    if (known !== undefined) return known;
+    const loading = this.#load(directory);
+    this.#known.set(directory, loading);
+    loading.catch(() => this.#known.delete(directory));
+    return loading;
   }
 
-  #runs(folder: string, record: JobRecord): boolean {
-    const live = this.#live.get(record.jobId);
-    if (record.detached === true) return readEnd(folder) === undefined && isKept(folder, record);
-    return live?.runs ?? false;
+  /** Reads what earlier hosts have started, and goes on with what belongs to no host. */
+  async #load(directory: string): Promise<Map<string, Job>> {
+    const jobs = (await this.#folders.read(directory)).map((found): Job => ({ ...found }));
+    await Promise.all(jobs.map((job) => this.#adopt(job)));
+    return new Map(jobs.map((job) => [job.record.jobId, job]));
   }
 
-  async #run(folder: string, record: JobRecord, request: JobRequest): Promise<void> {
-    const { environment } = this.#options;
-    const writer = createJobWriter({ folder, mask: environment.createOutputMask?.() });
+  async #adopt(job: Job): Promise<void> {
+    const { record, folder, end } = job;
+    const { durable } = this.#options.place.workspace;
+    if (end !== undefined || record.isKept !== true || durable === undefined) return;
+    if (this.#isClosed) return;
+    const adopt = ({ onOutput, signal }: WorkspaceSpawnOptions) => {
+      const keepMs = record.detached ? forever : undefined;
+      return durable.adopt({ ...ownerOf(folder), keepMs, fromOffset: 0, onOutput, signal });
+    };
+    try {
+      await this.#run(job, { adopt });
+    } catch (error) {
+      if (!isWorkspaceError(error, "not_found")) throw error;
+      await this.#note(job, lostNow());
+    }
+  }
+
+  async #find(directory: string, jobId: string): Promise<Job> {
+    for (const jobs of await Promise.all(this.#known.values())) {
+      const live = jobs.get(jobId);
+      if (live?.live !== undefined) return live;
+    }
+    const found = (await this.#jobsIn(directory)).get(jobId);
+    if (found === undefined) throw new SessionError("job_not_found", { jobId });
+    return found;
+  }
+
+  async #run(job: Job, { timeoutMs, traceparent, adopt }: JobStart): Promise<void> {
+    const { environment, place } = this.#options;
+    const { record, folder } = job;
+    const output = new JobOutput(place, folder, {
+      mask: environment.createOutputMask?.(),
+      pauseMs: place.workspace.id === "local" ? undefined : farPauseMs,
+    });
     const started = Promise.withResolvers<() => void>();
     const controller = new AbortController();
     const running = runShellCommand(environment, {
-      command: record.command,
-      sessionVariables: commandVariables(environment, request.traceparent),
-      signal: controller.signal,
-      timeoutMs: request.timeoutMs,
-      onOutput: (chunk, stream) => {
-        writer.add(chunk, stream);
-        return undefined;
-      },
+      ...{ command: record.command, timeoutMs, signal: controller.signal },
+      sessionVariables: commandVariables(environment, traceparent),
+      start: adopt ?? this.#startOf(job),
+      onOutput: (chunk, stream) => output.add(chunk, stream),
       onStarted: started.resolve,
     });
     const killRest = await Promise.race([started.promise, running.then(() => () => {})]);
-    const end = (outcome: CommandOutcome) => {
-      writer.end();
-      live.runs = false;
-      if (this.#isClosed) return;
-      writeEnd(folder, { ...endOf(outcome), endedAt: Date.now() });
-      if (record.commandId !== undefined)
-        environment.kept?.forget(record.commandId).catch(() => undefined);
-      this.#report(folder, record);
-    };
     const live: LiveJob = {
-      ...{ record, folder, runs: true },
+      runs: true,
       kill: () => {
-        controller.abort();
+        if (live.runs) controller.abort();
         killRest();
       },
       ended: running.then(
-        end,
-        // It had started only in a sandbox that could not be set up.
-        (error: unknown) => {
-          writer.add(Buffer.from(errorMessage(error)), "stderr");
-          end({ kind: "exited", exitCode: 1 });
-        },
+        (outcome) => this.#end(job, output, { ...endOf(outcome), endedAt: Date.now() }),
+        (error: unknown) => this.#fail(job, output, error),
       ),
     };
-    this.#live.set(record.jobId, live);
+    job.live = live;
   }
 
-  /** Looks now and then whether a detached job has ended, and reports that once. */
-  #follow(folder: string, record: JobRecord): void {
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const look = (): boolean => {
-      const hasEnded = readEnd(folder) !== undefined;
-      if (!hasEnded && !this.#isClosed && isKept(folder, record)) return false;
-      clearInterval(timer);
-      live.runs = false;
-      resolve();
-      if (hasEnded && !this.#isClosed) this.#report(folder, record);
-      return true;
-    };
-    const { SystemRoot } = this.#options.environment.environment;
-    const live: LiveJob = {
-      ...{ record, folder, ended, runs: true },
-      kill: () => {
-        if (readEnd(folder) === undefined && !isKept(folder, record)) return;
-        killDetached(folder, record, SystemRoot);
-        look();
-      },
-    };
-    const timer = setInterval(look, pollMs).unref();
-    this.#live.set(record.jobId, live);
-    look();
-  }
-
-  #report(folder: string, record: JobRecord): void {
-    const end = readEnd(folder);
-    if (end === undefined) return;
-    try {
-      writeFileSync(join(folder, jobFiles.reported), "", { flag: "wx", mode: 0o600 });
-    } catch (error) {
-      if (errorCode(error) === "EEXIST") return;
+  /** Starts its command so that it is kept, where it is. */
+  #startOf({ folder, record }: Job): Spawn {
+    const { environment, place } = this.#options;
+    const { kept } = environment;
+    if (record.isKept !== true) {
+      const more = kept === undefined ? {} : { outputFolder: folder };
+      return (options) => environment.workspace.spawn({ ...options, ...more });
     }
-    const { output: tail } = readOutput(folder, { maxBytes: tailBytes });
-    this.#options.onEnd({ ...end, record, tail });
+    // What a client lays over this machine keeps nothing.
+    const workspace = record.detached ? place.workspace : environment.workspace;
+    const keepMs = record.detached ? forever : undefined;
+    const keep = { ...ownerOf(folder), keepMs, outputFolder: folder };
+    return (options) => workspace.spawn({ ...options, ...keep });
+  }
+
+  async #end(job: Job, output: JobOutput, end: JobEnd): Promise<void> {
+    const { record, folder, live } = job;
+    await output.end();
+    if (live !== undefined) live.runs = false;
+    if (this.#isClosed) return;
+    await this.#note(job, end);
+    if (record.isKept) await this.#forget(folder);
+    if (record.commandId !== undefined) {
+      await this.#options.environment.kept?.forget(record.commandId).catch(() => undefined);
+    }
+    const tail = output.isUsed ? output.tail : await this.#tailOf(folder);
+    if (!this.#isClosed) this.#options.onEnd({ ...end, record, tail });
+  }
+
+  /** It started only in a sandbox that could not be set up, or the way to it is lost. */
+  async #fail(job: Job, output: JobOutput, error: unknown): Promise<void> {
+    const { record, live } = job;
+    if (!isWorkspaceError(error, "lost")) {
+      output.add(Buffer.from(errorMessage(error)), "stderr");
+      return this.#end(job, output, { status: "exited", exitCode: 1, endedAt: Date.now() });
+    }
+    if (live !== undefined) live.runs = false;
+    job.live = undefined;
+    if (this.#isClosed) return;
+    if (record.detached) {
+      // It goes on over there: the next question finds it again.
+      this.#known.clear();
+      return;
+    }
+    const end = lostNow();
+    job.end = end;
+    // Nothing can be written before the workspace is back.
+    void output.end().then(() => this.#note(job, end));
+    this.#options.onEnd({ ...end, record, tail: output.tail });
+  }
+
+  /** Notes how a job ended. A full disk forgets it: then it is lost once this host is gone. */
+  async #note(job: Job, end: JobEnd): Promise<void> {
+    job.end = end;
+    await this.#folders.writeEnd(job.folder, end).catch(() => {});
+  }
+
+  async #forget(folder: string): Promise<void> {
+    const { durable } = this.#options.place.workspace;
+    await durable?.endCommands(afterOf(folder)).catch(() => {});
+  }
+
+  async #tailOf(folder: string): Promise<string> {
+    const mask = this.#options.environment.createOutputMask?.();
+    const wish = { maxBytes: tailBytes, mask };
+    const piece = await readOutput(this.#options.place, folder, wish).catch(() => undefined);
+    return piece?.output ?? "";
+  }
+
+  /** Removes the oldest jobs that have ended, once there are too many. */
+  async #forgetOld(jobs: Map<string, Job>): Promise<void> {
+    const ended = [...jobs.values()].filter(({ live }) => live?.runs !== true);
+    for (const { folder, record } of ended.slice(0, Math.max(0, ended.length - maxEnded))) {
+      jobs.delete(record.jobId);
+      await this.#folders.remove(folder).catch(() => {});
+    }
   }
 }
 
-function createFolder(directory: string): { jobId: string; folder: string } {
-  makeFolderNow(directory, 0o700);
-  for (;;) {
-    const jobId = `job-${randomHex(3)}`;
-    const folder = join(directory, jobId);
-    try {
-      mkdirSync(folder, 0o700);
-      return { jobId, folder };
-    } catch (error) {
-      if (errorCode(error) !== "EEXIST") throw error;
-    }
-  }
+const describe = ({ record, end, live }: FoundJob & Pick<Job, "live">): JobInfo =>
+  describeJob(record, end, live?.runs === true);
+
+/** What ends and forgets the command that is kept for a job. */
+function afterOf(folder: string) {
+  const { session, epoch } = ownerOf(folder);
+  return { session, beforeEpoch: epoch + 1 };
 }
 
 function endOf(outcome: CommandOutcome): Pick<JobEnd, "status" | "exitCode"> {

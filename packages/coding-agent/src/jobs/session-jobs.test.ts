@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import type { JobInfo, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { OutputMask, type ToolEnvironment } from "@tau-agent/system";
@@ -34,9 +34,10 @@ function startJobs(overrides: Partial<ToolEnvironment> = {}, id = "s1") {
     },
     notify: (message: CustomMessage) => void notices.push(message),
   };
+  const environment = workspace.environment(overrides);
   const jobs = new SessionJobs({
-    environment: workspace.environment(overrides),
-    directory: workspace.path("jobs"),
+    environment,
+    place: { workspace: environment.workspace, path: posix, directory: workspace.path("jobs") },
     allowsDetached: () => true,
     session: () => session,
   });
@@ -150,12 +151,12 @@ it("is lost after a restart unless it had ended or is detached", async () => {
   const lost = await first.jobs.start({ command: `echo lost; sleep ${seconds}` });
   const kept = await first.jobs.start({ command: `sleep 1; echo kept; exit 5`, detached: true });
   expect(await eventually(() => processesWith(`sleep\0${seconds}`).length === 1)).toBe(true);
-  first.jobs.close();
+  await first.jobs.close();
   workspace.processes.killAll();
   expect(await eventually(() => processesWith(`sleep\0${seconds}`).length === 0)).toBe(true);
 
   const { jobs, ends, isOver } = startJobs();
-  await jobs.findDetached();
+  await jobs.findKept();
   expect(await statusOf(jobs, ended)).toMatchObject({ status: "exited", exitCode: 0 });
   expect(await statusOf(jobs, lost)).toMatchObject({ status: "lost" });
   expect(await jobs.output(lost)).toMatchObject({ status: "lost", output: "lost\n" });
@@ -163,7 +164,7 @@ it("is lost after a restart unless it had ended or is detached", async () => {
   expect(await isOver(kept)).toBe(true);
   expect(ends).toMatchObject([{ jobId: kept, status: "exited", exitCode: 5, tail: "kept\n" }]);
   const third = startJobs();
-  await third.jobs.findDetached();
+  await third.jobs.findKept();
   expect(await statusOf(third.jobs, kept)).toMatchObject({ status: "exited", exitCode: 5 });
   expect(third.ends).toEqual([]);
 });
@@ -173,7 +174,7 @@ it("that outlived its host can be killed by the next", async () => {
   const first = startJobs();
   const command = `setsid sleep ${seconds} & sleep ${seconds}`;
   const jobId = await first.jobs.start({ command, detached: true });
-  first.jobs.close();
+  await first.jobs.close();
   workspace.processes.killAll();
   expect(await eventually(() => processesWith(`sleep\0${seconds}`).length === 2)).toBe(true);
   const { jobs } = startJobs();

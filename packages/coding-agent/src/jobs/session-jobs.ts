@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { JobInfo, JobOutput, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "@tau-agent/system";
 import { JOB_NOTICE_TYPE } from "../foreign-text/after-untrusted.ts";
+import type { JobPlace } from "./job-folders.ts";
 import type { EndedJob, JobRequest, RunningJobs } from "./running-jobs.ts";
 
 export interface JobSession {
@@ -17,7 +16,7 @@ export interface JobSession {
 
 export interface SessionJobsOptions {
   readonly environment: ToolEnvironment;
-  readonly directory: string;
+  readonly place: JobPlace;
   readonly allowsDetached: () => boolean;
   readonly session: () => JobSession;
   /** Lets the model call the tools for jobs. */
@@ -100,10 +99,10 @@ export class SessionJobs {
     return running.kill(await this.#directory(), jobId);
   }
 
-  /** Finds the detached jobs of an earlier host, and reports those that have ended since. */
-  async findDetached(): Promise<void> {
-    const { directory, allowsDetached } = this.#options;
-    if (!this.#isClosed && allowsDetached() && existsSync(directory)) await this.list();
+  /** Finds the jobs of an earlier host that may go on, and reports those that have ended since. */
+  async findKept(): Promise<void> {
+    if (this.#isClosed || this.#options.place.workspace.durable === undefined) return;
+    if (await this.#areThere()) await this.list();
   }
 
   /** The job that a call has started with a kept command. */
@@ -113,34 +112,40 @@ export class SessionJobs {
 
   /** The commands of jobs that an earlier host has started and that may go on. */
   async keptCommands(): Promise<readonly string[]> {
-    if (!existsSync(await this.#directory())) return [];
+    if (!(await this.#areThere())) return [];
     return (await this.#load()).keptCommands(await this.#directory());
   }
 
   /** Goes on with the jobs of an earlier host. */
   async adoptAll(): Promise<void> {
-    if (!existsSync(await this.#directory())) return;
+    if (!(await this.#areThere())) return;
     await (await this.#load()).adoptAll(await this.#directory());
   }
 
   /** The host ends and kills its jobs: their ends are neither noted nor reported. */
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
-    void this.#running?.then((running) => running.close());
+    await (await this.#running)?.close();
   }
 
   async #directory(): Promise<string> {
-    const { directory, session } = this.#options;
-    return join(directory, await folderName(session().id));
+    const { place, session } = this.#options;
+    return place.path.join(place.directory, await folderName(session().id));
+  }
+
+  /** Whether the session has jobs, for which there is more to load. */
+  async #areThere(): Promise<boolean> {
+    return (await this.#options.place.workspace.stat(await this.#directory())) !== undefined;
   }
 
   #load(): Promise<RunningJobs> {
     this.#running ??= import("./running-jobs.ts").then(({ RunningJobs: Jobs }) => {
       const jobs = new Jobs({
         environment: this.#options.environment,
+        place: this.#options.place,
         onEnd: (job) => this.#noteEnd(job),
       });
-      if (this.#isClosed) jobs.close();
+      if (this.#isClosed) void jobs.close();
       return jobs;
     });
     return this.#running;

@@ -7,7 +7,7 @@ const RENEWAL_MS = 3_000;
 /** Ends everything that runs, and closes the file or leaves the store. */
 export async function endSession(parts: SessionParts): Promise<void> {
   const { work, conversation, inputs, models } = parts;
-  inputs.jobs.close();
+  const jobs = inputs.jobs.close();
   await inputs.hooks?.end();
   // Those in the background end while what they were can still be written.
   await inputs.subagents.close();
@@ -17,6 +17,7 @@ export async function endSession(parts: SessionParts): Promise<void> {
   await inputs.mcp.end();
   await inputs.survival?.close();
   await inputs.toolEnvironment.fileDiagnosis?.close();
+  await jobs;
   await conversation.log.close();
   await inputs.closeStore?.();
   await inputs.closeWorkspace?.();

@@ -114,6 +114,8 @@ export const ExecServerParams = z.object({
     commandId: z.optional(z.string()),
     /** How long a kept command runs on when its host has died, in ms. */
     keepMs: z.optional(z.number()),
+    /** The folder for the output of a kept command, instead of events. */
+    outputFolder: z.optional(z.string()),
     ...sandbox,
     ...owner,
   }),

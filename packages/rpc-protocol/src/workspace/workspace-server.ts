@@ -212,6 +212,7 @@ export class WorkspaceServer {
       timeoutMs: params.count("timeoutMs"),
       commandId: params.commandId(),
       keepMs: params.count("keepMs"),
+      outputFolder: params.optionalText("outputFolder"),
       sandbox: params.sandbox(),
       ...params.owner(),
       signal,

@@ -154,6 +154,12 @@ export interface WorkspaceSpawnOptions extends WorkspaceCall, Partial<WorkspaceO
   readonly commandId?: string | undefined;
   /** How long a kept command runs on when its host has died; then it is ended. */
   readonly keepMs?: number | undefined;
+  /**
+   * A folder for the output of a kept command, which is then handed over to nobody: files of at most 1 MiB named
+   * by the position of their first byte (`output-0`), of which the last 16 MiB stay. Where a command cannot be
+   * kept, its output is handed over.
+   */
+  readonly outputFolder?: string | undefined;
   /** A line for the shell, or a program with its arguments, which no shell reads. */
   readonly command: string | readonly string[];
   /** Default: the workspace's `cwd`. */

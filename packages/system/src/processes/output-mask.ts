@@ -19,6 +19,11 @@ export class OutputMask {
     return this.#keys.map(String);
   }
 
+  /** How much of the last chunks may be the beginning of a key. */
+  get heldBytes(): number {
+    return this.#held.length;
+  }
+
   /** The chunk without keys, from what waited to what has to wait. */
   push(chunk: Buffer): Buffer {
     if (this.#keys.length === 0) return chunk;

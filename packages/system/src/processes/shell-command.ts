@@ -2,13 +2,13 @@ import {
   isWorkspaceError,
   type Workspace,
   type WorkspaceExit,
+  type WorkspaceProcess,
+  type WorkspaceSpawnOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import type { CommandOutcome, ToolEnvironment } from "./environment.ts";
 import type { OutputSink } from "./output-pump.ts";
-import type { ProcessRequest } from "./process.ts";
-import { environmentChanges, processEnvironment } from "./process-environment.ts";
+import { environmentChanges } from "./process-environment.ts";
 import { ProcessError } from "./process-error.ts";
-import { findShell } from "./shell.ts";
 
 export function commandVariables(
   { sessionVariables }: Pick<ToolEnvironment, "sessionVariables">,
@@ -18,12 +18,9 @@ export function commandVariables(
   return traceparent === undefined ? variables : { ...variables, TRACEPARENT: traceparent };
 }
 
-export interface ShellLine {
+export interface ShellCommand {
   readonly command: string;
   readonly sessionVariables?: Readonly<Record<string, string>> | undefined;
-}
-
-export interface ShellCommand extends ShellLine {
   /** Default: that of the environment. */
   readonly workspace?: Workspace | undefined;
   /** All its variables, instead of those of the workspace. */
@@ -31,6 +28,8 @@ export interface ShellCommand extends ShellLine {
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Starts it, or goes on with it; default: by the workspace, as any other. */
+  readonly start?: ((options: WorkspaceSpawnOptions) => Promise<WorkspaceProcess>) | undefined;
   /** Called once it runs, with what kills it and all that came from it, also after its own end. */
   readonly onStarted?: ((kill: () => void) => void) | undefined;
 }
@@ -46,14 +45,14 @@ export async function runShellCommand(
   request: ShellCommand,
 ): Promise<CommandOutcome> {
   const { command, workspace = environment.workspace, signal, timeoutMs } = request;
-  const { onOutput, onStarted } = request;
+  const { onOutput, onStarted, start = (options) => workspace.spawn(options) } = request;
   const { sandbox } = environment;
   if (sandbox !== undefined && sandbox.workspaceId !== workspace.id) {
     const text = `Not run: the sandbox is for commands in ${sandbox.workspaceId}, not in ${workspace.id}.`;
     throw new ProcessError("sandbox_unavailable", text);
   }
   try {
-    const running = await workspace.spawn({
+    const running = await start({
       ...{ command: withPrefix(command, environment), cwd: environment.cwd, timeoutMs, signal },
       environment: changesOf(environment, request),
       onOutput: (bytes, stream) =>
@@ -67,23 +66,6 @@ export async function runShellCommand(
     if (!isWorkspaceError(error, "sandbox_unavailable")) throw error;
     throw new ProcessError("sandbox_unavailable", error.message, { cause: error });
   }
-}
-
-/**
- * The process of this machine that runs a command line.
- *
- * @throws {ProcessError} there is no shell
- */
-export function shellProcess(
-  environment: ToolEnvironment,
-  { command, sessionVariables }: ShellLine,
-): Required<Pick<ProcessRequest, "file" | "args" | "variables">> & { readonly cwd: string } {
-  return {
-    file: findShell(environment),
-    args: ["-c", withPrefix(command, environment)],
-    cwd: environment.cwd,
-    variables: processEnvironment(environment, sessionVariables),
-  };
 }
 
 function withPrefix(command: string, { shellCommandPrefix: prefix }: ToolEnvironment): string {

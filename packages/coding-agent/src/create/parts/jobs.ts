@@ -1,27 +1,49 @@
-import { join } from "node:path";
+import nodePath from "node:path";
 import type { ToolEnvironment } from "@tau-agent/system";
+import type { JobPlace } from "../../jobs/job-folders.ts";
 import { type JobSession, SessionJobs } from "../../jobs/session-jobs.ts";
 import type { SessionParts } from "../../session/session-parts.ts";
+import { localWorkspace } from "../../tools/common/local-place.ts";
 import { jobToolNames } from "../../tools/jobs/definition.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import { offerTools } from "./tool-search.ts";
 
 /** The background jobs of a session; those that outlived an earlier host are found later. */
 export function createJobs(draft: SessionDraft, environment: ToolEnvironment): SessionJobs {
-  const { places, settings, options, workspace } = draft.surroundings;
+  const { settings, options, log } = draft.surroundings;
   const { clientReady } = options;
+  const place = placeOf(draft, environment);
   const jobs = new SessionJobs({
-    environment,
-    directory: join(places.agentDirectory, "jobs"),
-    // What would keep it runs on this machine.
-    allowsDetached: () => workspace === undefined && settings.get("bash.jobs.allowDetached"),
+    ...{ environment, place },
+    allowsDetached: () =>
+      place.workspace.durable !== undefined && settings.get("bash.jobs.allowDetached"),
     session: () => sessionOf(draft.parts),
     offerTools: () => offerTools(draft, jobToolNames),
   });
+  // A new session has none, and elsewhere every question is a round trip.
+  if (log.tree.length === 0) return jobs;
+  // Lost meanwhile: whoever asks for jobs finds them.
+  const find = () => void jobs.findKept().catch(() => {});
   // A turn of the event loop later, so that the caller can subscribe first.
-  if (clientReady === undefined) setImmediate(() => void jobs.findDetached());
-  else void clientReady.then(() => jobs.findDetached());
+  if (clientReady === undefined) setImmediate(find);
+  else void clientReady.then(find);
   return jobs;
+}
+
+/** Their files are where their commands run, in no sandbox. */
+function placeOf(draft: SessionDraft, environment: ToolEnvironment): JobPlace {
+  const { places, workspace, disk } = draft.surroundings;
+  if (workspace === undefined || disk === undefined) {
+    const { cwd, homeDirectory, processes, shellPath, protectedFiles, fileQueue } = environment;
+    const local = localWorkspace({
+      ...{ cwd, homeDirectory, processes, shellPath, protectedFiles, fileQueue },
+      environment: environment.environment,
+      createOutputMask: environment.createOutputMask,
+    });
+    return { workspace: local, path: nodePath, directory: nodePath.join(places.agentDirectory, "jobs") };
+  }
+  const { path, homeDirectory } = disk;
+  return { workspace, path, directory: path.join(homeDirectory, ".cache", "tau", "jobs") };
 }
 
 function sessionOf({ conversation, origins, emit, notices }: SessionParts): JobSession {

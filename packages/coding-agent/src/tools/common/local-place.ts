@@ -5,9 +5,11 @@ export function localWorkspace(
   environment: Omit<ToolEnvironment, "workspace" | "temporaryDirectory">,
 ): LocalWorkspace {
   const { cwd, homeDirectory, processes, sandbox, shellPath, protectedFiles } = environment;
+  const { createOutputMask } = environment;
   return new LocalWorkspace({
     ...{ cwd, homeDirectory, processes, sandbox, shellPath, protectedFiles },
     environment: environment.environment,
+    outputKeys: () => createOutputMask?.()?.keys ?? [],
     ripgrep: findRipgrep,
   });
 }

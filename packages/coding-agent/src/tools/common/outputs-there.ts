@@ -1,8 +1,7 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { isWorkspaceError, WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
-import type { OutputFile } from "@tau-agent/system";
+import { type OutputFile, runScript } from "@tau-agent/system";
 import type { Disk } from "../../resources/files/disk.ts";
-import { runScript } from "./run-script.ts";
 
 /** How much is sent at once. A usual output is written in one step, at its end. */
 const pieceBytes = 4 * 1024 * 1024;

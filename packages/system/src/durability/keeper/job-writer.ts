@@ -18,11 +18,11 @@ export interface JobWriterOptions {
 }
 
 /**
- * Writes output into files of a sixteenth of the limit each, named by the position of their first
+ * Writes the output of a kept job into files of a sixteenth of the limit each, named by the position of their first
  * byte, and deletes the oldest: so the limit holds at every moment, and nothing is ever copied. A
  * full disk loses output, never the job.
  *
- * Also runs from its own source text, in the process that keeps a detached job: nothing outside of
+ * Also runs from its own source text, in the process that keeps commands: nothing outside of
  * this function may be used in it.
  */
 export function createJobWriter({

@@ -14,9 +14,10 @@ export interface KeepRequest {
   readonly timeoutMs?: number | undefined;
   /** The program writes to its descriptor 3. */
   readonly hasStatus?: boolean | undefined;
-  /** A detached job, which no host has to adopt. */
-  readonly job?:
+  /** Where its output is written, instead of beside its end. */
+  readonly output?:
     | {
+        readonly folder: string;
         /** Keys that are not written, the longest first. */
         readonly keys: readonly string[];
         readonly keyMark: string;
@@ -155,7 +156,6 @@ export interface KeeperParts {
 /** The small files of commands. */
 export function createKeeperFiles() {
   const fs = process.getBuiltinModule("node:fs");
-  const { constants } = process.getBuiltinModule("node:os");
 
   /** When a process started, as the host reads it; undefined if it is gone. */
   function startOf(pid: number): string | undefined {
@@ -201,23 +201,13 @@ export function createKeeperFiles() {
     write(folder, "keeper.json", known);
   }
 
-  function writeEnd({ folder, job }: KeepRequest, end: CommandEnd): boolean {
+  function writeEnd(folder: string, end: CommandEnd): boolean {
     const { code, name, endedFor, endedAt } = end;
-    if (job === undefined) {
-      return write(folder, "outcome.json", {
-        exitCode: endedFor === undefined ? code : null,
-        ...(endedFor === undefined && name === null ? {} : { signal: name ?? "SIGTERM" }),
-        ...(endedFor === "timeout" ? { timedOut: true } : {}),
-        ...(endedFor === "unclaimed" ? { unclaimed: true } : {}),
-        endedAt,
-      });
-    }
-    const isTimeout = endedFor === "timeout";
-    const number = name === null ? 0 : constants.signals[name];
-    const exitCode = isTimeout ? null : (code ?? 128 + number);
-    return write(folder, "end.json", {
-      status: isTimeout ? "timeout" : "exited",
-      exitCode,
+    return write(folder, "outcome.json", {
+      exitCode: endedFor === undefined ? code : null,
+      ...(endedFor === undefined && name === null ? {} : { signal: name ?? "SIGTERM" }),
+      ...(endedFor === "timeout" ? { timedOut: true } : {}),
+      ...(endedFor === "unclaimed" ? { unclaimed: true } : {}),
       endedAt,
     });
   }
@@ -234,7 +224,7 @@ export function createCommandWatch(
   const ownerMs = 250;
 
   /** Returns what stops it, and says why the command was ended. */
-  return ({ folder, mark, timeoutMs, job, keepMs }: KeepRequest, pid: number) => {
+  return ({ folder, mark, timeoutMs, keepMs }: KeepRequest, pid: number) => {
     const timers: NodeJS.Timeout[] = [];
     let endedFor: CommandEnd["endedFor"];
     const end = (reason: "timeout" | "unclaimed", isPolite: boolean): void => {
@@ -252,7 +242,7 @@ export function createCommandWatch(
       timers.push(setTimeout(() => killTree(pid, mark), graceMs));
     };
     if (timeoutMs !== undefined) {
-      const isPolite = job === undefined && process.platform !== "win32";
+      const isPolite = process.platform !== "win32";
       timers.push(setTimeout(() => end("timeout", isPolite), timeoutMs));
     }
     if (keepMs !== undefined) {
@@ -265,6 +255,8 @@ export function createCommandWatch(
     }
     return () => {
       for (const timer of timers) clearTimeout(timer);
+      // What it started may have left its group, or not have ended when it was asked to.
+      if (endedFor !== undefined) killTree(pid, mark);
       return endedFor;
     };
   };
@@ -294,11 +286,13 @@ export function keepCommands(parts: KeeperParts): void {
   }
 
   /** @throws the error of a start that failed */
-  function begin({ folder, file, args, cwd, variables, job, hasStatus }: KeepRequest) {
+  function begin({ folder, file, args, cwd, variables, output, hasStatus }: KeepRequest) {
     // Only one may start it, or see to it that it never starts.
-    if (job === undefined) fs.writeFileSync(`${folder}/started`, "", { flag: "wx", mode: 0o600 });
-    const mask = job && parts.createMask(job.keys, job.keyMark);
-    const writer = job ? parts.createWriter({ folder, mask }) : parts.createFrames(folder);
+    fs.writeFileSync(`${folder}/started`, "", { flag: "wx", mode: 0o600 });
+    const mask = output && parts.createMask(output.keys, output.keyMark);
+    const writer = output
+      ? parts.createWriter({ folder: output.folder, mask })
+      : parts.createFrames(folder);
     const stdio = ["ignore", "pipe", "pipe", ...(hasStatus ? (["ignore"] as const) : [])] as const;
     const more = { detached: isGrouped, windowsHide: true };
     return {
@@ -308,7 +302,7 @@ export function keepCommands(parts: KeeperParts): void {
   }
 
   function keep(request: KeepRequest): void {
-    const { id, folder, job } = request;
+    const { id, folder } = request;
     const fail = ({ message, code }: NodeJS.ErrnoException): void =>
       say({ id, error: message, code });
     let begun: ReturnType<typeof begin>;
@@ -334,7 +328,7 @@ export function keepCommands(parts: KeeperParts): void {
         // What processes in the background say after the end is read, so that they can go on.
         if (isOver) return;
         writer.add(chunk, name);
-        if (job === undefined) say({ id });
+        say({ id });
       });
       stream?.on("error", () => {});
     }
@@ -348,9 +342,9 @@ export function keepCommands(parts: KeeperParts): void {
         isOver = true;
         // A host waits for the end until the disk takes it.
         const isThere = fs.existsSync(folder);
-        if (isThere && (!writer.end() || !files.writeEnd(request, end)))
+        if (isThere && (!writer.end() || !files.writeEnd(folder, end)))
           return void setTimeout(finish, 200);
-        if (job === undefined) say({ id });
+        say({ id });
       };
       finish();
     });

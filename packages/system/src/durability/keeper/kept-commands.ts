@@ -10,6 +10,7 @@ import {
 } from "@tau-agent/rpc-protocol/workspace";
 import { attempt } from "../../base/attempt.ts";
 import { withLimit } from "../../processes/limit-mark.ts";
+import { keyMark } from "../../processes/output-mask.ts";
 import { ownersVariable } from "../../processes/process-owners.ts";
 import type { EnclosedCommand, PlainCommand } from "../../processes/sandbox.ts";
 import type { EpochGuard } from "../epoch-guard.ts";
@@ -25,9 +26,14 @@ const defaultKeepMs = 60_000;
 
 export interface KeptStart
   extends WorkspaceOwner,
-    Pick<WorkspaceSpawnOptions, "onOutput" | "signal" | "keepMs" | "timeoutMs"> {
+    Pick<
+      WorkspaceSpawnOptions,
+      "onOutput" | "signal" | "keepMs" | "timeoutMs" | "outputFolder"
+    > {
   readonly commandId: string;
   readonly command: PlainCommand & { readonly cwd: string };
+  /** Keys that do not get into the output folder, the longest first. */
+  readonly outputKeys: readonly string[];
   /** Puts it into the sandbox. */
   readonly enclose?: ((command: PlainCommand) => Promise<EnclosedCommand>) | undefined;
 }
@@ -51,7 +57,7 @@ export class KeptCommands implements WorkspaceDurable {
    */
   async spawn(options: KeptStart): Promise<WorkspaceProcess> {
     const { commandId, command, enclose, timeoutMs, keepMs = defaultKeepMs, ...rest } = options;
-    const { session, epoch, onOutput, signal } = rest;
+    const { session, epoch, onOutput, signal, outputFolder, outputKeys } = rest;
     const mark = createMark();
     const limit = limitOf(mark);
     const plain: PlainCommand = {
@@ -78,6 +84,10 @@ export class KeptCommands implements WorkspaceDurable {
           mark,
           timeoutMs,
           keepMs,
+          output:
+            outputFolder === undefined
+              ? undefined
+              : { folder: outputFolder, keys: outputKeys, keyMark },
         };
         const hasStatus = enclosed?.startSigns !== undefined;
         try {

@@ -28,7 +28,10 @@ export class Workspace {
       processes: this.processes,
       ...overrides,
     };
-    const local = new LocalWorkspace({ ...own, ripgrep });
+    const local = new LocalWorkspace({
+      ...{ ...own, ripgrep },
+      outputKeys: () => overrides.createOutputMask?.()?.keys ?? [],
+    });
     return { ...own, workspace: overrides.workspace ?? local, outside: () => local.withoutSandbox() };
   }
 

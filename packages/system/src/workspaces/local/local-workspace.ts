@@ -44,6 +44,8 @@ export interface LocalWorkspaceOptions extends OuterReach {
   readonly sandbox?: Sandbox | undefined;
   /** The shell of its lines; default bash, else sh. */
   readonly shellPath?: string | undefined;
+  /** Keys that kept commands do not write into their output folders, the longest first. */
+  readonly outputKeys?: (() => readonly string[]) | undefined;
   readonly homeDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
   /** ripgrep's executable, or what finds it; `null` searches without it. Default: `rg` on the PATH. */
@@ -128,14 +130,15 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
     const cwd = options.cwd ?? this.cwd;
     return callOn(cwd, options.signal, async () => {
-      const { roots, sandbox } = this.#options;
-      if (roots !== undefined) this.unlimited.checkReal(realPlaceOf(cwd));
+      const { roots, sandbox, outputKeys = () => [] } = this.#options;
+      for (const folder of [cwd, options.outputFolder])
+        if (roots !== undefined && folder) this.unlimited.checkReal(realPlaceOf(folder));
       const shell = this.#findShell();
       const { cwd: start } = this;
       const processes = this.#processes;
       this.#spawnCommand ??= (await import("./spawn-command.ts")).spawnCommand;
       return this.#spawnCommand(options, {
-        ...{ cwd: start, shell, processes, sandbox, environment: this.#environment },
+        ...{ cwd: start, shell, processes, sandbox, outputKeys, environment: this.#environment },
         keeper: options.commandId === undefined ? undefined : (await this.#durability()).keeper,
       });
     });

@@ -24,6 +24,8 @@ export interface SpawnPlace {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessRegistry;
   readonly sandbox?: Sandbox | undefined;
+  /** Keys that do not get into output folders. */
+  readonly outputKeys: () => readonly string[];
   /** Starts commands that outlive this host. */
   readonly keeper?: KeptCommands | undefined;
 }
@@ -78,10 +80,10 @@ export async function spawnCommand(
 /** Starts a command that outlives its host; undefined for others. */
 async function spawnKept(
   options: WorkspaceSpawnOptions,
-  { keeper, sandbox, environment }: SpawnPlace,
+  { keeper, sandbox, environment, outputKeys }: SpawnPlace,
   plain: { readonly file: string; readonly args: readonly string[]; readonly cwd: string },
 ): Promise<WorkspaceProcess | undefined> {
-  const { commandId, session, epoch, stdin, keepMs, timeoutMs, signal } = options;
+  const { commandId, session, epoch, stdin, keepMs, timeoutMs, signal, outputFolder } = options;
   if (commandId === undefined) return undefined;
   if (keeper === undefined || session === undefined || epoch === undefined || stdin === "open") {
     const text = "A command is kept for an owner (session and epoch), and without input";
@@ -92,7 +94,8 @@ async function spawnKept(
   const variables = variablesOf(environment, options.environment);
   try {
     return await keeper.spawn({
-      ...{ commandId, session, epoch, keepMs, timeoutMs, signal },
+      ...{ commandId, session, epoch, keepMs, timeoutMs, signal, outputFolder },
+      outputKeys: outputKeys(),
       command: { ...plain, variables },
       enclose: sandbox && ((command) => sandbox.enclose(command)),
       onOutput: options.onOutput,
