@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
 import type { PlatformPath } from "node:path";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
-import { isWorkspaceError, type Workspace, type WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
+import {
+  isWorkspaceError,
+  type Workspace,
+  type WorkspaceOwner,
+} from "@tau-agent/rpc-protocol/workspace";
 import { attempt, ProcessError, randomHex, runScript, unlessMissing } from "@tau-agent/system";
 import type { JobEnd, JobRecord } from "./job-record.ts";
 

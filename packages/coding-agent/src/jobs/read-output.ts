@@ -1,4 +1,9 @@
-import { incompleteCharacterBytes, maxOutputBytes, type OutputMask, unlessMissing } from "@tau-agent/system";
+import {
+  incompleteCharacterBytes,
+  maxOutputBytes,
+  type OutputMask,
+  unlessMissing,
+} from "@tau-agent/system";
 import type { JobPlace } from "./job-folders.ts";
 
 export interface OutputPiece {

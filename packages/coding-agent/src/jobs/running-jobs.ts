@@ -191,9 +191,11 @@ export class RunningJobs {
     this.#isClosed = true;
     const { durable } = this.#options.place.workspace;
     const known = await within(closeMs, Promise.all(this.#known.values()));
-    const ours = (known ?? []).flatMap((jobs) => [...jobs.values()]).filter(({ live, record }) => {
-      return live?.runs === true && record.isKept === true && record.detached !== true;
-    });
+    const ours = (known ?? [])
+      .flatMap((jobs) => [...jobs.values()])
+      .filter(({ live, record }) => {
+        return live?.runs === true && record.isKept === true && record.detached !== true;
+      });
     const ending = ours.map(({ folder }) => durable?.endCommands(afterOf(folder)));
     await within(closeMs, Promise.allSettled(ending));
   }

@@ -40,7 +40,11 @@ function placeOf(draft: SessionDraft, environment: ToolEnvironment): JobPlace {
       environment: environment.environment,
       createOutputMask: environment.createOutputMask,
     });
-    return { workspace: local, path: nodePath, directory: nodePath.join(places.agentDirectory, "jobs") };
+    return {
+      workspace: local,
+      path: nodePath,
+      directory: nodePath.join(places.agentDirectory, "jobs"),
+    };
   }
   const { path, homeDirectory } = disk;
   return { workspace, path, directory: path.join(homeDirectory, ".cache", "tau", "jobs") };

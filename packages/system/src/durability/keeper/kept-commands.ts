@@ -26,10 +26,7 @@ const defaultKeepMs = 60_000;
 
 export interface KeptStart
   extends WorkspaceOwner,
-    Pick<
-      WorkspaceSpawnOptions,
-      "onOutput" | "signal" | "keepMs" | "timeoutMs" | "outputFolder"
-    > {
+    Pick<WorkspaceSpawnOptions, "onOutput" | "signal" | "keepMs" | "timeoutMs" | "outputFolder"> {
   readonly commandId: string;
   readonly command: PlainCommand & { readonly cwd: string };
   /** Keys that do not get into the output folder, the longest first. */

@@ -205,6 +205,8 @@ export class ShellCommand implements WorkspaceProcess {
 
   #exitOf(line: string): WorkspaceExit {
     const [code = "", name = ""] = line.split(":");
+    // Its parent was killed, which alone knew the exit code.
+    if (code === "") return { exitCode: null };
     const exitCode = Number(code);
     const timedOut = this.#limit();
     const signal = name === "" ? this.#sentSignal(exitCode) : `SIG${name.replace(/^SIG/u, "")}`;

@@ -54,3 +54,13 @@ test("after a carrier was killed the next calls work again", async () => {
   await workspace.write(join(folder, "after"), Buffer.from("x"));
   expect(readdirSync(folder).toSorted()).toEqual(["after", "carrier", "pids"]);
 });
+
+test("a command whose parent was killed has no exit code, rather than that of a success", async () => {
+  const workspace = await connectWorkspace({ shell: ["sh", "-c"], cwd: "/tmp" });
+  onTestFinished(() => workspace.dispose());
+  const { done } = await workspace.spawn({
+    command: ["sh", "-c", 'kill -9 "$PPID"'],
+    onOutput: () => undefined,
+  });
+  expect(await done).toEqual({ exitCode: null });
+});
