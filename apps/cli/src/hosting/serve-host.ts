@@ -107,11 +107,8 @@ async function ringMaker(): Promise<(limits: RingLimits) => ReplayRing> {
 }
 
 /** Whether the client serves the workspace of the only session, which is opened once that says so. */
-function isClientsWorkspace(
-  { workspace }: HostingContext["options"],
-  isListening: boolean,
-): boolean {
-  const isOfClient = Object.hasOwn(Object(readWorkspace(workspace)), "client");
+function isClientsWorkspace(options: HostingContext["options"], isListening: boolean): boolean {
+  const isOfClient = Object.hasOwn(Object(readWorkspace(options)), "client");
   if (!isOfClient || !isListening) return isOfClient;
   const reason = "with --listen, a workspace of the client needs --sessions";
   throw new ProtocolError("invalid_option", { option: "--workspace", reason });

@@ -1,16 +1,23 @@
 import { ProtocolError, type WorkspaceChoice } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { CliOptions } from "../command-line/cli-options.ts";
 
 /**
  * The value of `--workspace`: a name, or what looks like JSON. The session that opens it checks its
- * members.
+ * members. The host of a subagent is given the id of its caller's workspace.
  *
  * @throws {ProtocolError} `invalid_option` for JSON that does not parse, and for an id
  */
-export function readWorkspace(value: string | undefined): WorkspaceChoice | undefined {
+export function readWorkspace({
+  workspace: value,
+  taskDepth,
+}: Pick<CliOptions, "workspace" | "taskDepth">): WorkspaceChoice | undefined {
   if (value?.trimStart().startsWith("{") !== true) return value;
   const spec = parse(value);
-  if (Object.hasOwn(Object(spec), "id")) refuse("only the settings give a workspace an id");
+  const isCallers = taskDepth !== undefined;
+  if (Object.hasOwn(Object(spec), "id") && !isCallers) {
+    refuse("only the settings give a workspace an id");
+  }
   return spec as WorkspaceChoice;
 }
 

@@ -133,11 +133,12 @@ async function storeOf(
 
 /** Without a folder that is named, the one of a workspace is its own. */
 function sessionFolder(
-  { cwd, workspace }: CliOptions,
+  options: CliOptions,
   environment: ProcessEnvironment,
 ): Pick<CreateAgentSessionOptions, "cwd" | "workspace"> {
+  const { cwd, workspace } = options;
   if (workspace === undefined) return { cwd: resolve(environment.cwd, cwd ?? "") };
-  return { cwd, workspace: readWorkspace(workspace) };
+  return { cwd, workspace: readWorkspace(options) };
 }
 
 /**

@@ -40,6 +40,7 @@ export async function startSubagentHost(
     traceparent,
     sandbox,
     policy,
+    workspace,
     diagnostics,
     signal,
     onEvent,
@@ -59,7 +60,8 @@ export async function startSubagentHost(
     credentials,
     policy,
     args: [...inheritedArguments(options, environment.cwd), ...args],
-    cwd,
+    // No process here can be in a folder elsewhere.
+    ...(workspace === undefined ? { cwd } : { workspace }),
     env: {
       ...environment.variables,
       ...variables,
@@ -83,6 +85,7 @@ export async function startSubagentHost(
   try {
     // This program takes its sandbox from the variable; another one may know nothing of it.
     if (command !== undefined) await confirmSandbox(client, sandbox);
+    if (workspace !== undefined) await confirmWorkspace(client);
   } catch (error) {
     await stop();
     throw error;
@@ -166,6 +169,13 @@ async function confirmSandbox(
   throw new Error(
     `it ${said}, and this session's is "${wanted?.mode}"; hand the variable ${SUBAGENT_SANDBOX} to it`,
   );
+}
+
+/** A host whose tools act on its own machine is not given work of another. */
+async function confirmWorkspace(client: RpcClient): Promise<void> {
+  const { workspace } = await client.getState();
+  if (workspace?.kind === "client") return;
+  throw new Error("its tools do not act in this session's workspace; hand its arguments on to it");
 }
 
 function hostToolOf({ definition, run }: RunnableHostTool): DefinedTool {

@@ -273,13 +273,14 @@ function createTasks(
   environment: ToolEnvironment,
   durability: Durability | undefined,
 ): SessionTasks {
-  const { settings, places, sandboxed, disk, workspace } = draft.surroundings;
+  const { settings, places, sandboxed, disk, workspace, policy } = draft.surroundings;
   const { options: given } = draft.surroundings;
-  // A subagent shares its caller's connection: a host of its own could reach no object and no client.
-  // So it does with what survives this host: there is one owner of its effects.
-  const isHere = workspace !== undefined || durability !== undefined;
+  // What survives this host has one owner of its effects. And a host that acts through this one could not
+  // hold a sandbox there itself, nor have the name that a policy allows.
+  const isEnclosed = (sandboxed.sandbox ?? policy) !== undefined;
+  const isHere = durability !== undefined || (workspace !== undefined && isEnclosed);
   const own = { ...(workspace && { workspace }), durableOwner: durability?.owner };
-  const options = isHere ? { ...given, ...own, startSubagentHost: undefined } : given;
+  const options = { ...given, ...own, ...(isHere && { startSubagentHost: undefined }) };
   return createSessionTasks(options, {
     environment,
     settings,

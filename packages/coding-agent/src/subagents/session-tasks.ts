@@ -233,7 +233,7 @@ export function createSessionTasks(
 /** Loaded with the first subagent (row `start`). */
 function runnerOf(
   { startSubagentHost, credentials, diagnostics }: TaskOptions & InheritedOptions,
-  { settings, environment, createSession, session }: TaskParts,
+  { settings, environment, disk, createSession, session }: TaskParts,
 ): SubagentRunner {
   return async (request) => {
     if (startSubagentHost === undefined) {
@@ -243,7 +243,8 @@ function runnerOf(
     const { createProcessRunner } = await import("./runners/process-runner.ts");
     const command = () => settings.get("task.command");
     const policy = session().policy?.given ?? [];
-    const given = { credentials, policy, diagnostics };
+    const workspace = disk && environment.workspace;
+    const given = { credentials, policy, diagnostics, workspace };
     const runs = { startHost: startSubagentHost, command, environment, ...given };
     return createProcessRunner(runs)(request);
   };

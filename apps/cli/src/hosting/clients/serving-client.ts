@@ -28,7 +28,7 @@ export class ServingClient implements WorkspaceServingClient {
 
   constructor(options: ServingClientOptions) {
     this.#options = options;
-    // Whoever waits for it handles it, too.
+    // The caller that waits for it handles it, too.
     this.#opened.promise.catch(() => {});
   }
 
@@ -43,7 +43,7 @@ export class ServingClient implements WorkspaceServingClient {
 
   push(line: DecodedLine): void {
     const answer = answerIn(line);
-    // One after the other: output waits for whoever reads it.
+    // One after the other: output waits for its reader.
     if (answer) this.#answers = this.#answers.then(() => this.#place.take(this, answer));
     else if (this.#client !== undefined) pushLines(this.#client, [line]);
     else if (this.#waiting.push(line) === 1) void this.#open(line);

@@ -55,7 +55,8 @@ export async function reachWorkspace(
   const found = isNamed ? named(asked, settings) : asked;
   const name = isNamed ? `workspaces.${asked}` : "workspace";
   // The folder that is asked for stands in for one that the spec leaves out.
-  const spec = readWorkspaceSpec({ cwd: options.cwd, ...found }, { name });
+  const isCallers = (options.taskDepth ?? 0) > 0;
+  const spec = readWorkspaceSpec({ cwd: options.cwd, ...found }, { name, isCallers });
   const kind = "command" in spec ? "command" : "shell" in spec ? "shell" : "client";
   const standing = new WorkspaceStanding(workspaceIdOf(spec), kind);
   const known = new KnownKeys(agentDirectory).read();
@@ -65,6 +66,7 @@ export async function reachWorkspace(
     namedVariables: [...known.namedVariables, ...(await secretSources(settings, options))],
     processes,
     client: options.clientPlace,
+    isCallers,
     reconnectMs: settings.get("workspace.reconnectMs"),
     onStatus: (status, reason) => standing.note(status, reason),
   });

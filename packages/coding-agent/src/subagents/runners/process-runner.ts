@@ -9,6 +9,7 @@ import type {
   SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { DiagnosticsEntry, ToolEnvironment } from "@tau-agent/system";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import {
@@ -33,6 +34,8 @@ export interface SubagentHostRequest {
   readonly sandbox: Readonly<Record<string, unknown>> | undefined;
   /** What its session must not be able to widen. */
   readonly policy: readonly ManagedPolicy[];
+  /** Where its tools act, by `--workspace` among the arguments; undefined for the machine of its host. */
+  readonly workspace: Workspace | undefined;
   /** What looks at the files that its tools change, where that is not of the settings. */
   readonly diagnostics: { readonly entries: readonly DiagnosticsEntry[] } | undefined;
   /** Ends the host, even one that does not start up. */
@@ -65,6 +68,8 @@ export interface ProcessRunnerOptions {
   readonly credentials: KeptCredentials;
   readonly policy: readonly ManagedPolicy[];
   readonly diagnostics?: SubagentHostRequest["diagnostics"];
+  /** The session's workspace if that is elsewhere. Hosts of subagents reach it through this one. */
+  readonly workspace?: SubagentHostRequest["workspace"];
 }
 
 export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
@@ -74,7 +79,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
     const { approve, raiseBudget, answerQuestions } = request;
     const own = command() ?? [];
     const words = own.length === 0 ? undefined : own.map((word) => word.replaceAll("{cwd}", cwd));
-    const args = hostArguments(request);
+    const { workspace } = options;
+    const args = [...hostArguments(request), ...workspaceArguments(workspace, cwd)];
     const planned = environment.processes.prepareHost(environment.environment);
     const { traceparent } = request;
     const variables = withTrace(planned.variables, traceparent);
@@ -88,6 +94,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         traceparent,
         sandbox,
         policy: options.policy,
+        workspace,
         diagnostics: options.diagnostics,
         signal,
         onEvent,
@@ -158,6 +165,12 @@ function withTrace(
   traceparent: string | undefined,
 ): Readonly<Record<string, string>> {
   return traceparent === undefined ? variables : { ...variables, TRACEPARENT: traceparent };
+}
+
+/** This host is the client of that one, and serves it the workspace. */
+function workspaceArguments(workspace: Workspace | undefined, cwd: string): string[] {
+  if (workspace === undefined) return [];
+  return ["--workspace", JSON.stringify({ client: true, cwd, id: workspace.id })];
 }
 
 function hostArguments(request: SubagentRequest): string[] {

@@ -27,7 +27,7 @@ export async function connectWorkspace(
   spec: WorkspaceSpec,
   options: CarrierOptions = {},
 ): Promise<ConnectedWorkspace> {
-  const checked = readWorkspaceSpec(spec);
+  const checked = readWorkspaceSpec(spec, options);
   if ("command" in checked) {
     return connectProgram(options, ({ limitMs, ...request }) =>
       connectExec(checked, { ...request, connectMs: limitMs }),

@@ -34,6 +34,8 @@ export interface CarrierOptions {
   readonly onStatus?: ((status: WorkspaceStatus, reason?: string) => void) | undefined;
   /** Those who may serve a workspace of the client. */
   readonly client?: ServingClients | undefined;
+  /** Whether the spec has the id of a caller's workspace; see `SpecSource`. */
+  readonly isCallers?: boolean | undefined;
   /** Gives up the first connection. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -37,7 +37,9 @@ describe("the spec of a workspace", () => {
     }
     const withId = { command: ["a"], cwd: "/", id: "box" };
     expect(readWorkspaceSpec(withId)).toEqual(withId);
-    expect(() => readWorkspaceSpec(withId, { mayHaveId: false })).toThrow("workspace.id:");
+    const callers = { client: true, cwd: "/", id: "ws-0123456789ab" };
+    expect(() => readWorkspaceSpec(callers)).toThrow("is reserved");
+    expect(readWorkspaceSpec(callers, { isCallers: true })).toEqual(callers);
     expect(readWorkspaceSpec({ command: ["a"], cwd: "C:\\work" })).toBeDefined();
   });
 

@@ -31,8 +31,8 @@ export type WorkspaceSpec = CommandSpec | ShellSpec | ClientSpec;
 export interface SpecSource {
   /** How the spec is called in errors. */
   readonly name?: string;
-  /** Whether it may have an id: only those of the library and of settings may. */
-  readonly mayHaveId?: boolean;
+  /** Whether its id is that of a workspace that another host reaches, in whatever form. */
+  readonly isCallers?: boolean | undefined;
 }
 
 const forms = ["command", "shell", "client"] as const;
@@ -44,7 +44,7 @@ const forms = ["command", "shell", "client"] as const;
  */
 export function readWorkspaceSpec(
   value: unknown,
-  { name = "workspace", mayHaveId = true }: SpecSource = {},
+  { name = "workspace", isCallers = false }: SpecSource = {},
 ): WorkspaceSpec {
   if (!isJsonObject(value)) refuse(name, "expected an object");
   const given = Object.fromEntries(Object.entries(value).filter(([, each]) => each != null));
@@ -56,7 +56,7 @@ export function readWorkspaceSpec(
     if (given.client !== true) refuse(`${name}.client`, "expected true");
   } else checkWords(given[form], `${name}.${form}`);
   checkFolder(given.cwd, `${name}.cwd`, form);
-  if (given.id !== undefined) checkId(given.id, `${name}.id`, mayHaveId);
+  if (given.id !== undefined && !isCallers) checkId(given.id, `${name}.id`);
   return given as unknown as WorkspaceSpec;
 }
 
@@ -95,8 +95,7 @@ function checkFolder(value: unknown, option: string, form: (typeof forms)[number
   if (!isPossible) refuse(option, `expected an absolute path there, got ${JSON.stringify(value)}`);
 }
 
-function checkId(value: unknown, option: string, mayHaveId: boolean): void {
-  if (!mayHaveId) refuse(option, "only specs of the user's settings and of the library have an id");
+function checkId(value: unknown, option: string): void {
   if (typeof value !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value)) {
     refuse(option, "expected 1 to 64 letters, digits, dots, hyphens and underscores");
   }
