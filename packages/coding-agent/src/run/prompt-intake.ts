@@ -86,10 +86,10 @@ export class PromptIntake {
     const identity = identityOf(options, options.source !== "extension");
     // Outside of the admission: a command may itself wait until the session is idle.
     if (command !== undefined) {
-      return this.#known(identity) ?? this.#handle(identity, () => command.run());
+      return this.#known(identity, options) ?? this.#handle(identity, () => command.run());
     }
     return admission.admit(async () => {
-      const known = this.#known(identity);
+      const known = this.#known(identity, options);
       if (known) return this.#resumed(identity, options, known);
       const prompt = await orCalledOff(askingFor(identity, options));
       const { streamingBehavior } = options;
@@ -118,7 +118,7 @@ export class PromptIntake {
     if (hooks !== undefined) await orCalledOff(hooks.begin());
     const identity = identityOf(options, true);
     return admission.admit(async () => {
-      const known = this.#known(identity);
+      const known = this.#known(identity, options);
       if (known !== undefined) return known;
       const prompt = await orCalledOff(askingFor(identity, options));
       const input = await orCalledOff(this.#changed(text, options, undefined));
@@ -299,7 +299,9 @@ export class PromptIntake {
   }
 
   /** What becomes of a prompt that the session already has; undefined for a new one. */
-  #known(identity: PromptIdentity): PromptAcceptance | undefined {
+  #known(identity: PromptIdentity, options: PromptOptions): PromptAcceptance | undefined {
+    // An id that the host has just made is in no session.
+    if (options.promptId === undefined) return undefined;
     const { promptId } = identity;
     const { log } = this.#options.conversation;
     const awaited = this.#prompts.find(promptId) ?? this.#handled.find(promptId);
