@@ -11,10 +11,11 @@ export class LongFilesFirst extends BaseSequencer {
     const { root } = this.ctx.config;
     const isLong = ({ moduleId }: TestSpecification) =>
       longFiles.includes(relative(root, moduleId));
-    const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-    return [...projects.values()].flatMap((own) => [
-      ...own.filter(isLong),
-      ...own.filter((file) => !isLong(file)),
-    ]);
+    const sorted = await super.sort(files);
+    const projects = new Set(sorted.map(({ project }) => project.name));
+    return [...projects].flatMap((name) => {
+      const own = sorted.filter(({ project }) => project.name === name);
+      return [...own.filter(isLong), ...own.filter((file) => !isLong(file))];
+    });
   }
 }
