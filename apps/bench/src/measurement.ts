@@ -41,6 +41,15 @@ export function summarize(values: readonly number[]): Summary {
   return { min: sorted[0] ?? Number.NaN, median: median ?? Number.NaN, count: sorted.length };
 }
 
+/** A row that compares the best results of the host with those of the floor, or their medians. */
+export function comparedRow(
+  { by = "min", ...spec }: Omit<Row, "host" | "floor" | "ratio"> & { by?: "min" | "median" },
+  results: { readonly host: readonly number[]; readonly floor: readonly number[] },
+): Row {
+  const [host, floor] = [summarize(results.host), summarize(results.floor)];
+  return { ...spec, host, floor, ratio: host[by] / floor[by] };
+}
+
 /** Whether a row is within its target; a row without a target always is. */
 export function passes({ ratio, target }: Row): boolean {
   return target === undefined || (ratio !== undefined && ratio <= target);

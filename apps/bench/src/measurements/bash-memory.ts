@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Child } from "../child.ts";
-import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { runPrompt } from "../comparison/hosts.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
 
@@ -22,9 +23,7 @@ export const bashMemory: Measurement = {
     const byTool = async (host: Child, mib: number) => {
       const argumentDeltas = [JSON.stringify({ command: printing(mib) })];
       server.replies = [{ tool: "bash", argumentDeltas }];
-      const settled = host.next((frame) => frame.type === "agent_settled");
-      await host.request("prompt", { message: "go" });
-      await settled;
+      await runPrompt(host);
     };
     const rows: Row[] = [];
     for (const [name, run] of Object.entries({ "bash command": byCommand, "bash tool": byTool })) {
@@ -44,25 +43,18 @@ export const bashMemory: Measurement = {
           await host.stop();
         }
       }
-      const [top, bottom] = [summarize(peaks.large), summarize(peaks.small)];
-      const floor = summarize(peaks.floor);
-      rows.push({
-        what: `${name}, ${large} MiB of output: peak memory`,
-        unit: "MiB",
-        host: top,
-        floor,
-        ratioOf: "host / reading and forgetting",
-        ratio: top.min / floor.min,
-      });
-      rows.push({
-        what: `${name}: growth`,
-        unit: "MiB",
-        host: top,
-        floor: bottom,
-        ratioOf: `${large} MiB / ${small} MiB`,
-        ratio: top.min / bottom.min,
-        target: 1.3,
-      });
+      const peak = { what: `${name}, ${large} MiB of output: peak memory`, unit: "MiB" };
+      const growth = { what: `${name}: growth`, unit: "MiB", target: 1.3 };
+      rows.push(
+        comparedRow(
+          { ...peak, ratioOf: "host / reading and forgetting" },
+          { host: peaks.large, floor: peaks.floor },
+        ),
+        comparedRow(
+          { ...growth, ratioOf: `${large} MiB / ${small} MiB` },
+          { host: peaks.large, floor: peaks.small },
+        ),
+      );
     }
     return rows;
   },

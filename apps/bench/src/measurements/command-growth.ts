@@ -2,13 +2,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Child, Frame } from "../child.ts";
-import {
-  type BenchOptions,
-  type Measurement,
-  type Row,
-  type Summary,
-  summarize,
-} from "../measurement.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { sessionLines } from "../session-lines.ts";
 import { Workspace } from "../workspace.ts";
 
@@ -57,8 +51,8 @@ export const commandGrowth: Measurement = {
     const small = await measure(SMALL);
     const large = await measure(LARGE);
     return [
-      ...Object.keys(short).map((name) => shortRow(name, small, large)),
-      ...lists.map((name) => listRow(name, small, large)),
+      ...Object.keys(short).map((name) => growthOf(name, shortGrowth, { small, large })),
+      ...lists.map((name) => growthOf(name, listGrowth, { small, large })),
     ];
   },
 };
@@ -81,30 +75,34 @@ async function cost(host: Child, name: string): Promise<Cost> {
   return { elapsed: performance.now() - start, bytes: host.stdoutBytes - bytes };
 }
 
-function shortRow(name: string, small: Costs, large: Costs): Row {
-  const of = (costs: Costs): Summary =>
-    summarize((costs[name] ?? []).map(({ elapsed }) => elapsed));
-  return {
-    what: `${name}: growth`,
-    unit: "ms",
-    host: of(large),
-    floor: of(small),
-    ratioOf: `${LARGE} / ${SMALL} entries`,
-    ratio: of(large).median / of(small).median,
-    target: SAME_SIZE,
-  };
+interface Growth {
+  readonly what: string;
+  readonly unit: string;
+  readonly target: number;
+  of(cost: Cost): number;
 }
 
-function listRow(name: string, small: Costs, large: Costs): Row {
-  const of = (costs: Costs): Summary =>
-    summarize((costs[name] ?? []).map(({ elapsed, bytes }) => (elapsed * 1e6) / bytes));
-  return {
-    what: `${name}: growth per byte`,
-    unit: "ns/byte",
-    host: of(large),
-    floor: of(small),
-    ratioOf: `${LARGE} / ${SMALL} entries`,
-    ratio: of(large).median / of(small).median,
-    target: PER_BYTE,
-  };
+const shortGrowth: Growth = {
+  what: "growth",
+  unit: "ms",
+  target: SAME_SIZE,
+  of: ({ elapsed }) => elapsed,
+};
+const listGrowth: Growth = {
+  what: "growth per byte",
+  unit: "ns/byte",
+  target: PER_BYTE,
+  of: ({ elapsed, bytes }) => (elapsed * 1e6) / bytes,
+};
+
+function growthOf(
+  name: string,
+  { what, unit, target, of }: Growth,
+  { small, large }: { readonly small: Costs; readonly large: Costs },
+): Row {
+  const ratioOf = `${LARGE} / ${SMALL} entries`;
+  return comparedRow(
+    { what: `${name}: ${what}`, unit, ratioOf, by: "median", target },
+    { host: (large[name] ?? []).map(of), floor: (small[name] ?? []).map(of) },
+  );
 }

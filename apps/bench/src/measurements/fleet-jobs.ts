@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Queue, QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
 import { RedisServer, redisIsMissing } from "../../../../packages/store-redis/test/redis-server.ts";
-import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
 
@@ -42,17 +42,8 @@ export const fleetJobs: Measurement = {
     } finally {
       for (const worker of workers) worker.kill("SIGKILL");
     }
-    const [hosts, floor] = [summarize(times.host), summarize(times.floor)];
-    return [
-      {
-        what: `a job, ${CONCURRENCY} at a time`,
-        unit: "ms",
-        host: hosts,
-        floor,
-        ratioOf: "tau-worker / a BullMQ worker that does nothing",
-        ratio: hosts.min / floor.min,
-      },
-    ];
+    const ratioOf = "tau-worker / a BullMQ worker that does nothing";
+    return [comparedRow({ what: `a job, ${CONCURRENCY} at a time`, unit: "ms", ratioOf }, times)];
   },
 };
 

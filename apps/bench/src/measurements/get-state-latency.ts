@@ -1,4 +1,5 @@
 import type { Child } from "../child.ts";
+import { settled } from "../comparison/hosts.ts";
 import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
@@ -41,7 +42,7 @@ async function askDuringReply(host: Child, server: ModelServer, count: number): 
   let isDone = false;
   server.replies = [{ text: repeatUntil(() => isDone), pauseMs: PAUSE_MS }];
   const begun = host.next((frame) => frame.type === "message_start");
-  const settled = host.next((frame) => frame.type === "agent_settled");
+  const end = settled(host);
   await host.request("prompt", { message: "go" });
   await begun;
   const waits: number[] = [];
@@ -52,7 +53,7 @@ async function askDuringReply(host: Child, server: ModelServer, count: number): 
     if (!(state as { isStreaming: boolean }).isStreaming) throw new Error("the reply has ended");
   }
   isDone = true;
-  await settled;
+  await end;
   return waits;
 }
 

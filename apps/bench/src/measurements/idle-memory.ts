@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "../child.ts";
-import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { Workspace } from "../workspace.ts";
 
 const SETTLE_MS = 700;
@@ -12,26 +12,16 @@ export const idleMemory: Measurement = {
     using workspace = new Workspace();
     const command = workspace.command(hostCommand, ["--no-session"]);
     const bareNode = [process.execPath, "-e", "process.stdin.resume()"] as const;
-    const host: number[] = [];
-    const floor: number[] = [];
+    const results = { host: [] as number[], floor: [] as number[] };
     for (let round = 0; round < (isQuick ? 2 : 6); round++) {
-      floor.push(await measure(workspace.spawn(bareNode)));
+      results.floor.push(await measure(workspace.spawn(bareNode)));
       const child = workspace.spawn(command);
       await child.request("get_state");
-      host.push(await measure(child));
+      results.host.push(await measure(child));
     }
-    const [hostSummary, floorSummary] = [summarize(host), summarize(floor)];
-    return [
-      {
-        what: "resident memory of an idle host",
-        unit: "MiB",
-        host: hostSummary,
-        floor: floorSummary,
-        ratioOf: "host / node reading stdin",
-        ratio: hostSummary.median / floorSummary.median,
-        target: 1.6,
-      },
-    ];
+    const what = { what: "resident memory of an idle host", unit: "MiB" };
+    const ratio = { ratioOf: "host / node reading stdin", by: "median", target: 1.6 } as const;
+    return [comparedRow({ ...what, ...ratio }, results)];
   },
 };
 

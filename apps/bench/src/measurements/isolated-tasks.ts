@@ -1,17 +1,18 @@
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
-import { copyFile, mkdir, readdir, rm, statfs, writeFile } from "node:fs/promises";
+import { copyFile, readdir, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Child } from "../child.ts";
-import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { settled, timed } from "../comparison/hosts.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
+import { git, makeRepository } from "../repository.ts";
 import { Workspace } from "../workspace.ts";
 
 const run = promisify(execFile);
 const MIB = 1024 * 1024;
-const FOLDERS = 200;
 const LINES = 110;
 
 interface Size {
@@ -33,7 +34,8 @@ export const isolatedTasks: Measurement = {
       join(workspace.agentDirectory, "settings.json"),
       JSON.stringify({ "task.maxConcurrency": size.trees }),
     );
-    await makeRepository(workspace.cwd, size.files);
+    const line = (index: number) => `${index}: a line as long as lines are\n`;
+    await makeRepository(workspace.cwd, size.files, (index) => line(index).repeat(LINES));
     const host = await workspace.startHost(hostCommand, { stream: "delta" });
     // The first call of a host loads what the tool needs.
     await call({ server, workspace, host }, { trees: 1, files: size.files }, false);
@@ -67,20 +69,10 @@ function row(
   [host, floor]: readonly [number, number],
   more: { ratioOf: string; target: number; unit?: string; ratio?: number },
 ): Row {
-  const both = { host: summarize([host]), floor: summarize([floor]) };
-  return { what, unit: "ms", ...both, ratio: host / floor, ...more };
-}
-
-async function makeRepository(cwd: string, files: number): Promise<void> {
-  for (let index = 0; index < files; index++) {
-    const folder = join(cwd, `folder-${index % FOLDERS}`);
-    if (index < FOLDERS) await mkdir(folder);
-    const text = `${index}: a line as long as lines are\n`.repeat(LINES);
-    await writeFile(join(folder, `file-${index}.txt`), text);
-  }
-  await git(cwd, "init", "--quiet");
-  await git(cwd, "add", "--all");
-  await git(cwd, "commit", "--quiet", "--message", "all");
+  return {
+    ...comparedRow({ what, unit: "ms", ...more }, { host: [host], floor: [floor] }),
+    ...more,
+  };
 }
 
 /**
@@ -101,14 +93,14 @@ async function call(
   const open = server.holdBack();
   const used = await usedBytes(workspace.cwd);
   const startedAt = performance.now();
-  const settled = host.next((frame) => frame.type === "agent_settled");
+  const end = settled(host);
   await host.request("prompt", { message: "go" });
   while (server.exchanges.length < before + 1 + trees) await sleep(5);
   const readyAt = performance.now();
   const diskMib = ((await usedBytes(workspace.cwd)) - used) / MIB;
   const releasedAt = performance.now();
   open();
-  await settled;
+  await end;
   return { readyMs: readyAt - startedAt, endMs: performance.now() - releasedAt, diskMib };
 }
 
@@ -122,12 +114,12 @@ async function measureFloor(
 ): Promise<{ addMs: number; removeMs: number; diskMib: number; canShare: boolean }> {
   const paths = Array.from({ length: trees }, (_, index) => join(agentDirectory, `floor-${index}`));
   const used = await usedBytes(cwd);
-  const addMs = await time(async () => {
+  const addMs = await timed(async () => {
     for (const path of paths) await git(cwd, "worktree", "add", "--detach", "--no-checkout", path);
     await Promise.all(paths.map((path) => git(path, "reset", "--quiet", "--hard")));
   });
   const diskMib = ((await usedBytes(cwd)) - used) / MIB / trees;
-  const removeMs = await time(async () => {
+  const removeMs = await timed(async () => {
     await Promise.all(paths.map((path) => git(path, "status", "--porcelain")));
     await Promise.all(paths.map((path) => git(cwd, "worktree", "remove", "--force", path)));
   });
@@ -155,15 +147,4 @@ async function leftBehind({ cwd, agentDirectory }: Workspace): Promise<number> {
   const registered = await readdir(join(cwd, ".git", "worktrees")).catch(() => []);
   const { stdout } = await git(cwd, "status", "--porcelain");
   return folders.length + registered.length + stdout.split("\n").length - 1;
-}
-
-async function time(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-function git(cwd: string, ...words: string[]): Promise<{ stdout: string }> {
-  const identity = ["-c", "user.name=Bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"];
-  return run("git", [...identity, ...words], { cwd, maxBuffer: 64 * MIB });
 }

@@ -2,7 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Child } from "../child.ts";
 import { now } from "../clock.ts";
-import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import {
+  type BenchOptions,
+  comparedRow,
+  type Measurement,
+  type Row,
+  summarize,
+} from "../measurement.ts";
 import { RemoteModelServer } from "../remote-model-server.ts";
 import { Workspace } from "../workspace.ts";
 
@@ -182,14 +188,11 @@ async function settled(host: Child): Promise<number> {
 }
 
 function rowsOf(count: number, host: Hosted, floor: Streamed): Row[] {
-  const beside = (what: string, unit: string, kind: keyof Streamed): Row => ({
-    what: `${count} sessions: ${what}`,
-    unit,
-    host: summarize([host[kind]]),
-    floor: summarize([floor[kind]]),
-    ratioOf: "host / floor",
-    ratio: host[kind] / floor[kind],
-  });
+  const beside = (what: string, unit: string, kind: keyof Streamed): Row =>
+    comparedRow(
+      { what: `${count} sessions: ${what}`, unit, ratioOf: "host / floor" },
+      { host: [host[kind]], floor: [floor[kind]] },
+    );
   const alone = (what: string, unit: string, value: number): Row => ({
     what: `${count} sessions: ${what}`,
     unit,

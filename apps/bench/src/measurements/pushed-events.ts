@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
 import type { Child } from "../child.ts";
-import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
 
@@ -43,7 +43,7 @@ export const pushedEvents: Measurement = {
       // The first run compiles code.
       for (let round = isQuick ? -1 : -2; round < (isQuick ? 3 : 7); round += 1) {
         for (const which of ["floor", "host"] as const) {
-          server.replies = [{ text: repeat("twelve chars", count) }];
+          server.replies = [{ text: Array<string>(count).fill("twelve chars") }];
           const spent = await cost({ host, floor }[which], way[which], count);
           if (round >= 0) times[which].push(spent);
         }
@@ -60,19 +60,15 @@ interface Cost {
 }
 
 function rowsOf(name: string, times: { readonly host: Cost[]; readonly floor: Cost[] }): Row[] {
-  return (["elapsed", "cpu"] as const).map((kind) => {
-    const host = summarize(times.host.map((one) => one[kind]));
-    const floor = summarize(times.floor.map((one) => one[kind]));
-    return {
-      what: kind === "cpu" ? `${name}: CPU per event` : `${name}: time per event`,
-      unit: "µs",
-      host,
-      floor,
-      ratioOf: "host / bare server",
-      ratio: host.min / floor.min,
-      ...(kind === "cpu" ? { target: 2 } : {}),
-    };
-  });
+  const row = (what: string, kind: keyof Cost, more: { target?: number } = {}) =>
+    comparedRow(
+      { what: `${name}: ${what} per event`, unit: "µs", ratioOf: "host / bare server", ...more },
+      {
+        host: times.host.map((one) => one[kind]),
+        floor: times.floor.map((one) => one[kind]),
+      },
+    );
+  return [row("time", "elapsed"), row("CPU", "cpu", { target: 2 })];
 }
 
 async function cost(child: Child, follow: Follow, count: number): Promise<Cost> {
@@ -162,8 +158,4 @@ function endOf(stream: IncomingMessage): Promise<void> {
       stream.destroy();
     });
   });
-}
-
-function* repeat(text: string, count: number): Generator<string> {
-  for (let index = 0; index < count; index++) yield text;
 }

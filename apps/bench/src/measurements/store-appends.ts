@@ -9,7 +9,7 @@ import { Redis } from "ioredis";
 import { Client } from "pg";
 import { PostgresServer } from "../../../../packages/store-postgres/test/postgres-server.ts";
 import { RedisServer, redisIsMissing } from "../../../../packages/store-redis/test/redis-server.ts";
-import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 
 const TEXT = "Some words of a message. ".repeat(40);
 
@@ -50,16 +50,8 @@ async function measure({ name, store, bare, floorName }: Subject, count: number)
     times.floor.push((between - started) * 1_000);
     times.host.push((performance.now() - between) * 1_000);
   }
-  const [host, floor] = [summarize(times.host), summarize(times.floor)];
-  const ratio = host.median / floor.median;
-  return {
-    what: `${name}: append of 1 KB`,
-    unit: "µs",
-    host,
-    floor,
-    ratioOf: `store / ${floorName}, medians`,
-    ratio,
-  };
+  const what = { what: `${name}: append of 1 KB`, unit: "µs" };
+  return comparedRow({ ...what, ratioOf: `store / ${floorName}, medians`, by: "median" }, times);
 }
 
 async function subjects(cleanUp: AsyncDisposableStack): Promise<Subject[]> {

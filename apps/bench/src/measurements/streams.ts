@@ -1,12 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Child } from "../child.ts";
-import {
-  type BenchOptions,
-  type Measurement,
-  type Row,
-  type Summary,
-  summarize,
-} from "../measurement.ts";
+import { runPrompt, settled } from "../comparison/hosts.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer, type Reply } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
 
@@ -19,7 +14,7 @@ export const textStream: Measurement = {
     measureStream(options, {
       unitName: "text delta",
       sizes: options.isQuick ? [500, 4_000] : [1_000, 4_000, 16_000],
-      reply: (count) => ({ text: repeat("twelve chars", count) }),
+      reply: (count) => ({ text: Array<string>(count).fill("twelve chars") }),
     }),
 };
 
@@ -94,30 +89,25 @@ function rows(stream: StreamCase, form: string, costs: Costs): Row[] {
   const largest = sizes.at(-1) ?? 0;
   return (["cpu", "bytes"] as const).flatMap((kind) => {
     const unit = kind === "cpu" ? "µs/delta" : "bytes/delta";
-    const of = (name: string, size: number): Summary =>
-      summarize((costs.get(`${name} ${size}`) ?? []).map((cost) => cost[kind]));
-    const perSize: Row[] = sizes.map((size) => ({
-      what: `${unitName} ×${size}, ${form}`,
-      unit,
-      host: of(form, size),
-      floor: of("floor", size),
-      ratioOf: "host / minimal client",
-      ratio: of(form, size).min / of("floor", size).min,
-    }));
+    const of = (name: string, size: number): number[] =>
+      (costs.get(`${name} ${size}`) ?? []).map((cost) => cost[kind]);
+    const perSize = sizes.map((size) =>
+      comparedRow(
+        { what: `${unitName} ×${size}, ${form}`, unit, ratioOf: "host / minimal client" },
+        { host: of(form, size), floor: of("floor", size) },
+      ),
+    );
+    const least = (size: number) => Math.min(...of(form, size));
     const cheapest = sizes
       .filter((size) => size !== largest)
-      .reduce((best, size) => (of(form, size).min < of(form, best).min ? size : best), smallest);
+      .reduce((best, size) => (least(size) < least(best) ? size : best), smallest);
     // Compared with the cheapest smaller size, because the smallest also bears the fixed costs of a
     // run.
-    const linear: Row = {
-      what: `${unitName}, ${form}: growth`,
-      unit,
-      host: of(form, largest),
-      floor: of(form, cheapest),
-      ratioOf: `×${largest} / ×${cheapest}`,
-      ratio: of(form, largest).min / of(form, cheapest).min,
-      target: LINEAR,
-    };
+    const ratioOf = `×${largest} / ×${cheapest}`;
+    const linear = comparedRow(
+      { what: `${unitName}, ${form}: growth`, unit, ratioOf, target: LINEAR },
+      { host: of(form, largest), floor: of(form, cheapest) },
+    );
     return [...perSize, linear];
   });
 }
@@ -130,11 +120,7 @@ async function runHost(
 ): Promise<Cost> {
   await host.request("new_session");
   server.replies = [reply];
-  return cost(host, count, async () => {
-    const settled = host.next((frame) => frame.type === "agent_settled");
-    await host.request("prompt", { message: "go" });
-    await settled;
-  });
+  return cost(host, count, () => runPrompt(host));
 }
 
 async function runFloor(
@@ -145,9 +131,9 @@ async function runFloor(
 ): Promise<Cost> {
   server.replies = [reply];
   return cost(floor, count, async () => {
-    const settled = floor.next((frame) => frame.type === "agent_settled");
+    const end = settled(floor);
     floor.send({ url: server.baseUrl });
-    await settled;
+    await end;
   });
 }
 
@@ -160,12 +146,8 @@ async function cost(child: Child, count: number, action: () => Promise<void>): P
   };
 }
 
-function* repeat(text: string, count: number): Generator<string> {
-  for (let index = 0; index < count; index++) yield text;
-}
-
 function* writeArguments(count: number): Generator<string> {
   yield '{"path":"out.txt","content":"';
-  yield* repeat("twelve chars", count - 2);
+  yield* Array<string>(count - 2).fill("twelve chars");
   yield '"}';
 }

@@ -1,4 +1,4 @@
-import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { Workspace } from "../workspace.ts";
 
 /** From `open_session` on a warm host to the first answer of the session, compared with a process start. */
@@ -26,24 +26,14 @@ export const warmSession: Measurement = {
       return elapsed;
     };
     for (let warmUp = 0; warmUp < 5; warmUp += 1) await openSession();
-    const sessions: number[] = [];
-    const processes: number[] = [];
+    const results = { host: [] as number[], floor: [] as number[] };
     for (let round = 0; round < (isQuick ? 5 : 20); round += 1) {
-      processes.push(await startProcess());
-      sessions.push(await openSession());
+      results.floor.push(await startProcess());
+      results.host.push(await openSession());
     }
     await host.stop();
-    const [opened, floor] = [summarize(sessions), summarize(processes)];
-    return [
-      {
-        what: "open_session to its first get_state answer",
-        unit: "ms",
-        host: opened,
-        floor,
-        ratioOf: "session / process, medians",
-        ratio: opened.median / floor.median,
-        target: 0.1,
-      },
-    ];
+    const what = { what: "open_session to its first get_state answer", unit: "ms" };
+    const ratio = { ratioOf: "session / process, medians", by: "median", target: 0.1 } as const;
+    return [comparedRow({ ...what, ...ratio }, results)];
   },
 };
