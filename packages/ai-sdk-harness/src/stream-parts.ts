@@ -16,6 +16,8 @@ export interface PartContext {
   readonly isStructured: boolean;
   /** The current turn has called tools. */
   readonly hasCalls: boolean;
+  /** The arguments of the call were shown as they came. */
+  readonly hasInput: boolean;
 }
 
 /** A part of a run as the AI SDK has it. */
@@ -25,10 +27,18 @@ export function streamParts(part: RunPart, context: PartContext): HarnessV1Strea
     case "block-delta":
     case "block-end":
       return block(part, context);
+    case "call-start": {
+      const { id, name } = part;
+      const isRun = !context.callerTools.has(name) && { providerExecuted: true };
+      return [{ type: "tool-input-start", id, toolName: shownName(name), ...isRun }];
+    }
+    case "call-delta":
+      return [{ type: "tool-input-delta", id: part.id, delta: part.delta }];
     case "call-ready": {
       const { id: toolCallId, name, input } = part;
       const isCallers = context.callerTools.has(name);
       return [
+        ...(context.hasInput ? [{ type: "tool-input-end", id: toolCallId } as const] : []),
         {
           type: "tool-call",
           toolCallId,
@@ -50,11 +60,10 @@ export function streamParts(part: RunPart, context: PartContext): HarnessV1Strea
           result: value as never,
           isError,
         },
-        ...fileChanges(part),
       ];
     }
     case "turn-end":
-      return [finishStep(context.hasCalls ? "toolUse" : "stop")];
+      return [finishStep(context.hasCalls ? "toolUse" : "stop", part.replies)];
     case "other":
       return compaction(part.event);
     case "run-end":
@@ -73,17 +82,6 @@ function block(
   const { id } = part;
   if (part.kind === "block-delta") return [{ type: `${name}-delta`, id, delta: part.delta }];
   return [{ type: part.kind === "block-start" ? `${name}-start` : `${name}-end`, id }];
-}
-
-/** What an edit or a write has changed, where the result says so. */
-function fileChanges({
-  name,
-  result,
-  isError,
-}: Extract<RunPart, { kind: "call-end" }>): HarnessV1StreamPart[] {
-  const { path } = Object(result.details) as { path?: unknown };
-  if (isError || (name !== "edit" && name !== "write") || typeof path !== "string") return [];
-  return [{ type: "file-change", event: "modify", path }];
 }
 
 function compaction(event: { readonly type: string }): HarnessV1StreamPart[] {
@@ -110,7 +108,7 @@ function runEnd(
     parts.push({ type: "text-start", id });
     parts.push({ type: "text-delta", id, delta: JSON.stringify(output) });
     parts.push({ type: "text-end", id });
-    parts.push(finishStep("stop"));
+    parts.push(finishStep("stop", []));
   }
   if (status === "error")
     parts.push({ type: "error", error: new Error(error ?? "The run failed") });
@@ -118,8 +116,8 @@ function runEnd(
   return [...parts, { type: "finish", finishReason: reason, totalUsage: usageOf(replies) }];
 }
 
-function finishStep(reason: string): HarnessV1StreamPart {
-  return { type: "finish-step", finishReason: finishReason(reason), usage: usageOf([]) };
+function finishStep(reason: string, replies: Replies): HarnessV1StreamPart {
+  return { type: "finish-step", finishReason: finishReason(reason), usage: usageOf(replies) };
 }
 
 function finishReason(raw: string): FinishPart["finishReason"] {

@@ -19,6 +19,9 @@ import type { Connected, SessionSeams } from "./session-seams.ts";
 import { Turn } from "./turn.ts";
 import { writeSkills } from "./write-skills.ts";
 
+/** A place of which no host has the frames. */
+const nowhere = { streamId: "", seq: 0 };
+
 type Connect = (known: LifecycleData | undefined) => Promise<Connected>;
 
 /** A session of the harness. It connects with its first turn, which says what the host needs to know. */
@@ -224,7 +227,8 @@ export class TauSession implements HarnessV1Session {
     return {
       ...data,
       promptId: this.#known?.promptId ?? data.promptId,
-      position: session.position,
+      // What was not shown yet comes from the stored conversation.
+      position: isOpen && turn.isBehind ? nowhere : session.position,
       shown: isOpen ? turn.shown : [],
       place: isOpen ? turn.place : undefined,
     };

@@ -43,9 +43,20 @@ export class Turn implements HarnessV1PromptControl {
   #done = Promise.withResolvers<void>();
   #isOver = false;
   #hasCalls = false;
-  /** Events that wait until what came before them is known. */
-  #held: StreamEvent[] | undefined;
-  #released: PromiseWithResolvers<void> | undefined;
+  /** What was shown and waits for the caller, who may read on in another stream: nothing else is shown until then. */
+  readonly #waiting = new Set<string>();
+  /** Whether what comes waits until what came before it is known. */
+  #isHeld = false;
+  #isEnding = false;
+  #events: StreamEvent[] = [];
+  #parts: RunPart[] = [];
+  #opening = Promise.withResolvers<void>();
+  /** Calls that this stream has shown. */
+  readonly #here = new Set<string>();
+  /** Calls that are shown in another way. */
+  readonly #hidden = new Set<string>();
+  /** Calls whose arguments are shown as they come. */
+  readonly #growing = new Set<string>();
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -67,6 +78,11 @@ export class Turn implements HarnessV1PromptControl {
     return [...this.#shown];
   }
 
+  /** Whether events have come that were not shown. */
+  get isBehind(): boolean {
+    return this.#events.length + this.#parts.length > 0;
+  }
+
   /** How far the replies were shown. */
   get place(): RunPlace {
     return this.#encoder.place;
@@ -74,13 +90,12 @@ export class Turn implements HarnessV1PromptControl {
 
   /** Shows and asks nothing before {@link release}. */
   hold(): void {
-    this.#held = [];
-    this.#released = Promise.withResolvers();
+    this.#isHeld = true;
   }
 
   /** The reply of the events that wait, by its time; undefined if there is none. */
   get heldReply(): number | undefined {
-    for (const event of this.#held ?? []) {
+    for (const event of this.#events) {
       const { message } = event as { readonly message?: { role: string; timestamp: number } };
       if (/^message_/.test(event.type) && message?.role === "assistant") return message.timestamp;
     }
@@ -89,24 +104,23 @@ export class Turn implements HarnessV1PromptControl {
 
   /** Shows what was missed, and all that waits. */
   release(missed: readonly StreamEvent[] = []): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const event of [...missed, ...held]) this.hear(event);
-    this.#released?.resolve();
+    this.#isHeld = false;
+    this.#events = [...missed, ...this.#events];
+    this.#showAll();
   }
 
   hear(event: StreamEvent): void {
     if (this.#isOver) return;
-    if (this.#held !== undefined) {
-      this.#held.push(event);
-      return;
-    }
-    for (const part of this.#encoder.push(event)) this.#show(part);
+    // Nobody answers any more.
+    this.#isEnding ||= event.type === "agent_settled";
+    this.#events.push(event);
+    this.#showAll();
   }
 
   /** Another stream of this process gets the rest of the turn. */
   renew(options: Pick<TurnOptions, "emit">): void {
     this.#options = { ...this.#options, ...options };
+    this.#here.clear();
     this.#done.resolve();
     this.#done = Promise.withResolvers();
     this.#done.promise.catch(() => {});
@@ -122,32 +136,38 @@ export class Turn implements HarnessV1PromptControl {
 
   /** Asks the caller, and waits for its answer. */
   async ask(request: Approval, signal: AbortSignal): Promise<Answer> {
-    await this.#released?.promise;
+    await this.#open();
     const { id: approvalId, toolCallId, agentId, toolName, input } = request;
     if (!this.#shown.has(approvalId)) {
       this.#shown.add(approvalId);
       const isOwn = agentId === undefined && toolCallId !== undefined;
       const callId = isOwn ? toolCallId : approvalId;
-      // The call of a subagent was not shown; what is asked about has to be.
-      if (!this.#shown.has(callId)) {
+      // What is asked about has to be shown in the same stream; the call of a subagent was shown in none.
+      if (!this.#here.has(callId)) {
+        this.#shown.delete(callId);
         this.#show({ kind: "call-ready", id: callId, name: toolName, input });
       }
       this.#options.emit({ type: "tool-approval-request", approvalId, toolCallId: callId });
+      this.#waiting.add(approvalId);
     }
     return new Promise((resolve, reject) => {
-      signal.addEventListener("abort", () => reject(new Error("answered elsewhere")));
+      signal.addEventListener("abort", () => {
+        this.#settle(approvalId);
+        reject(new Error("answered elsewhere"));
+      });
       this.#answer(approvalId).promise.then(resolve);
     });
   }
 
   /** Asks what the model wants to know, as a call of a tool that the caller answers. */
   async askQuestions(request: QuestionRequest): Promise<QuestionResult> {
-    await this.#released?.promise;
+    await this.#open();
     const { id: toolCallId } = request;
     if (!this.#shown.has(toolCallId)) {
       this.#shown.add(toolCallId);
       const input = JSON.stringify(questionInput(request));
       this.#options.emit({ type: "tool-call", toolCallId, toolName: "askUserQuestions", input });
+      this.#waiting.add(toolCallId);
     }
     const { output } = await this.#result(toolCallId).promise;
     return questionResult(request, output);
@@ -177,6 +197,7 @@ export class Turn implements HarnessV1PromptControl {
     isError = false,
   }: Parameters<HarnessV1PromptControl["submitToolResult"]>[0]): Promise<void> {
     this.#result(toolCallId).resolve({ output, isError });
+    this.#settle(toolCallId);
   }
 
   async submitToolApproval({
@@ -191,6 +212,7 @@ export class Turn implements HarnessV1PromptControl {
     const message = reason === undefined ? {} : { message: reason };
     const answer: Answer = approved ? { decision: "allow" } : { decision: "deny", ...message };
     this.#answer(approvalId).resolve(answer);
+    this.#settle(approvalId);
   }
 
   async submitUserMessage(text: string): Promise<void> {
@@ -210,21 +232,55 @@ export class Turn implements HarnessV1PromptControl {
     return known;
   }
 
+  get #isOpen(): boolean {
+    return !this.#isHeld && (this.#isEnding || this.#waiting.size === 0);
+  }
+
+  /** Waits until something more may be shown. */
+  async #open(): Promise<void> {
+    while (!this.#isOpen) await this.#opening.promise;
+  }
+
+  #settle(id: string): void {
+    if (this.#waiting.delete(id)) this.#showAll();
+  }
+
+  #showAll(): void {
+    while (this.#isOpen) {
+      const part = this.#parts.shift();
+      const event = part === undefined ? this.#events.shift() : undefined;
+      if (part !== undefined) this.#show(part);
+      else if (event !== undefined) this.#parts = this.#encoder.push(event);
+      else break;
+    }
+    if (!this.#isOpen) return;
+    this.#opening.resolve();
+    this.#opening = Promise.withResolvers();
+  }
+
   #show(part: RunPart): void {
     // Its questions are shown as the common tool for them.
-    if ("name" in part && part.name === "ask_user") return;
+    if (part.kind === "call-start" && part.name === "ask_user") this.#hidden.add(part.id);
+    if ("id" in part && (this.#hidden.has(part.id) || this.#isShown(part))) return;
+    if (part.kind === "call-start") this.#growing.add(part.id);
     if (part.kind === "call-ready") {
-      if (this.#shown.has(part.id)) return;
       this.#shown.add(part.id);
+      this.#here.add(part.id);
     }
     const { tools, isStructured, emit } = this.#options;
     const callerTools = new Set(tools.map(({ name }) => name));
     if (part.kind === "turn-start") this.#hasCalls = false;
     if (part.kind === "call-ready" || part.kind === "call-end") this.#hasCalls = true;
-    // A model may use the id again.
     if (part.kind === "call-end") this.#shown.delete(part.id);
-    const context = { callerTools, isStructured, hasCalls: this.#hasCalls };
+    const hasInput = part.kind === "call-ready" && this.#growing.delete(part.id);
+    const context = { callerTools, isStructured, hasCalls: this.#hasCalls, hasInput };
     for (const one of streamParts(part, context)) emit(one);
+    if (part.kind === "call-ready" && callerTools.has(part.name)) this.#waiting.add(part.id);
     if (part.kind === "run-end") this.leave();
+  }
+
+  /** Whether it is the beginning of a call that was shown. */
+  #isShown(part: RunPart & { readonly id: string }): boolean {
+    return /^call-(start|delta|ready)$/.test(part.kind) && this.#shown.has(part.id);
   }
 }

@@ -48,8 +48,15 @@ it("prompts, runs tools in the sandbox, and counts", async () => {
   expect(await result.text).toContain("It says seen.");
   const results = parts.filter(({ type }) => type === "tool-result");
   expect(JSON.stringify(results)).toContain("seen\\n");
-  expect(parts.map(({ type }) => type)).toContain("finish");
-  expect((await result.totalUsage).outputTokens).toBeGreaterThan(0);
+  const types = parts.map(({ type }) => type);
+  for (const type of ["tool-input-start", "tool-input-delta", "tool-input-end", "finish"]) {
+    expect(types).toContain(type);
+  }
+  // The call says what was written.
+  expect(JSON.stringify(parts)).not.toContain("fileChange");
+  const used = (await result.steps).map(({ usage }) => usage.outputTokens ?? 0);
+  expect(used.every((tokens) => tokens > 0)).toBe(true);
+  expect((await result.totalUsage).outputTokens).toBe(used.reduce((sum, tokens) => sum + tokens));
   await session.destroy();
 });
 
@@ -203,6 +210,61 @@ it("passes what the model asks to the caller, and takes the answer", async () =>
   const after: unknown[] = [];
   for await (const part of rest.fullStream) after.push(part);
   expect(JSON.stringify(after)).toContain("Blue it is.");
+  await session.destroy();
+});
+
+it("loses nothing of a reply whose calls wait for answers, one after the other", async () => {
+  const answered = (name: string) =>
+    tool({ description: name, inputSchema: z.object({ of: z.string() }) } as never);
+  const questions = [{ question: "Sure?", options: [{ label: "yes" }, { label: "no" }] }];
+  const { agent } = scripted(
+    [
+      {
+        content: [
+          call("first", { of: "one" }),
+          call("bash", { command: "echo between" }),
+          call("second", { of: "two" }),
+          call("ask_user", { questions }),
+          call("bash", { command: "echo after" }),
+        ],
+      },
+      { content: "All done." },
+    ],
+    {
+      permissionMode: "allow-reads",
+      tools: { first: answered("first"), second: answered("second") },
+    } as never,
+  );
+  const session = await agent.createSession();
+  const parts: { type: string; toolName?: string; toolCallId?: string }[] = [];
+  let stream = await agent.stream({ session, prompt: "Go" });
+  for (let pauses = 0; pauses < 9; pauses++) {
+    const answers: object[] = [];
+    const approvals: object[] = [];
+    for await (const part of stream.fullStream) {
+      parts.push(part as never);
+      if (part.type === "tool-approval-request") {
+        approvals.push({ approvalId: part.approvalId, approved: true });
+      } else if (part.type === "tool-call" && part.providerExecuted !== true) {
+        const { toolCallId, toolName } = part;
+        const value = { answers: { 0: { optionIds: ["yes"] } }, said: `answer to ${toolName}` };
+        const output = { type: "json", value };
+        answers.push({ type: "tool-result", toolCallId, toolName, output });
+      }
+    }
+    if (answers.length + approvals.length === 0) break;
+    stream = await agent.continueStream({
+      session,
+      toolResultContinuations: answers,
+      toolApprovalContinuations: approvals,
+    } as never);
+  }
+  const all = JSON.stringify(parts);
+  const calls = parts.filter(({ type }) => type === "tool-call");
+  // A call that is asked about is shown again in the stream that asks.
+  const called = new Map(calls.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
+  expect([...called.values()]).toEqual(["first", "bash", "second", "bash", "askUserQuestions"]);
+  for (const text of ["between\\n", "after\\n", "All done."]) expect(all).toContain(text);
   await session.destroy();
 });
 

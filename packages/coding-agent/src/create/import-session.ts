@@ -3,9 +3,9 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { sessionFileName } from "@tau-agent/sessions/log";
 import { makeFolder, systemReason, writeFileAtomic } from "@tau-agent/system";
 import type { ImportedSession, ImportRequest } from "@tau-agent/trajectories";
-import type { SavedSessionSetup } from "./saved-sessions.ts";
 import { resolvePlaces, sessionDirectory } from "./options/places.ts";
 import { isStoreNamed } from "./options/session-place.ts";
+import type { SavedSessionSetup } from "./saved-sessions.ts";
 import { decideTrust, loadSettings } from "./trust/project-settings.ts";
 
 /** What became of a transcript. */

@@ -44,7 +44,12 @@ export interface RunPlace {
 export type RunPart =
   | { readonly kind: "run-start"; readonly runId: string }
   | { readonly kind: "turn-start"; readonly turn: number }
-  | { readonly kind: "turn-end"; readonly turn: number }
+  | {
+      readonly kind: "turn-end";
+      readonly turn: number;
+      /** Its own, with what they used. */
+      readonly replies: RunEnd["replies"];
+    }
   | { readonly kind: "block-start"; readonly block: BlockKind; readonly id: string }
   | {
       readonly kind: "block-delta";

@@ -33,6 +33,8 @@ export class RunReader {
   #isSettled = false;
   #result: PromptEnd | undefined;
   #replies: AssistantMessage[] = [];
+  /** How many of them belong to earlier turns. */
+  #repliesBefore = 0;
   /** Replies that another stream has shown. */
   #before = 0;
 
@@ -224,7 +226,9 @@ export class RunReader {
     yield* this.#blocks.close();
     if (!this.#isInTurn) return;
     this.#isInTurn = false;
-    yield { kind: "turn-end", turn: this.#turn };
+    const replies = this.#replies.slice(this.#repliesBefore);
+    this.#repliesBefore = this.#replies.length;
+    yield { kind: "turn-end", turn: this.#turn, replies };
   }
 
   *#end(end: Pick<RunEnd, "status" | "error" | "code">): Generator<RunPart, void> {
@@ -247,6 +251,7 @@ export class RunReader {
     this.#result = undefined;
     this.#before = isPaused ? this.#before + replies.length : 0;
     this.#replies = [];
+    this.#repliesBefore = 0;
     if (!isPaused) {
       this.#open.clear();
       this.#subagents.clear();
