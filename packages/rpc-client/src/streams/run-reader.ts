@@ -48,8 +48,8 @@ export class RunReader {
     }
     for (const request of requests) {
       this.#open.set(request.id, request);
-      if (request.method === "tool_approval" && request.toolCallId !== undefined) {
-        this.#calls.know(request.toolCallId, request.params.toolName);
+      if (request.method === "tool_approval") {
+        this.#calls.know(callIdOf(request), request.params.toolName);
       }
     }
   }
@@ -86,7 +86,7 @@ export class RunReader {
       this.#isSettled = this.#runId !== undefined;
       if (this.#result !== undefined) yield* this.#finish();
     } else if (event.type === "host_request_resolved") {
-      this.#open.delete(event.id);
+      yield* this.#resolve(event);
     } else if (event.type === "host_request") {
       yield* this.#begin(event);
       yield* this.#request(event);
@@ -186,12 +186,23 @@ export class RunReader {
       yield { kind: "request", request, callId: toolCallId ?? id };
       return;
     }
-    // The calls of a subagent do not belong to this conversation; one that is asked about is shown.
-    const callId = agentId === undefined ? (toolCallId ?? id) : id;
+    const callId = callIdOf(request);
     const { toolName, input } = request.params;
     const name = agentId === undefined ? toolName : `${agentId}/${toolName}`;
     yield* this.#calls.ready(callId, name, input);
     yield { kind: "request", request, callId };
+  }
+
+  /** What a subagent does after the answer is not part of this conversation. */
+  *#resolve({ id, outcome }: HostRequestResolved): Generator<RunPart, void> {
+    const request = this.#open.get(id);
+    this.#open.delete(id);
+    if (request?.method !== "tool_approval" || request.agentId === undefined) return;
+    const isAllowed = outcome === "allow";
+    const text = textResult(isAllowed ? "Allowed." : "Denied.");
+    const result = isAllowed ? text : { ...text, details: { denied: true } };
+    yield* this.#begin(request);
+    yield* this.#calls.end(callIdOf(request), request.params.toolName, result, !isAllowed);
   }
 
   /** The result of the prompt whose run this is comes after the end of its work, that of others before. */
@@ -277,6 +288,11 @@ function isOfLoop(event: Read): event is Extract<Read, LoopEvent> {
 /** The reply so far; events in their short form do not have it. */
 function contentSoFar({ message }: { readonly message?: AgentMessage }) {
   return message?.role === "assistant" ? message.content : undefined;
+}
+
+/** The calls of a subagent do not belong to this conversation; one that is asked about is shown by its own id. */
+function callIdOf({ id, agentId, toolCallId = id }: ShownRequest): string {
+  return agentId === undefined ? toolCallId : id;
 }
 
 function textResult(text: string): ToolResult {
