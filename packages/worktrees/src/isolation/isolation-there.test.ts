@@ -66,6 +66,24 @@ describe.each(["plain", "git", "busy-git"] as const)("isolated trees in a %s fol
     );
   });
 
+  it("of a killed host have work that the next one keeps, once", async () => {
+    const there = elsewhere(kind);
+    there.write("a.txt", "old\n");
+    const killed = await there.open();
+    const [tree, removed] = [await killed.createTree(), await killed.createTree()];
+    await tree.secure(there.patch("one").replace(/\.patch$/, ""));
+    await removed.secure(there.patch("two").replace(/\.patch$/, ""));
+    writeFileSync(join(tree.cwd, "a.txt"), "new\n");
+    await removed.remove();
+    const next = await there.open();
+    const { cwd, apply } = await next.createTree();
+    for (const name of ["one", "two", "one"]) await next.keepLeft(there.patch(name));
+    await apply(there.patch("one"));
+    expect(text(join(cwd, "a.txt"))).toBe("new\n");
+    expect(existsSync(there.patch("two"))).toBe(false);
+    expect(existsSync(tree.cwd)).toBe(false);
+  });
+
   it("start from the caller's files, and their work comes back three-way", async () => {
     const there = elsewhere(kind);
     there.write("a.txt", `top\r\n${lines(9)}end\r\n`);

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { posix } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
@@ -44,6 +44,14 @@ interface Place {
   readonly isRepository: boolean;
   /** The way from there to the caller's folder. */
   readonly below: string;
+}
+
+/** A tree as another host finds it. */
+interface LeftTree {
+  readonly run: string;
+  readonly session: string;
+  readonly root: string;
+  readonly baseline: string;
 }
 
 type Run = (
@@ -126,6 +134,7 @@ export class IsolationThere implements TaskIsolation {
     });
     const [root = tree, head = ""] = namesIn(made).map(shown);
     const variables = { session, folder: root, closed: "" };
+    let note: string | undefined;
     const record = async () => readRecord(await this.#run(recordScript, { variables }));
     const restore = async (wanted: string): Promise<void> => {
       await record();
@@ -137,25 +146,52 @@ git read-tree --reset -u "$1"`;
     return {
       cwd: this.#place.below === "" ? root : posix.join(root, this.#place.below),
       apply: async (patch) => restore(await this.#patched(patch)),
-      secure: async () => {},
+      secure: async (name) => {
+        note = noteOf(`${name}.patch`);
+        const left: LeftTree = { run: this.#place.run, session, root, baseline: this.#baseline };
+        await writeFile(note, JSON.stringify(left), { mode: 0o600 });
+      },
       capture: async () => ({ ...(await record()), submodules: [] }),
       restore: ({ tree: wanted }) => restore(wanted),
       keepFiles: (work, folder) => this.#keepFiles(root, work, folder),
       keepCommits: (path) => this.#keepCommits(root, head, path),
       remove: async () => {
+        if (note !== undefined) await rm(note, { force: true });
         if (this.#signal?.aborted) return;
         await this.#workspace.remove(root, { recursive: true }).catch(() => {});
       },
     };
   }
 
-  async keepWork({ tree }: CapturedWork, path: string): Promise<KeptWork> {
+  /** Trees of killed hosts stay in the workspace for two days. */
+  async keepLeft(patch: string): Promise<void> {
+    const text = await readFile(noteOf(patch), "utf8").catch(() => undefined);
+    if (text === undefined) return;
+    const { run, session, root, baseline } = JSON.parse(text) as LeftTree;
+    const variables = { run, store: `${run}/store`, session, folder: root, closed: "", baseline };
+    try {
+      const { tree } = readRecord(await this.#run(recordScript, { variables }));
+      await this.#writePatch(tree, variables, patch);
+    } finally {
+      await removeRun(this.#workspace, run);
+    }
+    await rm(noteOf(patch));
+  }
+
+  keepWork({ tree }: CapturedWork, path: string): Promise<KeptWork> {
+    return this.#writePatch(tree, { baseline: this.#baseline }, path);
+  }
+
+  async #writePatch(
+    tree: string,
+    variables: Readonly<Record<string, string>>,
+    path: string,
+  ): Promise<KeptWork> {
     const script = `
 git diff --numstat -z --find-renames "$baseline" "$1" || exit 1
 printf '\\0\\0'
 git diff --binary --full-index --find-renames --no-color --no-ext-diff --no-textconv \\
   --src-prefix=a/ --dst-prefix=b/ "$baseline" "$1"`;
-    const variables = { baseline: this.#baseline };
     const output = await this.#run(script, { variables, words: [tree] });
     // The last of the names ends with a NUL of its own; nothing at all has none.
     const end = output.indexOf("\0\0");
@@ -294,6 +330,10 @@ rm -f "$bundle"`;
     await writeFile(path, output.subarray(start), { mode: 0o600 });
     return { refs, path };
   }
+}
+
+function noteOf(patch: string): string {
+  return `${patch}.left.json`;
 }
 
 function readRecord(output: Buffer): { tree: string; leftOut: readonly string[] } {

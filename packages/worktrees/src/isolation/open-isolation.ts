@@ -20,6 +20,8 @@ export async function openIsolation(
   return {
     leftOut: isolation.baseline.leftOut,
     createTree: () => isolation.createTree(),
+    // Opening has kept what killed hosts left.
+    keepLeft: async () => {},
     keepWork: (work, path) => keepWork(isolation, work, path),
     mergeChanges: (changes, signal) => mergeChanges(isolation, changes, signal),
     makeBranch: (change) => makeBranch(isolation, change),

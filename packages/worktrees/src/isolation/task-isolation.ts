@@ -10,6 +10,8 @@ export interface TaskIsolation {
   createTree(): Promise<IsolatedTree>;
   /** Writes the work of a task as one patch to a file of the host, and what is needed to merge it. */
   keepWork(work: CapturedWork, path: string): Promise<KeptWork>;
+  /** Writes the patch of a tree that was secured, if a killed host has left it. */
+  keepLeft(patch: string): Promise<void>;
   /** Merges changes into the caller's files, in the given order, each three-way on top of the ones before. */
   mergeChanges(
     changes: readonly Change[],

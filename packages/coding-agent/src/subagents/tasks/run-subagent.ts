@@ -183,8 +183,10 @@ function sharesOf(task: Task, { services, shares }: TaskRun) {
 async function prepare(
   tree: IsolatedTree,
   { id, resumes }: Task,
-  { artifactsFolder, fileName, services }: TaskRun,
+  { isolation, artifactsFolder, fileName, services }: TaskRun,
 ): Promise<void> {
+  const { treePatch } = resumes?.record ?? {};
+  if (treePatch !== undefined) await isolation?.keepLeft(treePatch).catch(() => undefined);
   const keptPatch = resumes && (await patchOf(resumes.record));
   if (keptPatch !== undefined) {
     services.subagents.note(id, { keptPatch, treePatch: undefined });
