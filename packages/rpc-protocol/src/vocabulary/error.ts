@@ -180,7 +180,7 @@ export const errorTable = {
   },
   job_not_detachable: {
     message:
-      "Jobs may not outlive the agent here. Leave detached out, or set bash.jobs.allowDetached in the settings.",
+      "Jobs may not outlive the agent here. Leave detached out, or set bash.jobs.allowDetached in the settings of a session whose workspace keeps commands.",
     retryable: false,
   },
   bash_failed: { message: "Could not run the command: {reason}", retryable: false },
