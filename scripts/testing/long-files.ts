@@ -13,6 +13,7 @@ export const longFiles: readonly string[] = [
   "apps/cli/test/e2e/conformance-command.test.ts",
   "apps/cli/test/e2e/exec-server/escapes.test.ts",
   "apps/cli/test/e2e/exec-server/secret-programs.test.ts",
+  "apps/cli/test/e2e/exec-server/traced-hosts.test.ts",
   "apps/cli/test/e2e/extension-agents.test.ts",
   "apps/cli/test/e2e/extension-children.test.ts",
   "apps/cli/test/e2e/hostile-repositories.test.ts",

@@ -10,7 +10,7 @@ import { freePort } from "./free-port.ts";
 export const redisIsMissing =
   spawnSync("redis-server", ["--version"]).status === 0
     ? undefined
-    : "redis-server is not installed; scripts/install-redis.sh installs it where apt-get can";
+    : "redis-server is not installed; scripts/install-system-tools.sh installs it where apt-get can";
 
 /** A Redis of a test's own, in a temporary folder. */
 export class RedisServer {

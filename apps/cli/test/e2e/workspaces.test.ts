@@ -1,12 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { turn } from "@tau-agent/ai/testing";
+import { createLocalWorkspace } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
 import { nextLike } from "../support/next-like.ts";
 import { makePlace } from "../support/place.ts";
-import { call, git, repositoryPlace, worker } from "../support/repository-place.ts";
+import { playSuite, type SuiteSetup } from "../support/played-suite.ts";
+import { call, git } from "../support/repository-place.ts";
 import { binPath, runHost, startHost } from "../support/start-host.ts";
-import { elsewhere, toolSuite } from "../support/tool-suite.ts";
+import { elsewhere } from "../support/tool-suite.ts";
 
 const execServer = [process.execPath, binPath, "exec-server"];
 const shell = ["sh", "-c"];
@@ -16,83 +18,49 @@ const specs = [
   ["a shell", (cwd: string) => ({ shell, cwd })],
 ] as const;
 
-async function resultsOf(host: ReturnType<typeof startHost>): Promise<string[]> {
-  host.send({ id: "p", type: "prompt", message: "Go" });
-  await nextLike(host, { type: "prompt_result", id: "p" });
-  host.send({ id: "m", type: "get_messages" });
-  const { data } = await nextLike(host, { id: "m", type: "response" });
-  const { messages } = data as { messages: { role: string; content: { text: string }[] }[] };
-  return messages
-    .filter(({ role }) => role === "toolResult")
-    .map(({ content }) => content[0]?.text ?? "");
-}
+const specOption = (spec: object) => ["--workspace", JSON.stringify(spec)];
 
-describe.each(specs)("a session whose workspace is behind %s", (_, specOf) => {
-  it("acts there as it would here, and leaves its own folder alone", async () => {
-    const there = elsewhere();
-    const here = elsewhere();
-    const local = startHost({ scenario: toolSuite, arguments: ["--cwd", here] });
-    const expected = (await resultsOf(local)).map((text) => text.replaceAll(here, there));
-    const host = startHost({
-      scenario: toolSuite,
-      arguments: ["--workspace", JSON.stringify(specOf(there))],
-    });
-    // Nobody may write into the folder that the host is in.
-    chmodSync(host.place.cwd, 0o555);
-    expect(await resultsOf(host)).toEqual(expected);
-    expect(readFileSync(join(there, "a.txt"), "utf8")).toBe("two\n");
-    expect(readFileSync(join(there, "new/b.txt"), "utf8")).toBe("b");
-    expect(existsSync(join(host.place.cwd, "new"))).toBe(false);
-    host.send({ id: "s", type: "get_state" });
-    const { data } = await nextLike(host, { id: "s", type: "response" });
-    const { workspace, sessionFile } = data as { workspace: object; sessionFile: string };
-    const kind = "command" in specOf(there) ? "command" : "shell";
-    expect(workspace).toMatchObject({ kind, cwd: there, status: "connected" });
-    const { id } = workspace as { id: string };
-    expect(id).toMatch(/^ws-[0-9a-f]{12}$/);
-    const [header = ""] = readFileSync(sessionFile, "utf8").split("\n");
-    expect(JSON.parse(header)).toMatchObject({ cwd: there, workspace: { id } });
-    expect(sessionFile).toContain(`/${id}--`);
-    chmodSync(host.place.cwd, 0o755);
-  });
-});
+/** Ways to a place, and the one of a client that serves it. */
+const ways: [string, () => SuiteSetup][] = [
+  ...specs.map(([name, specOf]): [string, () => SuiteSetup] => [
+    name,
+    () => ({ words: (there) => specOption(specOf(there)) }),
+  ]),
+  [
+    "its client",
+    () => {
+      const homeDirectory = elsewhere();
+      return {
+        words: (cwd) => specOption({ client: true, cwd }),
+        workspace: (cwd) => createLocalWorkspace({ cwd, homeDirectory }),
+      };
+    },
+  ],
+];
 
-describe.each(specs)("a repository that is behind %s", (_, specOf) => {
-  it("has isolated tasks verified and merged there, and prompts taken back", async () => {
-    const there = elsewhere();
-    git(there, "init", "-q");
-    git(there, "add", "-A");
-    git(there, "commit", "-qm", "first");
-    const verify = { commands: [{ name: "there", command: "ls made.txt && pwd" }] };
-    const place = repositoryPlace(
-      [
-        ...worker("<w1>", call("write", { path: "made.txt", content: "made\n" })),
-        ...worker("start", call("task", { task: "<w1>", isolated: true, verify })),
-      ],
-      { "task.verification.enabled": true, "rewind.enabled": true },
-    );
-    const workspace = ["--workspace", JSON.stringify(specOf(there))];
-    const host = startHost(
-      {},
-      { place: { ...place, arguments: [...place.arguments, ...workspace] } },
-    );
-    host.send({ type: "prompt", message: "start", id: "p" });
-    await nextLike(host, { type: "subagent_verification_end", status: "passed" });
-    await nextLike(host, { type: "prompt_result", status: "completed" });
-    expect(readFileSync(join(there, "made.txt"), "utf8")).toBe("made\n");
-    expect(git(there, "status", "--porcelain")).toBe("?? made.txt\n");
-    host.send({ type: "list_checkpoints", id: "l" });
-    const { data } = await nextLike(host, { type: "response", id: "l" });
-    const { checkpoints } = data as { checkpoints: { entryId: string }[] };
-    host.send({ type: "rewind", entryId: checkpoints[0]?.entryId, id: "r" });
-    expect(await nextLike(host, { type: "response", id: "r" })).toMatchObject({
-      data: { files: { changed: [{ path: "made.txt", change: "deleted" }], conflicts: [] } },
-    });
+/** What the model and the client are told where the host's own machine is the place. */
+let toldHere: Promise<string> | undefined;
+
+describe.each(ways)("a session whose workspace is behind %s", (_, setup) => {
+  it("tells what it would here, byte for byte, and leaves its own folder alone", {
+    timeout: 120_000,
+  }, async () => {
+    toldHere ??= playSuite({ words: (there) => ["--cwd", there] }).then(({ told }) => told);
+    const played = await playSuite(setup());
+    expect(played.told).toBe(await toldHere);
+    const { place, there, state, sessionFile = "" } = played;
+    const id = expect.stringMatching(/^ws-[0-9a-f]{12}$/);
+    expect(state).toMatchObject({ id, cwd: there, status: "connected" });
+    expect(new Set(played.asked)).toEqual(new Set([state?.id]));
+    expect(readFileSync(join(there, "a.txt"), "utf8")).toBe("one\n");
+    // Each prompt was taken back.
     expect(git(there, "status", "--porcelain")).toBe("");
-    // The project of the same name here is as it was, and nothing of the other one is with it.
+    // The project here is as it was, and there is no tree here.
     expect(git(place.cwd, "status", "--porcelain")).toBe("");
     expect(existsSync(join(place.folder, "agent", "worktrees"))).toBe(false);
-    expect((await host.finish()).code).toBe(0);
+    const [header = ""] = readFileSync(String(sessionFile), "utf8").split("\n");
+    expect(JSON.parse(header)).toMatchObject({ cwd: there, workspace: { id: state?.id } });
+    expect(sessionFile).toContain(`/${state?.id}--`);
   });
 });
 

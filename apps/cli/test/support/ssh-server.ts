@@ -13,7 +13,7 @@ const sshd = ["/usr/sbin/sshd", "/usr/bin/sshd"].find((path) => existsSync(path)
 export const sshIsMissing =
   sshd !== undefined && spawnSync("ssh", ["-V"]).status === 0
     ? undefined
-    : "OpenSSH is not installed; scripts/install-sshd.sh installs it where apt-get can";
+    : "OpenSSH is not installed; scripts/install-system-tools.sh installs it where apt-get can";
 
 /**
  * A server of a test's own on a port of this machine, with keys and a configuration that end with the test.

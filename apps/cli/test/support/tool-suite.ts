@@ -5,6 +5,10 @@ import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { onTestFinished } from "vitest";
 
+/** An image of one dot. */
+const dot =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 /** A folder of the machine that stands in for another one. */
 export function elsewhere(): string {
   const folder = mkdtempSync(join(tmpdir(), "tau-elsewhere-"));
@@ -19,6 +23,9 @@ export function elsewhere(): string {
   put("sub/deep/caf\u00e9 [1].ts", "const one = 1;\nconst two = 2;\n");
   put("sub/build.log", "one ignored\n");
   put("bytes.bin", Uint8Array.of(0, 1, 2, 255));
+  put("dot.png", Buffer.from(dot, "base64"));
+  // Says it is an image, and is not.
+  put("broken.png", Buffer.from(dot, "base64").subarray(0, 20));
   symlinkSync("a.txt", join(folder, "link"));
   symlinkSync("nowhere", join(folder, "dangling"));
   return folder;
@@ -35,6 +42,8 @@ export const toolSuite = [
     ["read", { path: "long.txt", offset: 2990 }],
     ["read", { path: "long.txt" }],
     ["read", { path: "bytes.bin" }],
+    ["read", { path: "dot.png" }],
+    ["read", { path: "broken.png" }],
     ["read", { path: "none.txt" }],
     ["read", { path: "sub" }],
     ["read", { path: "dangling" }],

@@ -54,6 +54,8 @@ it("acceptEdits asks about an edit through a link that leads out of the project 
     "out/known.txt",
     "/outside-there/other.txt",
   ]);
+  const { cwd } = test.session;
+  for (const each of test.asked) expect(each).toMatchObject({ cwd, workspace: test.there.id });
   expect(test.results().map(({ isError }) => isError)).toEqual([
     false,
     false,

@@ -2,6 +2,7 @@ import type { ApprovalResult } from "@tau-agent/rpc-protocol";
 import { titleOfCall } from "@tau-agent/rpc-protocol/plain";
 import { type LeaveQuestion, randomUuid } from "@tau-agent/system";
 import { readApprovalResult } from "./approval-result.ts";
+import { placeOfCall } from "./place-of-call.ts";
 import type { QuestionsOptions } from "./questions.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function askToLeaveSandbox(
   const params = {
     toolName,
     input: { ...input },
-    cwd: environment.cwd,
+    ...placeOfCall(environment),
     title: `Outside of the sandbox: ${titleOfCall({ toolName, input })}`,
     reason,
     suggestions: [],

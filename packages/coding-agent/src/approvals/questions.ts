@@ -20,6 +20,7 @@ import { describeRule } from "../permissions/rules/rule.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ApprovalLog } from "./approval-log.ts";
 import { readApprovalResult } from "./approval-result.ts";
+import { placeOfCall } from "./place-of-call.ts";
 
 type SaveTo = "user" | "project";
 
@@ -239,7 +240,7 @@ export class Questions {
     return {
       toolName,
       input,
-      cwd: environment.cwd,
+      ...placeOfCall(environment),
       title: titleOfCall({ toolName, input }),
       reason: withClaims(reasonFor(toolName, verdict, permissions.state.mode), tool),
       suggestions: [...suggestions],

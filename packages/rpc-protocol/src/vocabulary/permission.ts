@@ -59,6 +59,8 @@ export const ApprovalParams = z.object({
   input: z.record(z.string(), z.unknown()),
   /** The folder in which the tool works. */
   cwd: z.string(),
+  /** The id of the workspace that has this folder; absent if that is the host's own machine. */
+  workspace: z.optional(z.string()),
   /** The question in words. */
   title: z.string(),
   /** Why it is asked: a sentence, `sandbox_unavailable` or `sandbox_refused`. */

@@ -5,4 +5,4 @@ const { available, reason } = await checkSandbox({ PATH: process.env.PATH });
 /** Why this machine cannot run a sandbox; undefined when it can. */
 export const bubblewrapIsMissing = available
   ? undefined
-  : `${reason}; scripts/install-bubblewrap.sh installs it where apt-get can`;
+  : `${reason}; scripts/install-system-tools.sh installs it where apt-get can`;
