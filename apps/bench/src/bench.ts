@@ -16,6 +16,7 @@ import { hostCommand } from "./host-command.ts";
 import { type BenchOptions, type Measurement, passes, type Row } from "./measurement.ts";
 import { bashMemory } from "./measurements/bash-memory.ts";
 import { commandGrowth } from "./measurements/command-growth.ts";
+import { durableCalls } from "./measurements/durable-calls.ts";
 import { fleetJobs } from "./measurements/fleet-jobs.ts";
 import { getStateLatency } from "./measurements/get-state-latency.ts";
 import { idleMemory } from "./measurements/idle-memory.ts";
@@ -39,6 +40,7 @@ const measurements: readonly Measurement[] = [
   bashMemory,
   isolatedTasks,
   rewindSnapshot,
+  durableCalls,
   warmSession,
   sessionCosts,
   ...manySessions,

@@ -39,6 +39,16 @@ export class Workspace implements Disposable {
     return [...host, "--mode", "rpc", "--provider", "bench", "--model", "bench", ...args];
   }
 
+  /** Writes a file of the project. */
+  write(name: string, text: string): void {
+    writeFileSync(join(this.cwd, name), text);
+  }
+
+  /** Writes the user's settings. */
+  configure(settings: object): void {
+    writeFileSync(join(this.agentDirectory, "settings.json"), JSON.stringify(settings));
+  }
+
   spawn(command: Command, env: Environment = this.env): Child {
     const child = new Child(command, { cwd: this.cwd, env });
     this.#children.push(child);

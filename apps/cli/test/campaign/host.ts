@@ -22,7 +22,8 @@ export interface HostOptions {
   readonly stopAt?: string | undefined;
 }
 
-const limitMs = 60_000;
+/** Only what hangs takes longer: the machine may be busy. */
+const limitMs = 300_000;
 
 /** A host that is going to be killed. */
 export class Host {

@@ -32,22 +32,21 @@ export async function walk(door: FolderDoor, skipped: ReadonlySet<string>): Prom
       began = performance.now();
     }
     const { path: folder, stats } = next;
-    const names = attempt(() => door.list(folder));
-    if (names === undefined) {
+    const inside = attempt(() => door.lookInside(folder));
+    if (inside === undefined) {
       // It may be gone by now; one that is there cannot be read.
       if (folder === "" || attempt(() => door.look(folder))) leftOut.push(folder);
       continue;
     }
     let count = 0;
-    for (const name of names) {
-      if (name.toLowerCase() === ".git") continue;
+    for (const { name, stats: found } of inside) {
+      if (isGit(name)) continue;
       const path = folder === "" ? name : `${folder}/${name}`;
       count += 1;
       if (skipped.has(path)) {
         leftOut.push(path);
         continue;
       }
-      const found = attempt(() => door.look(path));
       if (found === undefined) continue;
       if (door.isClosed(path, found)) leftOut.push(path);
       else if (found.isDirectory()) waiting.push({ path, stats: found });
@@ -56,7 +55,7 @@ export async function walk(door: FolderDoor, skipped: ReadonlySet<string>): Prom
       else leftOut.push(path);
     }
     // An empty folder in a place of the host's is one that a sandbox has made for now.
-    const isEmpty = count === 0 && !names.some(isGit) && !isHostPlace(folder);
+    const isEmpty = count === 0 && !inside.some(({ name }) => isGit(name)) && !isHostPlace(folder);
     if (isEmpty && stats !== undefined) {
       files.push({ path: folder, kind: "folder", stats });
     }
@@ -64,4 +63,4 @@ export async function walk(door: FolderDoor, skipped: ReadonlySet<string>): Prom
   return { files, leftOut };
 }
 
-const isGit = (name: string) => name.toLowerCase() === ".git";
+const isGit = (name: string) => name.length === 4 && name.toLowerCase() === ".git";

@@ -19,6 +19,7 @@ import { KnownFiles } from "./store/known-files.ts";
 import { hashOf, type OpenedStore, openStore } from "./store/open-store.ts";
 import { passStaleLock } from "./store/pass-stale-lock.ts";
 import { type FolderSnapshot, recordFolder } from "./store/record-folder.ts";
+import { writeRef } from "./store/write-ref.ts";
 
 export interface CheckpointPlace {
   /** The real path of the folder. */
@@ -101,21 +102,24 @@ export class CheckpointStore implements Snapshots<KeptSnapshot> {
   }
 
   async keep(name: string, { commit }: KeptSnapshot): Promise<void> {
-    await this.#updateRefs([
-      `update ${refs}/${name} ${commit}`,
-      `update ${this.#lastRef} ${commit}`,
-    ]);
+    await this.#updateRef(`${refs}/${name}`, commit);
+    await this.#updateRef(this.#lastRef, commit);
   }
 
   /** Keeps the newest snapshot, and what is known of its files for the next host. */
   async keepLast({ commit }: KeptSnapshot): Promise<void> {
-    await this.#updateRefs([`update ${this.#lastRef} ${commit}`]);
+    await this.#updateRef(this.#lastRef, commit);
     await makeFolder(join(this.#place.directory, "known"), 0o700);
     await this.#known.save(this.#cachePath, commit);
   }
 
   async drop(names: readonly string[]): Promise<void> {
     if (names.length > 0) await this.#updateRefs(names.map((name) => `delete ${refs}/${name}`));
+  }
+
+  async #updateRef(ref: string, commit: string): Promise<void> {
+    if (writeRef(this.opened.store.place.gitDir, ref, commit)) return;
+    await this.#updateRefs([`update ${ref} ${commit}`]);
   }
 
   async #updateRefs(lines: readonly string[]): Promise<void> {

@@ -1,7 +1,6 @@
 import {
   closeSync,
   existsSync,
-  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -68,33 +67,32 @@ export class SessionLease {
     this.#heartbeat = undefined;
     const owner = readOwner(this.#path);
     if (owner?.token !== this.#token) return;
-    if (this.#isCounted) writeReleased(this.#path, { ...owner, isReleased: true });
-    else remove(this.#path);
+    const released = { ...owner, isReleased: true };
+    const isKept =
+      this.#isCounted && attempt(() => writeOver(this.#path, released) ?? true) === true;
+    if (!isKept) remove(this.#path);
   }
 
   #take(sessionPath: string): void {
     const own = { ...ownIdentity(), host: hostname(), token: this.#token };
-    // Twice: the second time after a dead owner's lease was removed.
-    for (const isLastTry of [false, true]) {
-      try {
-        const owner: LeaseOwner = { ...own, epoch: this.#epoch };
-        writeNew(this.#path, JSON.stringify(owner));
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-        const holder = readOwner(this.#path);
-        if (isLastTry || keepsOut(holder, this.#path) || !removeDead(this.#path, holder)) {
-          throw new SessionError("session_locked", {
-            path: sessionPath,
-            owner: String(holder?.pid ?? "unknown"),
-          });
-        }
-        const { epoch = 0, isReleased } = holder ?? {};
-        this.#epoch = epoch + 1;
-        // Somebody has counted, and the number must not fall when this host does not ask.
-        this.#isCounted = isReleased === true || epoch > 1;
-      }
+    let holder: LeaseOwner | undefined;
+    // Twice: a lease may be given back after it was found.
+    for (let tries = 0; tries < 2; tries += 1) {
+      if (wroteNew(this.#path, { ...own, epoch: this.#epoch })) return;
+      if (!existsSync(this.#path)) continue;
+      holder = readOwner(this.#path);
+      if (keepsOut(holder, this.#path)) break;
+      const { epoch = 0, isReleased } = holder ?? {};
+      this.#epoch = epoch + 1;
+      // Somebody has counted, and the number must not fall when this host does not ask.
+      this.#isCounted = isReleased === true || epoch > 1;
+      if (tookOver(this.#path, holder, { ...own, epoch: this.#epoch })) return;
     }
+    const { pid } = readOwner(this.#path) ?? holder ?? {};
+    throw new SessionError("session_locked", {
+      path: sessionPath,
+      owner: String(pid ?? "unknown"),
+    });
   }
 
   #beat(): void {
@@ -107,10 +105,18 @@ export class SessionLease {
   }
 }
 
-function writeNew(path: string, text: string): void {
-  const file = openSync(path, "wx", 0o600);
+/** False if there is a lease. */
+function wroteNew(path: string, owner: LeaseOwner): boolean {
+  let file: number;
   try {
-    writeFileSync(file, text);
+    file = openSync(path, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+  try {
+    writeFileSync(file, JSON.stringify(owner));
+    return true;
   } catch (error) {
     // On a full disk, an empty lease would lock out everyone.
     remove(path);
@@ -121,25 +127,30 @@ function writeNew(path: string, text: string): void {
 }
 
 /** In one step: a lease that cannot be read counts as one that is being written. */
-function writeReleased(path: string, owner: LeaseOwner): void {
-  try {
-    writeFileSync(`${path}.new`, JSON.stringify(owner), { mode: 0o600 });
-    renameSync(`${path}.new`, path);
-  } catch {
-    remove(path);
-  }
+function writeOver(path: string, owner: LeaseOwner): void {
+  writeFileSync(`${path}.new`, JSON.stringify(owner), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
 }
 
-/** Removes a lease that nobody holds; false if another host has taken the session since it was read. */
-function removeDead(path: string, read: LeaseOwner | undefined): boolean {
-  const aside = `${path}.${randomUuid()}`;
-  const isMoved = attempt(() => renameSync(path, aside) ?? true) ?? false;
-  // Another host was sooner and has it, or the next try finds it free.
-  if (!isMoved) return true;
-  const isSame = readOwner(aside)?.token === read?.token;
-  if (!isSame) attempt(() => linkSync(aside, path));
-  remove(aside);
-  return isSame;
+/**
+ * Puts a lease over one that nobody holds. Hosts that have read the same dead one take turns, and there is a
+ * lease at every moment, so that none of them replaces that of a living host.
+ *
+ * @returns false if another host has taken the session, or is about to
+ */
+function tookOver(path: string, read: LeaseOwner | undefined, own: LeaseOwner): boolean {
+  const turn = `${path}.taking`;
+  const before = readOwner(turn);
+  // Left by a host that was killed right here.
+  if (existsSync(turn) && !keepsOut(before, turn)) remove(turn);
+  if (!wroteNew(turn, own)) return false;
+  try {
+    if (!existsSync(path) || readOwner(path)?.token !== read?.token) return false;
+    writeOver(path, own);
+    return true;
+  } finally {
+    remove(turn);
+  }
 }
 
 function readOwner(path: string): LeaseOwner | undefined {

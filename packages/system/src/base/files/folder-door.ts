@@ -23,6 +23,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { attempt } from "../attempt.ts";
 import { ClosedFiles } from "./closed-files.ts";
 import { errorCode } from "./error-code.ts";
 import { heldPath } from "./opened-path.ts";
@@ -80,6 +81,19 @@ export class FolderDoor implements Disposable {
 
   list(folder: string): string[] {
     return readdirSync(this.#enter(folder), { encoding: "latin1" });
+  }
+
+  /** The names in a folder with what is there: it is entered once, and is where it was when all is seen. */
+  lookInside(folder: string): { readonly name: string; readonly stats: Stats | undefined }[] {
+    const place = this.#enter(folder);
+    const names = readdirSync(place, { encoding: "latin1" });
+    const text = place.toString();
+    const found = names.map((name) => ({
+      name,
+      stats: attempt(() => lstatSync(placeIn(place, text, name), { throwIfNoEntry: false })),
+    }));
+    this.#enter(folder);
+    return found;
   }
 
   /** What is at a path; undefined for nothing. */
@@ -299,6 +313,14 @@ function partsOf(path: string): { folder: string; name: string } {
   if (isNoName(name)) throw new DoorError("its path leads elsewhere");
   return { folder: path.slice(0, Math.max(0, at)), name };
 }
+
+/** Most names are the same text in every encoding, and a text is faster than bytes. */
+function placeIn(folder: Buffer, text: string, name: string): string | Buffer {
+  return isAscii.test(name) ? `${text}/${name}` : joined(folder, name);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are names as well
+const isAscii = /^[\x00-\x7f]*$/;
 
 function joined(folder: Buffer, name: string): Buffer {
   return Buffer.concat([folder, Buffer.from("/"), Buffer.from(name, "latin1")]);

@@ -65,14 +65,19 @@ function treeOf(store: ObjectStore, files: ReadonlyMap<string, FileState>, trees
 
 /** The bytes of a tree; git sorts folders as if their names ended with a slash. */
 export function treeContent(entries: readonly TreeEntry[]): Buffer {
-  const keyOf = ({ name, mode }: TreeEntry) => (mode === folderMode ? `${name}/` : name);
-  const sorted = entries
-    .map((entry) => [keyOf(entry), entry] as const)
-    .sort(([one], [other]) => (one < other ? -1 : 1));
-  return Buffer.concat(
-    sorted.flatMap(([, { name, mode, id }]) => [
-      Buffer.from(`${mode} ${name}\0`, "latin1"),
-      Buffer.from(id, "hex"),
-    ]),
+  const sorted = entries.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  const heads = sorted.map(({ name, mode }) => `${mode} ${name}\0`);
+  const size = sorted.reduce(
+    (sum, { id }, at) => sum + (heads[at]?.length ?? 0) + id.length / 2,
+    0,
   );
+  const content = Buffer.allocUnsafe(size);
+  let position = 0;
+  for (const [at, { id }] of sorted.entries()) {
+    position += content.write(heads[at] ?? "", position, "latin1");
+    position += content.write(id, position, "hex");
+  }
+  return content;
 }
+
+const keyOf = ({ name, mode }: TreeEntry) => (mode === folderMode ? `${name}/` : name);

@@ -26,8 +26,8 @@ export function removeMutants(): void {
 }
 
 async function make({ file, from, to }: Rule): Promise<ProxyModules> {
-  // Beside the original, so that what it imports is found.
-  const folder = mkdtempSync(join(network, "..", "network-mutant-"));
+  // Beside the original, so that what it imports is found; hidden from the checks that read sources meanwhile.
+  const folder = mkdtempSync(join(network, "..", ".network-mutant-"));
   folders.push(folder);
   for (const name of readdirSync(network)) {
     if (name.endsWith(".ts") && !name.endsWith(".test.ts")) {

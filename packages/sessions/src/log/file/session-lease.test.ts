@@ -1,0 +1,79 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { isAlive, ownIdentity } from "@tau-agent/system";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { SessionLease } from "./session-lease.ts";
+
+vi.mock(import("@tau-agent/system"), async (original) => {
+  const actual = await original();
+  return { ...actual, isAlive: vi.fn(actual.isAlive) };
+});
+
+let folder: string;
+let path: string;
+let taken: SessionLease[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tau-lease-"));
+  path = join(folder, "session.jsonl");
+  taken = [];
+});
+
+afterEach(() => {
+  vi.mocked(isAlive).mockReset();
+  for (const lease of taken) lease.release();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function take(): SessionLease {
+  const lease = new SessionLease(path);
+  taken.push(lease);
+  return lease;
+}
+
+const owner = () => readFileSync(`${path}.lock`, "utf8");
+
+/** A host that was killed when it had the session for the third time. */
+function leaveDead(): void {
+  const dead = { pid: 2 ** 22 + 1, host: hostname(), token: "dead", epoch: 3 };
+  writeFileSync(`${path}.lock`, JSON.stringify(dead));
+}
+
+/** Runs something when a host has read whose the lease is, and has not acted on it. */
+function afterReading(work: () => void): void {
+  vi.mocked(isAlive).mockImplementationOnce(() => {
+    work();
+    return false;
+  });
+}
+
+it("takes over from a dead host, with a higher epoch", () => {
+  leaveDead();
+  expect(take().epoch).toBe(4);
+});
+
+it("leaves the session to another host that took it over from the same dead one", () => {
+  leaveDead();
+  let winner: string | undefined;
+  afterReading(() => {
+    take();
+    winner = owner();
+  });
+  expect(take).toThrow(expect.objectContaining({ code: "session_locked" }));
+  expect(owner()).toBe(winner);
+  expect(readdirSync(folder)).toEqual(["session.jsonl.lock"]);
+});
+
+it("gives the session to nobody while another host replaces the lease of a dead one", () => {
+  leaveDead();
+  writeFileSync(`${path}.lock.taking`, JSON.stringify({ ...ownIdentity(), host: hostname() }));
+  expect(take).toThrow(expect.objectContaining({ code: "session_locked" }));
+});
+
+it("takes over after a host that was killed while it took over", () => {
+  leaveDead();
+  writeFileSync(`${path}.lock.taking`, readFileSync(`${path}.lock`));
+  expect(take().epoch).toBe(4);
+  expect(readdirSync(folder)).toEqual(["session.jsonl.lock"]);
+});
