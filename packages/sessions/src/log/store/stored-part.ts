@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { reaching } from "./open-stored-session.ts";
 import type { SessionPart } from "./session-part.ts";
@@ -6,6 +7,8 @@ import type { SessionKey, StoreLease } from "./session-store.ts";
 import { referenceOf, type StoreAccess, storeErrorCode } from "./store-access.ts";
 import { StoreJournal } from "./store-journal.ts";
 
+/** Between two tries to begin. */
+const PAUSE_MS = 100;
 const READ_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
@@ -31,14 +34,15 @@ export class StoredPart implements SessionPart {
     const { store, leaseMs, owner } = access;
     for (let count = 1; ; count++) {
       const key = { ...wanted, subpath: numbered(wanted.subpath, count) };
-      const lease = await reaching(access, referenceOf(key), async () => {
+      const begin = async () => {
         if ((await store.load(key)) !== null) return undefined;
         // Somebody else may be about to write it.
         return store.acquire(key, leaseMs, owner).catch((error: unknown) => {
           if (storeErrorCode(error) === "lease_held") return undefined;
           throw error;
         });
-      });
+      };
+      const lease = await reaching(access, referenceOf(key), () => repeated(access, begin));
       if (lease !== undefined) return new StoredPart(access, key, lease);
     }
   }
@@ -96,6 +100,20 @@ export class StoredPart implements SessionPart {
     // A damaged line is left out, as when the file is opened.
     const lines = bytes.toString("utf8", 0, end).split("\n");
     return lines.map(parseObject).filter((entry) => entry !== undefined);
+  }
+}
+
+/** A store that is away is waited for, as it is for every other write of a session. */
+async function repeated<T>({ timeoutMs }: StoreAccess, call: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const isLost = storeErrorCode(error) === "lease_lost";
+      if (isLost || performance.now() + PAUSE_MS >= deadline) throw error;
+      await pause(PAUSE_MS);
+    }
   }
 }
 
