@@ -1,6 +1,7 @@
 /**
  * Measures the host against floors from the same run, taking turns, and with `--peers` against other
- * hosts too: `bench [--peers] [--quick] [--only name]… [--json path] [--host "argv"] [--peer "argv"]…`.
+ * hosts too: `bench [--peers] [--quick] [--only name]… [--json path] [--host "argv"] [--before "argv"]
+ * [--peer "argv"]…`.
  * `bench --profile [--only name]…` says what limits rows of that comparison.
  */
 import { existsSync, writeFileSync } from "node:fs";
@@ -57,11 +58,16 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true },
     json: { type: "string" },
     host: { type: "string" },
+    before: { type: "string" },
     peer: { type: "string", multiple: true, default: [] },
   },
 });
 
-const options: BenchOptions = { isQuick: values.quick, hostCommand: hostCommand(values.host) };
+const options: BenchOptions = {
+  isQuick: values.quick,
+  hostCommand: hostCommand(values.host),
+  beforeCommand: values.before === undefined ? undefined : hostCommand(values.before),
+};
 const contestants = { tau: tau(values.host), isQuick: values.quick };
 const results: Record<string, Row[]> = {};
 let comparisons: readonly Comparison[] = [];

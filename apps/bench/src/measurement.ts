@@ -3,6 +3,8 @@ export interface BenchOptions {
   readonly isQuick: boolean;
   /** Starts a host; `--mode rpc` and the like are appended. */
   readonly hostCommand: readonly [string, ...string[]];
+  /** Starts an earlier build, which rows are compared with. */
+  readonly beforeCommand?: readonly [string, ...string[]] | undefined;
 }
 
 export interface Row {
@@ -13,6 +15,8 @@ export interface Row {
   readonly host: Summary;
   /** The floor's, measured in turn with the host. */
   readonly floor?: Summary;
+  /** That of an earlier build, in the same run. */
+  readonly before?: Summary;
   /** The ratio of the host to the floor, or of a large case to a small one. */
   readonly ratioOf?: string;
   readonly ratio?: number;

@@ -1,7 +1,18 @@
 import { passes, type Row } from "./measurement.ts";
 
 export function table(rows: readonly Row[]): string {
-  const head = ["", "host min", "median", "against", "", "ratio", "at most", ""];
+  const head = [
+    "",
+    "host min",
+    "median",
+    "against",
+    "",
+    "ratio",
+    "at most",
+    "",
+    "before",
+    "× before",
+  ];
   const cells = [head, ...rows.map(rowCells)];
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) =>
@@ -23,6 +34,9 @@ function rowCells(row: Row): string[] {
     row.ratio === undefined ? "" : row.ratio.toFixed(2),
     row.target === undefined ? "" : row.target.toFixed(2),
     verdict,
+    ...(row.before === undefined
+      ? []
+      : [number(row.before.median), (row.host.median / row.before.median).toFixed(2)]),
   ];
 }
 
@@ -32,5 +46,5 @@ function number(value: number): string {
 
 /** Words are aligned left, numbers right. */
 function pad(cell: string, width: number, column: number): string {
-  return [1, 3, 5, 6].includes(column) ? cell.padStart(width) : cell.padEnd(width);
+  return [1, 3, 5, 6, 8, 9].includes(column) ? cell.padStart(width) : cell.padEnd(width);
 }

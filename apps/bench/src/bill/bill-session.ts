@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { type BillingServer, createBillingServer, type Turn } from "@tau-agent/ai/testing";
-import type { Child, Frame } from "../child.ts";
+import type { Child } from "../child.ts";
 import { addSearchPrograms } from "../comparison/contestants.ts";
 import { settled } from "../comparison/hosts.ts";
 import type { Contestant } from "../comparison/scenario.ts";
+import type { Frame } from "../frame-receiver.ts";
 import { Workspace } from "../workspace.ts";
 import { BillClock } from "./bill-clock.ts";
 import { fillProject, type SessionNeeds } from "./project.ts";

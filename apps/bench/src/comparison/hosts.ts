@@ -1,5 +1,6 @@
-import type { Child, Frame } from "../child.ts";
+import type { Child } from "../child.ts";
 import { now } from "../clock.ts";
+import type { Frame } from "../frame-receiver.ts";
 import type { Exchange } from "../model-server.ts";
 import type { Contestant, Stage } from "./scenario.ts";
 

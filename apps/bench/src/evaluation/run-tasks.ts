@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Child, type Environment, type Frame } from "../child.ts";
+import { Child, type Environment } from "../child.ts";
+import type { Frame } from "../frame-receiver.ts";
 import type { EvaluationTask } from "./evaluation-task.ts";
 import { releaseServer } from "./tasks/tools.ts";
 

@@ -1,7 +1,8 @@
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { Child, Frame } from "../child.ts";
+import type { Child } from "../child.ts";
+import type { Frame } from "../frame-receiver.ts";
 import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { sessionLines } from "../session-lines.ts";
 import { Workspace } from "../workspace.ts";

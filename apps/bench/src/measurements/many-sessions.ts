@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Child } from "../child.ts";
 import { now } from "../clock.ts";
-import {
-  type BenchOptions,
-  comparedRow,
-  type Measurement,
-  type Row,
-  summarize,
-} from "../measurement.ts";
+import type { FrameReceiver } from "../frame-receiver.ts";
+import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
 import { RemoteModelServer } from "../remote-model-server.ts";
 import { Workspace } from "../workspace.ts";
+import { type SessionProgram, type SessionWay, sessionWays } from "./session-clients.ts";
 
 /** The pace of a quick model: 50 deltas a second. */
 const pauseMs = 20;
@@ -18,17 +13,23 @@ const text = "twelve chars";
 const windowMs = 4_000;
 const settleMs = 1_000;
 const statePauseMs = 100;
-const floorProgram = fileURLToPath(new URL("../floors/many-deltas.mjs", import.meta.url));
 
-/** So many sessions of one host that stream at once, beside a program that only moves their deltas. */
-export const manySessions: readonly Measurement[] = [50, 200, 500, 1_000].map((sessions) => ({
-  name: `many-sessions-${sessions}`,
-  async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
-    const count = isQuick ? Math.ceil(sessions / 10) : sessions;
-    const floor = await measureFloor(count, isQuick);
-    return rowsOf(count, await measureHost(hostCommand, count, isQuick), floor);
-  },
-}));
+/**
+ * So many sessions of one host that stream at once, beside a program that only moves their deltas: over stdio, a
+ * WebSocket, and in a program that embeds them.
+ */
+export const manySessions: readonly Measurement[] = sessionWays.flatMap((way) =>
+  [50, 200, 500, 1_000].map((sessions) => ({
+    name: `many-sessions${way.suffix}-${sessions}`,
+    async run({ isQuick, hostCommand, beforeCommand }: BenchOptions): Promise<Row[]> {
+      const count = isQuick ? Math.ceil(sessions / 10) : sessions;
+      const floor = await measureFloor(way, count, isQuick);
+      const size = { count, isQuick };
+      const before = beforeCommand && (await measureHost(way, beforeCommand, size));
+      return rowsOf(count, await measureHost(way, hostCommand, size), floor, before);
+    },
+  })),
+);
 
 /** What a program spent while all its sessions streamed, and how late it was. */
 interface Streamed {
@@ -48,47 +49,50 @@ interface Hosted extends Streamed {
   readonly idle: number;
   /** In ms per session. */
   readonly opening: number;
-  /** In MiB, beyond that after the first wave, once the second is closed as well. */
+  /** In MiB, beyond that after the first wave, once the second and the third are closed as well. */
   readonly growth: number;
 }
 
-async function measureFloor(count: number, isQuick: boolean): Promise<Streamed> {
+async function measureFloor(way: SessionWay, count: number, isQuick: boolean): Promise<Streamed> {
   await using server = await RemoteModelServer.start();
   using workspace = new Workspace();
-  const floor = workspace.spawn([process.execPath, floorProgram]);
+  const floor = await way.startFloor(workspace);
   const sessions = Array.from({ length: count }, (_, index) => `session-${index}`);
-  const streamed = await stream({ child: floor, server, sessions, isQuick });
-  await floor.stop();
+  const streamed = await stream({ ...floor, server, sessions, isQuick });
+  await floor.child.stop();
   return streamed;
 }
 
 async function measureHost(
+  way: SessionWay,
   hostCommand: BenchOptions["hostCommand"],
-  count: number,
-  isQuick: boolean,
+  { count, isQuick }: { readonly count: number; readonly isQuick: boolean },
 ): Promise<Hosted> {
   await using server = await RemoteModelServer.start();
   using workspace = new Workspace(server.baseUrl);
-  const host = workspace.spawn(workspace.command(hostCommand, ["--sessions", "--no-session"]));
-  await host.request("initialize", { stream: "delta" });
+  const host = await way.startHost(workspace, hostCommand);
+  const { child, client } = host;
+  await client.request("initialize", { stream: "delta" });
   // The first session loads what all of them share.
-  const [first = ""] = await openAll(host, workspace, 1);
-  const ended = host.next(({ type }) => type === "agent_settled");
-  host.send({ type: "prompt", sessionId: first, message: "Go on." });
+  const [first = ""] = await openAll(client, workspace, 1);
+  const ended = client.next(({ type }) => type === "agent_settled");
+  client.send({ type: "prompt", sessionId: first, message: "Go on." });
   await ended;
-  const empty = await settled(host);
-  const begun = performance.now();
-  const sessions = await openAll(host, workspace, count);
-  const opening = (performance.now() - begun) / count;
-  const streamed = await stream({ child: host, server, sessions, isQuick });
-  const idle = await settled(host);
-  await closeAll(host, sessions);
-  const afterFirst = await settled(host);
-  const again = await openAll(host, workspace, count);
-  await stream({ child: host, server, sessions: again, isQuick: true });
-  await closeAll(host, again);
-  const growth = (await settled(host)) - afterFirst;
-  await host.stop();
+  const empty = await settled(child);
+  const begun = child.cpuMicroseconds();
+  const sessions = await openAll(client, workspace, count);
+  const opening = (child.cpuMicroseconds() - begun) / 1_000 / count;
+  const streamed = await stream({ ...host, server, sessions, isQuick });
+  const idle = await settled(child);
+  await closeAll(client, sessions);
+  const afterFirst = await settled(child);
+  for (let wave = 0; wave < 2; wave += 1) {
+    const again = await openAll(client, workspace, count);
+    await stream({ ...host, server, sessions: again, isQuick: true });
+    await closeAll(client, again);
+  }
+  const growth = (await settled(child)) - afterFirst;
+  await child.stop();
   const perSession = (memory: number) => (memory - empty) / count;
   return {
     ...streamed,
@@ -98,7 +102,7 @@ async function measureHost(
   };
 }
 
-async function openAll(host: Child, { cwd }: Workspace, count: number): Promise<string[]> {
+async function openAll(host: FrameReceiver, { cwd }: Workspace, count: number): Promise<string[]> {
   const sessions: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const opened = await host.request("open_session", { cwd });
@@ -109,26 +113,25 @@ async function openAll(host: Child, { cwd }: Workspace, count: number): Promise<
   return sessions;
 }
 
-async function closeAll(host: Child, sessions: readonly string[]): Promise<void> {
+async function closeAll(host: FrameReceiver, sessions: readonly string[]): Promise<void> {
   for (const sessionId of sessions) await host.request("close_session", { sessionId });
 }
 
-interface Wave {
-  readonly child: Child;
+interface Wave extends SessionProgram {
   readonly server: RemoteModelServer;
   readonly sessions: readonly string[];
   readonly isQuick: boolean;
 }
 
 /** Lets all sessions stream, and measures while none has yet to begin and none has ended. */
-async function stream({ child, server, sessions, isQuick }: Wave): Promise<Streamed> {
+async function stream({ child, client, server, sessions, isQuick }: Wave): Promise<Streamed> {
   const measuredMs = isQuick ? 1_000 : windowMs;
   const count = sessions.length;
   const seen = new Map<string, number>();
   const gaps: number[] = [];
   let deltas = 0;
   const all = Promise.withResolvers<void>();
-  child.onUpdate = (line) => {
+  client.onUpdate = (line) => {
     const frame = line.toString("latin1");
     const delta = memberOf(frame, "delta");
     if (delta === undefined) return;
@@ -144,9 +147,9 @@ async function stream({ child, server, sessions, isQuick }: Wave): Promise<Strea
   const length = Math.ceil((measuredMs + 1_000 + count * 10) / pauseMs);
   await server.reply({ text, count: length, pauseMs, eventsPerWrite: 1, times: count });
   let running = count;
-  const done = child.next(({ type }) => type === "agent_settled" && --running === 0);
+  const done = client.next(({ type }) => type === "agent_settled" && --running === 0);
   for (const sessionId of sessions) {
-    child.send({ type: "prompt", sessionId, message: "Go on.", url: server.baseUrl });
+    client.send({ type: "prompt", sessionId, message: "Go on.", url: server.baseUrl });
   }
   await all.promise;
   await sleep(300);
@@ -156,7 +159,7 @@ async function stream({ child, server, sessions, isQuick }: Wave): Promise<Strea
   const states: number[] = [];
   while (now() - begun < measuredMs) {
     const asked = now();
-    await child.request("get_state", { sessionId: sessions[states.length % count] });
+    await client.request("get_state", { sessionId: sessions[states.length % count] });
     states.push(now() - asked);
     await sleep(statePauseMs);
   }
@@ -165,7 +168,7 @@ async function stream({ child, server, sessions, isQuick }: Wave): Promise<Strea
   const memory = child.proportionalMib();
   const measured = { cpu: spent, gap: percentile(gaps), state: percentile(states), memory };
   await done;
-  child.onUpdate = undefined;
+  client.onUpdate = undefined;
   return measured;
 }
 
@@ -187,24 +190,25 @@ async function settled(host: Child): Promise<number> {
   return host.proportionalMib();
 }
 
-function rowsOf(count: number, host: Hosted, floor: Streamed): Row[] {
-  const beside = (what: string, unit: string, kind: keyof Streamed): Row =>
-    comparedRow(
-      { what: `${count} sessions: ${what}`, unit, ratioOf: "host / floor" },
-      { host: [host[kind]], floor: [floor[kind]] },
-    );
-  const alone = (what: string, unit: string, value: number): Row => ({
+function rowsOf(count: number, host: Hosted, floor: Streamed, before?: Hosted): Row[] {
+  const row = (what: string, unit: string, kind: keyof Hosted): Row => ({
     what: `${count} sessions: ${what}`,
     unit,
-    host: summarize([value]),
+    host: summarize([host[kind]]),
+    ...(kind in floor && besideFloor(host[kind], floor[kind as keyof Streamed])),
+    ...(before && { before: summarize([before[kind]]) }),
   });
   return [
-    beside("CPU per delta", "µs", "cpu"),
-    beside("gap between frames, p99", "ms", "gap"),
-    beside("get_state meanwhile, p99", "ms", "state"),
-    alone("memory of one that streams (PSS)", "MiB", host.streaming),
-    alone("memory of one after it (PSS)", "MiB", host.idle),
-    alone("opening one", "ms", host.opening),
-    alone("memory that a second wave adds", "MiB", host.growth),
+    row("CPU per delta", "µs", "cpu"),
+    row("gap between frames, p99", "ms", "gap"),
+    row("get_state meanwhile, p99", "ms", "state"),
+    row("memory of one that streams (PSS)", "MiB", "streaming"),
+    row("memory of one after it (PSS)", "MiB", "idle"),
+    row("CPU of opening one", "ms", "opening"),
+    row("memory that two more waves add", "MiB", "growth"),
   ];
+}
+
+function besideFloor(host: number, floor: number): Partial<Row> {
+  return { floor: summarize([floor]), ratioOf: "host / floor", ratio: host / floor };
 }

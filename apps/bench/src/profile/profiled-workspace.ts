@@ -1,8 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Child, type Environment, type Frame } from "../child.ts";
+import { Child, type Environment } from "../child.ts";
 import { now } from "../clock.ts";
+import type { Frame } from "../frame-receiver.ts";
 import { residentParts } from "../process-usage.ts";
 import { Workspace } from "../workspace.ts";
 import type { Span, V8Profile } from "./cpu-profile.ts";
