@@ -48,26 +48,25 @@ export class UserTexts {
   get json(): readonly Buffer[] {
     const batches: Buffer[] = [];
     let batch = Buffer.allocUnsafeSlow(BATCH_BYTES);
-    let filled = batch.write("[");
+    let filled = 0;
     const endBatch = (wanted: number) => {
       batches.push(utf8(batch.subarray(0, filled)));
       batch = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, wanted));
       filled = 0;
     };
-    let separator = "";
+    let before = "[";
     for (const { entryId, text } of this.#found()) {
-      const head = `${separator}{"entryId":${JSON.stringify(entryId)},"text":`;
+      // One write for what is between two texts: each takes longer than its bytes.
+      const head = `${before}{"entryId":${JSON.stringify(entryId)},"text":`;
       const shown = typeof text === "string" ? Buffer.from(JSON.stringify(text)) : text;
-      // A character has three bytes at most, and one stays free for the end.
+      // A character has three bytes at most, and two stay free for the end.
       const most = 3 * head.length + shown.length + 2;
       if (filled + most > batch.length) endBatch(most);
       filled += batch.write(head, filled);
-      batch.set(shown, filled);
-      filled += shown.length;
-      filled += batch.write("}", filled);
-      separator = ",";
+      filled += shown.copy(batch, filled);
+      before = "},";
     }
-    filled += batch.write("]", filled);
+    filled += batch.write(before === "[" ? "[]" : "}]", filled);
     batches.push(utf8(batch.subarray(0, filled)));
     return batches;
   }
@@ -80,12 +79,12 @@ export class UserTexts {
   toJSON(): UserText[] {
     return Array.from(this.#found(), ({ entryId, text }) => ({
       entryId,
-      text: typeof text === "string" ? text : JSON.parse(Buffer.from(text).toString()),
+      text: typeof text === "string" ? text : JSON.parse(text.toString()),
     }));
   }
 
   /** Texts, or their JSON as their file has it. */
-  *#found(): Generator<{ readonly entryId: string; readonly text: string | Uint8Array }> {
+  *#found(): Generator<{ readonly entryId: string; readonly text: string | Buffer }> {
     const tree = this.#tree;
     for (const position of tree.branchPositions(this.#leafId, isUsers)) {
       if (tree.roleAt(position) === undefined) {

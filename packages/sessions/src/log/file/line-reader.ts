@@ -9,6 +9,7 @@ const BATCH_BYTES = 16 * 1024;
 /** Bytes that become no text are best handed on in large pieces. */
 const KEPT_BATCH_BYTES = 128 * 1024;
 const COMMA = 0x2c;
+const noBytes = Buffer.alloc(0);
 
 /**
  * Reads single lines of a session file again. It keeps its own descriptor, so a file that is deleted
@@ -20,7 +21,10 @@ export class LineReader {
   /** Of the file, open at its beginning until {@link close}. */
   readonly descriptor: number;
   #isOpen = true;
-  #window: Buffer = Buffer.alloc(0);
+  /** The bytes of the window. */
+  #room: Buffer | undefined;
+  /** As much of it as there is in the file. */
+  #window: Buffer = noBytes;
   #windowStart = 0;
 
   /** @param descriptor - an open one of the file, which this object closes */
@@ -43,7 +47,10 @@ export class LineReader {
     // Aligned, so that readers in either direction meet each window once.
     const windowStart = start - (start % WINDOW_BYTES);
     if (start + length > windowStart + WINDOW_BYTES) return this.#readAt(start, length, length);
-    this.#window = this.#readAt(windowStart, WINDOW_BYTES, start + length - windowStart);
+    // Larger ones are given back to the system when they are replaced, and each page of a new one costs time.
+    this.#room ??= Buffer.allocUnsafeSlow(WINDOW_BYTES);
+    this.#window = noBytes;
+    this.#window = this.#readInto(this.#room, windowStart, start + length - windowStart);
     this.#windowStart = windowStart;
     return this.read({ start, length });
   }
@@ -118,7 +125,8 @@ export class LineReader {
   close(): void {
     if (this.#isOpen) closeSync(this.descriptor);
     this.#isOpen = false;
-    this.#window = Buffer.alloc(0);
+    this.#window = noBytes;
+    this.#room = undefined;
   }
 
   #parse(json: string): unknown {

@@ -5,14 +5,23 @@ const beginnings = [
   { start: bytesOf('{"role":"user","content":[{"type":"text","text":'), end: bytesOf("}],") },
 ];
 
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+
+/** The index behind a string; one without escapes is left to native code (row `fork-messages`). */
+function stringEnd(message: Buffer, at: number): number {
+  const quote = message[at] === QUOTE ? message.indexOf(QUOTE, at + 1) : -1;
+  const isPlain = quote !== -1 && message[quote - 1] !== BACKSLASH;
+  return isPlain ? quote + 1 : skipString(message, at);
+}
+
 /**
  * The JSON of the text of a user message that was scanned; undefined for one that has to be parsed: it has
  * several blocks, or another program has written it.
  */
-export function userTextIn(message: Uint8Array): Uint8Array | undefined {
+export function userTextIn(message: Buffer): Buffer | undefined {
   for (const { start, end } of beginnings) {
     if (!isAt(message, 0, start)) continue;
-    const textEnd = skipString(message, start.length);
+    const textEnd = stringEnd(message, start.length);
     if (textEnd === unsure || !isAt(message, textEnd, end)) continue;
     return message.subarray(start.length, textEnd);
   }
