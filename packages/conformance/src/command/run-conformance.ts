@@ -83,7 +83,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     }
   };
   // A host waits more than it works.
-  const workers = Math.min(8, Math.max(2, availableParallelism()));
+  // A host waits more than it works, also where there are few cores.
+  const workers = Math.min(8, Math.max(6, availableParallelism()));
   await Promise.all(Array.from({ length: workers }, work));
   played.sort((a, b) => (a.transcript.name < b.transcript.name ? -1 : 1));
   return { host, dialects, played };
