@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Child } from "../child.ts";
-import { settled } from "./hosts.ts";
+import { settled } from "../runs.ts";
 import type { Stage } from "./scenario.ts";
 
 type Floor = "sse-client" | "answer-commands" | "pipe-reader" | "read-session";

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import type { Child } from "../child.ts";
-import { runPrompt } from "../comparison/hosts.ts";
 import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
+import { runPrompt } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Child } from "../child.ts";
-import { settled } from "../comparison/hosts.ts";
 import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
+import { settled } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 
 const ACCEPTED_MS = 5;

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Child } from "../child.ts";
-import { settled, timed } from "../comparison/hosts.ts";
 import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
 import { git, makeRepository } from "../repository.ts";
+import { settled, timed } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 
 const run = promisify(execFile);

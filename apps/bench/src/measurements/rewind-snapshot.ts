@@ -1,7 +1,7 @@
-import { runPrompt, timed } from "../comparison/hosts.ts";
 import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
 import { git, makeRepository } from "../repository.ts";
+import { runPrompt, timed } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 
 /** A snapshot of a large folder for `rewind`, compared with git's own look at the same files. */

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import type { Child } from "../child.ts";
-import { runPrompt, settled } from "../comparison/hosts.ts";
 import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { ModelServer, type Reply } from "../model-server.ts";
+import { runPrompt, settled } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 
 const LINEAR = 1.3;

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runPrompt, startHost, turnTimes } from "../hosts.ts";
+import { runPrompt } from "../../runs.ts";
+import { startHost, turnTimes } from "../hosts.ts";
 import { scenario } from "../scenario.ts";
 
 const sleeps = Array.from({ length: 8 }, () => ({

@@ -1,7 +1,8 @@
 import type { Child } from "../../child.ts";
 import { summarize } from "../../measurement.ts";
+import { settled, timed, timedRequest } from "../../runs.ts";
 import { startFloor } from "../floors.ts";
-import { settled, startHost, timed, timedRequest } from "../hosts.ts";
+import { startHost } from "../hosts.ts";
 import { type Stage, scenario } from "../scenario.ts";
 
 const BURST = 2_000;

@@ -2,7 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { summarize } from "../../measurement.ts";
 import type { ReplyPlan } from "../../remote-model-server.ts";
-import { commonTools, runPrompt, startHost, turnTimes } from "../hosts.ts";
+import { runPrompt } from "../../runs.ts";
+import { commonTools, startHost, turnTimes } from "../hosts.ts";
 import { type Contestant, type Stage, scenario } from "../scenario.ts";
 
 const FOLDERS = 200;

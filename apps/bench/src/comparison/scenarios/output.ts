@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "../../child.ts";
+import { timedRequest } from "../../runs.ts";
 import { startFloor } from "../floors.ts";
-import { startHost, timedRequest } from "../hosts.ts";
+import { startHost } from "../hosts.ts";
 import { scenario } from "../scenario.ts";
 
 const MIB = 1024 * 1024;

@@ -1,4 +1,5 @@
-import { commonTools, runPrompt, startHost } from "../hosts.ts";
+import { runPrompt } from "../../runs.ts";
+import { commonTools, startHost } from "../hosts.ts";
 import { type Contestant, type Stage, scenario } from "../scenario.ts";
 
 interface Body {

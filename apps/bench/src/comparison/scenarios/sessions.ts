@@ -6,9 +6,10 @@ import { describePast } from "@tau-agent/sessions/files";
 import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
 import { summarize } from "../../measurement.ts";
+import { runPrompt, timedRequest } from "../../runs.ts";
 import { firstKeptAt, sessionLines } from "../../session-lines.ts";
 import { startFloor } from "../floors.ts";
-import { runPrompt, startHost, timedRequest } from "../hosts.ts";
+import { startHost } from "../hosts.ts";
 import { type Contestant, type Stage, scenario } from "../scenario.ts";
 
 const entries = ({ isQuick }: Stage) => (isQuick ? 10_000 : 100_000);

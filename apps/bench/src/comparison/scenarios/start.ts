@@ -4,8 +4,9 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
+import { runPrompt, timed } from "../../runs.ts";
 import { runFloorPrompt, startFloor } from "../floors.ts";
-import { runPrompt, startHost, timed } from "../hosts.ts";
+import { startHost } from "../hosts.ts";
 import { type Stage, scenario } from "../scenario.ts";
 
 /** From spawn to the first response. */

@@ -2,8 +2,9 @@ import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
 import { summarize } from "../../measurement.ts";
 import type { ReplyPlan } from "../../remote-model-server.ts";
+import { runPrompt, settled, timedRequest } from "../../runs.ts";
 import { runFloorPrompt, startFloor } from "../floors.ts";
-import { runPrompt, settled, startHost, timedRequest } from "../hosts.ts";
+import { startHost } from "../hosts.ts";
 import { type Stage, scenario } from "../scenario.ts";
 
 const TEXT = "twelve chars";

@@ -1,8 +1,9 @@
 import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
 import { summarize } from "../../measurement.ts";
+import { runPrompt, timedRequest } from "../../runs.ts";
 import { runFloorPrompt, startFloor } from "../floors.ts";
-import { runPrompt, startHost, timedRequest, turnTimes } from "../hosts.ts";
+import { startHost, turnTimes } from "../hosts.ts";
 import { type Stage, scenario } from "../scenario.ts";
 import { countSystemCalls } from "../system-calls.ts";
 
