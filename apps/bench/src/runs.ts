@@ -1,6 +1,6 @@
 import type { Child } from "./child.ts";
-import type { Frame } from "./frame-receiver.ts";
 import { now } from "./clock.ts";
+import type { Frame } from "./frame-receiver.ts";
 
 export async function runPrompt(child: Child): Promise<void> {
   const end = settled(child);

@@ -1,7 +1,7 @@
 // First of all: from here on nothing but frames reaches stdout.
+import { refuse } from "./command-line/values.ts";
 import "./process/output.ts";
 import { exportSessionFile } from "@tau-agent/coding-agent";
-import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "./command-line/cli-options.ts";
 import { readHostLine } from "./command-line/read-host-line.ts";
 import { settleUnknown } from "./command-line/settle-unknown.ts";
@@ -62,8 +62,7 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   if (options.listModels !== undefined) return printModels(options, output, logger);
   const mode = options.mode ?? (isHosting(options) ? "rpc" : "text");
   if (mode !== "rpc" && isHosting(options)) {
-    const option = options.sessions ? "--sessions" : "--listen";
-    throw new ProtocolError("invalid_option", { option, reason: "it needs --mode rpc" });
+    refuse(options.sessions ? "--sessions" : "--listen", "it needs --mode rpc");
   }
   if (mode === "rpc") await startRpc(options, output, logger);
   else await runOneShot(mode, options, output, logger);
@@ -123,18 +122,13 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   if (options.files.length > 0 || options.messages.length > 0) {
     const option =
       options.files[0] === undefined ? String(options.messages[0]) : `@${options.files[0]}`;
-    throw new ProtocolError("invalid_option", {
-      option,
-      reason: "rpc mode takes prompts from stdin, not from the command line",
-    });
+    refuse(option, "rpc mode takes prompts from stdin, not from the command line");
   }
   if (options.outputSchema !== undefined) {
-    const reason = "in rpc mode, each prompt brings its own outputSchema";
-    throw new ProtocolError("invalid_option", { option: "--output-schema", reason });
+    refuse("--output-schema", "in rpc mode, each prompt brings its own outputSchema");
   }
   if (options.trajectoryFile !== undefined) {
-    const reason = "in rpc mode, the command export_session writes trajectories";
-    throw new ProtocolError("invalid_option", { option: "--trajectory-file", reason });
+    refuse("--trajectory-file", "in rpc mode, the command export_session writes trajectories");
   }
   const shutdown = new Shutdown(exit);
   shutdown.listen();

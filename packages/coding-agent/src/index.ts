@@ -103,7 +103,6 @@ export type { RewindOptions, RewindRequest } from "@tau-agent/worktrees";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-session.ts";
 export { exportSavedSession } from "./create/export-saved-session.ts";
-export { listSavedSessions, type SavedSessionSetup } from "./create/saved-sessions.ts";
 export { type ImportResult, importSession } from "./create/import-session.ts";
 export { checkSetting } from "./create/options/check-setting.ts";
 export type { ExtensionOptions } from "./create/options/extension-options.ts";
@@ -115,6 +114,7 @@ export { SessionSharing } from "./create/options/session-sharing.ts";
 export type { SessionChoice } from "./create/options/session-start.ts";
 export { describeSandboxOf } from "./create/parts/describe-sandbox-of.ts";
 export { sessionPolicy } from "./create/parts/session-policy.ts";
+export { listSavedSessions, type SavedSessionSetup } from "./create/saved-sessions.ts";
 export {
   addMcpServer,
   type McpFilePlace,

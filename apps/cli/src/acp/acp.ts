@@ -6,9 +6,9 @@ import {
   SessionSharing,
   SettingsStore,
 } from "@tau-agent/coding-agent";
-import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { foreignToEditors } from "../command-line/foreign-to-editors.ts";
+import { refuse } from "../command-line/values.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import { VERSION } from "../process/version.ts";
 import type { StdioProcess } from "../rpc/connection/serve-lines.ts";
@@ -68,8 +68,7 @@ function refuseForeign(options: CliOptions): void {
   );
   if (word === undefined && given === undefined) return;
   const option = word ?? `--${(given ?? "").replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
-  const reason = "with acp, the editor says which session there is and what it is asked";
-  throw new ProtocolError("invalid_option", { option, reason });
+  refuse(option, "with acp, the editor says which session there is and what it is asked");
 }
 
 async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSession> {

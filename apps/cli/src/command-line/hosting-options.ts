@@ -1,5 +1,5 @@
-import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { OptionTable, OptionValues } from "./option-row.ts";
+import { refuse, wholeNumber } from "./values.ts";
 
 export const hostingOptions = {
   sessions: {
@@ -71,11 +71,10 @@ export type HostingOptions = OptionValues<typeof hostingOptions>;
 export function clientTimeoutOf({ clientTimeoutMs, listen }: HostingOptions): number | undefined {
   const option = "--client-timeout-ms";
   const time = milliseconds(option, clientTimeoutMs);
-  const refuse = (reason: string): never => {
-    throw new ProtocolError("invalid_option", { option, reason });
-  };
-  if (time === 0) refuse("it takes a time above 0");
-  if (time !== undefined && listen.length > 0) refuse("with --listen, no client is on stdin");
+  if (time === 0) refuse(option, "it takes a time above 0");
+  if (time !== undefined && listen.length > 0) {
+    refuse(option, "with --listen, no client is on stdin");
+  }
   return time;
 }
 
@@ -85,8 +84,5 @@ export function clientTimeoutOf({ clientTimeoutMs, listen }: HostingOptions): nu
  * @throws {ProtocolError} `invalid_option`
  */
 export function milliseconds(option: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  const reason = `${JSON.stringify(value)} is not a number of milliseconds`;
-  throw new ProtocolError("invalid_option", { option, reason });
+  return wholeNumber(option, value, { pattern: /^\d{1,9}$/ });
 }

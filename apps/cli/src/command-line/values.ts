@@ -67,6 +67,23 @@ export function refuseShort(shown: string, table: OptionTable, place = "tau --he
   refuse(shown, `there is no such option${hint || `; see ${place}`}`);
 }
 
+/**
+ * The value of an option that is a whole number.
+ *
+ * @param pattern - the digits it may have
+ *
+ * @throws {ProtocolError} `invalid_option`
+ */
+export function wholeNumber(
+  option: string,
+  value: string | undefined,
+  { pattern = /^[1-9]\d{0,8}$/, what = "is not a number of milliseconds" } = {},
+): number | undefined {
+  if (value === undefined) return undefined;
+  if (pattern.test(value)) return Number(value);
+  return refuse(option, `${JSON.stringify(value)} ${what}`);
+}
+
 /** @throws {ProtocolError} `invalid_option` */
 export function refuse(option: string, reason: string): never {
   throw new ProtocolError("invalid_option", { option, reason });

@@ -4,8 +4,8 @@ import {
   SessionSharing,
   sessionPolicy,
 } from "@tau-agent/coding-agent";
-import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
+import { refuse } from "../command-line/values.ts";
 import { withoutOptions } from "../command-line/without-options.ts";
 import { settleBeforeSessions } from "../session/open-session.ts";
 import { sessionOptions } from "../session/session-options.ts";
@@ -68,6 +68,5 @@ function refuseOneSession(options: CliOptions): void {
     ["--name", options.name],
   ].find(([, value]) => value !== undefined)?.[0];
   if (one === undefined) return;
-  const reason = "with --sessions, open_session says which session";
-  throw new ProtocolError("invalid_option", { option: String(one), reason });
+  refuse(String(one), "with --sessions, open_session says which session");
 }

@@ -1,6 +1,7 @@
 import { firstPieces, SettingsStore } from "@tau-agent/coding-agent";
-import { loadFrames, ProtocolError } from "@tau-agent/rpc-protocol";
+import { loadFrames } from "@tau-agent/rpc-protocol";
 import { clientTimeoutOf, milliseconds } from "../command-line/hosting-options.ts";
+import { refuse } from "../command-line/values.ts";
 import { chooseDialect } from "../rpc/choose-dialect.ts";
 import { openSession } from "../session/open-session.ts";
 import { readWorkspace } from "../session/read-workspace.ts";
@@ -81,11 +82,8 @@ export async function serveHost(
 function refuseWithoutSessions(options: HostingContext["options"]): void {
   if (options.sessions) return;
   const reason = "it needs --sessions";
-  const refuse = (option: string): never => {
-    throw new ProtocolError("invalid_option", { option, reason });
-  };
-  if (options.isolate !== undefined) refuse("--isolate");
-  if (options.endWithSessions) refuse("--end-with-sessions");
+  if (options.isolate !== undefined) refuse("--isolate", reason);
+  if (options.endWithSessions) refuse("--end-with-sessions", reason);
 }
 
 /** For a host that nobody may be left to stop. Its starter may have died before it opened a session. */

@@ -6,11 +6,12 @@ import {
   type PromptResult,
   unfinishedPromptId,
 } from "@tau-agent/coding-agent";
-import { CodedError, encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
+import { CodedError, encodeLine } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { systemReason } from "@tau-agent/system";
 import type { CliOptions } from "../command-line/cli-options.ts";
+import { refuse } from "../command-line/values.ts";
 import { hintFor } from "../process/command-line-words.ts";
 import type { FrameOutput } from "../process/output.ts";
 import { showingProgress } from "../process/progress.ts";
@@ -207,8 +208,8 @@ async function runPrompts(
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "invalid_schema") throw error;
     // Whether it is a schema is said by the session, which knows no file.
-    const reason = `${resolve(task.cwd, options.outputSchema ?? "")}: ${error.message}`;
-    throw new ProtocolError("invalid_option", { option: "--output-schema", reason });
+    const path = resolve(task.cwd, options.outputSchema ?? "");
+    return refuse("--output-schema", `${path}: ${error.message}`);
   }
 }
 
@@ -221,9 +222,6 @@ async function readSchema(
   try {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    throw new ProtocolError("invalid_option", {
-      option: "--output-schema",
-      reason: `${path} cannot be read as JSON: ${systemReason(error)}`,
-    });
+    return refuse("--output-schema", `${path} cannot be read as JSON: ${systemReason(error)}`);
   }
 }

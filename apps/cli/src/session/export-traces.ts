@@ -1,4 +1,4 @@
-import { ProtocolError } from "@tau-agent/rpc-protocol";
+import { refuse } from "../command-line/values.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import type { TraceProtocol } from "./trace-provider.ts";
 
@@ -26,8 +26,8 @@ function traceProtocol(variables: Variables): TraceProtocol | undefined {
   if (isOff || !isOtlp || !of("ENDPOINT")) return undefined;
   const protocol = of("PROTOCOL") || "http/protobuf";
   if (protocol === "http/json" || protocol === "http/protobuf") return protocol;
-  throw new ProtocolError("invalid_option", {
-    option: "OTEL_EXPORTER_OTLP_PROTOCOL",
-    reason: `${JSON.stringify(protocol)} needs a provider of your own; set OTEL_EXPORTER_OTLP_TRACES_PROTOCOL to http/protobuf or http/json`,
-  });
+  return refuse(
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    `${JSON.stringify(protocol)} needs a provider of your own; set OTEL_EXPORTER_OTLP_TRACES_PROTOCOL to http/protobuf or http/json`,
+  );
 }

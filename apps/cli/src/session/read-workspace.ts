@@ -1,6 +1,8 @@
-import { ProtocolError, type WorkspaceChoice } from "@tau-agent/rpc-protocol";
+import type { WorkspaceChoice } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+
 import type { CliOptions } from "../command-line/cli-options.ts";
+import { refuse } from "../command-line/values.ts";
 
 /**
  * The value of `--workspace`: a name, or what looks like JSON. The session that opens it checks its
@@ -16,7 +18,7 @@ export function readWorkspace({
   const spec = parse(value);
   const isCallers = taskDepth !== undefined;
   if (Object.hasOwn(Object(spec), "id") && !isCallers) {
-    refuse("only the settings give a workspace an id");
+    refuse("--workspace", "only the settings give a workspace an id");
   }
   return spec as WorkspaceChoice;
 }
@@ -25,10 +27,6 @@ function parse(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch (error) {
-    return refuse(`it is no JSON: ${errorMessage(error)}`);
+    return refuse("--workspace", `it is no JSON: ${errorMessage(error)}`);
   }
-}
-
-function refuse(reason: string): never {
-  throw new ProtocolError("invalid_option", { option: "--workspace", reason });
 }

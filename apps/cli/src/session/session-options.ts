@@ -4,9 +4,9 @@ import type {
   ExtensionOptions,
   SessionStart,
 } from "@tau-agent/coding-agent";
-import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { settleUnknown } from "../command-line/settle-unknown.ts";
+import { refuse, wholeNumber } from "../command-line/values.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import { hostsAbove } from "../process/host-processes.ts";
 import { readWorkspace } from "./read-workspace.ts";
@@ -51,12 +51,12 @@ export async function sessionOptions(
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
     durability: options.durability,
-    durabilityAdoptMs: milliseconds("--durability-adopt-ms", options.durabilityAdoptMs),
-    maxTurns: turns(options.maxTurns),
+    durabilityAdoptMs: wholeNumber("--durability-adopt-ms", options.durabilityAdoptMs),
+    maxTurns: wholeNumber("--max-turns", options.maxTurns, { what: "is not a number of replies" }),
     resume: options.resumeInterrupted ? "auto" : undefined,
     store: await storeOf(options, environment),
     projectKey: options.projectKey,
-    leaseMs: milliseconds("--lease-ms", options.leaseMs),
+    leaseMs: wholeNumber("--lease-ms", options.leaseMs),
     name: options.name,
     // Checked where it is read, as what settings say.
     secretFiles: secretFilesOf(options, environment),
@@ -85,7 +85,10 @@ export async function sessionOptions(
       none: options.noTools,
       noBuiltIn: options.noBuiltinTools,
     },
-    taskDepth: depth(options.taskDepth),
+    taskDepth: wholeNumber("--task-depth", options.taskDepth, {
+      pattern: /^\d{1,3}$/,
+      what: "is no depth",
+    }),
     taskAgents: list(options.taskAgents),
     agentName: options.agentName,
     taskFolder: options.taskFolder,
@@ -156,35 +159,13 @@ function sessionStart(options: CliOptions): SessionStart {
   ].filter(([, isGiven]) => isGiven);
   if (chosen.length > 1) {
     const [first, second] = chosen.map(([name]) => String(name));
-    const reason = `it rules out ${second}`;
-    throw new ProtocolError("invalid_option", { option: String(first), reason });
+    refuse(String(first), `it rules out ${second}`);
   }
   if (noSession) return trajectoryFile === undefined ? { kind: "memory", id } : { kind: "new", id };
   if (session !== undefined) return { kind: "file", path: session, goesToItsFolder: true };
   if (fork !== undefined) return { kind: "fork", from: fork, id };
   if (isContinued) return { kind: "latest" };
   return id === undefined ? { kind: "new" } : { kind: "id", id };
-}
-
-function milliseconds(option: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
-  const reason = `${JSON.stringify(value)} is not a number of milliseconds`;
-  throw new ProtocolError("invalid_option", { option, reason });
-}
-
-function turns(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
-  const reason = `${JSON.stringify(value)} is not a number of replies`;
-  throw new ProtocolError("invalid_option", { option: "--max-turns", reason });
-}
-
-function depth(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,3}$/.test(value)) return Number(value);
-  const reason = `${JSON.stringify(value)} is no depth`;
-  throw new ProtocolError("invalid_option", { option: "--task-depth", reason });
 }
 
 function list(value: string | undefined): string[] | undefined {

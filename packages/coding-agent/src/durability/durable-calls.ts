@@ -5,13 +5,7 @@ import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspac
 import type { SessionLog } from "@tau-agent/sessions/log";
 import { randomHex, unlessMissing } from "@tau-agent/system";
 import type { CallContext, CallContexts } from "./call-context.ts";
-import {
-  type CallRecord,
-  CallRecords,
-  firstMissing,
-  hashOf,
-  isAnswered,
-} from "./call-records.ts";
+import { type CallRecord, CallRecords, firstMissing, hashOf, isAnswered } from "./call-records.ts";
 import type { FolderRecorder } from "./folder-recorder.ts";
 import type { FolderTurns } from "./folder-turns.ts";
 import { interruptedResult } from "./interrupted-result.ts";

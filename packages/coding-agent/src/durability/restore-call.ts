@@ -1,6 +1,6 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
-import type { RestoredFiles } from "@tau-agent/worktrees";
 import { unlessMissing } from "@tau-agent/system";
+import type { RestoredFiles } from "@tau-agent/worktrees";
 import { type CallRecord, type CallRecords, hashOf } from "./call-records.ts";
 
 export interface RestoreParts {

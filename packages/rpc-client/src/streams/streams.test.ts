@@ -51,26 +51,36 @@ describe("the UI message stream", () => {
   it.each([
     ["allow", "tool-output-available"],
     ["deny", "tool-output-denied"],
-  ])("ends the call of a subagent that was asked about with the answer: %s", async (outcome, type) => {
-    const params = { toolName: "bash", input: { command: "ls" }, reason: "ask" };
-    const about = { agentId: "a", toolCallId: "call_0" };
-    const request = { type: "host_request", id: "r", promptId: "p", ...about, method: "tool_approval", params };
-    const [first, second] = [uiMessageEncoder(), uiMessageEncoder()];
-    const begin = { type: "agent_start", promptId: "p" };
-    const chunks = [...[begin, request].flatMap((event) => first.push(event)), ...first.end()];
-    second.takeUp([request as never]);
-    for (const event of [
-      { type: "host_request_resolved", id: "r", by: "client", outcome },
-      { type: "agent_settled" },
-      { type: "prompt_result", promptId: "p", status: "completed" },
-    ]) {
-      chunks.push(...second.push(event));
-    }
-    const ends = chunks.filter((chunk) => chunk.type.startsWith("tool-output"));
-    expect(ends).toMatchObject([{ type, toolCallId: "r" }]);
-    const starts = chunks.filter((chunk) => chunk.type === "start");
-    expect(starts).toEqual([1, 2].map(() => ({ type: "start", messageId: "p" })));
-  });
+  ])(
+    "ends the call of a subagent that was asked about with the answer: %s",
+    async (outcome, type) => {
+      const params = { toolName: "bash", input: { command: "ls" }, reason: "ask" };
+      const about = { agentId: "a", toolCallId: "call_0" };
+      const request = {
+        type: "host_request",
+        id: "r",
+        promptId: "p",
+        ...about,
+        method: "tool_approval",
+        params,
+      };
+      const [first, second] = [uiMessageEncoder(), uiMessageEncoder()];
+      const begin = { type: "agent_start", promptId: "p" };
+      const chunks = [...[begin, request].flatMap((event) => first.push(event)), ...first.end()];
+      second.takeUp([request as never]);
+      for (const event of [
+        { type: "host_request_resolved", id: "r", by: "client", outcome },
+        { type: "agent_settled" },
+        { type: "prompt_result", promptId: "p", status: "completed" },
+      ]) {
+        chunks.push(...second.push(event));
+      }
+      const ends = chunks.filter((chunk) => chunk.type.startsWith("tool-output"));
+      expect(ends).toMatchObject([{ type, toolCallId: "r" }]);
+      const starts = chunks.filter((chunk) => chunk.type === "start");
+      expect(starts).toEqual([1, 2].map(() => ({ type: "start", messageId: "p" })));
+    },
+  );
 
   it("is valid, and the same for live and for replayed events", async () => {
     await fc.assert(

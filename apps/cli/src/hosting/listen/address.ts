@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { isAbsolute } from "node:path";
-import { ProtocolError } from "@tau-agent/rpc-protocol";
+import { refuse } from "../../command-line/values.ts";
 
 export type ListenAddress =
   | { readonly kind: "unix"; readonly path: string }
@@ -14,7 +14,7 @@ export type ListenAddress =
 export function parseAddress(text: string): ListenAddress {
   if (text.startsWith("unix:")) {
     const path = text.slice("unix:".length).replace(/^\/\/(?=\/)/, "");
-    if (!isAbsolute(path)) refuse(text, "the path of the socket has to be absolute");
+    if (!isAbsolute(path)) refuse(`--listen ${text}`, "the path of the socket has to be absolute");
     return { kind: "unix", path };
   }
   const [, host = "", digits = ""] = /^(?:\w+:\/\/)?(.*):(\d{1,5})$/.exec(text) ?? [];
@@ -22,15 +22,11 @@ export function parseAddress(text: string): ListenAddress {
   const port = Number(digits);
   const isNamed = isIP(name) !== 0 || /^[A-Za-z0-9.-]+$/.test(name);
   if (digits === "" || !isNamed || port > 65_535) {
-    refuse(text, "expected unix:<path> or <host>:<port>");
+    refuse(`--listen ${text}`, "expected unix:<path> or <host>:<port>");
   }
   return { kind: "tcp", host: name, port };
 }
 
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
-function refuse(text: string, reason: string): never {
-  throw new ProtocolError("invalid_option", { option: `--listen ${text}`, reason });
 }

@@ -1,5 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
-import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
+import { encodeLine } from "@tau-agent/rpc-protocol";
+import { refuse } from "../../command-line/values.ts";
 import type { ClientSetup } from "../clients/client-options.ts";
 import type { HostingContext } from "../sessions/hosting-context.ts";
 import { isLoopback, type ListenAddress, parseAddress } from "./address.ts";
@@ -48,9 +49,6 @@ function refuseConsole(
   addresses: readonly ListenAddress[],
   { console, consoleHost }: ListenContext["options"],
 ): void {
-  const refuse = (option: string, reason: string): never => {
-    throw new ProtocolError("invalid_option", { option, reason });
-  };
   const hasPort = addresses.some(({ kind }) => kind === "tcp");
   if (console && !hasPort) refuse("--console", "it needs --listen <host>:<port>");
   if (!console && consoleHost.length > 0) refuse("--console-host", "it needs --console");
@@ -59,7 +57,7 @@ function refuseConsole(
 function refuseRemote(address: ListenAddress, isAllowed: boolean | undefined): void {
   if (address.kind === "unix" || isAllowed || isLoopback(address.host)) return;
   const reason = "other machines may reach this address; add --allow-remote if they shall";
-  throw new ProtocolError("invalid_option", { option: `--listen ${address.host}`, reason });
+  refuse(`--listen ${address.host}`, reason);
 }
 
 async function listenAt(

@@ -1,5 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -7,8 +14,8 @@ import { fileURLToPath } from "node:url";
 import { toolCall } from "@tau-agent/ai/testing";
 import { expect, it, onTestFinished } from "vitest";
 import { nextLike } from "../../support/next-like.ts";
-import { git, worker } from "../../support/repository-place.ts";
 import { makePlace } from "../../support/place.ts";
+import { git, worker } from "../../support/repository-place.ts";
 import { startHost } from "../../support/start-host.ts";
 
 const file = fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url));
@@ -28,7 +35,14 @@ const calls = [
   ["edit", { path: "secret.txt", oldText: "old\n", newText: "new\n" }],
   ["write", { path: "made.txt", content: "made\n" }],
   ["bash", { command: "cp secret.txt copied.txt; cat many.txt", background: true, notify: true }],
-  ["task", { task: "<w1>", isolated: true, verify: { commands: [{ name: "v", command: "cat copy.txt" }] } }],
+  [
+    "task",
+    {
+      task: "<w1>",
+      isolated: true,
+      verify: { commands: [{ name: "v", command: "cat copy.txt" }] },
+    },
+  ],
 ] as const;
 
 it.each(["exec", "shell"] as const)(
@@ -42,7 +56,11 @@ it.each(["exec", "shell"] as const)(
     writeFileSync(at("project/secret.txt"), `old\n${trace}\n`);
     writeFileSync(at("project/AGENTS.md"), `Context of ${trace}.\n`);
     writeFileSync(at("project/many.txt"), `${trace}\n`.repeat(20_000));
-    for (const words of [["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]]) {
+    for (const words of [
+      ["init", "-q"],
+      ["add", "-A"],
+      ["commit", "-qm", "first"],
+    ]) {
       git(at("project"), ...words);
     }
     const variables = ["env", `HOME=${at("home")}`, `TMPDIR=${at("tmp")}`];
