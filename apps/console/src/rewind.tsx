@@ -1,5 +1,6 @@
 import type { Result } from "@tau-agent/rpc-protocol";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Failure, useAttempt } from "./attempt.tsx";
 import { age } from "./format.ts";
 import type { LiveSession } from "./live-session.ts";
 
@@ -19,26 +20,18 @@ export function Rewind({ live, onClose }: RewindProps) {
   const [chosen, setChosen] = useState<string>();
   const [preview, setPreview] = useState<Preview>();
   const [takesConversation, setTakesConversation] = useState(true);
-  const [error, setError] = useState("");
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    setError("");
-    try {
-      await work();
-    } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
-    }
-  };
+  const { attempt, error } = useAttempt();
   useEffect(() => {
     dialog.current?.showModal();
     void attempt(async () => setCheckpoints((await session.listCheckpoints()).checkpoints));
   }, []);
-  const choose = (entryId: string): Promise<void> =>
+  const choose = (entryId: string): Promise<boolean> =>
     attempt(async () => {
       setChosen(entryId);
       setPreview(undefined);
       setPreview(await session.request("rewind", { entryId, dryRun: true }));
     });
-  const rewind = (): Promise<void> =>
+  const rewind = (): Promise<boolean> =>
     attempt(async () => {
       if (chosen === undefined) return;
       await session.request("rewind", { entryId: chosen, conversation: takesConversation });
@@ -67,11 +60,7 @@ export function Rewind({ live, onClose }: RewindProps) {
         </ul>
         {preview !== undefined && <PreviewOf preview={preview} />}
       </div>
-      {error !== "" && (
-        <p class="error" role="alert">
-          {error}
-        </p>
-      )}
+      <Failure text={error} />
       <label>
         <input
           type="checkbox"

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { Failure, useAttempt } from "./attempt.tsx";
 import { age, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
 
@@ -7,7 +7,7 @@ const MAX_SHOWN = 100;
 
 /** Sessions that are saved and not open. They are looked for when somebody wants to see them. */
 export function SavedSessions({ host, filter }: { readonly host: Host; readonly filter: string }) {
-  const [error, setError] = useState("");
+  const { attempt, error } = useAttempt();
   const open = new Set(
     host.sessions.flatMap(({ sessionPath, durableSessionId }) => [sessionPath, durableSessionId]),
   );
@@ -15,25 +15,13 @@ export function SavedSessions({ host, filter }: { readonly host: Host; readonly 
     ({ path, name, cwd, firstMessage }) =>
       !open.has(path) && `${name} ${cwd} ${firstMessage}`.toLowerCase().includes(filter),
   );
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    setError("");
-    try {
-      await work();
-    } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
-    }
-  };
   return (
     <details
       class="saved"
       onToggle={({ currentTarget }) => currentTarget.open && void attempt(() => host.readSaved())}
     >
       <summary>Saved sessions</summary>
-      {error !== "" && (
-        <p class="error" role="alert">
-          {error}
-        </p>
-      )}
+      <Failure text={error} />
       {host.saved !== undefined && found.length === 0 && <p class="hint">There are no others.</p>}
       <ul>
         {found.slice(0, MAX_SHOWN).map((saved) => (

@@ -1,6 +1,7 @@
 import type { HostedSessionInfo } from "@tau-agent/rpc-protocol";
 import { memo } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
+import { Failure, useAttempt } from "./attempt.tsx";
 import { age, dollars, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
 import { SavedSessions } from "./saved-sessions.tsx";
@@ -99,17 +100,13 @@ function since({ activeAt, startedAt }: HostedSessionInfo): string {
 }
 
 function NewSession({ host, onDone }: { readonly host: Host; readonly onDone: () => void }) {
-  const [error, setError] = useState("");
+  const { attempt, error } = useAttempt();
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const [cwd, message] = [form.get("cwd"), form.get("message")].map(String);
-    try {
-      await host.start({ cwd: cwd ?? "", message: message ?? "" });
-      onDone();
-    } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
-    }
+    const hasStarted = await attempt(() => host.start({ cwd: cwd ?? "", message: message ?? "" }));
+    if (hasStarted) onDone();
   };
   return (
     <form class="new" onSubmit={(event) => void submit(event)}>
@@ -127,7 +124,7 @@ function NewSession({ host, onDone }: { readonly host: Host; readonly onDone: ()
         aria-label="First message"
         ref={(field) => field?.focus()}
       />
-      {error !== "" && <p class="error">{error}</p>}
+      <Failure text={error} />
       <button type="submit" class="main">
         Start
       </button>

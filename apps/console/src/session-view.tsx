@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Failure, useAttempt } from "./attempt.tsx";
 import { Conversation } from "./conversation.tsx";
 import { dollars, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
@@ -51,11 +52,7 @@ export function SessionView({ host, live, questions, onDetails }: SessionProps) 
         {questions.map((question) => (
           <QuestionCard key={question.id} question={question} host={host} />
         ))}
-        {live.note !== "" && (
-          <p class="error" role="alert">
-            {live.note}
-          </p>
-        )}
+        <Failure text={live.note} />
         <Composer live={live} />
       </footer>
       {isRewinding && <Rewind live={live} onClose={() => setRewinding(false)} />}
@@ -65,18 +62,12 @@ export function SessionView({ host, live, questions, onDetails }: SessionProps) 
 
 function Composer({ live }: { readonly live: LiveSession }) {
   const [text, setText] = useState("");
-  const [error, setError] = useState("");
+  const { attempt, error } = useAttempt();
   const send = async (): Promise<void> => {
     const message = text.trim();
     if (message === "") return;
     setText("");
-    setError("");
-    try {
-      await live.send(message);
-    } catch (failure) {
-      setText(message);
-      setError(failure instanceof Error ? failure.message : String(failure));
-    }
+    if (!(await attempt(() => live.send(message)))) setText(message);
   };
   return (
     <form
@@ -107,11 +98,7 @@ function Composer({ live }: { readonly live: LiveSession }) {
       <button type="submit" class="main" disabled={text.trim() === ""}>
         {live.isBusy ? "Steer" : "Send"}
       </button>
-      {error !== "" && (
-        <p class="error" role="alert">
-          {error}
-        </p>
-      )}
+      <Failure text={error} />
     </form>
   );
 }

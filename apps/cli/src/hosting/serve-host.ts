@@ -108,8 +108,7 @@ async function ringMaker(): Promise<(limits: RingLimits) => ReplayRing> {
 function isClientsWorkspace(options: HostingContext["options"], isListening: boolean): boolean {
   const isOfClient = Object.hasOwn(Object(readWorkspace(options)), "client");
   if (!isOfClient || !isListening) return isOfClient;
-  const reason = "with --listen, a workspace of the client needs --sessions";
-  throw new ProtocolError("invalid_option", { option: "--workspace", reason });
+  return refuse("--workspace", "with --listen, a workspace of the client needs --sessions");
 }
 
 function openOnly(

@@ -1,6 +1,5 @@
 import type { WorkspaceChoice } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { refuse } from "../command-line/values.ts";
 

@@ -1,14 +1,9 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
-import type { HostUriParams, HostUriResult } from "@tau-agent/rpc-protocol";
+import type { HostUriParams, HostUriResult, Params } from "@tau-agent/rpc-protocol";
 import { ProtocolError } from "@tau-agent/rpc-protocol/plain";
 import type { ClientUris, ClosedRequest, HostRequests } from "@tau-agent/system";
 
-export interface HostUriScheme {
-  readonly scheme: string;
-  readonly description?: string | undefined;
-  readonly writable?: boolean | undefined;
-  readonly immutable?: boolean | undefined;
-}
+type HostUriScheme = Params<"set_host_uri_schemes">["schemes"][number];
 
 /** What the client answers to a request for a URI. */
 export type HostUriAnswer = Omit<HostUriResult, "type" | "id">;

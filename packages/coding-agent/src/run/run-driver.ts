@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Agent, ResumedReply, RunOutcome } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
@@ -203,11 +204,4 @@ export class RunDriver {
       return undefined;
     }
   }
-}
-
-/** A turn of the event loop later. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import {
@@ -325,13 +326,6 @@ export class SessionNavigation {
       return next;
     }, false);
   }
-}
-
-/** A turn of the event loop later. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 /** The entry nearest to the leaf that is also on the way to the new leaf. */

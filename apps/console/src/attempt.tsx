@@ -1,0 +1,27 @@
+import { useState } from "preact/hooks";
+
+/** What a person asked for, and why it failed. */
+export function useAttempt() {
+  const [error, setError] = useState("");
+  /** Whether it worked. */
+  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
+    setError("");
+    try {
+      await work();
+      return true;
+    } catch (failure) {
+      setError(failure instanceof Error ? failure.message : String(failure));
+      return false;
+    }
+  };
+  return { attempt, error };
+}
+
+export function Failure({ text }: { readonly text: string }) {
+  if (text === "") return null;
+  return (
+    <p class="error" role="alert">
+      {text}
+    </p>
+  );
+}
