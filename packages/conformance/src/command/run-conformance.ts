@@ -83,8 +83,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     }
   };
   // A host waits more than it works.
-  // A host waits more than it works, also where there are few cores.
-  const workers = Math.min(8, Math.max(6, availableParallelism()));
+  const workers = Math.min(8, Math.max(2, availableParallelism()));
   await Promise.all(Array.from({ length: workers }, work));
   played.sort((a, b) => (a.transcript.name < b.transcript.name ? -1 : 1));
   return { host, dialects, played };
