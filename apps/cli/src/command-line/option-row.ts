@@ -1,5 +1,5 @@
 /** `optional`: takes the next word unless that is an option or a file. */
-export type OptionKind = "switch" | "value" | "list" | "optional";
+type OptionKind = "switch" | "value" | "list" | "optional";
 
 /** An option of a command; its long name is its key in the table. */
 export interface OptionRow {

@@ -1,4 +1,4 @@
-import type { OptionTable, OptionValues } from "./option-row.ts";
+import type { OptionTable } from "./option-row.ts";
 
 export const storeOptions = {
   store: {
@@ -17,5 +17,3 @@ export const storeOptions = {
     help: "Lease of a session in the store, as the setting session.leaseMs",
   },
 } as const satisfies OptionTable;
-
-export type StoreOptions = OptionValues<typeof storeOptions>;
