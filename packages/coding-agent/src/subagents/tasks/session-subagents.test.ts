@@ -200,6 +200,10 @@ describe("a subagent", () => {
           (await session.subagents.messages("a/b").catch(() => undefined))?.messages.length,
       )
       .toBeGreaterThan(1);
+    await expect(session.subagents.abort("a/c")).rejects.toMatchObject({
+      code: "subagent_not_found",
+      message: expect.stringContaining("a/c"),
+    });
     await session.subagents.steer("a/b", "more");
     writeFileSync(join(places.cwd, "go-on"), "");
     await done;
@@ -208,7 +212,9 @@ describe("a subagent", () => {
       { id: "a/b", status: "completed" },
     ]);
     expect(texts((await session.subagents.messages("a/b")).messages)).toContain("b heard true");
-    await session.subagents.resume("a/b", "more of it");
+    const resume = () => session.subagents.resume("a/b", "more of it");
+    const [, second] = await Promise.allSettled([resume(), resume()]);
+    expect(second).toMatchObject({ reason: { code: "subagent_running" } });
     await expect
       .poll(async () => texts((await session.subagents.messages("a/b")).messages).at(-2))
       .toBe("more of it");

@@ -9,6 +9,7 @@ import {
   type WrittenConversation,
 } from "@tau-agent/sessions/log";
 import type { Subagent, SubagentControl, SubagentMessages } from "../runners/subagent-runner.ts";
+import { nestedRefusal } from "./nested-refusal.ts";
 import { fileOf, infoOf, messagesOf, recordsIn, type SubagentRecord } from "./subagent-record.ts";
 import type { TaskResult } from "./task-result.ts";
 
@@ -55,6 +56,7 @@ export class SessionSubagents implements SubagentControl {
   readonly #options: SubagentsOptions;
   readonly #live = new Map<string, Live>();
   readonly #claimed = new Set<string>();
+  readonly #resuming = new Set<string>();
   #records: { readonly owner: string; readonly byId: Map<string, SubagentRecord> } | undefined;
   /** The conversations of those that have no file. */
   readonly #lines = new Map<string, readonly object[]>();
@@ -80,7 +82,8 @@ export class SessionSubagents implements SubagentControl {
     const { live, record, rest } = this.#find(path);
     if (live !== undefined) {
       const { control, transcript } = await this.#started(live, path);
-      if (rest !== "") return (await control?.messages(rest, since)) ?? { messages: [] };
+      if (rest !== "")
+        return (await nestedRefusal(control?.messages(rest, since), path)) ?? { messages: [] };
       const [, ...entries] = (await transcript?.()) ?? [];
       return messagesOf(entries as SessionEntry[], since);
     }
@@ -92,7 +95,10 @@ export class SessionSubagents implements SubagentControl {
   async steer(path: string, message: string): Promise<void> {
     const { live, rest } = this.#find(path);
     const subagent = await this.#started(live, path);
-    await (rest === "" ? subagent.steer?.(message) : subagent.control?.steer(rest, message));
+    const { control } = subagent;
+    await (rest === ""
+      ? subagent.steer?.(message)
+      : nestedRefusal(control?.steer(rest, message), path));
   }
 
   /**
@@ -104,7 +110,7 @@ export class SessionSubagents implements SubagentControl {
     const { live, rest } = this.#find(path);
     if (live === undefined) throw new SessionError("subagent_not_running", { subagentId: path });
     if (rest !== "") {
-      await (await this.#started(live, path)).control?.abort(rest);
+      await nestedRefusal((await this.#started(live, path)).control?.abort(rest), path);
       return;
     }
     live.controller.abort();
@@ -118,7 +124,13 @@ export class SessionSubagents implements SubagentControl {
    * @throws {SessionError} `subagent_not_found`, `subagent_running`
    */
   async resume(path: string, message: string): Promise<void> {
-    await this.#options.resume(await this.resumable(path), message);
+    if (this.#resuming.has(path)) throw new SessionError("subagent_running", { subagentId: path });
+    this.#resuming.add(path);
+    try {
+      await this.#options.resume(await this.resumable(path), message);
+    } finally {
+      this.#resuming.delete(path);
+    }
   }
 
   /**
