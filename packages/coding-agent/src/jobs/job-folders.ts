@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PlatformPath } from "node:path";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import {
   isWorkspaceError,
   type Workspace,
@@ -37,7 +37,10 @@ export class JobFolders {
   }
 
   /** @throws {ProcessError} it cannot be made */
-  async create(directory: string): Promise<{ jobId: string; folder: string }> {
+  async create(
+    directory: string,
+    recordOf: (jobId: string) => JobRecord,
+  ): Promise<{ folder: string; record: JobRecord }> {
     const { workspace, path } = this.place;
     const jobId = `job-${randomHex(3)}`;
     const folder = path.join(directory, jobId);
@@ -45,16 +48,14 @@ export class JobFolders {
       // A folder of Windows has no mode to be made with.
       if (path.sep === "\\") await workspace.createDirectory(folder);
       else await runScript(workspace, create, [directory, jobId]);
+      const record = recordOf(jobId);
+      await this.#write(folder, "job.json", record);
+      return { folder, record };
     } catch (error) {
       if (isWorkspaceError(error, "lost", "aborted")) throw error;
-      const text = `Cannot keep the output of a job in ${folder}: ${Object(error).message}`;
+      const text = `Cannot keep the output of a job in ${folder}: ${errorMessage(error)}`;
       throw new ProcessError("spawn_failed", text, { cause: error });
     }
-    return { jobId, folder };
-  }
-
-  writeRecord(folder: string, record: JobRecord): Promise<void> {
-    return this.#write(folder, "job.json", record);
   }
 
   writeEnd(folder: string, end: JobEnd): Promise<void> {

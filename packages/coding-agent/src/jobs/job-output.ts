@@ -17,7 +17,7 @@ const maxWaitingBytes = 1024 * 1024;
 
 /**
  * The output of a job whose command this host follows, in files of a sixty-fourth of the limit each, named by
- * the position of their first byte. The newest is written anew as it grows, the oldest is removed; a full disk
+ * the position of their first byte. The newest is written again as it grows, the oldest is removed; a full disk
  * loses output, never the job.
  */
 export class JobOutput {

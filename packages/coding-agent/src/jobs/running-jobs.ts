@@ -98,8 +98,7 @@ export class RunningJobs {
       throw new ProcessError("sandbox_unavailable", text);
     }
     const jobs = await this.#jobsIn(directory);
-    const { jobId, folder } = await this.#folders.create(directory);
-    const record: JobRecord = {
+    const { folder, record } = await this.#folders.create(directory, (jobId) => ({
       jobId,
       command,
       startedAt: Date.now(),
@@ -108,9 +107,9 @@ export class RunningJobs {
       ...(notify ? { notify } : {}),
       ...(commandId === undefined || detached ? {} : { commandId }),
       ...(promptId === undefined ? {} : { promptId }),
-    };
+    }));
+    const { jobId } = record;
     const job: Job = { record, folder, end: undefined };
-    await this.#folders.writeRecord(folder, record);
     try {
       await this.#run(job, request);
     } catch (error) {

@@ -22,7 +22,7 @@ export function createJobs(draft: SessionDraft, environment: ToolEnvironment): S
   });
   // A new session has none, and elsewhere every question is a round trip.
   if (log.tree.length === 0) return jobs;
-  // Lost meanwhile: whoever asks for jobs finds them.
+  // Where the workspace is lost meanwhile, the next question for jobs finds them.
   const find = () => void jobs.findKept().catch(() => {});
   // A turn of the event loop later, so that the caller can subscribe first.
   if (clientReady === undefined) setImmediate(find);

@@ -5,7 +5,7 @@ import type { Disk } from "../../resources/files/disk.ts";
 
 /** How much is sent at once. A usual output is written in one step, at its end. */
 const pieceBytes = 4 * 1024 * 1024;
-/** Only the last piece is no multiple of it. */
+/** All pieces but the last are multiples of it. */
 const blockBytes = 64 * 1024;
 
 /** After ten days nobody comes back to an output, and no system cleans this folder. */

@@ -19,6 +19,18 @@ import {
 import { type WalkSource, walk } from "./walk.ts";
 
 const maxFileBytes = 50 * 1024 * 1024;
+/** How many files are read while one is searched: each may be a round trip. */
+const readsAhead = 16;
+/** A larger file is read when its turn comes, so that few are in memory. */
+const maxAheadBytes = 1024 * 1024;
+
+/** A file that will be searched. */
+interface NextFile {
+  readonly file: string;
+  /** As it is shown. */
+  readonly path: string;
+  readonly early: Promise<Uint8Array | undefined>;
+}
 
 /** What a search by listing needs of a place. */
 export interface SearchPlace extends WalkSource {
@@ -70,19 +82,30 @@ export async function findLines(
   const expression = expressionOf(search);
   if (!root.isDirectory) {
     const file = toPosix(root.path, place);
-    await searchFile({ file, path: baseName(file) }, expression, search, place);
+    const early = place.bytes(file, maxFileBytes);
+    await searchFile({ file, path: baseName(file), early }, expression, search, place);
     return lines.result();
   }
   const prefix = withoutTrailing(toPosix(root.path, place), "/");
   const isWanted = (path: string) => search.filter === undefined || search.filter.matches(path);
   const { signal } = request;
+  const next: NextFile[] = [];
+  const searchNext = async (): Promise<boolean> => {
+    const file = next.shift();
+    return file === undefined || searchFile(file, expression, search, place);
+  };
   for await (const entries of walk(toPosix(root.path, place), { source: place, signal })) {
     for (const { path, isFile } of entries) {
       const file = `${prefix}/${path}`;
       if (!isFile || !isWanted(path) || place.mayShow?.(file) === false) continue;
-      if (!(await searchFile({ file, path }, expression, search, place))) return lines.result();
+      const early = place.bytes(file, maxAheadBytes);
+      // The search may end before its turn comes.
+      early.catch(() => {});
+      next.push({ file, path, early });
+      if (next.length > readsAhead && !(await searchNext())) return lines.result();
     }
   }
+  while (next.length > 0) if (!(await searchNext())) break;
   return lines.result();
 }
 
@@ -187,13 +210,13 @@ function expressionOf({ pattern, isLiteral, ignoresCase }: LineSearch): RegExp {
 }
 
 async function searchFile(
-  { file, path }: { readonly file: string; readonly path: string },
+  { path, ...next }: NextFile,
   expression: RegExp,
   search: LineSearch,
   place: SearchPlace,
 ): Promise<boolean> {
   search.signal?.throwIfAborted();
-  const text = await textOf(file, place);
+  const text = await textOf(next, place);
   if (text === undefined) return true;
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -217,8 +240,11 @@ async function searchFile(
 }
 
 /** The text of a file; undefined for what is unreadable, huge or binary. */
-async function textOf(file: string, place: SearchPlace): Promise<string | undefined> {
-  const bytes = await place.bytes(file, maxFileBytes);
+async function textOf(
+  { file, early }: Pick<NextFile, "file" | "early">,
+  place: SearchPlace,
+): Promise<string | undefined> {
+  const bytes = (await early) ?? (await place.bytes(file, maxFileBytes));
   if (bytes === undefined) return undefined;
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
