@@ -5,6 +5,7 @@ import { answerOf } from "./answers.ts";
 import type { CampaignServer } from "./campaign-server.ts";
 import { Host, HostedSession } from "./host.ts";
 import { leaseMs, Place } from "./place.ts";
+import type { Fault } from "./plans.ts";
 import { Round } from "./round.ts";
 import { StoreServer } from "./store-server.ts";
 
@@ -112,11 +113,12 @@ class Crew {
       this.#wakePaused();
       const ended = Promise.all(rounds.map(({ playing }) => playing)).then(() => "over");
       const isLast = this.#harms >= plan.lives;
+      const fault = this.#fault;
       const first = isLast ? await ended : await Promise.race([ended, this.#moment(rounds)]);
       const goesOn = first === "step" && (await this.#harm());
       for (const round of rounds) round.release();
       if (goesOn) {
-        if (plan.fault !== "pause") await Promise.all(this.#hosts.map((host) => host.ended));
+        if (fault !== "pause") await Promise.all(this.#hosts.map((host) => host.ended));
         if (!isOver()) await pause(Math.max(...rounds.map((round) => round.plan.restMs)));
         continue;
       }
@@ -155,7 +157,7 @@ class Crew {
   /** Does what happens to the hosts; returns whether others have to go on. */
   async #harm(): Promise<boolean> {
     const { place, store } = this.#parts;
-    const { fault } = this.#leader.plan;
+    const fault = this.#fault;
     const random = this.#random;
     this.#harms += 1;
     switch (fault) {
@@ -220,10 +222,17 @@ class Crew {
     return "cut off";
   }
 
-  /** Where the first host stops itself. */
+  /** What happens to the newest host. */
+  get #fault(): Fault {
+    const { fault, next } = this.#leader.plan;
+    return this.#harms > 0 && next !== undefined ? "pause" : fault;
+  }
+
+  /** Where the newest host stops itself. */
   get #stopAt(): string | undefined {
-    const { step } = this.#leader.plan;
-    return this.#harms === 0 && /^(change|file) \d+$/.test(step) ? step : undefined;
+    const { step, next } = this.#leader.plan;
+    const own = this.#harms === 0 ? step : this.#harms === 1 ? next : undefined;
+    return own !== undefined && /^(change|file|restore|merge) \d+$/.test(own) ? own : undefined;
   }
 
   /** Hosts that have the sessions, which earlier ones may keep for a while. */

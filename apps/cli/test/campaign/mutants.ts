@@ -6,19 +6,29 @@ export interface Mutant {
 }
 
 const stopped = (name: string, at: number) =>
-  `if((globalThis.${name}=(globalThis.${name}??0)+1)===${at})process.kill(process.pid,"SIGSTOP");`;
+  `(globalThis.${name}=(globalThis.${name}??0)+1)===${at}&&process.kill(process.pid,"SIGSTOP")`;
 
 /** Where a host stops before its change of this number, so that it makes it when the next one has the session. */
 export const stops: Readonly<Record<string, (at: number) => Mutant>> = {
   /** Any change for a session. */
   change: (at) => ({
     find: /(async#\w+\(\w+,\w+,\w+\)\{)(?=let \w+=`\$\{\w+\}\/lock`;)/,
-    put: `$1${stopped("tauChanges", at)}`,
+    put: `$1${stopped("tauChanges", at)};`,
   }),
   /** A file of the project. */
   file: (at) => ({
     find: /(write\((\w+),\w+,(\w+)=\{\}\)\{)(?=return this\.#\w+\(\w+,\w+,async\(\)=>\{)/,
-    put: `$1if($3.session!==undefined&&!$2.includes("/.cache/tau/"))${stopped("tauFiles", at)}`,
+    put: `$1$3.session!==undefined&&!$2.includes("/.cache/tau/")&&${stopped("tauFiles", at)};`,
+  }),
+  /** The work of isolated subagents comes into the folder. */
+  merge: (at) => ({
+    find: /(mergeChanges:\(\w+,\w+\)=>)(\w+\(\w+,\w+,\w+\))/,
+    put: `$1(${stopped("tauMerges", at)},$2)`,
+  }),
+  /** What a command has changed in the folder is taken back. */
+  restore: (at) => ({
+    find: /await (\w+)\((?=\{(?:\.\.\.\{)?folder:this\.#\w+\.folder,store:\w+,current:)/,
+    put: `await (${stopped("tauRestores", at)},$1)(`,
   }),
 };
 

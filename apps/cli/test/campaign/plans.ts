@@ -16,6 +16,8 @@ export interface RoundPlan {
    * of this number, of any file or of one in the project.
    */
   readonly step: string;
+  /** Where the host after it is paused past its lease. */
+  readonly next?: string;
   /** How many such steps are let pass; chosen at random without it. */
   readonly passed?: number;
   /** How many hosts it happens to, at most. */
@@ -122,6 +124,16 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   "running-command": oneCall(["slow"], "kill", "tool_execution_update", { isAdopted: true }),
   /** A host that is about to change a file loses its session, and goes on when the next one has worked. */
   "late-writer": oneCall(["replace", "edit"], "pause", "file 1", { isLate: true }),
+  /** A host that takes back what a command did loses its session half-way, and goes on when the next one has worked. */
+  "late-restore": oneCall(["slow"], "kill", "tool_execution_update", {
+    ...{ work: planEach(["slow", "append"]), durabilityAdoptMs: 1, restMs: 600 },
+    ...{ next: "restore 1", lives: 2, isLate: true },
+  }),
+  /** A host that is about to merge the work of a subagent loses its session, and goes on when the next one has worked. */
+  "late-merge": oneCall(["isolated"], "pause", "merge 1", {
+    isLate: true,
+    settings: { "task.verification.enabled": true },
+  }),
   /** A job writes beside a command that is taken back. */
   "job-beside-call": oneCall(["job"], "kill", "stored tool_started", {
     ...{ work: planEach(["job", "append"]), passed: 1 },

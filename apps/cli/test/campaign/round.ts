@@ -79,9 +79,7 @@ export class Round {
   }
 
   async #play(session: HostedSession): Promise<void> {
-    const over = session.until(isResult);
-    session.send({ type: "prompt", id: "p", promptId: "p1", message: "go", resume: true });
-    const result = await over;
+    const result = await promptIn(session);
     if (this.#session !== session) return;
     if (isCutShort(session, result)) {
       if (session.host.isHarmed) return;
@@ -98,10 +96,22 @@ export class Round {
   }
 }
 
-/** Whether a host lost its session while its store was away, or could not write while its disk was full. */
+/** How the prompt ends in a host: its result, or the response that refuses it. */
+async function promptIn(session: HostedSession): Promise<Frame | undefined> {
+  const over = session.until(isResult);
+  const prompt = { type: "prompt", promptId: "p1", message: "go", resume: true };
+  const refused = session.request(prompt).then((response) => {
+    if (response?.success !== false) return over;
+    return { ...response, status: "error" };
+  });
+  return Promise.race([over, refused]);
+}
+
+/** Whether a host lost its session, or could not write while its store was away or its disk full. */
 function isCutShort(session: HostedSession, result: Frame | undefined): boolean {
   if (result === undefined) return session.hasEnded;
-  return result.status === "error" && result.code === "session_write_failed";
+  const isLost = result.code === "session_lost" || result.code === "session_write_failed";
+  return result.status === "error" && isLost;
 }
 
 /** Jobs end with their host; those of the round come to their own ends. False when the host ends first. */

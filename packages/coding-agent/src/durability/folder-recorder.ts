@@ -5,12 +5,17 @@ import type { FolderSnapshots } from "@tau-agent/worktrees/folder-snapshots";
 const maxTries = 8;
 const pauseMs = 40;
 
+/** Does work only while the host has its session, and keeps others from it until that is done. */
+export type Guarded = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
 /** Records the folders that commands of this machine run in. */
 export class FolderRecorder {
+  readonly #guarded: Guarded;
   readonly #open: (folder: string) => Promise<FolderSnapshots>;
   readonly #opened = new Map<string, Promise<FolderSnapshots>>();
 
-  constructor(open: (folder: string) => Promise<FolderSnapshots>) {
+  constructor(guarded: Guarded, open: (folder: string) => Promise<FolderSnapshots>) {
+    this.#guarded = guarded;
     this.#open = open;
   }
 
@@ -27,7 +32,8 @@ export class FolderRecorder {
   }
 
   async restore(folder: string, snapshot: string, endedAt: number): Promise<RestoredFiles> {
-    return (await this.#of(folder)).restore(snapshot, endedAt);
+    const snapshots = await this.#of(folder);
+    return this.#guarded(() => snapshots.restore(snapshot, endedAt));
   }
 
   #of(folder: string): Promise<FolderSnapshots> {

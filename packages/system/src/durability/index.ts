@@ -1,1 +1,2 @@
 export { durablePath } from "./durable-folder.ts";
+export { EpochGuard } from "./epoch-guard.ts";

@@ -27,8 +27,8 @@ interface KeptCommandsOfCalls {
   commandId(): string | undefined;
   /** Does work whose command is one of an earlier host, with which it goes on. */
   resume<Result>(commandId: string, work: () => Result): Result;
-  /** The current call is about to merge work into the folder; fulfilled when what it changes can be taken back. */
-  beforeMerge(): Promise<void>;
+  /** Merges work into the folder: what that changes can be taken back, and a host that lost its session merges nothing. */
+  merge<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Removes what is kept of a command whose end is noted elsewhere. */
   forget(commandId: string): Promise<void>;
 }

@@ -2,10 +2,11 @@ import { dirname, join } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
 import type { ToolEnvironment } from "@tau-agent/system";
+import type { EpochGuard } from "@tau-agent/system/durability";
 import { CallContexts } from "../../durability/call-context.ts";
 import { hashOf } from "../../durability/call-records.ts";
 import { DurableCalls } from "../../durability/durable-calls.ts";
-import { FolderRecorder } from "../../durability/folder-recorder.ts";
+import { FolderRecorder, type Guarded } from "../../durability/folder-recorder.ts";
 import { ownedWorkspace } from "../../durability/owned-workspace.ts";
 import type { Durability } from "./durability.ts";
 import type { SessionDraft } from "./session-draft.ts";
@@ -17,6 +18,14 @@ export function openDurability(draft: SessionDraft): Durability {
   const owner = options.durableOwner ?? ownerOf(draft);
   let raw: Workspace | undefined;
   let calls: DurableCalls | undefined;
+  let guard: EpochGuard | undefined;
+  const guarded: Guarded = async (work) => {
+    // Elsewhere, what merges and restores are commands and files of the workspace.
+    if (raw === undefined || raw.id !== "local") return work();
+    const { EpochGuard } = await import("@tau-agent/system/durability");
+    guard ??= new EpochGuard((await raw.describe()).temporaryDirectory);
+    return guard.change(owner(), work);
+  };
   const outsideCalls = (inner: Workspace) =>
     ownedWorkspace(inner, { owner, contexts: new CallContexts(), keepMs });
   const owned = (inner: Workspace) => ownedWorkspace(inner, { owner, contexts, keepMs });
@@ -29,7 +38,10 @@ export function openDurability(draft: SessionDraft): Durability {
         kept: {
           commandId: () => contexts.current?.commandId,
           resume: (commandId, work) => contexts.run({ adopts: commandId }, work),
-          beforeMerge: async () => contexts.current?.beforeMerge?.(),
+          merge: async (work) => {
+            await contexts.current?.beforeMerge?.();
+            return guarded(work);
+          },
           forget: async (commandId) => calls?.endJob(commandId),
         },
         workspace: owned(workspace),
@@ -50,7 +62,7 @@ export function openDurability(draft: SessionDraft): Durability {
         log: () => parts.conversation.log,
         findTool: (name) => parts.inputs.tools.all.find((tool) => tool.name === name),
         isBuiltIn: (tool) => parts.inputs.tools.sourceOf(tool) === "builtin",
-        recorder: raw.id === "local" ? folderRecorder(draft, environment) : undefined,
+        recorder: raw.id === "local" ? folderRecorder(draft, environment, guarded) : undefined,
         turns: options.sharing.folderTurns,
         keepMs,
         onWait: ({ id: toolCallId, name: toolName, arguments: args }) => {
@@ -94,11 +106,15 @@ async function checkDurable(workspace: Workspace): Promise<void> {
   if (git?.exitCode !== 0) throw unavailable(`there is no git in the workspace ${workspace.id}`);
 }
 
-function folderRecorder(draft: SessionDraft, environment: ToolEnvironment): FolderRecorder {
+function folderRecorder(
+  draft: SessionDraft,
+  environment: ToolEnvironment,
+  guarded: Guarded,
+): FolderRecorder {
   const { places, settings, options } = draft.surroundings;
   const { rewind = {} } = options;
   const { agentDirectory } = places;
-  return new FolderRecorder(async (folder) => {
+  return new FolderRecorder(guarded, async (folder) => {
     const { FolderSnapshots } = await import("@tau-agent/worktrees/folder-snapshots");
     const { header, path } = draft.parts.conversation.log;
     return FolderSnapshots.open(environment, {

@@ -216,8 +216,10 @@ async function bringBack(
     change === undefined ? [] : [{ id, ...change }],
   );
   const mode = services.settings.get("isolation.merge");
-  if (mode === "patch" && changes.length > 0) await services.environment.kept?.beforeMerge();
-  const outcomeOf = await mergeAll(isolation, changes, { mode, signal });
+  const { kept } = services.environment;
+  const merge = () => mergeAll(isolation, changes, { mode, signal });
+  const isChange = mode === "patch" && changes.length > 0;
+  const outcomeOf = await (isChange && kept !== undefined ? kept.merge(merge) : merge());
   return results.map((result) => {
     const outcome = outcomeOf.get(result.id);
     if (result.patch === undefined || outcome === undefined) return result;
