@@ -16,7 +16,9 @@ import type { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 
 const FIRST_BYTES = 64 * 1024;
-/** A compaction further from the end of a file is not looked for. */
+/** A compaction is looked for here first. */
+const NEAR_BYTES = 256 * 1024;
+/** One further from the end of a file is not looked for. */
 const LAST_BYTES = 4 * 1024 * 1024;
 /** As hosts write it. */
 const COMPACTION = '\n{"type":"compaction"';
@@ -114,14 +116,21 @@ function headerOf(path: string, lines: LineReader, size: number): SessionHeader 
 }
 
 /** The compactions at the end of a file, the last one first. */
-function* compactionsOf(lines: LineReader, size: number): Generator<Record<string, unknown>> {
-  const start = Math.max(0, size - LAST_BYTES);
+function compactionsOf(lines: LineReader, size: number): Record<string, unknown>[] {
+  const near = compactionsIn(lines, size, NEAR_BYTES);
+  return near.length > 0 ? near : compactionsIn(lines, size, LAST_BYTES);
+}
+
+function compactionsIn(lines: LineReader, size: number, most: number): Record<string, unknown>[] {
+  const start = Math.max(0, size - most);
   const last = bytesAt(lines, start, size - start);
+  const found: Record<string, unknown>[] = [];
   for (let at = last.lastIndexOf(COMPACTION); at > 0; at = last.lastIndexOf(COMPACTION, at - 1)) {
     const end = last.indexOf("\n", at + 1);
     const line = end === -1 ? undefined : parseObject(last.toString("utf8", at + 1, end));
-    if (line !== undefined) yield line as Record<string, unknown>;
+    if (line !== undefined) found.push(line as Record<string, unknown>);
   }
+  return found;
 }
 
 function bytesAt(lines: LineReader, start: number, length: number): Buffer {

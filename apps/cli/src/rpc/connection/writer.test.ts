@@ -45,13 +45,15 @@ describe("FrameWriter", () => {
     expect(output.writes).toEqual(["a\nb\n"]);
   });
 
-  it("keeps the order of lines and of the pieces of a long one, and copies no bytes", async () => {
+  it("keeps the order of lines and of the pieces of a long one, and writes small ones together", async () => {
     const { output, writer } = create();
+    const long = "2".repeat(100_000);
     void writer.write("a\n");
     void writer.write(['{"b":[', Buffer.from("1"), Buffer.from(","), '"é"', "]}\n"]);
+    void writer.write(["[", Buffer.from(long), "]\n"]);
     void writer.write("c\n");
     await turnOfLoop();
-    expect(output.writes).toEqual(['a\n{"b":[', "1", ",", '"é"]}\nc\n']);
+    expect(output.writes).toEqual(['a\n{"b":[1,"é"]}\n[', long, "]\nc\n"]);
   });
 
   it("schedules no write while it is held, and gathers again after the next flush", async () => {

@@ -5,6 +5,9 @@ import type { EncodedLine, LineWriter } from "./line-writer.ts";
 /** More than this is not gathered: whether the reader keeps up must be known before it is too late. */
 const MAX_GATHERED_CHARACTERS = 256 * 1024;
 
+/** Larger pieces are not copied, to leave with others in one write. */
+const MAX_JOINED_CHARACTERS = 64 * 1024;
+
 /**
  * The only writer of frames: in order, many to a system call, and with a promise for those who
  * should wait while the reader is behind.
@@ -95,7 +98,7 @@ export class FrameWriter implements LineWriter {
     this.#buffer = [];
     this.#gathered = 0;
     let isTaken = true;
-    for (const piece of withTextsJoined(pieces)) isTaken = this.#output.write(piece);
+    for (const piece of withSmallJoined(pieces)) isTaken = this.#output.write(piece);
     if (isTaken || this.#drain !== undefined) return;
     const drain = Promise.withResolvers<void>();
     this.#drain = drain;
@@ -111,15 +114,30 @@ export class FrameWriter implements LineWriter {
   }
 }
 
-function withTextsJoined(
+/** Each piece is a system call, and wakes the reader: small ones leave together. */
+function withSmallJoined(
   pieces: readonly (string | Uint8Array)[],
 ): readonly (string | Uint8Array)[] {
   if (pieces.every((piece) => typeof piece === "string")) return [pieces.join("")];
   const joined: (string | Uint8Array)[] = [];
+  let run: (string | Uint8Array)[] = [];
+  let size = 0;
+  const endRun = () => {
+    const [first] = run;
+    if (run.length > 1) joined.push(Buffer.concat(run.map(bytesOf)));
+    else if (first !== undefined) joined.push(first);
+    run = [];
+    size = 0;
+  };
   for (const piece of pieces) {
-    const last = joined.at(-1);
-    if (typeof piece === "string" && typeof last === "string") joined.push(joined.pop() + piece);
-    else joined.push(piece);
+    if (size + piece.length > MAX_JOINED_CHARACTERS) endRun();
+    run.push(piece);
+    size += piece.length;
   }
+  endRun();
   return joined;
+}
+
+function bytesOf(piece: string | Uint8Array): Uint8Array {
+  return typeof piece === "string" ? Buffer.from(piece) : piece;
 }
