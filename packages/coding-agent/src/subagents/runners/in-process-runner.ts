@@ -1,13 +1,5 @@
-import type {
-  AnswerQuestions,
-  Approve,
-  PromptStatus,
-  RaiseBudget,
-  SessionEvent,
-  SubagentLevel,
-} from "@tau-agent/rpc-protocol";
-import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { SessionLogView } from "@tau-agent/sessions/log";
+import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
+import type { SessionLogView, SessionStart } from "@tau-agent/sessions/log";
 import type { HostTools } from "../../host-tools/host-tools.ts";
 import type { HostUris } from "../../host-tools/host-uris.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
@@ -21,36 +13,7 @@ import {
   type SubagentUse,
 } from "./subagent-runner.ts";
 
-interface SubagentSessionOptions {
-  readonly cwd: string;
-  readonly provider: undefined;
-  readonly model: string | Model | undefined;
-  readonly fallbackModels: readonly string[] | undefined;
-  readonly maxTurns: number | undefined;
-  readonly thinkingLevel: ThinkingLevel;
-  readonly session:
-    | { readonly kind: "new" | "memory" }
-    | { readonly kind: "file"; readonly path: string };
-  readonly sessionDirectory: string | undefined;
-  readonly name: string;
-  readonly agentName: string;
-  readonly tools: {
-    readonly only: readonly string[] | undefined;
-    readonly exclude: readonly string[];
-  };
-  readonly trustProject: boolean;
-  readonly taskDepth: number;
-  readonly taskAgents: readonly string[] | undefined;
-  readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
-  readonly mcpServers: Readonly<Record<string, unknown>>;
-  readonly taskFolder: string | undefined;
-  readonly approve: Approve;
-  readonly raiseBudget: RaiseBudget;
-  readonly answerQuestions: AnswerQuestions | undefined;
-  /** They are set as the caller's change, so none are given at the start. */
-  readonly permissions: undefined;
-  readonly clientReady: undefined;
-}
+type SubagentSessionOptions = ReturnType<typeof sessionOptions>;
 
 interface SubagentSession {
   readonly budget: SessionBudget;
@@ -90,7 +53,7 @@ export function createInProcessRunner(create: CreateSubagentSession): SubagentRu
   };
 }
 
-function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
+function sessionOptions(request: SubagentRequest) {
   const { agent, sessionDirectory, mcpServers } = request;
   return {
     cwd: request.cwd,
@@ -99,10 +62,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     fallbackModels: request.fallbackModels,
     maxTurns: request.agent.maxTurns,
     thinkingLevel: request.thinkingLevel,
-    session:
-      request.resumes === undefined
-        ? { kind: sessionDirectory === undefined ? "memory" : "new" }
-        : { kind: "file", path: request.resumes },
+    session: startOf(request),
     sessionDirectory,
     name: `${agent.name}: ${request.id}`,
     agentName: agent.name,
@@ -116,9 +76,15 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     approve: request.approve,
     raiseBudget: request.raiseBudget,
     answerQuestions: request.answerQuestions,
+    // They are set as the caller's change, so none are given at the start.
     permissions: undefined,
     clientReady: undefined,
   };
+}
+
+function startOf({ resumes, sessionDirectory }: SubagentRequest): SessionStart {
+  if (resumes !== undefined) return { kind: "file", path: resumes };
+  return { kind: sessionDirectory === undefined ? "memory" : "new" };
 }
 
 function subagentOf(
