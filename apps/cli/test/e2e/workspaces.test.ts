@@ -38,7 +38,7 @@ const ways: [string, () => SuiteSetup][] = [
   ],
 ];
 
-/** What the model and the client are told where the host's own machine is the place. */
+/** What the model and the client receive where the host's own machine is the place. */
 let toldHere: Promise<string> | undefined;
 
 describe.each(ways)("a session whose workspace is behind %s", (_, setup) => {

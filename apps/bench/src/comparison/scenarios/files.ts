@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Child } from "../../child.ts";
 import { summarize } from "../../measurement.ts";
 import type { ReplyPlan } from "../../remote-model-server.ts";
 import { runPrompt } from "../../runs.ts";
@@ -64,7 +65,10 @@ type Arguments = object | ((index: number) => object);
 /** Starts a host with all tools; the returned function takes the median time of a call's turn. */
 async function startTurns(stage: Stage, contestant: Contestant) {
   const args = ["--no-session", "--tools", commonTools];
-  const host = await startHost(stage, contestant, args);
+  return turnsOf(await startHost(stage, contestant, args), stage);
+}
+
+export function turnsOf(host: Child, stage: Stage) {
   return async (tool: string, given: Arguments, count = CALLS): Promise<number> => {
     const plans = Array.from({ length: count }, (_, index): ReplyPlan => {
       const call = typeof given === "function" ? given(index) : given;

@@ -1,6 +1,7 @@
 import type { Scenario } from "../scenario.ts";
 import { callsOfOneReply } from "./calls.ts";
 import { commandsUnderStream, idleCommands } from "./commands.ts";
+import { distance } from "./distance.ts";
 import { edits, searches } from "./files.ts";
 import { largeOutput, pausedReader } from "./output.ts";
 import { fixedPart } from "./requests.ts";
@@ -33,5 +34,6 @@ export const scenarios: readonly Scenario[] = [
   largeOutput,
   searches,
   edits,
+  distance,
   fixedPart,
 ];
