@@ -3,15 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
-import {
-  commonTools,
-  runPrompt,
-  settled,
-  startHost,
-  timed,
-  timedRequest,
-  turnTimes,
-} from "../hosts.ts";
+import { runPrompt, settled, timed, timedRequest } from "../../runs.ts";
+import { commonTools, startHost, turnTimes } from "../hosts.ts";
 import { type RowSpec, type Stage, scenario } from "../scenario.ts";
 import { turnsOf } from "./files.ts";
 
