@@ -110,8 +110,10 @@ function runEnd(
     parts.push({ type: "text-end", id });
     parts.push(finishStep("stop", []));
   }
-  if (status === "error")
-    parts.push({ type: "error", error: new Error(error ?? "The run failed") });
+  // An abort of the caller ends with an error, too, and is told as an abort.
+  if (status === "error" || status === "aborted") {
+    parts.push({ type: "error", error: new Error(error ?? `The run ended: ${status}`) });
+  }
   const reason = finishReason(status === "error" ? "error" : (stopReason ?? "stop"));
   return [...parts, { type: "finish", finishReason: reason, totalUsage: usageOf(replies) }];
 }

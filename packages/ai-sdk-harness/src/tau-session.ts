@@ -32,6 +32,7 @@ export class TauSession implements HarnessV1Session {
   readonly #connect: Connect;
   #known: LifecycleData | undefined;
   #connected: Connected | undefined;
+  #signal: AbortSignal | undefined;
 
   constructor(
     { sessionId }: HarnessV1StartOptions,
@@ -50,7 +51,7 @@ export class TauSession implements HarnessV1Session {
     const turn = this.#beginTurn(options, undefined);
     const { session } = await this.#open(options);
     await this.#settle(options, turn);
-    const { message, images } = readPrompt(options.prompt);
+    const { message, images, attachments } = readPrompt(options.prompt);
     const promptId = crypto.randomUUID();
     this.#known = { ...this.#data(), promptId };
     const outputSchema = schemaOf(options.responseFormat);
@@ -58,9 +59,10 @@ export class TauSession implements HarnessV1Session {
     await session.prompt(message, {
       promptId,
       ...(images.length > 0 && { images }),
+      ...(attachments.length > 0 && { attachments }),
       ...(outputSchema && { outputSchema }),
     });
-    this.#abortWith(options.abortSignal);
+    this.#abortWith(options.abortSignal, turn);
     return turn;
   }
 
@@ -70,7 +72,7 @@ export class TauSession implements HarnessV1Session {
     const running = this.#seams.turn;
     if (this.#connected !== undefined && running !== undefined && !running.isOver) {
       running.renew({ emit });
-      this.#abortWith(options.abortSignal);
+      this.#abortWith(options.abortSignal, running);
       return running;
     }
     const turn = this.#beginTurn(options, this.#known);
@@ -84,7 +86,7 @@ export class TauSession implements HarnessV1Session {
       turn.leave(error);
       throw error;
     }
-    this.#abortWith(options.abortSignal);
+    this.#abortWith(options.abortSignal, turn);
     return turn;
   }
 
@@ -210,8 +212,13 @@ export class TauSession implements HarnessV1Session {
     return model ? { modelId: model.id } : {};
   }
 
-  #abortWith(signal: AbortSignal | undefined): void {
-    const abort = (): void => void this.#connected?.session.abort().catch(() => {});
+  /** Only the signal of the stream that reads the turn now counts: that of a request may come after its end. */
+  #abortWith(signal: AbortSignal | undefined, turn: Turn): void {
+    this.#signal = signal;
+    const abort = (): void => {
+      if (this.#signal !== signal || this.#seams.turn !== turn || turn.isOver) return;
+      void this.#connected?.session.abort().catch(() => {});
+    };
     if (signal?.aborted) abort();
     else signal?.addEventListener("abort", abort, { once: true });
   }

@@ -8,6 +8,7 @@ import { createJustBashSandbox } from "@ai-sdk/sandbox-just-bash";
 import { Output, tool } from "ai";
 import { expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
+import { makePdf } from "../../system/src/documents/__fixtures__/make-pdf.ts";
 import { createTauHarness } from "../src/index.ts";
 
 const cliPath = fileURLToPath(new URL("../../../apps/cli/bin/tau.js", import.meta.url));
@@ -265,6 +266,37 @@ it("loses nothing of a reply whose calls wait for answers, one after the other",
   const called = new Map(calls.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
   expect([...called.values()]).toEqual(["first", "bash", "second", "bash", "askUserQuestions"]);
   for (const text of ["between\\n", "after\\n", "All done."]) expect(all).toContain(text);
+  await session.destroy();
+});
+
+it("takes a PDF, and an abort ends only the turn that it is of", async () => {
+  const text = Array.from({ length: 20 }, (_, at) => `word ${at}.`).join(" ");
+  const { agent, folder } = scripted([
+    { content: "Read." },
+    { content: [{ type: "text", text, chunkSize: 10 }], delayMs: 50 },
+    { content: [{ type: "text", text, chunkSize: 10 }], delayMs: 600_000 },
+  ]);
+  const session = await agent.createSession();
+  const data = makePdf(["On the first page."]).toString("base64");
+  const file = { type: "file", mediaType: "application/pdf", filename: "paper.pdf", data };
+  const first = new AbortController();
+  const prompt = [{ role: "user", content: [{ type: "text", text: "Read this" }, file] }];
+  const { signal: abortSignal } = first;
+  const read = await agent.generate({ session, prompt, abortSignal } as never);
+  expect(read.text).toBe("Read.");
+  expect(storedIn(folder)).toContain("On the first page.");
+  const stream = await agent.stream({ session, prompt: "Count" });
+  // As the signal of a request that is over.
+  first.abort();
+  expect(await stream.text).toBe(text);
+  const last = new AbortController();
+  const slow = await agent.stream({ session, prompt: "Slowly", abortSignal: last.signal });
+  const types: string[] = [];
+  for await (const { type } of slow.fullStream) {
+    types.push(type);
+    last.abort();
+  }
+  expect(types).toContain("abort");
   await session.destroy();
 });
 

@@ -3,6 +3,7 @@ import { HttpAgent } from "@ag-ui/client";
 import type { Interrupt } from "@ag-ui/core";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
+import { makePdf } from "../../../../../packages/system/src/documents/__fixtures__/make-pdf.ts";
 import { listeningHost } from "../../support/listening-host.ts";
 
 const bash = (command: string) => ({
@@ -87,6 +88,28 @@ describe("the transport of AI SDK", () => {
       input: { command: "echo seen" },
     });
     expect(reply?.parts.filter(({ type }) => type === "step-start")).toHaveLength(2);
+  });
+
+  it.each([
+    ["ai-sdk", (url: string) => [{ type: "file", mediaType: "application/pdf", url }], "parts"],
+    [
+      "ag-ui",
+      (url: string) => {
+        const [, value] = url.split(",");
+        const source = { type: "data", value, mimeType: "application/pdf" };
+        return [{ type: "document", source }];
+      },
+      "content",
+    ],
+  ])("takes PDFs as clients of %s send them", async (format, file, member) => {
+    const opened = await openSession({ scenario: [{ repeat: true, content: "Read." }] });
+    const url = `data:application/pdf;base64,${makePdf(["On its first page."]).toString("base64")}`;
+    const content = [{ type: "text", text: "Read this" }, ...file(url)];
+    const body = { messages: [{ id: "m", role: "user", [member]: content }] };
+    const response = await opened.post(body, `?format=${format}`);
+    expect(await response.text()).toContain("Read.");
+    const { data } = await opened.rpc({ type: "get_messages", sessionId: opened.sessionId });
+    expect(JSON.stringify(data)).toContain("On its first page.");
   });
 
   it("ends at an approval, takes the answer with the next request, and goes on with the message", async () => {

@@ -4,10 +4,17 @@ import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 /** What the body of a prompt says, whichever client wrote it. */
 export interface DoorBody {
   /** The last message, if it is the user's. */
-  readonly prompt: { readonly text: string; readonly images: readonly object[] } | undefined;
+  readonly prompt: DoorPrompt | undefined;
   readonly answers: readonly DoorAnswer[];
   readonly threadId: string | undefined;
   readonly runId: string | undefined;
+}
+
+export interface DoorPrompt {
+  readonly text: string;
+  readonly images: readonly object[];
+  /** PDFs and other documents, as far as the host takes them. */
+  readonly attachments: readonly object[];
 }
 
 /** An answer to an open request, by the id of the request or of its tool call. */
@@ -134,31 +141,41 @@ function partAnswers(part: JsonObject): DoorAnswer[] {
   return [];
 }
 
-/** The text and images of a message of either client. */
-function promptOf({ parts, content }: JsonObject): NonNullable<DoorBody["prompt"]> {
-  if (typeof content === "string") return { text: content, images: [] };
+/** The text and files of a message of either client. */
+function promptOf({ parts, content }: JsonObject): DoorPrompt {
+  if (typeof content === "string") return { text: content, images: [], attachments: [] };
   const pieces = Array.isArray(parts) ? parts : content;
   if (!Array.isArray(pieces)) throw new TypeError("messages: the last one has no parts");
   const all = pieces.filter(isJsonObject);
   const text = all
     .map((part) => (part.type === "text" ? (stringOf(part.text) ?? "") : ""))
     .join("");
-  return { text, images: all.flatMap(imageOf) };
+  const files = all.flatMap(fileOf);
+  const isImage = ({ mimeType }: DoorFile) => mimeType.startsWith("image/");
+  return {
+    text,
+    images: files.filter(isImage).map(({ data, mimeType }) => ({ type: "image", data, mimeType })),
+    attachments: files.filter((file) => !isImage(file)),
+  };
 }
 
-function imageOf({ type, url, mediaType, source }: JsonObject): object[] {
-  if (type === "image" && isJsonObject(source) && source.type === "data") {
-    return [{ type: "image", data: source.value, mimeType: source.mimeType }];
-  }
-  if (type !== "file" && type !== "image") return [];
-  const address =
-    stringOf(url) ?? (isJsonObject(source) ? stringOf(source.value) : undefined) ?? "";
+interface DoorFile {
+  readonly data: string;
+  readonly mimeType: string;
+  readonly fileName?: string;
+}
+
+function fileOf({ type, url, mediaType, filename, source }: JsonObject): DoorFile[] {
+  if (type !== "file" && type !== "image" && type !== "document") return [];
+  const { type: kind, value, mimeType: named } = isJsonObject(source) ? source : {};
+  if (kind === "data") return [{ data: String(value), mimeType: String(named) }];
+  const address = stringOf(url) ?? stringOf(value) ?? "";
   const [, mimeType, data] = /^data:([\w.+-]+\/[\w.+-]+);base64,(.*)$/s.exec(address) ?? [];
-  if (mimeType === undefined || !mimeType.startsWith("image/")) {
+  if (mimeType === undefined || data === undefined) {
     const what = stringOf(mediaType) ?? "a file";
-    throw new TypeError(`messages: expected images as data URLs, got ${what}`);
+    throw new TypeError(`messages: expected files as data URLs, got ${what} elsewhere`);
   }
-  return [{ type: "image", data, mimeType }];
+  return [{ data, mimeType, ...(typeof filename === "string" && { fileName: filename }) }];
 }
 
 function stringOf(value: unknown): string | undefined {

@@ -4,7 +4,7 @@ import type { ErrorCode, ResponseFrame, Result } from "@tau-agent/rpc-protocol";
 import { beginStream, cursorOf } from "../event-stream.ts";
 import { fail } from "../http-answers.ts";
 import type { PortParts } from "../port-parts.ts";
-import { answerTo, type DoorBody, type HostToolRequest, toResponse } from "./door-body.ts";
+import { answerTo, type DoorBody, type DoorPrompt, type HostToolRequest, toResponse } from "./door-body.ts";
 import { DoorClient, type DoorFrame } from "./door-client.ts";
 import type { DoorFormat, DoorNames } from "./door-formats.ts";
 
@@ -303,8 +303,13 @@ function isBusy({ state }: Snapshot): boolean {
 }
 
 /** The text of another client is taken as it is: no command, template or file is read in it. */
-function promptParams({ text, images }: NonNullable<DoorBody["prompt"]>): object {
-  return { message: text, verbatim: true, ...(images.length > 0 && { images }) };
+function promptParams({ text, images, attachments }: DoorPrompt): object {
+  return {
+    message: text,
+    verbatim: true,
+    ...(images.length > 0 && { images }),
+    ...(attachments.length > 0 && { attachments }),
+  };
 }
 
 function refusalOf({ success, error = "", code }: ResponseFrame) {
