@@ -10,7 +10,7 @@ import {
   type ToolEnvironment,
   within,
 } from "@tau-agent/system";
-import { type FoundJob, JobFolders, type JobPlace, ownerOf } from "./job-folders.ts";
+import { JobFolders, type JobPlace, ownerOf } from "./job-folders.ts";
 import { JobOutput, tailBytes } from "./job-output.ts";
 import { describeJob, type JobEnd, type JobRecord, lostNow } from "./job-record.ts";
 import { readOutput } from "./read-output.ts";
@@ -78,6 +78,8 @@ export class RunningJobs {
   readonly #folders: JobFolders;
   /** By the folders of sessions. */
   readonly #known = new Map<string, Promise<Map<string, Job>>>();
+  /** Whether the jobs of calls of an earlier host go on, or are lost. */
+  #hasAdopted = false;
   #isClosed = false;
 
   constructor(options: RunningJobsOptions) {
@@ -131,7 +133,7 @@ export class RunningJobs {
     }
     return [...all]
       .sort((left, right) => left.record.startedAt - right.record.startedAt)
-      .map(describe);
+      .map((job) => this.#describe(job));
   }
 
   /**
@@ -142,7 +144,7 @@ export class RunningJobs {
   async output(directory: string, jobId: string, offset?: number): Promise<OutputOfJob> {
     const job = await this.#find(directory, jobId);
     // In this order: a job that has ended by then has said everything.
-    const { status } = describe(job);
+    const { status } = this.#describe(job);
     const mask = this.#options.environment.createOutputMask?.();
     const isGrowing = status === "running";
     const wish = { offset, isGrowing, mask };
@@ -159,7 +161,7 @@ export class RunningJobs {
     const job = await this.#find(directory, jobId);
     job.live?.kill();
     await job.live?.ended;
-    return describe(job);
+    return this.#describe(job);
   }
 
   /** The job that was started with a kept command. */
@@ -181,8 +183,13 @@ export class RunningJobs {
       const { commandId } = job.record;
       if (kept === undefined || commandId === undefined) continue;
       if (job.end !== undefined || job.live !== undefined) continue;
-      await kept.resume(commandId, () => this.#run(job, {})).catch(() => {});
+      await kept
+        .resume(commandId, () => this.#run(job, {}))
+        .catch((error: unknown) => {
+          if (!isWorkspaceError(error, "lost")) return this.#note(job, lostNow());
+        });
     }
+    this.#hasAdopted = true;
   }
 
   /** The host ends: what it kills now counts as lost later. */
@@ -197,6 +204,12 @@ export class RunningJobs {
       });
     const ending = ours.map(({ folder }) => durable?.endCommands(afterOf(folder)));
     await within(closeMs, Promise.allSettled(ending));
+  }
+
+  #describe({ record, end, live }: Job): JobInfo {
+    const { kept } = this.#options.environment;
+    const mayGoOn = kept !== undefined && record.commandId !== undefined && !this.#hasAdopted;
+    return describeJob(record, end, live?.runs ?? mayGoOn);
   }
 
   /** Whether jobs are kept because the way to them may be lost. Calls that are kept themselves see to their own. */
@@ -358,9 +371,6 @@ export class RunningJobs {
     }
   }
 }
-
-const describe = ({ record, end, live }: FoundJob & Pick<Job, "live">): JobInfo =>
-  describeJob(record, end, live?.runs === true);
 
 /** What ends and forgets the command that is kept for a job. */
 function afterOf(folder: string) {

@@ -48,9 +48,12 @@ function machine() {
 const job = (command: string, more: object = {}) =>
   turn(toolCall("bash", { command, background: true, ...more }));
 
-function start(spec: object, setup: { scenario?: unknown[]; place?: Place; settings?: object }) {
+function start(
+  spec: object,
+  setup: { scenario?: unknown[]; place?: Place; settings?: object; args?: readonly string[] },
+) {
   const { scenario = [], place, settings = {} } = setup;
-  const args = ["--workspace", JSON.stringify(spec)];
+  const args = ["--workspace", JSON.stringify(spec), ...(setup.args ?? [])];
   if (place !== undefined) {
     return startHost({}, { place: { ...place, arguments: [...place.arguments, "--continue"] } });
   }
@@ -164,40 +167,40 @@ describe("a job behind an exec server", () => {
     expect(expectCounted(String(output))).toBeGreaterThan(15);
   });
 
-  it.each([false, true])(
-    "goes on when its host is killed, for the next (detached: %s)",
-    async (detached) => {
-      const there = machine();
-      const settings = { bash: { jobs: { allowDetached: true } } };
-      const host = start(there.exec, {
-        scenario: [job(counting, { detached }), turn("Ok.")],
-        settings,
-      });
-      const jobId = await startedJob(host);
-      await there.until(() => there.lines("pid").length === 1);
-      host.child.kill("SIGKILL");
-      await host.ended;
-      const next = start(there.exec, { place: host.place });
-      expect(await statusOf(next, jobId)).toBe("running");
-      writeFileSync(there.at("enough"), "");
-      expect(await nextLike(next, { type: "job_end", jobId })).toMatchObject({
-        status: "exited",
-        exitCode: 0,
-      });
-      const { output } = await ask(next, { type: "job_output", jobId });
-      expectCounted(String(output));
-      // What kept it is gone, too.
-      await there.until(() =>
-        readdirSync(there.at("tmp")).every((uid) =>
-          readdirSync(there.at("tmp", uid)).every(
-            (name) =>
-              !existsSync(there.at("tmp", uid, name, "commands")) ||
-              readdirSync(there.at("tmp", uid, name, "commands")).length === 0,
-          ),
+  it.each([
+    ["a job", {}, []],
+    ["a detached job", { detached: true }, []],
+    ["a job under effects", {}, ["--durability", "effects"]],
+  ] as const)("goes on when its host is killed, for the next: %s", async (_, more, args) => {
+    const there = machine();
+    const settings = { bash: { jobs: { allowDetached: true } } };
+    const scenario = [job(counting, more), turn("Ok.")];
+    const host = start(there.exec, { scenario, settings, args });
+    const jobId = await startedJob(host);
+    await there.until(() => there.lines("pid").length === 1);
+    host.child.kill("SIGKILL");
+    await host.ended;
+    const next = start(there.exec, { place: host.place });
+    expect(await statusOf(next, jobId)).toBe("running");
+    writeFileSync(there.at("enough"), "");
+    expect(await nextLike(next, { type: "job_end", jobId })).toMatchObject({
+      status: "exited",
+      exitCode: 0,
+    });
+    const { output } = await ask(next, { type: "job_output", jobId });
+    expectCounted(String(output));
+    expect((await next.finish()).code).toBe(0);
+    // What kept it is gone, too.
+    await there.until(() =>
+      readdirSync(there.at("tmp")).every((uid) =>
+        readdirSync(there.at("tmp", uid)).every(
+          (name) =>
+            !existsSync(there.at("tmp", uid, name, "commands")) ||
+            readdirSync(there.at("tmp", uid, name, "commands")).length === 0,
         ),
-      );
-    },
-  );
+      ),
+    );
+  });
 });
 
 it("a job behind a shell ends with its carrier, and the model learns of it", async () => {
