@@ -14,6 +14,8 @@ export interface KillOrder {
   /** What {@link ProcessFinder} looks for; nothing is searched for without. */
   readonly mark: string | undefined;
   readonly limit?: string | undefined;
+  /** As in {@link ProcessSearch}. */
+  readonly isOwnMark?: boolean | undefined;
   /** Default SIGKILL. */
   readonly signal?: NodeJS.Signals | undefined;
   readonly systemRoot?: string | undefined;
@@ -25,13 +27,13 @@ export interface KillOrder {
  * start `b`.
  */
 export function killProcesses(order: KillOrder): void {
-  const { leaders, mark, limit, signal = "SIGKILL", systemRoot } = order;
+  const { leaders, mark, limit, isOwnMark, signal = "SIGKILL", systemRoot } = order;
   if (!hasProcessGroups) {
     for (const pid of leaders) killTree(pid, systemRoot);
     return;
   }
   for (const pid of leaders) signalGroup(pid, "SIGSTOP");
-  const strangers = mark === undefined ? [] : stopAll({ leaders, mark, limit });
+  const strangers = mark === undefined ? [] : stopAll({ leaders, mark, limit, isOwnMark });
   for (const each of goesOn(signal) ? [signal, "SIGCONT" as const] : [signal]) {
     for (const pid of leaders) signalGroup(pid, each);
     for (const pid of strangers) signalProcess(pid, each);

@@ -130,14 +130,15 @@ export class ProcessRegistry {
   kill(pid: number, { mark, limit }: PlannedChild, signal?: NodeJS.Signals): void {
     // What left its group is found by its mark; the number of a dead group may be another's.
     const leaders = new Set(this.#groups.has(pid) ? [pid] : []);
-    killProcesses({ leaders, mark, limit, signal, systemRoot: this.#systemRoot });
+    const systemRoot = this.#systemRoot;
+    killProcesses({ leaders, mark, limit, isOwnMark: true, signal, systemRoot });
   }
 
   /** Kills everything, background processes of finished commands included. */
   killAll(): void {
     const mark = this.#markedCount === 0 ? undefined : this.#id;
     const [leaders, limit] = [this.#groups, this.#limit];
-    killProcesses({ leaders, mark, limit, systemRoot: this.#systemRoot });
+    killProcesses({ leaders, mark, limit, isOwnMark: true, systemRoot: this.#systemRoot });
     this.#groups.clear();
     this.#stopPruning();
     this.#watchdog?.stdin?.end(".\n");

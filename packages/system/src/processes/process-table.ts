@@ -12,6 +12,8 @@ export interface ProcessSearch {
   readonly mark: string;
   /** The mark of a process whose environment has no word of any host, or how that mark begins. */
   readonly limit?: string | undefined;
+  /** Whether this process has made the mark, so that no older one carries it. */
+  readonly isOwnMark?: boolean | undefined;
   /** Leaders of process groups; what runs in the groups or descends from it is found too. */
   readonly leaders: ReadonlySet<number>;
 }
@@ -21,6 +23,8 @@ interface Row {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
+  /** In ticks since the start of the system. */
+  readonly startedAt: number;
 }
 
 /**
@@ -34,12 +38,15 @@ export class ProcessFinder {
   readonly #leaders: ReadonlySet<number>;
   readonly #mark: Buffer;
   readonly #limit: string | undefined;
+  /** What started before does not carry the mark, and is not looked at closer (row `call-abort`). */
+  readonly #oldest: number;
   readonly #reader = new ProcReader();
   readonly #seen = new Set([process.pid]);
   readonly #found = new Set<number>();
   readonly #children = new Map<number, number[]>();
 
-  constructor({ leaders, mark, limit }: ProcessSearch) {
+  constructor({ leaders, mark, limit, isOwnMark = false }: ProcessSearch) {
+    this.#oldest = isOwnMark ? (this.#reader.row(process.pid)?.startedAt ?? 0) : 0;
     this.#leaders = leaders;
     this.#mark = Buffer.from(mark);
     this.#limit = limit === undefined ? undefined : limitName + limit;
@@ -55,7 +62,7 @@ export class ProcessFinder {
       if (this.#seen.has(pid)) continue;
       this.#seen.add(pid);
       const row = this.#reader.row(pid);
-      if (row === undefined || row.state === "Z") continue;
+      if (row === undefined || row.state === "Z" || row.startedAt < this.#oldest) continue;
       const isInGroup = this.#leaders.has(row.group);
       const environment = isInGroup ? undefined : this.#reader.environment(pid);
       if (environment?.includes(nobodysMark)) continue;
@@ -102,12 +109,17 @@ class ProcReader {
   /** Nothing if the process is gone or another user's, which can be neither read nor killed. */
   row(pid: number): Row | undefined {
     const user = process.geteuid?.();
-    const owner = attempt(() => statSync(`/proc/${pid}`, { throwIfNoEntry: false }))?.uid;
-    if (owner === undefined || (user !== 0 && owner !== user)) return undefined;
+    if (user !== 0) {
+      const owner = attempt(() => statSync(`/proc/${pid}`, { throwIfNoEntry: false }))?.uid;
+      if (owner !== user) return undefined;
+    }
     const status = this.#read(pid, "stat").toString("latin1");
     // The name before it is in parentheses and may hold any character.
-    const [state = "", ...ids] = status.slice(status.lastIndexOf(")") + 2).split(" ", 3);
-    return { pid, state, parent: Number(ids[0]), group: Number(ids[1]) };
+    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ", 20);
+    const [state = ""] = fields;
+    if (state === "" || state === "\0") return undefined;
+    const [parent, group, startedAt] = [1, 2, 19].map((index) => Number(fields[index]));
+    return { pid, state, parent, group, startedAt } as Row;
   }
 
   /** Variables with a NUL before and after each, valid until the next call. */
@@ -128,8 +140,9 @@ class ProcReader {
       try {
         for (;;) {
           const count = readSync(file, this.#buffer, length, this.#buffer.length - length, null);
-          if (count === 0) break;
           length += count;
+          // Of a line, the first read has all.
+          if (count === 0 || name === "stat") break;
           if (length === this.#buffer.length) {
             this.#buffer = Buffer.concat([this.#buffer], 4 * length);
           }
