@@ -108,7 +108,7 @@ export const layers: readonly Layers[] = [
   },
   {
     root: `${worktrees}/isolation`,
-    floors: [["repository"], ["merge"], ["trees"]],
+    floors: [["repository"], ["merge"], ["keep-work.ts"], ["trees"]],
   },
   { root: `${worktrees}/rewind`, floors: [["files"], ["store"], ["merge"]] },
   {
@@ -179,7 +179,12 @@ export const layers: readonly Layers[] = [
   {
     root: `${codingAgent}/create`,
     floors: [["options"], ["trust"], ["parts"]],
-    looseFiles: ["create-session.ts", "export-saved-session.ts", "import-session.ts"],
+    looseFiles: [
+      "create-session.ts",
+      "export-saved-session.ts",
+      "import-session.ts",
+      "saved-sessions.ts",
+    ],
   },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {
@@ -333,6 +338,7 @@ export const layers: readonly Layers[] = [
       [
         "floors",
         "clock.ts",
+        "frame-receiver.ts",
         "host-command.ts",
         "measurement.ts",
         "process-usage.ts",
@@ -340,7 +346,7 @@ export const layers: readonly Layers[] = [
         "session-lines.ts",
       ],
       ["child.ts", "model-server.ts", "table.ts"],
-      ["remote-model-server.ts", "runs.ts", "workspace.ts"],
+      ["remote-model-server.ts", "runs.ts", "socket-client.ts", "workspace.ts"],
       ["comparison", "evaluation", "measurements", "model-server-process.ts"],
       ["bill", "profile"],
     ],

@@ -42,7 +42,7 @@ export function boundReplies(fetch: Fetch, given: Partial<ReplyLimits> = {}): Fe
     for (const name of ["content-encoding", "content-length"]) headers.delete(name);
     const bytes = bytesOf(response.body);
     const body = ok
-      ? new WholeEvents(await refuseWebPage(bytes, headers), limits)
+      ? createWholeEvents(await refuseWebPage(bytes, headers), limits)
       : only(await beginningOf(bytes, limits));
     return makeResponse({ status, statusText, headers, body });
   };
@@ -73,123 +73,112 @@ async function beginningOf(
 }
 
 /** Passes on events once they are whole. */
-class WholeEvents implements ByteSource {
-  readonly #source: ByteSource;
-  readonly #events: EventCutter;
-  #isDone = false;
+function createWholeEvents(source: ByteSource, limits: ReplyLimits): ByteSource {
+  let isDone = false;
+  const events = createEventCutter(limits);
 
-  constructor(source: ByteSource, limits: ReplyLimits) {
-    this.#source = source;
-    this.#events = new EventCutter(limits);
-  }
-
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    while (!this.#isDone) {
-      const { done, value } = await this.#source.next();
-      this.#isDone = done === true;
-      const whole = done ? this.#events.rest() : this.#take(value);
-      if (whole.length > 0) return { done: false, value: whole };
-    }
-    return { done: true, value: undefined };
-  }
-
-  return(): Promise<unknown> {
-    return this.#source.return();
-  }
-
-  #take(piece: Uint8Array): Uint8Array {
+  function take(piece: Uint8Array): Uint8Array {
     try {
-      return this.#events.take(piece);
+      return events.take(piece);
     } catch (error) {
-      this.#isDone = true;
-      void this.#source.return().catch(() => undefined);
+      isDone = true;
+      void source.return().catch(() => undefined);
       throw error;
     }
   }
+
+  return {
+    async next() {
+      while (!isDone) {
+        const { done, value } = await source.next();
+        isDone = done === true;
+        const whole = done ? events.rest() : take(value);
+        if (whole.length > 0) return { done: false, value: whole };
+      }
+      return { done: true, value: undefined };
+    },
+    return: () => source.return(),
+  };
 }
 
 const lineFeed = 10;
 const carriageReturn = 13;
 
 /** Gathers bytes until an event is whole. */
-class EventCutter {
-  readonly #limits: ReplyLimits;
-  #pieces: Uint8Array[] = [];
-  #held = 0;
-  #total = 0;
-  #isAtLineStart = true;
-  #isAfterReturn = false;
+function createEventCutter(limits: ReplyLimits) {
+  let pieces: Uint8Array[] = [];
+  let held = 0;
+  let total = 0;
+  let isAtLineStart = true;
+  let isAfterReturn = false;
   /** Whether the line that ended last was empty. */
-  #hasEnded = false;
+  let hasEnded = false;
 
-  constructor(limits: ReplyLimits) {
-    this.#limits = limits;
-  }
-
-  /** The events that this piece completes, as one run of bytes. */
-  take(piece: Uint8Array): Uint8Array {
-    this.#total += piece.length;
-    const { streamBytes, eventBytes } = this.#limits;
-    if (this.#total > streamBytes) throw tooLarge("a reply", streamBytes);
-    const end = this.#endOfEvents(piece);
-    if (end === 0) {
-      this.#hold(piece);
-      if (this.#held > eventBytes) throw tooLarge("an event", eventBytes);
-      return join([]);
-    }
-    const last = piece.subarray(0, end);
-    const whole = this.#held === 0 ? last : join([...this.#pieces, last]);
-    this.#pieces = [];
-    this.#held = 0;
-    this.#hold(piece.subarray(end));
-    return whole;
-  }
-
-  /** The remaining bytes when the body ends. */
-  rest(): Uint8Array {
-    return join(this.#pieces);
-  }
-
-  #hold(piece: Uint8Array): void {
+  function hold(piece: Uint8Array): void {
     if (piece.length === 0) return;
-    this.#pieces.push(piece);
-    this.#held += piece.length;
+    pieces.push(piece);
+    held += piece.length;
   }
 
   /** Where the last empty line of the piece ends; 0 without one. Lines end as in SSE: LF, CR or both. */
-  #endOfEvents(piece: Uint8Array): number {
-    const mayHaveReturns = this.#isAfterReturn || piece.includes(carriageReturn);
-    return mayHaveReturns ? this.#endWithReturns(piece) : this.#endWithLineFeeds(piece);
+  function endOfEvents(piece: Uint8Array): number {
+    const mayHaveReturns = isAfterReturn || piece.includes(carriageReturn);
+    return mayHaveReturns ? endWithReturns(piece) : endWithLineFeeds(piece);
   }
 
   /** Searches from the end, where most pieces have their last empty line. */
-  #endWithLineFeeds(piece: Uint8Array): number {
+  function endWithLineFeeds(piece: Uint8Array): number {
     let at = piece.length - 1;
-    const endsAtLineStart = at < 0 ? this.#isAtLineStart : piece[at] === lineFeed;
+    const endsAtLineStart = at < 0 ? isAtLineStart : piece[at] === lineFeed;
     while (at > 0 && !(piece[at] === lineFeed && piece[at - 1] === lineFeed)) at--;
-    const hasEmptyLine = at > 0 || (this.#isAtLineStart && piece[0] === lineFeed);
-    this.#isAtLineStart = endsAtLineStart;
+    const hasEmptyLine = at > 0 || (isAtLineStart && piece[0] === lineFeed);
+    isAtLineStart = endsAtLineStart;
     return hasEmptyLine ? at + 1 : 0;
   }
 
-  #endWithReturns(piece: Uint8Array): number {
+  function endWithReturns(piece: Uint8Array): number {
     let end = 0;
     for (let at = 0; at < piece.length; at++) {
       const byte = piece[at];
-      if (byte === lineFeed && this.#isAfterReturn) {
-        this.#isAfterReturn = false;
-        if (this.#hasEnded) end = at + 1;
+      if (byte === lineFeed && isAfterReturn) {
+        isAfterReturn = false;
+        if (hasEnded) end = at + 1;
         continue;
       }
-      this.#isAfterReturn = byte === carriageReturn;
+      isAfterReturn = byte === carriageReturn;
       if (byte === lineFeed || byte === carriageReturn) {
-        this.#hasEnded = this.#isAtLineStart;
-        if (this.#hasEnded) end = at + 1;
-        this.#isAtLineStart = true;
-      } else this.#isAtLineStart = false;
+        hasEnded = isAtLineStart;
+        if (hasEnded) end = at + 1;
+        isAtLineStart = true;
+      } else isAtLineStart = false;
     }
     return end;
   }
+
+  return {
+    /** The events that this piece completes, as one run of bytes. */
+    take(piece: Uint8Array): Uint8Array {
+      total += piece.length;
+      const { streamBytes, eventBytes } = limits;
+      if (total > streamBytes) throw tooLarge("a reply", streamBytes);
+      const end = endOfEvents(piece);
+      if (end === 0) {
+        hold(piece);
+        if (held > eventBytes) throw tooLarge("an event", eventBytes);
+        return join([]);
+      }
+      const last = piece.subarray(0, end);
+      const whole = held === 0 ? last : join([...pieces, last]);
+      pieces = [];
+      held = 0;
+      hold(piece.subarray(end));
+      return whole;
+    },
+    /** The remaining bytes when the body ends. */
+    rest(): Uint8Array {
+      return join(pieces);
+    },
+  };
 }
 
 function join(pieces: readonly Uint8Array[]): Uint8Array {

@@ -1,7 +1,7 @@
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic, SettingsStore } from "@tau-agent/system";
+import { type Diagnostic, type SettingsStore, unlessAborted } from "@tau-agent/system";
 import { type FallbackReason, fallbackReason, modelsToTry } from "./fallback-choice.ts";
 import type { ModelSelection } from "./model-selection.ts";
 import { modelName } from "./resolver.ts";
@@ -144,7 +144,9 @@ export class AnsweringModel {
     for (const name of names) {
       const to = byName.get(name);
       if (to === undefined) continue;
-      const problem = await unlessAborted(this.#problemOf(to, needed), signal);
+      // An abort must not wait for a key.
+      const asked = unlessAborted(this.#problemOf(to, needed), signal);
+      const problem = await asked.catch(errorMessage);
       if (signal?.aborted) return undefined;
       if (problem === undefined) return { from, to, reason };
       const message = `The fallback ${name} was skipped: ${problem}`;
@@ -197,22 +199,5 @@ export class AnsweringModel {
     } catch (error) {
       return errorMessage(error);
     }
-  }
-}
-
-/** An abort must not wait for a key. */
-async function unlessAborted<Value>(
-  work: Promise<Value>,
-  signal: AbortSignal | undefined,
-): Promise<Value | undefined> {
-  if (signal === undefined) return work;
-  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
-  const stop = (): void => resolve(undefined);
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }

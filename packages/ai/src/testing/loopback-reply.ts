@@ -84,7 +84,7 @@ export async function sendReply(reply: Reply): Promise<void> {
   const writer = format.createWriter({ id, model, usage, asked: reply.asked });
   writeStreamHead(response, format);
   let left = deltasBefore(fault) ?? Number.POSITIVE_INFINITY;
-  const batch = new Batch(response, format);
+  const batch = createBatch(response, format);
   batch.add(writer.start());
   for (const { delta, delayMs } of turnDeltas(turn, request.index, usage, reply.sign)) {
     if (response.destroyed) return;
@@ -138,38 +138,31 @@ function bytesOf(format: WireFormat, events: string): string | Uint8Array {
   return format.toBytes?.(events) ?? events;
 }
 
-class Batch {
-  readonly #response: ServerResponse;
-  readonly #format: WireFormat;
-  #parts: string[] = [];
-  #size = 0;
+function createBatch(response: ServerResponse, format: WireFormat) {
+  let parts: string[] = [];
+  let size = 0;
 
-  constructor(response: ServerResponse, format: WireFormat) {
-    this.#response = response;
-    this.#format = format;
-  }
-
-  get isFull(): boolean {
-    return this.#size >= batchSize;
-  }
-
-  add(part: string): void {
-    if (part === "") return;
-    this.#parts.push(part);
-    this.#size += part.length;
-  }
-
-  /** Sends what was gathered and waits while the client is slower than we are. */
-  async flush(): Promise<void> {
-    if (this.#size === 0 || this.#response.destroyed) return;
-    const text = this.#parts.join("");
-    this.#parts = [];
-    this.#size = 0;
-    if (this.#response.write(bytesOf(this.#format, text))) return;
-    const left = new AbortController();
-    const leave = () => left.abort();
-    this.#response.once("close", leave);
-    await once(this.#response, "drain", { signal: left.signal }).catch(() => undefined);
-    this.#response.off("close", leave);
-  }
+  return {
+    get isFull(): boolean {
+      return size >= batchSize;
+    },
+    add(part: string): void {
+      if (part === "") return;
+      parts.push(part);
+      size += part.length;
+    },
+    /** Sends what was gathered and waits while the client is slower than we are. */
+    async flush(): Promise<void> {
+      if (size === 0 || response.destroyed) return;
+      const text = parts.join("");
+      parts = [];
+      size = 0;
+      if (response.write(bytesOf(format, text))) return;
+      const left = new AbortController();
+      const leave = () => left.abort();
+      response.once("close", leave);
+      await once(response, "drain", { signal: left.signal }).catch(() => undefined);
+      response.off("close", leave);
+    },
+  };
 }

@@ -85,7 +85,7 @@ function exchange({ request, agent }: Client, url: URL, init: RequestInit): Prom
       reply.once("end", letGo).once("close", letGo);
       openBody(reply).then((body) => {
         const { statusCode: status = 0, statusMessage: statusText = "" } = reply;
-        const source = new BodySource(body, signal ?? undefined);
+        const source = createBodySource(body, signal ?? undefined);
         resolve(makeResponse({ status, statusText, headers: headersOf(reply), body: source }));
       }, reject);
     });
@@ -136,54 +136,48 @@ async function openBody(reply: IncomingMessage): Promise<Readable> {
 }
 
 /** Reads a stream piece by piece: whatever has arrived, at once. */
-class BodySource implements ByteSource {
-  readonly #stream: Readable;
-  readonly #signal: AbortSignal | undefined;
-  #wake: (() => void) | undefined;
-  #failure: Error | undefined;
+function createBodySource(stream: Readable, signal: AbortSignal | undefined): ByteSource {
+  let waiting: (() => void) | undefined;
+  let failure: Error | undefined;
+  const wake = (): void => {
+    const look = waiting;
+    waiting = undefined;
+    look?.();
+  };
+  stream.on("readable", wake).on("end", wake).on("close", wake);
+  stream.on("error", (error) => {
+    failure = error;
+    wake();
+  });
 
-  constructor(stream: Readable, signal: AbortSignal | undefined) {
-    this.#stream = stream;
-    this.#signal = signal;
-    const wake = (): void => {
-      const look = this.#wake;
-      this.#wake = undefined;
-      look?.();
-    };
-    stream.on("readable", wake).on("end", wake).on("close", wake);
-    stream.on("error", (error) => {
-      this.#failure = error;
-      wake();
-    });
+  function hasEnded(): boolean {
+    return failure !== undefined || stream.readableEnded || stream.destroyed;
   }
 
-  /** One promise for each piece, however long it is waited for (row "one delta a millisecond"). */
-  next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        const value: Buffer | null = this.#stream.read();
-        if (value !== null) resolve({ done: false, value });
-        else if (this.#hasEnded) this.#end(resolve, reject);
-        else this.#wake = look;
-      };
-      look();
-    });
-  }
-
-  get #hasEnded(): boolean {
-    return this.#failure !== undefined || this.#stream.readableEnded || this.#stream.destroyed;
-  }
-
-  #end(
+  function end(
     resolve: (end: IteratorResult<Uint8Array, undefined>) => void,
     reject: (reason: unknown) => void,
   ): void {
-    if (this.#signal?.aborted) reject(this.#signal.reason);
-    else if (this.#failure === undefined) resolve({ done: true, value: undefined });
-    else reject(new TypeError("terminated", { cause: this.#failure }));
+    if (signal?.aborted) reject(signal.reason);
+    else if (failure === undefined) resolve({ done: true, value: undefined });
+    else reject(new TypeError("terminated", { cause: failure }));
   }
 
-  async return(): Promise<void> {
-    this.#stream.destroy();
-  }
+  return {
+    /** One promise for each piece, however long it is waited for (row "one delta a millisecond"). */
+    next() {
+      return new Promise((resolve, reject) => {
+        const look = (): void => {
+          const value: Buffer | null = stream.read();
+          if (value !== null) resolve({ done: false, value });
+          else if (hasEnded()) end(resolve, reject);
+          else waiting = look;
+        };
+        look();
+      });
+    },
+    async return() {
+      stream.destroy();
+    },
+  };
 }

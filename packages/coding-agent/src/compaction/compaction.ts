@@ -2,7 +2,7 @@ import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rp
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type Conversation, entriesForContext } from "@tau-agent/sessions/log";
-import { unlessAborted } from "@tau-agent/system";
+import { unlessAborted, whenAborted } from "@tau-agent/system";
 import { todoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
 import {
@@ -121,9 +121,7 @@ export class Compaction {
     if (this.#controller !== undefined) throw new SessionError("compaction_running");
     const controller = new AbortController();
     this.#controller = controller;
-    const cancel = (): void => controller.abort();
-    signal?.addEventListener("abort", cancel, { once: true });
-    if (signal?.aborted) cancel();
+    const leave = whenAborted(signal, () => controller.abort());
     const { reason } = request;
     try {
       await this.#emitStart(reason);
@@ -150,7 +148,7 @@ export class Compaction {
       });
       throw failure;
     } finally {
-      signal?.removeEventListener("abort", cancel);
+      leave();
     }
   }
 

@@ -15,47 +15,40 @@ export interface OwnPlace extends CheckedPlace {
 }
 
 /** Paths of a place: of the machine that has it. */
-export class PlacePaths {
-  readonly #cwd: string;
-  readonly #windows: boolean;
+export function createPlacePaths({
+  cwd,
+  isWindows = process.platform === "win32",
+}: Pick<CheckedPlace, "cwd" | "isWindows">) {
+  const windows = isWindows;
 
-  constructor({
-    cwd,
-    isWindows = process.platform === "win32",
-  }: Pick<CheckedPlace, "cwd" | "isWindows">) {
-    this.#cwd = cwd;
-    this.#windows = isWindows;
+  function paths() {
+    return windows ? win32 : posix;
   }
 
-  get #path() {
-    return this.#windows ? win32 : posix;
-  }
-
-  absolute(path: string): string {
-    return this.#path.resolve(this.#cwd, path);
-  }
-
-  /** Below the folder, with slashes; absolute for what is not in there. */
-  relative(path: string): string {
-    const relative = this.#path.relative(this.#cwd, path);
-    const isOutside = relative.startsWith("..") || this.#path.isAbsolute(relative);
-    return isOutside ? path : relative.replaceAll("\\", this.#windows ? "/" : "\\");
-  }
-
-  extension(path: string): string {
-    return this.#path.extname(path).toLowerCase();
-  }
-
-  toUri(path: string): string {
-    return pathToFileURL(path, { windows: this.#windows }).href;
-  }
-
-  fromUri(uri: string): string | undefined {
-    return attempt(() => fileURLToPath(uri, { windows: this.#windows }));
-  }
-
-  /** For the shell. */
-  quoted(path: string): string {
-    return `'${path.replaceAll("'", `'\\''`)}'`;
-  }
+  return {
+    absolute(path: string): string {
+      return paths().resolve(cwd, path);
+    },
+    /** Below the folder, with slashes; absolute for what is not in there. */
+    relative(path: string): string {
+      const relative = paths().relative(cwd, path);
+      const isOutside = relative.startsWith("..") || paths().isAbsolute(relative);
+      return isOutside ? path : relative.replaceAll("\\", windows ? "/" : "\\");
+    },
+    extension(path: string): string {
+      return paths().extname(path).toLowerCase();
+    },
+    toUri(path: string): string {
+      return pathToFileURL(path, { windows }).href;
+    },
+    fromUri(uri: string): string | undefined {
+      return attempt(() => fileURLToPath(uri, { windows }));
+    },
+    /** For the shell. */
+    quoted(path: string): string {
+      return `'${path.replaceAll("'", `'\\''`)}'`;
+    },
+  };
 }
+
+export type PlacePaths = ReturnType<typeof createPlacePaths>;

@@ -5,7 +5,7 @@ import type {
   DocumentDiagnosticReport,
   PublishDiagnosticsParams,
 } from "vscode-languageserver-protocol";
-import { type OwnPlace, PlacePaths } from "./checked-place.ts";
+import { createPlacePaths, type OwnPlace, type PlacePaths } from "./checked-place.ts";
 import type { CheckedFile, Checker } from "./checker.ts";
 import { languageIdOf } from "./language-ids.ts";
 import { plainMessage } from "./problem.ts";
@@ -51,7 +51,7 @@ export class ServerChecker implements Checker {
   constructor(entry: ServerEntry, place: OwnPlace) {
     this.#entry = entry;
     this.#place = place;
-    this.#paths = new PlacePaths(place);
+    this.#paths = createPlacePaths(place);
   }
 
   async check(file: CheckedFile, signal: AbortSignal): Promise<readonly FileProblem[] | undefined> {

@@ -9,7 +9,7 @@ import {
   type StartedChange,
   within,
 } from "@tau-agent/system";
-import { type CheckedPlace, PlacePaths } from "./checked-place.ts";
+import { type CheckedPlace, createPlacePaths } from "./checked-place.ts";
 import type { CheckedFile, Checker } from "./checker.ts";
 import { type CheckedText, newProblems } from "./problem.ts";
 import type { ServerEntry } from "./server-checker.ts";
@@ -104,7 +104,7 @@ export class SessionDiagnostics implements FileDiagnosis {
   }
 
   async #watchedBy(path: string, place: CheckedPlace): Promise<Watched[]> {
-    const name = new PlacePaths(place).relative(path);
+    const name = createPlacePaths(place).relative(path);
     const fitting = this.#options.entries().filter(({ match }) => globFilter(match).matches(name));
     return Promise.all(
       fitting.map(async (entry) => {
@@ -130,8 +130,8 @@ export class SessionDiagnostics implements FileDiagnosis {
 
   async #createChecker(entry: DiagnosticsEntry, place: CheckedPlace): Promise<Checker> {
     if ("server" in entry) return this.#options.joinServer(entry, place);
-    const { CommandChecker } = await import("./command-checker.ts");
-    return new CommandChecker(entry, place);
+    const { createCommandChecker } = await import("./command-checker.ts");
+    return createCommandChecker(entry, place);
   }
 
   async #baseline(

@@ -9,46 +9,41 @@ import type { SessionPermissions } from "./session-permissions.ts";
  * itself must leave out what a rule for its tool denies, and what a rule asks about, unless that was asked for
  * the folder as a whole.
  */
-export class ClosedPaths {
-  readonly #permissions: Pick<SessionPermissions, "state">;
-  readonly #places: RulePlaces;
-  readonly #realPaths: RealPaths;
-  readonly #policies = new CompiledPolicy();
+export function createClosedPaths(
+  permissions: Pick<SessionPermissions, "state">,
+  places: RulePlaces,
+  realPaths: RealPaths,
+) {
+  const policies = new CompiledPolicy();
 
-  constructor(
-    permissions: Pick<SessionPermissions, "state">,
-    places: RulePlaces,
-    realPaths: RealPaths,
-  ) {
-    this.#permissions = permissions;
-    this.#places = places;
-    this.#realPaths = realPaths;
-  }
-
-  /** Whether a path below the root is closed to the tool; undefined where no rule closes any. */
-  async below(tool: string, root: string): Promise<((path: string) => boolean) | undefined> {
-    const { state } = this.#permissions;
-    const limits = state.rules.some(
-      ({ action, match }) => action !== "allow" && match !== undefined,
-    );
-    if (!limits) return undefined;
-    const copy = this.#places.copy?.();
-    const { join, relative, sep } = this.#realPaths.path;
-    const own = (path: string) => withSlashes(asOwnFile(path, copy), { sep });
-    const [folders, real] = await Promise.all([
-      ruleFoldersOf(this.#places, this.#realPaths),
-      this.#realPaths.of(root),
-    ]);
-    const { rules } = this.#policies.of(state, folders);
-    const closing = rules.filter(({ rule, fitsTool, fitsAll, fitsPath }) => {
-      if (rule.action === "allow" || fitsAll || !fitsTool(tool)) return false;
-      return rule.action === "deny" || !(fitsPath(own(root)) || fitsPath(own(real)));
-    });
-    if (closing.length === 0) return undefined;
-    // Searches follow no links, so the root is all that may be one.
-    return (path) => {
-      const names = [own(path), own(join(real, relative(root, path)))];
-      return closing.some(({ fitsPath }) => names.some(fitsPath));
-    };
-  }
+  return {
+    /** Whether a path below the root is closed to the tool; undefined where no rule closes any. */
+    async below(tool: string, root: string): Promise<((path: string) => boolean) | undefined> {
+      const { state } = permissions;
+      const limits = state.rules.some(
+        ({ action, match }) => action !== "allow" && match !== undefined,
+      );
+      if (!limits) return undefined;
+      const copy = places.copy?.();
+      const { join, relative, sep } = realPaths.path;
+      const own = (path: string) => withSlashes(asOwnFile(path, copy), { sep });
+      const [folders, real] = await Promise.all([
+        ruleFoldersOf(places, realPaths),
+        realPaths.of(root),
+      ]);
+      const { rules } = policies.of(state, folders);
+      const closing = rules.filter(({ rule, fitsTool, fitsAll, fitsPath }) => {
+        if (rule.action === "allow" || fitsAll || !fitsTool(tool)) return false;
+        return rule.action === "deny" || !(fitsPath(own(root)) || fitsPath(own(real)));
+      });
+      if (closing.length === 0) return undefined;
+      // Searches follow no links, so the root is all that may be one.
+      return (path) => {
+        const names = [own(path), own(join(real, relative(root, path)))];
+        return closing.some(({ fitsPath }) => names.some(fitsPath));
+      };
+    },
+  };
 }
+
+export type ClosedPaths = ReturnType<typeof createClosedPaths>;

@@ -6,32 +6,27 @@ import { judge } from "./rules/judge.ts";
 import type { SessionPermissions } from "./session-permissions.ts";
 
 /** What permissions say about hosts that a call leads to without naming them. */
-export class VisitedHosts {
-  readonly #permissions: Pick<SessionPermissions, "state">;
-  readonly #places: RulePlaces;
-  readonly #realPaths: RealPaths;
-  readonly #policies = new CompiledPolicy();
+export function createVisitedHosts(
+  permissions: Pick<SessionPermissions, "state">,
+  places: RulePlaces,
+  realPaths: RealPaths,
+) {
+  const policies = new CompiledPolicy();
 
-  constructor(
-    permissions: Pick<SessionPermissions, "state">,
-    places: RulePlaces,
-    realPaths: RealPaths,
-  ) {
-    this.#permissions = permissions;
-    this.#places = places;
-    this.#realPaths = realPaths;
-  }
-
-  /** Why the tool must not go there by itself, as a clause. */
-  async refusalOf(tool: string, target: URL): Promise<string | undefined> {
-    const folders = await ruleFoldersOf(this.#places, this.#realPaths);
-    const policy = this.#policies.of(this.#permissions.state, folders);
-    const traits = { name: tool, isReadOnly: false, isNeverAsked: false };
-    const { action } = judge([{ kind: "host", tool: traits, host: hostOf(target) }], policy);
-    if (action === "allow") return undefined;
-    const closed = `it leads to ${target.href}, and the permissions do not let ${tool} go to that host`;
-    return action === "deny"
-      ? closed
-      : `${closed} without a question; call ${tool} with that address`;
-  }
+  return {
+    /** Why the tool must not go there by itself, as a clause. */
+    async refusalOf(tool: string, target: URL): Promise<string | undefined> {
+      const folders = await ruleFoldersOf(places, realPaths);
+      const policy = policies.of(permissions.state, folders);
+      const traits = { name: tool, isReadOnly: false, isNeverAsked: false };
+      const { action } = judge([{ kind: "host", tool: traits, host: hostOf(target) }], policy);
+      if (action === "allow") return undefined;
+      const closed = `it leads to ${target.href}, and the permissions do not let ${tool} go to that host`;
+      return action === "deny"
+        ? closed
+        : `${closed} without a question; call ${tool} with that address`;
+    },
+  };
 }
+
+export type VisitedHosts = ReturnType<typeof createVisitedHosts>;

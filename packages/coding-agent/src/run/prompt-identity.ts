@@ -25,9 +25,9 @@ export async function askingFor(
   { outputSchema }: PromptOptions,
 ): Promise<PromptIdentity> {
   if (outputSchema === undefined) return prompt;
-  const [{ readOutputSchema }, { OutputAnswer }] = await Promise.all([
+  const [{ readOutputSchema }, { createOutputAnswer }] = await Promise.all([
     import("@tau-agent/system/output-schema"),
     import("@tau-agent/system/output-answer"),
   ]);
-  return { ...prompt, answer: new OutputAnswer(await readOutputSchema(outputSchema)) };
+  return { ...prompt, answer: createOutputAnswer(await readOutputSchema(outputSchema)) };
 }

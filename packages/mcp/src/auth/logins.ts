@@ -7,7 +7,7 @@ import type { LoginTarget, OpenContext } from "../connection/open-server.ts";
 import { resolveAddress } from "../connection/resolve-entry.ts";
 import { McpAuthStore } from "./auth-store.ts";
 import { logIn } from "./login-flow.ts";
-import { type Challenge, ServerTokens } from "./server-tokens.ts";
+import { type Challenge, createServerTokens, type ServerTokens } from "./server-tokens.ts";
 
 export interface LoginsOptions {
   readonly agentDirectory: string;
@@ -21,64 +21,12 @@ const NO_REGISTRATION =
   "it registers no clients. Name one in oauth.clientId of its entry, or give a token in headers; " +
   "many servers need no login";
 
-export class McpLogins {
-  readonly #options: LoginsOptions;
-  readonly #store: McpAuthStore;
-  readonly #challenges = new Map<string, Challenge>();
-  readonly #tokens = new Map<string, ServerTokens>();
+export function createMcpLogins(options: LoginsOptions) {
+  const challenges = new Map<string, Challenge>();
+  const tokens = new Map<string, ServerTokens>();
+  const store = new McpAuthStore(options.agentDirectory);
 
-  constructor(options: LoginsOptions) {
-    this.#options = options;
-    this.#store = new McpAuthStore(options.agentDirectory);
-  }
-
-  /** The tokens for an address. One object for all its connections, so that one renews for all. */
-  providerFor(target: LoginTarget): AuthProvider {
-    const key = `${target.server}\0${target.url.href}\0${JSON.stringify(target.oauth)}`;
-    const known = this.#tokens.get(key);
-    if (known !== undefined) return known;
-    const made = new ServerTokens(target, this.#store, (challenge) => {
-      this.#challenges.set(target.server, challenge);
-    });
-    this.#tokens.set(key, made);
-    return made;
-  }
-
-  /** Notes which scope a server wants that refused one. */
-  noteRefusal(server: string, error: unknown): void {
-    const { requiredScope, resourceMetadataUrl } = Object(error) as {
-      requiredScope?: string;
-      resourceMetadataUrl?: URL;
-    };
-    if (requiredScope === undefined) return;
-    this.#challenges.set(server, { scope: requiredScope, resourceMetadataUrl });
-  }
-
-  /** @throws {SessionError} `mcp_login_failed` */
-  async login(config: McpServerConfig, context: OpenContext): Promise<void> {
-    const { name } = config;
-    try {
-      const target = await this.#targetOf(config, context);
-      await logIn(target, {
-        store: this.#store,
-        challenge: this.#challenges.get(name),
-        open: (url) => this.#options.open(url, name),
-        timeoutMs: this.#options.timeoutMs ?? LOGIN_MS,
-      });
-      this.#challenges.delete(name);
-    } catch (error) {
-      if (error instanceof SessionError) throw error;
-      const reason = isUnregistered(error) ? NO_REGISTRATION : reasonOf(error);
-      throw new SessionError("mcp_login_failed", { server: name, reason }, { cause: error });
-    }
-  }
-
-  async logout(config: McpServerConfig, context: OpenContext): Promise<void> {
-    const { server, url } = await this.#targetOf(config, context);
-    await this.#store.change(server, url, () => undefined);
-  }
-
-  async #targetOf(config: McpServerConfig, context: OpenContext): Promise<LoginTarget> {
+  async function targetOf(config: McpServerConfig, context: OpenContext): Promise<LoginTarget> {
     const { name: server, entry } = config;
     if (entry.transport === "stdio") {
       const reason = "it is a program and has no login";
@@ -91,7 +39,54 @@ export class McpLogins {
     }
     return { server, url, oauth, fetch: boundedFetch(context.fetch) };
   }
+
+  return {
+    /** The tokens for an address. One object for all its connections, so that one renews for all. */
+    providerFor(target: LoginTarget): AuthProvider {
+      const key = `${target.server}\0${target.url.href}\0${JSON.stringify(target.oauth)}`;
+      const known = tokens.get(key);
+      if (known !== undefined) return known;
+      const made = createServerTokens(target, store, (challenge) => {
+        challenges.set(target.server, challenge);
+      });
+      tokens.set(key, made);
+      return made;
+    },
+    /** Notes which scope a server wants that refused one. */
+    noteRefusal(server: string, error: unknown): void {
+      const { requiredScope, resourceMetadataUrl } = Object(error) as {
+        requiredScope?: string;
+        resourceMetadataUrl?: URL;
+      };
+      if (requiredScope === undefined) return;
+      challenges.set(server, { scope: requiredScope, resourceMetadataUrl });
+    },
+    /** @throws {SessionError} `mcp_login_failed` */
+    async login(config: McpServerConfig, context: OpenContext): Promise<void> {
+      const { name } = config;
+      try {
+        const target = await targetOf(config, context);
+        await logIn(target, {
+          store,
+          challenge: challenges.get(name),
+          open: (url) => options.open(url, name),
+          timeoutMs: options.timeoutMs ?? LOGIN_MS,
+        });
+        challenges.delete(name);
+      } catch (error) {
+        if (error instanceof SessionError) throw error;
+        const reason = isUnregistered(error) ? NO_REGISTRATION : reasonOf(error);
+        throw new SessionError("mcp_login_failed", { server: name, reason }, { cause: error });
+      }
+    },
+    async logout(config: McpServerConfig, context: OpenContext): Promise<void> {
+      const { server, url } = await targetOf(config, context);
+      await store.change(server, url, () => undefined);
+    },
+  };
 }
+
+export type McpLogins = ReturnType<typeof createMcpLogins>;
 
 /** The server has no place where clients register themselves. */
 function isUnregistered(error: unknown): boolean {

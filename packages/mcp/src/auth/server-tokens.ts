@@ -22,75 +22,47 @@ const RENEW_BEFORE_MS = 30_000;
  * The tokens of one server: sends the stored one, and renews it when it has run out or was refused, once for
  * any number of requests and processes. It never begins a login.
  */
-export class ServerTokens implements AuthProvider {
-  readonly #target: LoginTarget;
-  readonly #store: McpAuthStore;
-  readonly #onChallenge: (challenge: Challenge) => void;
-  #renewal: Promise<void> | undefined;
+export function createServerTokens(
+  target: LoginTarget,
+  store: McpAuthStore,
+  onChallenge: (challenge: Challenge) => void,
+): AuthProvider {
+  let renewal: Promise<void> | undefined;
 
-  constructor(
-    target: LoginTarget,
-    store: McpAuthStore,
-    onChallenge: (challenge: Challenge) => void,
-  ) {
-    this.#target = target;
-    this.#store = store;
-    this.#onChallenge = onChallenge;
+  function load(): Promise<McpAuthState | undefined> {
+    return store.load(target.server, target.url);
   }
 
-  async token(): Promise<string | undefined> {
-    const state = await this.#load();
-    if (state?.tokens === undefined) return undefined;
-    const { tokensExpireAt: end, tokens } = state;
-    const isOver = end !== undefined && end - RENEW_BEFORE_MS <= Date.now();
-    if (!isOver || tokens.refresh_token === undefined) return tokens.access_token;
-    await this.#renew(tokens.access_token);
-    return (await this.#load())?.tokens?.access_token;
-  }
-
-  async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
-    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-    this.#onChallenge({ resourceMetadataUrl, scope });
-    const refused = (await this.#load())?.tokens?.access_token;
-    if (refused === undefined) throw new NeedsLogin("the server wants a login");
-    await this.#renew(refused);
-  }
-
-  #load(): Promise<McpAuthState | undefined> {
-    return this.#store.load(this.#target.server, this.#target.url);
-  }
-
-  #renew(refused: string): Promise<void> {
-    this.#renewal ??= this.#renewNow(refused).finally(() => {
-      this.#renewal = undefined;
+  function renew(refused: string): Promise<void> {
+    renewal ??= renewNow(refused).finally(() => {
+      renewal = undefined;
     });
-    return this.#renewal;
+    return renewal;
   }
 
-  async #renewNow(refused: string): Promise<void> {
-    const { server, url } = this.#target;
-    await this.#store.alone(server, url, async () => {
-      const state = await this.#load();
+  async function renewNow(refused: string): Promise<void> {
+    const { server, url } = target;
+    await store.alone(server, url, async () => {
+      const state = await load();
       // Somebody else has renewed it meanwhile.
       if (state?.tokens !== undefined && state.tokens.access_token !== refused) return;
       const refreshToken = state?.tokens?.refresh_token;
-      const client = clientOf(this.#target.oauth) ?? state?.clientInformation;
+      const client = clientOf(target.oauth) ?? state?.clientInformation;
       if (state === undefined || refreshToken === undefined || client === undefined) {
         throw new NeedsLogin("the login has run out");
       }
-      await this.#refresh(state, refreshToken, client);
+      await refresh(state, refreshToken, client);
     });
   }
 
-  async #refresh(
+  async function refresh(
     state: McpAuthState,
     refreshToken: string,
     clientInformation: StoredOAuthClientInformation,
   ): Promise<void> {
-    const { server, url, fetch } = this.#target;
+    const { server, url, fetch } = target;
     const { refreshAuthorization } = await import("@modelcontextprotocol/client");
-    const info = state.discovery ?? (await discover(this.#target));
+    const info = state.discovery ?? (await discover(target));
     const { authorizationServerMetadata: metadata, authorizationServerUrl } = info;
     const issuer = issuerOf(info);
     // A server that names another one now must not get there what the first one has given out.
@@ -111,9 +83,31 @@ export class ServerTokens implements AuthProvider {
         cause: error,
       });
     });
-    await this.#store.change(server, url, (current) => withTokens(current, { ...tokens, issuer }));
+    await store.change(server, url, (current) => withTokens(current, { ...tokens, issuer }));
   }
+
+  return {
+    async token() {
+      const state = await load();
+      if (state?.tokens === undefined) return undefined;
+      const { tokensExpireAt: end, tokens } = state;
+      const isOver = end !== undefined && end - RENEW_BEFORE_MS <= Date.now();
+      if (!isOver || tokens.refresh_token === undefined) return tokens.access_token;
+      await renew(tokens.access_token);
+      return (await load())?.tokens?.access_token;
+    },
+    async onUnauthorized({ response }) {
+      const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+      const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+      onChallenge({ resourceMetadataUrl, scope });
+      const refused = (await load())?.tokens?.access_token;
+      if (refused === undefined) throw new NeedsLogin("the server wants a login");
+      await renew(refused);
+    },
+  };
 }
+
+export type ServerTokens = AuthProvider;
 
 /** A state with new tokens; a refresh token that is not replaced stays. */
 export function withTokens(

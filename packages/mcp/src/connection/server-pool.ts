@@ -31,46 +31,25 @@ export class ServerPool {
    * @param key - all that makes one server different from another
    */
   async open(key: string, life: Life, start: StartShared): Promise<OpenedServer> {
-    const { program, leave } = this.#servers.join(
-      key,
-      (processes, onGone) => new SharedServer((shared) => start(shared, processes), onGone),
+    const { program, leave } = this.#servers.join(key, (processes, onGone) =>
+      createSharedServer((shared) => start(shared, processes), onGone),
     );
     return program.join(life, leave);
   }
 }
 
-class SharedServer {
-  readonly #users = new Set<User>();
-  readonly #attempt = new AbortController();
-  readonly #opening: Promise<SharableServer>;
-  readonly #onGone: () => void;
-  #hasEnded = false;
+function createSharedServer(start: (life: Life) => Promise<SharableServer>, onGone: () => void) {
+  const userCount = new Set<User>();
+  const attempt = new AbortController();
+  let hasEnded = false;
+  const opening = start({
+    demands: demands(),
+    signal: attempt.signal,
+    onClosed: () => closed(),
+  });
+  opening.catch(onGone);
 
-  constructor(start: (life: Life) => Promise<SharableServer>, onGone: () => void) {
-    this.#onGone = onGone;
-    this.#opening = start({
-      demands: this.#demands(),
-      signal: this.#attempt.signal,
-      onClosed: () => this.#closed(),
-    });
-    this.#opening.catch(onGone);
-  }
-
-  async join(life: Life, leave: () => Promise<void>): Promise<OpenedServer> {
-    const user: User = { life, leave, connection: undefined, requests: 0 };
-    this.#users.add(user);
-    try {
-      const opened = await unlessAborted(this.#opening, life.signal);
-      if (this.#hasEnded) throw new Error(opened.failure() ?? "it ended");
-      user.connection = opened.connection.share();
-      return { ...opened, connection: this.#connectionOf(user, user.connection) };
-    } catch (error) {
-      await this.#leave(user);
-      throw error;
-    }
-  }
-
-  #connectionOf(user: User, connection: McpConnection): ServerConnection {
+  function connectionOf(user: User, connection: McpConnection): ServerConnection {
     const during = async <Result>(work: () => Promise<Result>): Promise<Result> => {
       user.requests += 1;
       try {
@@ -86,60 +65,77 @@ class SharedServer {
         during(() => connection.request(method, params, limits)),
       list: (method, member, limits: RequestLimits) =>
         during(() => connection.list(method, member, limits)),
-      close: () => this.#leave(user),
+      close: () => leaveFor(user),
     };
   }
 
-  #leave(user: User): Promise<void> {
-    this.#users.delete(user);
+  function leaveFor(user: User): Promise<void> {
+    userCount.delete(user);
     return user.leave();
   }
 
-  async close(): Promise<void> {
-    this.#attempt.abort();
-    const opened = await this.#opening.catch(() => undefined);
-    await opened?.connection.close();
-  }
-
-  #closed(): void {
-    this.#hasEnded = true;
-    this.#onGone();
-    for (const { life } of [...this.#users]) life.onClosed();
+  function closed(): void {
+    hasEnded = true;
+    onGone();
+    for (const { life } of [...userCount]) life.onClosed();
   }
 
   /**
    * What the server says or asks goes to the session whose request it works on, and to none where that is
    * not certain. It does not learn of folders: those of the sessions may differ.
    */
-  #demands(): ServerDemands {
+  function demands(): ServerDemands {
     const refused = new Error("Several sessions use this server: it is not known whom to ask");
     return {
       elicit: async (params, signal) => {
-        const asked = this.#only();
+        const asked = only();
         if (asked?.connection === undefined) return { action: "cancel" };
         return asked.connection.pauseFor(() => asked.life.demands.elicit(params, signal));
       },
       sample: async (params, signal) => {
-        const { connection, life } = this.#only() ?? {};
+        const { connection, life } = only() ?? {};
         if (connection === undefined || life?.demands.sample === undefined) throw refused;
         const { sample } = life.demands;
         return connection.pauseFor(() => sample(params, signal));
       },
       onListChanged: (list) => {
-        for (const { life } of this.#users) life.demands.onListChanged(list);
+        for (const { life } of userCount) life.demands.onListChanged(list);
       },
       // Each knows the ids of its own questions.
       onElicited: (id) => {
-        for (const { life } of this.#users) life.demands.onElicited(id);
+        for (const { life } of userCount) life.demands.onElicited(id);
       },
-      onLog: (level, text) => this.#only()?.life.demands.onLog(level, text),
+      onLog: (level, text) => only()?.life.demands.onLog(level, text),
     };
   }
 
   /** The session that the server works for; the only user, if there is one. */
-  #only(): User | undefined {
-    const users = [...this.#users];
+  function only(): User | undefined {
+    const users = [...userCount];
     const busy = users.length === 1 ? users : users.filter(({ requests }) => requests > 0);
     return busy.length === 1 ? busy[0] : undefined;
   }
+
+  return {
+    async join(life: Life, leave: () => Promise<void>): Promise<OpenedServer> {
+      const user: User = { life, leave, connection: undefined, requests: 0 };
+      userCount.add(user);
+      try {
+        const opened = await unlessAborted(opening, life.signal);
+        if (hasEnded) throw new Error(opened.failure() ?? "it ended");
+        user.connection = opened.connection.share();
+        return { ...opened, connection: connectionOf(user, user.connection) };
+      } catch (error) {
+        await leaveFor(user);
+        throw error;
+      }
+    },
+    async close(): Promise<void> {
+      attempt.abort();
+      const opened = await opening.catch(() => undefined);
+      await opened?.connection.close();
+    },
+  };
 }
+
+type SharedServer = ReturnType<typeof createSharedServer>;

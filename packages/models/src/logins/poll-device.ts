@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { LoginRefused, LoginServerError } from "./token-request.ts";
 
 /** What a server says while the user has not finished yet, or what they got. */
@@ -31,7 +32,8 @@ export async function pollDevice<Result>(options: PollOptions<Result>): Promise<
   let intervalMs = Math.max(leastIntervalMs, options.intervalMs);
   let failures = 0;
   while (performance.now() < deadline) {
-    await pause(Math.min(intervalMs, Math.max(0, deadline - performance.now())), signal);
+    const pauseMs = Math.min(intervalMs, Math.max(0, deadline - performance.now()));
+    await setTimeout(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     try {
       const polled = await poll();
       failures = 0;
@@ -45,19 +47,4 @@ export async function pollDevice<Result>(options: PollOptions<Result>): Promise<
     }
   }
   throw new LoginRefused("the code has expired before it was entered");
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", end);
-      resolve();
-    }, ms);
-    if (signal.aborted) end();
-    signal.addEventListener("abort", end, { once: true });
-  });
 }

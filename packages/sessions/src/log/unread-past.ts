@@ -5,7 +5,7 @@ import type { ScannedLine } from "./scan/index.ts";
 export interface UnreadPast {
   /** How many entries there are. */
   readonly length: number;
-  /** The one that later entries continue; -1 if they begin anew. */
+  /** The one that later entries continue; -1 if they begin a root of their own. */
   readonly parent: number;
   readonly parentId: string | null;
   readonly others: readonly {

@@ -1,16 +1,17 @@
+import { whenAborted } from "./when-aborted.ts";
+
 /** Waits for a value, but no longer than until the signal is aborted; the work itself continues. */
 export async function unlessAborted<Value>(
   work: Promise<Value>,
-  signal: AbortSignal,
-  reasonOf: () => unknown = () => signal.reason,
+  signal: AbortSignal | undefined,
+  reasonOf: () => unknown = () => signal?.reason,
 ): Promise<Value> {
+  if (signal === undefined) return work;
   const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(reasonOf());
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  const leave = whenAborted(signal, () => reject(reasonOf()));
   try {
     return await Promise.race([promise, work]);
   } finally {
-    signal.removeEventListener("abort", onAbort);
+    leave();
   }
 }

@@ -162,7 +162,7 @@ export class HostRequests {
     const request = requestOf(order);
     const { id, deadlineAt } = request;
     return new Promise((resolve) => {
-      const timer = new Deadline(deadlineAt, () => this.#give(id, "timeout"));
+      const clear = startDeadline(deadlineAt, () => this.#give(id, "timeout"));
       const withdraw = (): void => this.withdraw(id, withdrawalOf(signal));
       this.#open.set(id, {
         request,
@@ -170,7 +170,7 @@ export class HostRequests {
         unanswered: outcome,
         onUpdate: order.onUpdate,
         close: (closed) => {
-          timer.clear();
+          clear();
           signal?.removeEventListener("abort", withdraw);
           resolve(closed as ClosedRequest<Result>);
         },
@@ -315,22 +315,15 @@ function isResolved(reason: unknown): reason is HostRequestResolved {
  * A timer for any time: those of the system run for 24 days at most. It does not follow the clock when
  * somebody sets that.
  */
-class Deadline {
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(at: number | undefined, onOver: () => void) {
-    if (at === undefined) return;
-    const end = performance.now() + at - Date.now();
-    const wait = (): void => {
-      const left = end - performance.now();
-      // Timers of the system are in whole milliseconds.
-      if (left < 1) onOver();
-      else this.#timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS));
-    };
-    this.#timer = setTimeout(wait, Math.min(at - Date.now(), MAX_TIMER_MS));
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
+function startDeadline(at: number | undefined, onOver: () => void): () => void {
+  if (at === undefined) return () => {};
+  const end = performance.now() + at - Date.now();
+  const wait = (): void => {
+    const left = end - performance.now();
+    // Timers of the system are in whole milliseconds.
+    if (left < 1) onOver();
+    else timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS));
+  };
+  let timer: NodeJS.Timeout | undefined = setTimeout(wait, Math.min(at - Date.now(), MAX_TIMER_MS));
+  return () => clearTimeout(timer);
 }

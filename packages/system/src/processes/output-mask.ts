@@ -30,7 +30,7 @@ export class OutputMask {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const pieces: Buffer[] = [];
     let from = 0;
-    const finder = new KeyFinder(bytes, this.#keys);
+    const finder = createKeyFinder(bytes, this.#keys);
     for (;;) {
       const wait = this.#beginningOfKey(bytes, from);
       const found = finder.next(from, wait);
@@ -49,7 +49,7 @@ export class OutputMask {
   end(): Buffer {
     const rest = this.#held;
     this.#held = nothing;
-    const finder = new KeyFinder(rest, this.#keys);
+    const finder = createKeyFinder(rest, this.#keys);
     const pieces: Buffer[] = [];
     let from = 0;
     for (let found = finder.next(0, rest.length); found !== undefined; ) {
@@ -76,26 +76,22 @@ export class OutputMask {
 }
 
 /** Finds keys in one buffer, and looks for each key only once up to where it is. */
-class KeyFinder {
-  readonly #bytes: Buffer;
-  readonly #keys: readonly { readonly key: Buffer; at: number }[];
+function createKeyFinder(bytes: Buffer, keys: readonly Buffer[]) {
+  const ownKeys = keys.map((key) => ({ key, at: -2 }));
 
-  constructor(bytes: Buffer, keys: readonly Buffer[]) {
-    this.#bytes = bytes;
-    this.#keys = keys.map((key) => ({ key, at: -2 }));
-  }
-
-  /** The first whole key from one place on that begins before another. */
-  next(from: number, before: number): { readonly at: number; readonly end: number } | undefined {
-    let found: { at: number; end: number } | undefined;
-    for (const known of this.#keys) {
-      const isPassed = known.at !== -1 && known.at < from;
-      if (isPassed) known.at = this.#bytes.indexOf(known.key, from);
-      const { at, key } = known;
-      if (at !== -1 && at < (found?.at ?? before)) found = { at, end: at + key.length };
-    }
-    return found;
-  }
+  return {
+    /** The first whole key from one place on that begins before another. */
+    next(from: number, before: number): { readonly at: number; readonly end: number } | undefined {
+      let found: { at: number; end: number } | undefined;
+      for (const known of ownKeys) {
+        const isPassed = known.at !== -1 && known.at < from;
+        if (isPassed) known.at = bytes.indexOf(known.key, from);
+        const { at, key } = known;
+        if (at !== -1 && at < (found?.at ?? before)) found = { at, end: at + key.length };
+      }
+      return found;
+    },
+  };
 }
 
 /** A whole text without keys. */

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { OutputPump } from "./output-pump.ts";
+import { createOutputPump } from "./output-pump.ts";
 
 const tick = (delayMs: number) => new Promise((resolve) => setTimeout(resolve, delayMs));
 
@@ -8,7 +8,7 @@ it("holds a stream back until the sink is ready, then drains it", async () => {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const chunks: string[] = [];
   const waiting: (() => void)[] = [];
-  const pump = new OutputPump(stdout, stderr, (chunk) => {
+  const pump = createOutputPump(stdout, stderr, (chunk) => {
     chunks.push(chunk.toString());
     return new Promise((resolve) => waiting.push(resolve));
   });
@@ -31,7 +31,7 @@ it("holds a stream back until the sink is ready, then drains it", async () => {
 it("stops following streams that stay open, and reads on without passing on", async () => {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const chunks: string[] = [];
-  const pump = new OutputPump(stdout, stderr, (chunk) => {
+  const pump = createOutputPump(stdout, stderr, (chunk) => {
     chunks.push(chunk.toString());
     return undefined;
   });

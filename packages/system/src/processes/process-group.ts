@@ -1,5 +1,5 @@
 import { attempt } from "../base/attempt.ts";
-import { ProcessFinder, type ProcessSearch } from "./process-table.ts";
+import { createProcessFinder, type ProcessSearch } from "./process-table.ts";
 
 /** Whether children get a process group of their own; Windows has none. */
 export const hasProcessGroups = process.platform !== "win32";
@@ -46,7 +46,7 @@ function goesOn(signal: NodeJS.Signals): boolean {
 }
 
 function stopAll(search: ProcessSearch): ReadonlySet<number> {
-  const finder = new ProcessFinder(search);
+  const finder = createProcessFinder(search);
   const stopped = new Set<number>();
   for (let idle = 0, count = 0; idle < enoughIdleSearches && count < maxSearches; count += 1) {
     const before = stopped.size;

@@ -34,60 +34,54 @@ interface Row {
  * or its parent. One that says it is nobody's is not found unless it is in one of
  * the groups.
  */
-export class ProcessFinder {
-  readonly #leaders: ReadonlySet<number>;
-  readonly #mark: Buffer;
-  readonly #limit: string | undefined;
-  /** What started before does not carry the mark, and is not looked at closer (row `call-abort`). */
-  readonly #oldest: number;
-  readonly #reader = new ProcReader();
-  readonly #seen = new Set([process.pid]);
-  readonly #found = new Set<number>();
-  readonly #children = new Map<number, number[]>();
+export function createProcessFinder({ leaders, mark, limit, isOwnMark = false }: ProcessSearch) {
+  const reader = new ProcReader();
+  // What started before does not carry the mark, and is not looked at closer (row `call-abort`).
+  const oldest = isOwnMark ? (reader.row(process.pid)?.startedAt ?? 0) : 0;
+  const seen = new Set([process.pid]);
+  const found = new Set<number>();
+  const children = new Map<number, number[]>();
+  const ownMark = Buffer.from(mark);
+  const ownLimit = limit === undefined ? undefined : limitName + limit;
 
-  constructor({ leaders, mark, limit, isOwnMark = false }: ProcessSearch) {
-    this.#oldest = isOwnMark ? (this.#reader.row(process.pid)?.startedAt ?? 0) : 0;
-    this.#leaders = leaders;
-    this.#mark = Buffer.from(mark);
-    this.#limit = limit === undefined ? undefined : limitName + limit;
+  function isMarked(pid: number, environment: Buffer): boolean {
+    if (environment.includes(ownMark)) return true;
+    if (ownLimit === undefined || environment.includes(anyMark)) return false;
+    return reader.limits(pid).includes(ownLimit);
   }
 
-  /**
-   * Looks at what has not been looked at: a mark is inherited, so who had none gets none. Each process
-   * is handed out the moment it is found, the youngest first, so that it can be stopped before it
-   * starts the next one.
-   */
-  *findNew(): Generator<number> {
-    for (const pid of this.#reader.pids()) {
-      if (this.#seen.has(pid)) continue;
-      this.#seen.add(pid);
-      const row = this.#reader.row(pid);
-      if (row === undefined || row.state === "Z" || row.startedAt < this.#oldest) continue;
-      const isInGroup = this.#leaders.has(row.group);
-      const environment = isInGroup ? undefined : this.#reader.environment(pid);
-      if (environment?.includes(nobodysMark)) continue;
-      const siblings = this.#children.get(row.parent);
-      if (siblings === undefined) this.#children.set(row.parent, [pid]);
-      else siblings.push(pid);
-      if (environment !== undefined && !this.#isMarked(pid, environment)) continue;
-      this.#found.add(pid);
-      yield pid;
-    }
-    // Iterating a set includes members added meanwhile.
-    for (const pid of this.#found) {
-      for (const child of this.#children.get(pid) ?? []) {
-        if (this.#found.has(child)) continue;
-        this.#found.add(child);
-        yield child;
+  return {
+    /**
+     * Looks at what has not been looked at: a mark is inherited, so who had none gets none. Each process
+     * is handed out the moment it is found, the youngest first, so that it can be stopped before it
+     * starts the next one.
+     */
+    *findNew(): Generator<number> {
+      for (const pid of reader.pids()) {
+        if (seen.has(pid)) continue;
+        seen.add(pid);
+        const row = reader.row(pid);
+        if (row === undefined || row.state === "Z" || row.startedAt < oldest) continue;
+        const isInGroup = leaders.has(row.group);
+        const environment = isInGroup ? undefined : reader.environment(pid);
+        if (environment?.includes(nobodysMark)) continue;
+        const siblings = children.get(row.parent);
+        if (siblings === undefined) children.set(row.parent, [pid]);
+        else siblings.push(pid);
+        if (environment !== undefined && !isMarked(pid, environment)) continue;
+        found.add(pid);
+        yield pid;
       }
-    }
-  }
-
-  #isMarked(pid: number, environment: Buffer): boolean {
-    if (environment.includes(this.#mark)) return true;
-    if (this.#limit === undefined || environment.includes(anyMark)) return false;
-    return this.#reader.limits(pid).includes(this.#limit);
-  }
+      // Iterating a set includes members added meanwhile.
+      for (const pid of found) {
+        for (const child of children.get(pid) ?? []) {
+          if (found.has(child)) continue;
+          found.add(child);
+          yield child;
+        }
+      }
+    },
+  };
 }
 
 /** Whether a process has ended, and only its exit code is left; false where there is no /proc. */

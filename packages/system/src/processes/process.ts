@@ -3,9 +3,10 @@ import { stat } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/error-code.ts";
+import { whenAborted } from "../base/when-aborted.ts";
 import { FirstErrors } from "./first-errors.ts";
 import { withLimit } from "./limit-mark.ts";
-import { OutputPump, type OutputSink } from "./output-pump.ts";
+import { createOutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
@@ -16,19 +17,11 @@ import { withShellLevel } from "./shell-level.ts";
 import { StartStatus, statusPipe } from "./start-status.ts";
 
 /** A child to run in a process group of its own. */
-export interface ProcessRequest {
-  /** A program, or with `isCommandLine` a line for the system's shell. */
-  readonly file: string;
-  readonly args: readonly string[];
+export interface ProcessRequest extends PlainCommand {
+  /** `file` is a line for the system's shell, not a program. */
   readonly isCommandLine?: boolean | undefined;
-  /** Default: the host's own. */
-  readonly cwd?: string | undefined;
-  /** The child's whole environment. */
-  readonly variables: Readonly<Record<string, string>>;
   /** Keeps the child and all that it starts inside. */
   readonly sandbox?: Sandbox | undefined;
-  /** Folders that it may write there, too. */
-  readonly alsoWritable?: readonly string[] | undefined;
   readonly processes: ProcessRegistry;
   /** It starts no other processes, so killing it needs no search. */
   readonly isAlone?: boolean | undefined;
@@ -160,16 +153,14 @@ async function runChild(request: StartRequest, planned: PlannedChild): Promise<P
   const status = StartStatus.of(child, request);
   const firstErrors = status && new FirstErrors(status);
   const sink = firstErrors?.hold(request.onOutput) ?? request.onOutput;
-  const pump = new OutputPump(child.stdout, child.stderr, sink);
+  const pump = createOutputPump(child.stdout, child.stderr, sink);
   const { pid } = child;
   if (pid !== undefined) request.processes.add(pid);
   const killer = new Killer(child, planned, request);
   // Without an id it is the error of a start that follows.
   if (pid !== undefined) request.onStarted?.(runningProcess(child, killer));
-  const onAbort = () => killer.end("aborted");
-  request.signal?.addEventListener("abort", onAbort, { once: true });
   // It may have been aborted while the child was started.
-  if (request.signal?.aborted) onAbort();
+  const leave = whenAborted(request.signal, () => killer.end("aborted"));
   const timer =
     request.timeoutMs === undefined
       ? undefined
@@ -177,7 +168,7 @@ async function runChild(request: StartRequest, planned: PlannedChild): Promise<P
   try {
     const exit = await exited;
     clearTimeout(timer);
-    request.signal?.removeEventListener("abort", onAbort);
+    leave();
     child.stdin?.destroy();
     await firstErrors?.end(exit.exitCode);
     await pump.drain(quietMs, maxDrainMs);
@@ -185,7 +176,7 @@ async function runChild(request: StartRequest, planned: PlannedChild): Promise<P
     return { ...exit, killedFor: killer.reason };
   } finally {
     clearTimeout(timer);
-    request.signal?.removeEventListener("abort", onAbort);
+    leave();
     if (pid !== undefined) request.processes.leaderEnded(pid);
   }
 }

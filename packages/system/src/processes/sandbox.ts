@@ -5,6 +5,7 @@ export interface PlainCommand {
   readonly args: readonly string[];
   /** Default: the host's own. */
   readonly cwd?: string | undefined;
+  /** The child's whole environment. */
   readonly variables: Readonly<Record<string, string>>;
   /** Folders that a command of the host's own writes inside, too. */
   readonly alsoWritable?: readonly string[] | undefined;

@@ -5,7 +5,7 @@ import {
 } from "@tau-agent/rpc-protocol/workspace";
 import { randomHex } from "../base/random.ts";
 import { ownListeners } from "./bubblewrap/own-listeners.ts";
-import { SandboxElsewhere } from "./elsewhere/sandbox-elsewhere.ts";
+import { createSandboxElsewhere } from "./elsewhere/sandbox-elsewhere.ts";
 import { sandboxedWorkspace } from "./elsewhere/sandboxed-workspace.ts";
 import type { ProxyRules } from "./network/proxy.ts";
 import { type SecretSources, SessionSecrets } from "./network/session-secrets.ts";
@@ -53,7 +53,7 @@ export async function openSandboxElsewhere(
     onConnection: proxy?.onConnection ?? closedAtOnce,
   });
   const { available, mechanism, reason, remedy } = opened;
-  const sandbox = new SandboxElsewhere({
+  const sandbox = createSandboxElsewhere({
     ...{ workspaceId: workspace.id, policy, opened, usesHost, cwd, homeDirectory },
     openHere: async () => (await openHere(policy, place.here, sources)).sandbox,
     onClose: async () => proxy?.close(),

@@ -16,79 +16,74 @@ export type OutputResult = Pick<
   "output" | "outputStatus" | "outputAttempts" | "text"
 >;
 
-export class OutputAnswer {
-  readonly #check: OutputCheck;
-  #attempts = 0;
-  #text = "";
-  #found: { readonly value: unknown } | undefined;
+export function createOutputAnswer(check: OutputCheck) {
+  let attempts = 0;
+  let given = "";
+  let found: { readonly value: unknown } | undefined;
 
-  constructor(check: OutputCheck) {
-    this.#check = check;
-  }
-
-  get wireSchema(): Readonly<Record<string, unknown>> {
-    return this.#check.wireSchema;
-  }
-
-  /** Whether nothing more is asked: the answer fits, or the last attempt failed. */
-  get isClosed(): boolean {
-    return this.#found !== undefined || this.#attempts >= MAX_ATTEMPTS;
-  }
-
-  /** The text that tells the model what is expected; it joins the prompt in requests. */
-  get instruction(): string {
-    return `<output-format>\nEnd your work on this message with one JSON value that fits this JSON Schema:\n${JSON.stringify(this.wireSchema)}\nYour last message must be the value and nothing else.\n</output-format>`;
-  }
-
-  /**
-   * Judges a reply with which the model wants to end.
-   *
-   * @returns the text for the model; undefined when nothing more is asked
-   */
-  judge(parts: readonly AssistantMessage[]): string | undefined {
-    if (this.isClosed) return undefined;
-    const text = contentText(parts.flatMap(({ content }) => content));
-    const problem = this.#note(this.#check.checkText(text), text);
-    if (problem === undefined || this.isClosed) return undefined;
-    return `<system-reminder>\n${retryText(problem)}\n${this.instruction}\n</system-reminder>`;
-  }
-
-  /**
-   * Takes in the messages that an earlier host has stored of the prompt.
-   *
-   * @returns the text for the model, if the last message is a reply that does not fit
-   */
-  replay(messages: readonly AgentMessage[]): string | undefined {
-    let next: string | undefined;
-    for (const [at, message] of messages.entries()) {
-      // Other reminders may come after a reply, too.
-      if (message.role !== "custom" || message.customType === OUTPUT_REMINDER) next = undefined;
-      if (message.role === "assistant" && isLast(message)) {
-        next = this.judge(lastReplyParts(messages.slice(0, at + 1)));
-      }
-    }
-    return next;
-  }
-
-  /** The result for a prompt that ended like this. */
-  result(status: PromptResult["status"], lastText: string): OutputResult {
-    const said = {
-      outputAttempts: this.#attempts,
-      text: this.#attempts > 0 ? this.#text : lastText,
-    };
-    if (status !== "completed") return { ...said, outputStatus: "absent" };
-    if (this.#found === undefined) return { ...said, outputStatus: "invalid" };
-    return { ...said, outputStatus: "valid", output: this.#found.value };
-  }
-
-  #note(checked: Checked, text: string): string | undefined {
-    this.#attempts += 1;
-    this.#text = text;
+  function note(checked: Checked, text: string): string | undefined {
+    attempts += 1;
+    given = text;
     if ("problem" in checked) return checked.problem;
-    this.#found = checked;
+    found = checked;
     return undefined;
   }
+
+  const isClosed = (): boolean => found !== undefined || attempts >= MAX_ATTEMPTS;
+  const instruction = `<output-format>\nEnd your work on this message with one JSON value that fits this JSON Schema:\n${JSON.stringify(check.wireSchema)}\nYour last message must be the value and nothing else.\n</output-format>`;
+
+  function judge(parts: readonly AssistantMessage[]): string | undefined {
+    if (isClosed()) return undefined;
+    const text = contentText(parts.flatMap(({ content }) => content));
+    const problem = note(check.checkText(text), text);
+    if (problem === undefined || isClosed()) return undefined;
+    return `<system-reminder>\n${retryText(problem)}\n${instruction}\n</system-reminder>`;
+  }
+
+  return {
+    wireSchema: check.wireSchema,
+    /** Whether nothing more is asked: the answer fits, or the last attempt failed. */
+    get isClosed(): boolean {
+      return isClosed();
+    },
+    /** The text that tells the model what is expected; it joins the prompt in requests. */
+    instruction,
+    /**
+     * Judges a reply with which the model wants to end.
+     *
+     * @returns the text for the model; undefined when nothing more is asked
+     */
+    judge,
+    /**
+     * Takes in the messages that an earlier host has stored of the prompt.
+     *
+     * @returns the text for the model, if the last message is a reply that does not fit
+     */
+    replay(messages: readonly AgentMessage[]): string | undefined {
+      let next: string | undefined;
+      for (const [at, message] of messages.entries()) {
+        // Other reminders may come after a reply, too.
+        if (message.role !== "custom" || message.customType === OUTPUT_REMINDER) next = undefined;
+        if (message.role === "assistant" && isLast(message)) {
+          next = judge(lastReplyParts(messages.slice(0, at + 1)));
+        }
+      }
+      return next;
+    },
+    /** The result for a prompt that ended like this. */
+    result(status: PromptResult["status"], lastText: string): OutputResult {
+      const said = {
+        outputAttempts: attempts,
+        text: attempts > 0 ? given : lastText,
+      };
+      if (status !== "completed") return { ...said, outputStatus: "absent" };
+      if (found === undefined) return { ...said, outputStatus: "invalid" };
+      return { ...said, outputStatus: "valid", output: found.value };
+    },
+  };
 }
+
+export type OutputAnswer = ReturnType<typeof createOutputAnswer>;
 
 /** Whether the model wants to end with a reply. */
 function isLast({ stopReason, content }: AssistantMessage): boolean {

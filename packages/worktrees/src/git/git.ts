@@ -138,7 +138,7 @@ export class Git {
     request: GitRequest,
     take?: (chunk: Buffer) => void,
   ): Promise<{ exitCode: number; output: Output }> {
-    const output = new Output(this.#maxOutputBytes);
+    const output = createOutput(this.#maxOutputBytes);
     const { file, args: words, env: variables } = this.command(args, request);
     const input = request.inputFile === undefined ? undefined : await open(request.inputFile);
     const { sandbox, processes } = this.environment;
@@ -236,34 +236,30 @@ function tooMuch(args: readonly string[], { cwd }: GitRequest, maxBytes: number)
   );
 }
 
-class Output {
-  readonly #maxBytes: number;
-  readonly #chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-  readonly #sizes = { stdout: 0, stderr: 0 };
+function createOutput(maxBytes: number) {
+  const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const sizes = { stdout: 0, stderr: 0 };
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
+  const bytes = (stream: "stdout" | "stderr"): Buffer => Buffer.concat(chunks[stream]);
 
-  add(chunk: Buffer, stream: "stdout" | "stderr"): void {
-    const room = this.#maxBytes - this.#sizes[stream];
-    this.#sizes[stream] += chunk.length;
-    if (room > 0) this.#chunks[stream].push(chunk.subarray(0, room));
-  }
-
-  /** Whether output was dropped; for stderr the beginning is enough. */
-  get isCut(): boolean {
-    return this.#sizes.stdout > this.#maxBytes;
-  }
-
-  bytes(stream: "stdout" | "stderr"): Buffer {
-    return Buffer.concat(this.#chunks[stream]);
-  }
-
-  get stderr(): string {
-    return this.bytes("stderr").toString("utf8");
-  }
+  return {
+    bytes,
+    add(chunk: Buffer, stream: "stdout" | "stderr"): void {
+      const room = maxBytes - sizes[stream];
+      sizes[stream] += chunk.length;
+      if (room > 0) chunks[stream].push(chunk.subarray(0, room));
+    },
+    /** Whether output was dropped; for stderr the beginning is enough. */
+    get isCut(): boolean {
+      return sizes.stdout > maxBytes;
+    },
+    get stderr(): string {
+      return bytes("stderr").toString("utf8");
+    },
+  };
 }
+
+type Output = ReturnType<typeof createOutput>;
 
 function refuse(error: unknown): never {
   if (error instanceof ProcessError) {

@@ -1,6 +1,6 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
-import type { Delta, TokenCounts } from "../../provider.ts";
+import type { TokenCounts } from "../../provider.ts";
 import { Conversation, textBlock, textsOf, toolOf } from "./conversation.ts";
 import { listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
@@ -22,7 +22,7 @@ export const anthropicMessagesWire: WireFormat = {
       tools: listOf(request.tools).map((tool) => toolOf(tool, tool.input_schema)),
     };
   },
-  createWriter: (head) => new Writer(head),
+  createWriter: (head) => anthropicWriter(head),
   errorBody: (status, message, code) => ({
     type: "error",
     error: { type: code ?? errorTypes[status] ?? "api_error", message },
@@ -80,89 +80,86 @@ function assistantBlocks(content: unknown): AssistantContent[] {
   });
 }
 
-class Writer implements ReplyWriter {
-  readonly #head: ReplyHead;
-  #index = -1;
-  #isOpen = false;
+function anthropicWriter(head: ReplyHead): ReplyWriter {
+  let index = -1;
+  let isOpen = false;
 
-  constructor(head: ReplyHead) {
-    this.#head = head;
-  }
-
-  start(): string {
-    const { id, model, usage } = this.#head;
-    return event("message_start", {
-      message: {
-        id,
-        type: "message",
-        role: "assistant",
-        model,
-        content: [],
-        stop_reason: null,
-        stop_sequence: null,
-        usage: {
-          input_tokens: usage.input ?? 0,
-          cache_creation_input_tokens: usage.cacheWrite ?? 0,
-          cache_read_input_tokens: usage.cacheRead ?? 0,
-          ...(usage.cacheWrite1h !== undefined && { cache_creation: creation(usage) }),
-          output_tokens: 1,
-        },
-      },
-    });
-  }
-
-  write(delta: Delta): string {
-    switch (delta.type) {
-      case "text":
-        return this.#open({ type: "text", text: "" }) + this.#delta("text", delta.text);
-      case "thinking":
-        return (
-          this.#open({ type: "thinking", thinking: "", signature: "" }) +
-          this.#delta("thinking", delta.text)
-        );
-      case "tool_call": {
-        const { id, name, arguments: json } = delta;
-        const opening = this.#open({ type: "tool_use", id, name, input: {} });
-        return json === undefined ? opening : opening + this.#delta("input_json", json);
-      }
-      case "signature":
-        return this.#delta("signature", delta.signature);
-      case "block_end":
-        if (!this.#isOpen) return "";
-        this.#isOpen = false;
-        return event("content_block_stop", { index: this.#index });
-      case "stop":
-        return this.#stop(delta.reason);
-      default:
-        return "";
-    }
-  }
-
-  error(message: string, code: string | undefined): string {
-    return event("error", { error: { type: code ?? "overloaded_error", message } });
-  }
-
-  #open(content_block: object): string {
-    if (this.#isOpen) return "";
-    this.#isOpen = true;
-    this.#index++;
-    return event("content_block_start", { index: this.#index, content_block });
+  function open(content_block: object): string {
+    if (isOpen) return "";
+    isOpen = true;
+    index++;
+    return event("content_block_start", { index, content_block });
   }
 
   // Written by hand: this is the hot path of long streams.
-  #delta(kind: "text" | "thinking" | "input_json" | "signature", value: string): string {
+  function deltaEvent(
+    kind: "text" | "thinking" | "input_json" | "signature",
+    value: string,
+  ): string {
     const member = kind === "input_json" ? "partial_json" : kind;
-    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"${kind}_delta","${member}":${JSON.stringify(value)}}}\n\n`;
+    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${kind}_delta","${member}":${JSON.stringify(value)}}}\n\n`;
   }
 
-  #stop(reason: string): string {
+  function stop(reason: string): string {
     const stop_reason = stopWord(reason);
-    const usage = { output_tokens: this.#head.usage.output ?? 0 };
+    const usage = { output_tokens: head.usage.output ?? 0 };
     return (
       event("message_delta", { delta: { stop_reason, stop_sequence: null }, usage }) +
       event("message_stop", {})
     );
   }
+
+  return {
+    start() {
+      const { id, model, usage } = head;
+      return event("message_start", {
+        message: {
+          id,
+          type: "message",
+          role: "assistant",
+          model,
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: {
+            input_tokens: usage.input ?? 0,
+            cache_creation_input_tokens: usage.cacheWrite ?? 0,
+            cache_read_input_tokens: usage.cacheRead ?? 0,
+            ...(usage.cacheWrite1h !== undefined && { cache_creation: creation(usage) }),
+            output_tokens: 1,
+          },
+        },
+      });
+    },
+    write(delta) {
+      switch (delta.type) {
+        case "text":
+          return open({ type: "text", text: "" }) + deltaEvent("text", delta.text);
+        case "thinking":
+          return (
+            open({ type: "thinking", thinking: "", signature: "" }) +
+            deltaEvent("thinking", delta.text)
+          );
+        case "tool_call": {
+          const { id, name, arguments: json } = delta;
+          const opening = open({ type: "tool_use", id, name, input: {} });
+          return json === undefined ? opening : opening + deltaEvent("input_json", json);
+        }
+        case "signature":
+          return deltaEvent("signature", delta.signature);
+        case "block_end":
+          if (!isOpen) return "";
+          isOpen = false;
+          return event("content_block_stop", { index });
+        case "stop":
+          return stop(delta.reason);
+        default:
+          return "";
+      }
+    },
+    error: (message, code) =>
+      event("error", { error: { type: code ?? "overloaded_error", message } }),
+  };
 }
 
 /** The word of Anthropic, and of Amazon Bedrock, for the end of a reply. */

@@ -1,6 +1,5 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
-import type { Delta } from "../../provider.ts";
 import { stopWord } from "./anthropic-messages.ts";
 import { Conversation, textBlock, toolOf } from "./conversation.ts";
 import { toEventStream } from "./event-stream.ts";
@@ -31,7 +30,7 @@ export const bedrockConverseStreamWire: WireFormat = {
         .map(({ toolSpec: spec }) => toolOf(spec, objectOf(objectOf(spec).inputSchema).json)),
     };
   },
-  createWriter: (head) => new Writer(head),
+  createWriter: (head) => bedrockWriter(head),
   errorBody: (status, message, code) => ({ __type: code ?? names[status] ?? "", message }),
   overflow: { message: "Input is too long for requested model.", code: "ValidationException" },
 };
@@ -78,67 +77,29 @@ function assistantBlock(block: JsonObject): AssistantContent[] {
   return [{ type: "thinking", thinking: textOf(text), thinkingSignature: textOf(signature) }];
 }
 
-class Writer implements ReplyWriter {
-  readonly #head: ReplyHead;
-  #index = -1;
-  #isOpen = false;
-
-  constructor(head: ReplyHead) {
-    this.#head = head;
-  }
-
-  start(): string {
-    return event("messageStart", { role: "assistant" });
-  }
-
-  write(delta: Delta): string {
-    switch (delta.type) {
-      case "text":
-        return this.#delta({ text: delta.text });
-      case "thinking":
-        return this.#delta({ reasoningContent: { text: delta.text } });
-      case "signature":
-        return this.#delta({ reasoningContent: { signature: delta.signature } });
-      case "tool_call": {
-        const { id, name, arguments: json } = delta;
-        const opening = this.#isOpen ? "" : this.#start({ toolUse: { toolUseId: id, name } });
-        return json === undefined ? opening : opening + this.#delta({ toolUse: { input: json } });
-      }
-      case "block_end":
-        if (!this.#isOpen) return "";
-        this.#isOpen = false;
-        return event("contentBlockStop", { contentBlockIndex: this.#index });
-      case "stop":
-        return this.#stop(delta.reason);
-      default:
-        return "";
-    }
-  }
-
-  error(message: string, code: string | undefined): string {
-    const name = code?.endsWith("Exception") ? code : "serviceUnavailableException";
-    return event(`${name.charAt(0).toLowerCase()}${name.slice(1)}`, { message });
-  }
+function bedrockWriter(head: ReplyHead): ReplyWriter {
+  let index = -1;
+  let isOpen = false;
 
   /** Blocks of text and thinking have no event that begins them. */
-  #begin(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.#index++;
+  function begin(): void {
+    if (isOpen) return;
+    isOpen = true;
+    index++;
   }
 
-  #start(start: object): string {
-    this.#begin();
-    return event("contentBlockStart", { contentBlockIndex: this.#index, start });
+  function start(start: object): string {
+    begin();
+    return event("contentBlockStart", { contentBlockIndex: index, start });
   }
 
-  #delta(delta: object): string {
-    this.#begin();
-    return event("contentBlockDelta", { contentBlockIndex: this.#index, delta });
+  function deltaFrame(delta: object): string {
+    begin();
+    return event("contentBlockDelta", { contentBlockIndex: index, delta });
   }
 
-  #stop(reason: string): string {
-    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = this.#head.usage;
+  function stop(reason: string): string {
+    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = head.usage;
     const stopReason = stopWord(reason);
     const usage = {
       inputTokens: input,
@@ -151,6 +112,37 @@ class Writer implements ReplyWriter {
       event("messageStop", { stopReason }) + event("metadata", { usage, metrics: { latencyMs: 1 } })
     );
   }
+
+  return {
+    start: () => event("messageStart", { role: "assistant" }),
+    write(delta) {
+      switch (delta.type) {
+        case "text":
+          return deltaFrame({ text: delta.text });
+        case "thinking":
+          return deltaFrame({ reasoningContent: { text: delta.text } });
+        case "signature":
+          return deltaFrame({ reasoningContent: { signature: delta.signature } });
+        case "tool_call": {
+          const { id, name, arguments: json } = delta;
+          const opening = isOpen ? "" : start({ toolUse: { toolUseId: id, name } });
+          return json === undefined ? opening : opening + deltaFrame({ toolUse: { input: json } });
+        }
+        case "block_end":
+          if (!isOpen) return "";
+          isOpen = false;
+          return event("contentBlockStop", { contentBlockIndex: index });
+        case "stop":
+          return stop(delta.reason);
+        default:
+          return "";
+      }
+    },
+    error(message, code) {
+      const name = code?.endsWith("Exception") ? code : "serviceUnavailableException";
+      return event(`${name.charAt(0).toLowerCase()}${name.slice(1)}`, { message });
+    },
+  };
 }
 
 function event(name: string, members: object): string {

@@ -1,6 +1,5 @@
 import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
-import type { Delta } from "../../provider.ts";
 import { Conversation, textBlock, textsOf, toolOf } from "./conversation.ts";
 import { listOf, objectOf, parseArguments, serverSentEvent, textOf } from "./json.ts";
 import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
@@ -30,7 +29,7 @@ export const googleGenerativeAiWire: WireFormat = {
       ),
     };
   },
-  createWriter: (head) => new Writer(head),
+  createWriter: (head) => googleWriter(head),
   errorBody: (code, message, status) => ({
     error: { code, message, status: status ?? statusNames[code] ?? "INTERNAL" },
   }),
@@ -106,65 +105,27 @@ function assistantPart(part: JsonObject, callIds: CallIds): AssistantContent[] {
   return textBlock(textOf(part.text));
 }
 
-class Writer implements ReplyWriter {
-  readonly #head: ReplyHead;
-  readonly #suffix: string;
-  #call: { id: string; name: string; json: string[] } | undefined;
-
-  constructor(head: ReplyHead) {
-    this.#head = head;
-    const tail = JSON.stringify({ modelVersion: head.model, responseId: head.id }).slice(1);
-    this.#suffix = `],"role":"model"},"index":0}],${tail}\n\n`;
-  }
-
-  start(): string {
-    return "";
-  }
-
-  write(delta: Delta): string {
-    switch (delta.type) {
-      case "text":
-        return this.#part(`{"text":${JSON.stringify(delta.text)}}`);
-      case "thinking":
-        return this.#part(`{"text":${JSON.stringify(delta.text)},"thought":true}`);
-      case "signature":
-        return this.#part(
-          JSON.stringify({ text: "", thought: true, thoughtSignature: delta.signature }),
-        );
-      case "tool_call":
-        this.#call ??= { id: delta.id ?? "", name: delta.name ?? "", json: [] };
-        if (delta.arguments !== undefined) this.#call.json.push(delta.arguments);
-        return "";
-      case "block_end":
-        return this.#endCall();
-      case "stop":
-        return this.#stop(delta.reason);
-      default:
-        return "";
-    }
-  }
-
-  error(message: string, code: string | undefined): string {
-    const body = googleGenerativeAiWire.errorBody(503, message, code);
-    return serverSentEvent(JSON.stringify(body));
-  }
+function googleWriter(head: ReplyHead): ReplyWriter {
+  let openCall: { id: string; name: string; json: string[] } | undefined;
+  const tail = JSON.stringify({ modelVersion: head.model, responseId: head.id }).slice(1);
+  const suffix = `],"role":"model"},"index":0}],${tail}\n\n`;
 
   /** Calls come whole in this format. */
-  #endCall(): string {
-    const call = this.#call;
+  function endCall(): string {
+    const call = openCall;
     if (call === undefined) return "";
-    this.#call = undefined;
+    openCall = undefined;
     const { id, name, json } = call;
     const args = parseArguments(json.join(""));
-    return this.#part(JSON.stringify({ functionCall: { id, name, args } }));
+    return part(JSON.stringify({ functionCall: { id, name, args } }));
   }
 
-  #part(part: string): string {
-    return `data: {"candidates":[{"content":{"parts":[${part}${this.#suffix}`;
+  function part(part: string): string {
+    return `data: {"candidates":[{"content":{"parts":[${part}${suffix}`;
   }
 
-  #stop(reason: string): string {
-    const { input = 0, output = 0, cacheRead = 0, reasoning = 0 } = this.#head.usage;
+  function stop(reason: string): string {
+    const { input = 0, output = 0, cacheRead = 0, reasoning = 0 } = head.usage;
     const prompt = input + cacheRead;
     const last = {
       candidates: [
@@ -181,9 +142,39 @@ class Writer implements ReplyWriter {
         ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
         totalTokenCount: prompt + output,
       },
-      modelVersion: this.#head.model,
-      responseId: this.#head.id,
+      modelVersion: head.model,
+      responseId: head.id,
     };
     return serverSentEvent(JSON.stringify(last));
   }
+
+  return {
+    start: () => "",
+    write(delta) {
+      switch (delta.type) {
+        case "text":
+          return part(`{"text":${JSON.stringify(delta.text)}}`);
+        case "thinking":
+          return part(`{"text":${JSON.stringify(delta.text)},"thought":true}`);
+        case "signature":
+          return part(
+            JSON.stringify({ text: "", thought: true, thoughtSignature: delta.signature }),
+          );
+        case "tool_call":
+          openCall ??= { id: delta.id ?? "", name: delta.name ?? "", json: [] };
+          if (delta.arguments !== undefined) openCall.json.push(delta.arguments);
+          return "";
+        case "block_end":
+          return endCall();
+        case "stop":
+          return stop(delta.reason);
+        default:
+          return "";
+      }
+    },
+    error(message, code) {
+      const body = googleGenerativeAiWire.errorBody(503, message, code);
+      return serverSentEvent(JSON.stringify(body));
+    },
+  };
 }

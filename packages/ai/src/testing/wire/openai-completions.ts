@@ -26,7 +26,7 @@ export const openaiCompletionsWire: WireFormat = {
       tools: tools.map((tool) => toolOf(tool.function, objectOf(tool.function).parameters)),
     };
   },
-  createWriter: (head) => new Writer(head),
+  createWriter: (head) => openaiCompletionsWriter(head),
   errorBody: openAiErrorBody,
   overflow: {
     message:
@@ -80,60 +80,31 @@ function assistantBlocks(message: JsonObject): AssistantContent[] {
   ];
 }
 
-class Writer implements ReplyWriter {
-  readonly #head: ReplyHead;
-  readonly #prefix: string;
-  readonly #calls = new Map<string | number, number>();
+function openaiCompletionsWriter(head: ReplyHead): ReplyWriter {
+  const calls = new Map<string | number, number>();
+  const { id, model } = head;
+  const start = { id, object: "chat.completion.chunk", created: 0, model };
+  const prefix = `data: ${JSON.stringify(start).slice(0, -1)},"choices":[{"index":0,"delta":`;
 
-  constructor(head: ReplyHead) {
-    this.#head = head;
-    const { id, model } = head;
-    const start = { id, object: "chat.completion.chunk", created: 0, model };
-    this.#prefix = `data: ${JSON.stringify(start).slice(0, -1)},"choices":[{"index":0,"delta":`;
-  }
-
-  start(): string {
-    return this.#chunk('{"role":"assistant","content":""}');
-  }
-
-  write(delta: Delta): string {
-    switch (delta.type) {
-      case "text":
-        return this.#chunk(`{"content":${JSON.stringify(delta.text)}}`);
-      case "thinking":
-        return this.#chunk(`{"reasoning_content":${JSON.stringify(delta.text)}}`);
-      case "tool_call":
-        return this.#toolCall(delta);
-      case "stop":
-        return this.#stop(delta.reason);
-      default:
-        return "";
-    }
-  }
-
-  error(message: string, code: string | undefined): string {
-    return serverSentEvent(JSON.stringify(openAiErrorBody(500, message, code)));
-  }
-
-  #toolCall(delta: Extract<Delta, { type: "tool_call" }>): string {
-    const known = this.#calls.get(delta.key);
-    const index = known ?? this.#calls.size;
-    if (known === undefined) this.#calls.set(delta.key, index);
+  function toolCall(delta: Extract<Delta, { type: "tool_call" }>): string {
+    const known = calls.get(delta.key);
+    const index = known ?? calls.size;
+    if (known === undefined) calls.set(delta.key, index);
     const opening =
       known === undefined ? `"id":${JSON.stringify(delta.id)},"type":"function",` : "";
     const name = known === undefined ? `"name":${JSON.stringify(delta.name)},` : "";
     const json = JSON.stringify(delta.arguments ?? "");
-    return this.#chunk(
+    return chunk(
       `{"tool_calls":[{"index":${index},${opening}"function":{${name}"arguments":${json}}}]}`,
     );
   }
 
-  #chunk(delta: string, finishReason: string | null = null): string {
-    return `${this.#prefix}${delta},"finish_reason":${JSON.stringify(finishReason)}}]}\n\n`;
+  function chunk(delta: string, finishReason: string | null = null): string {
+    return `${prefix}${delta},"finish_reason":${JSON.stringify(finishReason)}}]}\n\n`;
   }
 
-  #stop(reason: string): string {
-    const { id, model, usage } = this.#head;
+  function stop(reason: string): string {
+    const { id, model, usage } = head;
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning } = usage;
     const prompt = input + cacheRead + cacheWrite;
     const last = {
@@ -152,7 +123,26 @@ class Writer implements ReplyWriter {
         }),
       },
     };
-    const finish = this.#chunk("{}", reason === "toolUse" ? "tool_calls" : reason);
+    const finish = chunk("{}", reason === "toolUse" ? "tool_calls" : reason);
     return `${finish}${serverSentEvent(JSON.stringify(last))}data: [DONE]\n\n`;
   }
+
+  return {
+    start: () => chunk('{"role":"assistant","content":""}'),
+    write(delta) {
+      switch (delta.type) {
+        case "text":
+          return chunk(`{"content":${JSON.stringify(delta.text)}}`);
+        case "thinking":
+          return chunk(`{"reasoning_content":${JSON.stringify(delta.text)}}`);
+        case "tool_call":
+          return toolCall(delta);
+        case "stop":
+          return stop(delta.reason);
+        default:
+          return "";
+      }
+    },
+    error: (message, code) => serverSentEvent(JSON.stringify(openAiErrorBody(500, message, code))),
+  };
 }

@@ -32,12 +32,13 @@ async function createServers(
   draft: SessionDraft,
   environment: ToolEnvironment,
 ): Promise<McpServers> {
-  const [{ McpServers }, { McpLogins }, { answerSampling }, { keepPrivately }] = await Promise.all([
-    import("@tau-agent/mcp/mcp-servers"),
-    import("@tau-agent/mcp/logins"),
-    import("@tau-agent/mcp/sampling"),
-    import("@tau-agent/mcp/keep-privately"),
-  ]);
+  const [{ McpServers }, { createMcpLogins }, { answerSampling }, { keepPrivately }] =
+    await Promise.all([
+      import("@tau-agent/mcp/mcp-servers"),
+      import("@tau-agent/mcp/logins"),
+      import("@tau-agent/mcp/sampling"),
+      import("@tau-agent/mcp/keep-privately"),
+    ]);
   const { fetch, places, options, requests, permissions, policy } = draft.surroundings;
   const { inputs, problems, emit, origins, models } = draft.parts;
   const cwd = () => environment.cwd;
@@ -79,7 +80,7 @@ async function createServers(
         identity: { name: "tau", title: "Tau", version: VERSION },
         runCommand: createCommandRunner({ processes: environment.processes }),
       },
-      logins: new McpLogins({
+      logins: createMcpLogins({
         agentDirectory: places.agentDirectory,
         open: async (url, server) => {
           const closed = await requests.ask<object>({

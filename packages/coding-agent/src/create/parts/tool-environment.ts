@@ -14,10 +14,10 @@ import {
   type ToolEnvironment,
   type WebAccess,
 } from "@tau-agent/system";
-import { ClosedPaths } from "../../permissions/closed-paths.ts";
+import { type ClosedPaths, createClosedPaths } from "../../permissions/closed-paths.ts";
 import { copyThere, isolatedCopyOf } from "../../permissions/isolated-paths.ts";
 import { realPathsIn } from "../../permissions/real-paths.ts";
-import { VisitedHosts } from "../../permissions/visited-hosts.ts";
+import { createVisitedHosts, type VisitedHosts } from "../../permissions/visited-hosts.ts";
 import type { Disk } from "../../resources/files/disk.ts";
 import type { PromptResources } from "../../resources/resources.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
@@ -99,7 +99,7 @@ export function createToolEnvironment(
       return keys.known.read().variables;
     },
     closedBelow(tool, root) {
-      closed ??= new ClosedPaths(permissions, this, realPathsIn(this));
+      closed ??= createClosedPaths(permissions, this, realPathsIn(this));
       return closed.below(tool, root);
     },
     get fileDiagnosis() {
@@ -108,7 +108,7 @@ export function createToolEnvironment(
     },
     get web() {
       web ??= createWebAccess(draft.surroundings, () => {
-        visited ??= new VisitedHosts(permissions, this, realPathsIn(this));
+        visited ??= createVisitedHosts(permissions, this, realPathsIn(this));
         return visited;
       });
       return web;

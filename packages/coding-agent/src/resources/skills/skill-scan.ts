@@ -63,109 +63,79 @@ export async function scanForSkills(
   takesRootFiles: boolean,
   bounds: ScanBounds,
 ): Promise<SkillScan> {
-  const scan = new Scan(root, takesRootFiles, bounds);
-  await scan.visit(root, []);
-  return scan;
-}
+  const candidates: SkillCandidate[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const seen = new Set<string>();
+  let entries = 0;
+  let isOver = false;
+  const disk = bounds.disk;
+  const folders = createFolders(root, bounds);
+  const maxMs = bounds.disk.isFar ? MAX_FAR_MS : MAX_MS;
+  const deadline = performance.now() + maxMs;
 
-class Scan implements SkillScan {
-  readonly candidates: SkillCandidate[] = [];
-  readonly diagnostics: Diagnostic[] = [];
-  readonly #root: string;
-  readonly #takesRootFiles: boolean;
-  readonly #disk: Disk;
-  readonly #folders: Folders;
-  readonly #seen = new Set<string>();
-  readonly #maxMs: number;
-  readonly #deadline: number;
-  #entries = 0;
-  #isOver = false;
-
-  constructor(root: string, takesRootFiles: boolean, bounds: ScanBounds) {
-    this.#root = root;
-    this.#takesRootFiles = takesRootFiles;
-    this.#disk = bounds.disk;
-    this.#folders = new Folders(root, bounds);
-    this.#maxMs = bounds.disk.isFar ? MAX_FAR_MS : MAX_MS;
-    this.#deadline = performance.now() + this.#maxMs;
-  }
-
-  async visit(dir: string, above: readonly Rules[]): Promise<void> {
-    const folder = await this.#folders.open(dir, above);
-    if (this.#seen.has(folder.real)) return;
-    this.#seen.add(folder.real);
-    if (folder.problem !== undefined) {
-      this.diagnostics.push(leftOut(dir, folder.problem));
-      return;
-    }
-    this.#entries += folder.entries.length;
-    if (folder.skillFile !== undefined) {
-      this.candidates.push({ path: folder.skillFile, isSkillFile: true });
-      return;
-    }
-    this.diagnostics.push(...folder.diagnostics);
-    const kinds = askEach(folder.entries, this.#disk, (entry) => this.#folders.kindOf(dir, entry));
-    for (const [index, { name }] of folder.entries.entries()) {
-      if (isHidden(name) || this.#mustStop()) continue;
-      const kind = (await kinds[index]?.()) ?? "missing";
-      await this.#consider({ dir, name, kind }, folder.rules);
-    }
-  }
-
-  async #consider(
+  async function consider(
     { dir, name, kind }: { dir: string; name: string; kind: ReturnType<typeof kindOfStat> },
     rules: readonly Rules[],
   ): Promise<void> {
-    const path = this.#disk.path.join(dir, name);
-    const isCandidate = this.#takesRootFiles && dir === this.#root && name.endsWith(".md");
+    const path = disk.path.join(dir, name);
+    const isCandidate = takesRootFiles && dir === root && name.endsWith(".md");
     if (kind !== "directory" && !isCandidate) return;
-    if (isIgnored(this.#disk, path, kind === "directory", rules)) return;
+    if (isIgnored(disk, path, kind === "directory", rules)) return;
     if (kind === "directory") {
-      if (levelOf(this.#disk, this.#root, path) <= MAX_LEVELS) await this.visit(path, rules);
-    } else if (kind !== "missing") this.candidates.push({ path, isSkillFile: false });
+      if (levelOf(disk, root, path) <= MAX_LEVELS) await visit(path, rules);
+    } else if (kind !== "missing") candidates.push({ path, isSkillFile: false });
   }
 
-  #mustStop(): boolean {
-    if (this.#isOver) return true;
-    const isFull = this.#entries >= MAX_ENTRIES;
-    if (!isFull && performance.now() < this.#deadline) return false;
-    this.#isOver = true;
+  function mustStop(): boolean {
+    if (isOver) return true;
+    const isFull = entries >= MAX_ENTRIES;
+    if (!isFull && performance.now() < deadline) return false;
+    isOver = true;
     const reason = isFull
       ? `the search for skills stopped after ${MAX_ENTRIES} files and folders`
-      : `the search for skills stopped after ${this.#maxMs / 1000} seconds`;
-    this.diagnostics.push(leftOut(this.#root, `the rest of it; ${reason}`));
+      : `the search for skills stopped after ${maxMs / 1000} seconds`;
+    diagnostics.push(leftOut(root, `the rest of it; ${reason}`));
     return true;
   }
+
+  async function visit(dir: string, above: readonly Rules[]): Promise<void> {
+    const folder = await folders.open(dir, above);
+    if (seen.has(folder.real)) return;
+    seen.add(folder.real);
+    if (folder.problem !== undefined) {
+      diagnostics.push(leftOut(dir, folder.problem));
+      return;
+    }
+    entries += folder.entries.length;
+    if (folder.skillFile !== undefined) {
+      candidates.push({ path: folder.skillFile, isSkillFile: true });
+      return;
+    }
+    diagnostics.push(...folder.diagnostics);
+    const kinds = askEach(folder.entries, disk, (entry) => folders.kindOf(dir, entry));
+    for (const [index, { name }] of folder.entries.entries()) {
+      if (isHidden(name) || mustStop()) continue;
+      const kind = (await kinds[index]?.()) ?? "missing";
+      await consider({ dir, name, kind }, folder.rules);
+    }
+  }
+
+  await visit(root, []);
+  return { candidates, diagnostics };
 }
 
 /**
  * Opens folders; on a disk that is far away also those below them, before their turn comes: a tree then
  * costs a round trip for each of its levels.
  */
-class Folders {
-  readonly #root: string;
-  readonly #bounds: ScanBounds;
-  readonly #opened = new Map<string, Promise<Folder>>();
-  readonly #seen = new Set<string>();
-  #entries = 0;
+function createFolders(root: string, bounds: ScanBounds) {
+  const known = new Map<string, Promise<Folder>>();
+  const seen = new Set<string>();
+  let entryCounts = 0;
+  const limits = bounds;
 
-  constructor(root: string, bounds: ScanBounds) {
-    this.#root = root;
-    this.#bounds = bounds;
-  }
-
-  open(dir: string, above: readonly Rules[]): Promise<Folder> {
-    return this.#opened.get(dir) ?? this.#open(dir, above);
-  }
-
-  async kindOf(dir: string, { name, kind }: WorkspaceEntry) {
-    if (kind !== "symlink") return kind;
-    const { disk } = this.#bounds;
-    return kindOfStat(await lookAt(disk, disk.path.join(dir, name)));
-  }
-
-  async #open(dir: string, above: readonly Rules[]): Promise<Folder> {
-    const { disk, origin, bounds } = this.#bounds;
+  async function open(dir: string, above: readonly Rules[]): Promise<Folder> {
+    const { disk, origin, bounds } = limits;
     const looked = lookAt(disk, dir);
     const within = reachOf(dir, origin, bounds, disk);
     const isEarly = disk.isFar && within !== "unknown";
@@ -184,24 +154,27 @@ class Folders {
     };
     if (found === undefined || problem !== undefined) return nothing;
     const entries = await (listed ?? entriesOf(disk, dir));
-    const skillFile = await this.#skillFileIn(dir, entries);
+    const skillFile = await skillFileIn(dir, entries);
     if (skillFile !== undefined) return { ...nothing, entries, skillFile };
-    const { rules, diagnostics } = await this.#rulesIn(dir, entries);
+    const { rules, diagnostics } = await rulesIn(dir, entries);
     const folder = { ...nothing, entries, rules: [...above, ...rules], diagnostics };
-    if (disk.isFar) this.#openBelow(dir, folder);
+    if (disk.isFar) openBelow(dir, folder);
     return folder;
   }
 
-  async #skillFileIn(dir: string, entries: readonly WorkspaceEntry[]): Promise<string | undefined> {
+  async function skillFileIn(
+    dir: string,
+    entries: readonly WorkspaceEntry[],
+  ): Promise<string | undefined> {
     const entry = entries.find(({ name }) => name === "SKILL.md");
     if (entry === undefined) return undefined;
-    const kind = await this.kindOf(dir, entry);
+    const kind = await self.kindOf(dir, entry);
     const isFile = kind === "file" || kind === "other";
-    return isFile ? this.#bounds.disk.path.join(dir, entry.name) : undefined;
+    return isFile ? limits.disk.path.join(dir, entry.name) : undefined;
   }
 
-  async #rulesIn(dir: string, entries: readonly WorkspaceEntry[]) {
-    const { disk, origin, bounds } = this.#bounds;
+  async function rulesIn(dir: string, entries: readonly WorkspaceEntry[]) {
+    const { disk, origin, bounds } = limits;
     const diagnostics: Diagnostic[] = [];
     const present = ignoreFiles.filter((name) => entries.some((entry) => entry.name === name));
     if (present.length === 0) return { rules: [], diagnostics };
@@ -217,21 +190,33 @@ class Folders {
   }
 
   /** Within the limits of the search, and below each folder once, whatever links lead to it. */
-  #openBelow(dir: string, { real, entries, rules }: Folder): void {
-    const { disk } = this.#bounds;
-    this.#entries += entries.length;
-    if (this.#seen.has(real) || this.#entries > MAX_ENTRIES) return;
-    this.#seen.add(real);
+  function openBelow(dir: string, { real, entries, rules }: Folder): void {
+    const { disk } = limits;
+    entryCounts += entries.length;
+    if (seen.has(real) || entryCounts > MAX_ENTRIES) return;
+    seen.add(real);
     for (const { name, kind } of entries) {
       if (kind !== "directory" || isHidden(name)) continue;
       const path = disk.path.join(dir, name);
-      if (levelOf(disk, this.#root, path) > MAX_LEVELS) continue;
+      if (levelOf(disk, root, path) > MAX_LEVELS) continue;
       if (isIgnored(disk, path, true, rules)) continue;
-      const opened = this.#open(path, rules);
+      const opened = open(path, rules);
       opened.catch(() => {});
-      this.#opened.set(path, opened);
+      known.set(path, opened);
     }
   }
+
+  const self = {
+    open(dir: string, above: readonly Rules[]): Promise<Folder> {
+      return known.get(dir) ?? open(dir, above);
+    },
+    async kindOf(dir: string, { name, kind }: WorkspaceEntry) {
+      if (kind !== "symlink") return kind;
+      const { disk } = limits;
+      return kindOfStat(await lookAt(disk, disk.path.join(dir, name)));
+    },
+  };
+  return self;
 }
 
 function isHidden(name: string): boolean {

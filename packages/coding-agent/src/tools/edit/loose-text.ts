@@ -23,7 +23,7 @@ const clusters = /\P{M}\p{M}*|\p{M}+/gsu;
  * breaks (LF) stay one to one.
  */
 export function loosen(source: string, looseness: Looseness): LooseText {
-  const sink = new Sink(looseness, source.length);
+  const sink = createSink(looseness, source.length);
   for (let start = 0; start <= source.length; ) {
     if (start > 0) sink.addCode(lineFeed, start - 1, start);
     sink.startLine();
@@ -72,81 +72,74 @@ function addLine(sink: Sink, line: string, lineStart: number): void {
   }
 }
 
-class Sink {
-  #codes: Uint16Array;
-  #starts: Uint32Array;
-  #ends: Uint32Array;
-  #length = 0;
-  readonly #joinsBlanks: boolean;
-  readonly #joinsQuotes: boolean;
-  #isIndentation = true;
-  #endsInBlank = false;
+function createSink(looseness: Looseness, expectedLength: number) {
+  let length = 0;
+  let isIndentation = true;
+  let endsInBlank = false;
+  let ownCodes: Uint16Array = new Uint16Array(expectedLength + 16);
+  let ownStarts: Uint32Array = new Uint32Array(expectedLength + 16);
+  let ownEnds: Uint32Array = new Uint32Array(expectedLength + 16);
+  const joinsBlanks = looseness !== "typography";
+  const joinsQuotes = looseness === "quotes";
 
-  constructor(looseness: Looseness, expectedLength: number) {
-    this.#codes = new Uint16Array(expectedLength + 16);
-    this.#starts = new Uint32Array(expectedLength + 16);
-    this.#ends = new Uint32Array(expectedLength + 16);
-    this.#joinsBlanks = looseness !== "typography";
-    this.#joinsQuotes = looseness === "quotes";
+  function addBlank(start: number, end: number): void {
+    if (isIndentation) return;
+    if (endsInBlank) ownEnds[length - 1] = end;
+    else push(blank, start, end);
+    endsInBlank = true;
   }
 
-  startLine(): void {
-    this.#isIndentation = true;
-    this.#endsInBlank = false;
-  }
-
-  addCode(code: number, start: number, end: number): void {
-    if (this.#joinsBlanks && (code === blank || code === tab)) {
-      this.#addBlank(start, end);
-      return;
-    }
-    this.#isIndentation = false;
-    this.#endsInBlank = false;
-    const isQuote = this.#joinsQuotes && (code === doubleQuote || code === backtick);
-    this.#push(isQuote ? singleQuote : code, start, end);
-  }
-
-  addPiece(piece: string, start: number, end: number): void {
-    this.#isIndentation = false;
-    this.#endsInBlank = false;
-    for (let at = 0; at < piece.length; at++) this.#push(piece.charCodeAt(at), start, end);
-  }
-
-  finish(): LooseText {
-    const { buffer } = this.#codes;
-    return {
-      text: Buffer.from(buffer, 0, this.#length * 2).toString("utf16le"),
-      starts: this.#starts.subarray(0, this.#length),
-      ends: this.#ends.subarray(0, this.#length),
-    };
-  }
-
-  #addBlank(start: number, end: number): void {
-    if (this.#isIndentation) return;
-    if (this.#endsInBlank) this.#ends[this.#length - 1] = end;
-    else this.#push(blank, start, end);
-    this.#endsInBlank = true;
-  }
-
-  #push(code: number, start: number, end: number): void {
-    if (this.#length === this.#starts.length) this.#grow();
-    this.#codes[this.#length] = code;
-    this.#starts[this.#length] = start;
-    this.#ends[this.#length] = end;
-    this.#length++;
+  function push(code: number, start: number, end: number): void {
+    if (length === ownStarts.length) grow();
+    ownCodes[length] = code;
+    ownStarts[length] = start;
+    ownEnds[length] = end;
+    length++;
   }
 
   /** Ligatures become several characters. */
-  #grow(): void {
-    const [codes, starts, ends] = [this.#codes, this.#starts, this.#ends];
-    this.#codes = new Uint16Array(starts.length * 2);
-    this.#codes.set(codes);
-    this.#starts = new Uint32Array(starts.length * 2);
-    this.#starts.set(starts);
-    this.#ends = new Uint32Array(starts.length * 2);
-    this.#ends.set(ends);
+  function grow(): void {
+    const [codes, starts, ends] = [ownCodes, ownStarts, ownEnds];
+    ownCodes = new Uint16Array(starts.length * 2);
+    ownCodes.set(codes);
+    ownStarts = new Uint32Array(starts.length * 2);
+    ownStarts.set(starts);
+    ownEnds = new Uint32Array(starts.length * 2);
+    ownEnds.set(ends);
   }
+
+  return {
+    startLine(): void {
+      isIndentation = true;
+      endsInBlank = false;
+    },
+    addCode(code: number, start: number, end: number): void {
+      if (joinsBlanks && (code === blank || code === tab)) {
+        addBlank(start, end);
+        return;
+      }
+      isIndentation = false;
+      endsInBlank = false;
+      const isQuote = joinsQuotes && (code === doubleQuote || code === backtick);
+      push(isQuote ? singleQuote : code, start, end);
+    },
+    addPiece(piece: string, start: number, end: number): void {
+      isIndentation = false;
+      endsInBlank = false;
+      for (let at = 0; at < piece.length; at++) push(piece.charCodeAt(at), start, end);
+    },
+    finish(): LooseText {
+      const { buffer } = ownCodes;
+      return {
+        text: Buffer.from(buffer, 0, length * 2).toString("utf16le"),
+        starts: ownStarts.subarray(0, length),
+        ends: ownEnds.subarray(0, length),
+      };
+    },
+  };
 }
+
+type Sink = ReturnType<typeof createSink>;
 
 /** Plain characters for typographic ones. */
 export function plain(text: string): string {

@@ -32,7 +32,7 @@ export interface SessionFileContent {
  *   begin with a header.
  */
 export async function readSessionFile(path: string): Promise<SessionFileContent> {
-  const reader = new WholeReader(path);
+  const reader = createWholeReader(path);
   try {
     const file = await open(path, "r");
     try {
@@ -55,44 +55,41 @@ async function readChunks(file: FileHandle, push: (chunk: Buffer) => void): Prom
   }
 }
 
-class WholeReader {
-  readonly #records: RecordReader;
-  readonly #decoder = new LineDecoder(MAX_LINE_BYTES, { keepBlankLines: true });
-  readonly #entries: RawEntry[] = [];
-  #sizeBytes = 0;
-  #lineStart = 0;
-  #lastByte: number | undefined;
+function createWholeReader(path: string) {
+  const decoder = new LineDecoder(MAX_LINE_BYTES, { keepBlankLines: true });
+  const entries: RawEntry[] = [];
+  let sizeBytes = 0;
+  let lineStart = 0;
+  let lastByte: number | undefined;
+  const records = new RecordReader(path, (entry) => entries.push(entry));
 
-  constructor(path: string) {
-    this.#records = new RecordReader(path, (entry) => this.#entries.push(entry));
-  }
-
-  push(chunk: Buffer): void {
-    const lastFeed = chunk.lastIndexOf(0x0a);
-    if (lastFeed !== -1) this.#lineStart = this.#sizeBytes + lastFeed + 1;
-    this.#sizeBytes += chunk.length;
-    this.#lastByte = chunk.at(-1);
-    for (const line of this.#decoder.push(chunk)) {
-      this.#records.take("text" in line ? line.text : undefined);
-    }
-  }
-
-  finish(): SessionFileContent {
-    const isUnterminated = this.#lastByte !== undefined && this.#lastByte !== 0x0a;
-    let isTailComplete = true;
-    for (const line of this.#decoder.end()) {
-      isTailComplete = this.#records.takeLast("text" in line ? line.text : undefined);
-    }
-    this.#records.finish(this.#sizeBytes);
-    return {
-      header: this.#records.header,
-      entries: this.#entries,
-      diagnostics: this.#records.diagnostics,
-      tail: {
-        sizeBytes: this.#sizeBytes,
-        unterminatedFrom: isUnterminated ? this.#lineStart : undefined,
-        isTailComplete,
-      },
-    };
-  }
+  return {
+    push(chunk: Buffer): void {
+      const lastFeed = chunk.lastIndexOf(0x0a);
+      if (lastFeed !== -1) lineStart = sizeBytes + lastFeed + 1;
+      sizeBytes += chunk.length;
+      lastByte = chunk.at(-1);
+      for (const line of decoder.push(chunk)) {
+        records.take("text" in line ? line.text : undefined);
+      }
+    },
+    finish(): SessionFileContent {
+      const isUnterminated = lastByte !== undefined && lastByte !== 0x0a;
+      let isTailComplete = true;
+      for (const line of decoder.end()) {
+        isTailComplete = records.takeLast("text" in line ? line.text : undefined);
+      }
+      records.finish(sizeBytes);
+      return {
+        header: records.header,
+        entries,
+        diagnostics: records.diagnostics,
+        tail: {
+          sizeBytes,
+          unterminatedFrom: isUnterminated ? lineStart : undefined,
+          isTailComplete,
+        },
+      };
+    },
+  };
 }

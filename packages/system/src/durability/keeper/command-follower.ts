@@ -14,100 +14,96 @@ const chunkBytes = 256 * 1024;
 const headBytes = 5;
 
 /** Hands over the stored output of a kept command, at its listener's pace, until its end. */
-export class CommandFollower {
-  readonly done: Promise<WorkspaceExit>;
-  readonly #folder: CommandFolder;
-  readonly #onOutput: WorkspaceSpawnOptions["onOutput"];
-  #skip: number;
-  #file: number | undefined;
-  #position = 0;
-  #rest: Buffer = Buffer.alloc(0);
-  #hasNews = true;
-  #wake: () => void = () => {};
+export function createCommandFollower(
+  folder: CommandFolder,
+  { onOutput, fromOffset }: Pick<WorkspaceSpawnOptions, "onOutput"> & { fromOffset: number },
+) {
+  let file: number | undefined;
+  let position = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  let hasNews = true;
+  let wake: () => void = () => {};
+  let skip: number = fromOffset;
+  const done = follow();
+  // Not everybody waits for the end.
+  done.catch(() => {});
 
-  constructor(
-    folder: CommandFolder,
-    { onOutput, fromOffset }: Pick<WorkspaceSpawnOptions, "onOutput"> & { fromOffset: number },
-  ) {
-    this.#folder = folder;
-    this.#onOutput = onOutput;
-    this.#skip = fromOffset;
-    this.done = this.#follow();
-    // Not everybody waits for the end.
-    this.done.catch(() => {});
-  }
-
-  /** There may be more. */
-  wake(): void {
-    this.#hasNews = true;
-    this.#wake();
-  }
-
-  async #follow(): Promise<WorkspaceExit> {
+  async function follow(): Promise<WorkspaceExit> {
     let keptAt = performance.now();
     try {
       for (;;) {
-        this.#hasNews = false;
+        hasNews = false;
         // In this order: what has ended by then has said everything.
-        const { outcome } = this.#folder;
-        await this.#readAll();
+        const { outcome } = folder;
+        await readAll();
         if (outcome !== undefined) {
           const { exitCode, signal, timedOut } = outcome;
           return { exitCode, ...(signal && { signal }), ...(timedOut && { timedOut }) };
         }
         if (performance.now() - keptAt > keeperMs) {
-          this.#checkKeeper();
+          checkKeeper();
           keptAt = performance.now();
         }
-        if (!this.#hasNews) await this.#news();
+        if (!hasNews) await news();
       }
     } finally {
-      if (this.#file !== undefined) closeSync(this.#file);
+      if (file !== undefined) closeSync(file);
     }
   }
 
-  #checkKeeper(): void {
-    if (this.#folder.isKept || this.#folder.outcome !== undefined) return;
-    if (!this.#folder.exists) throw new WorkspaceError("failed", "The command was ended");
+  function checkKeeper(): void {
+    if (folder.isKept || folder.outcome !== undefined) return;
+    if (!folder.exists) throw new WorkspaceError("failed", "The command was ended");
     // Without its keeper nobody learns how it ends.
-    this.#folder.kill();
+    folder.kill();
     throw new WorkspaceError("failed", "The process that followed the command was ended");
   }
 
-  #news(): Promise<void> {
+  function news(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, pollMs);
-      this.#wake = () => {
+      wake = () => {
         clearTimeout(timer);
         resolve();
       };
     });
   }
 
-  async #readAll(): Promise<void> {
-    this.#file ??= attempt(() => openSync(`${this.#folder.path}/output`, "r"));
-    if (this.#file === undefined) return;
+  async function readAll(): Promise<void> {
+    file ??= attempt(() => openSync(`${folder.path}/output`, "r"));
+    if (file === undefined) return;
     for (;;) {
       const chunk = Buffer.allocUnsafe(chunkBytes);
-      const read = readSync(this.#file, chunk, 0, chunkBytes, this.#position);
+      const read = readSync(file, chunk, 0, chunkBytes, position);
       if (read === 0) return;
-      this.#position += read;
-      this.#rest = Buffer.concat([this.#rest, chunk.subarray(0, read)]);
-      await this.#handOver();
+      position += read;
+      rest = Buffer.concat([rest, chunk.subarray(0, read)]);
+      await handOver();
     }
   }
 
-  async #handOver(): Promise<void> {
+  async function handOver(): Promise<void> {
     for (;;) {
-      if (this.#rest.length < headBytes) return;
-      const end = headBytes + this.#rest.readUInt32BE(1);
-      if (this.#rest.length < end) return;
-      const stream = this.#rest.readUInt8(0) === 2 ? "stderr" : "stdout";
-      const bytes = this.#rest.subarray(headBytes, end);
-      this.#rest = this.#rest.subarray(end);
-      const wanted = bytes.subarray(this.#skip);
-      this.#skip = Math.max(0, this.#skip - bytes.length);
-      if (wanted.length > 0) await this.#onOutput(wanted, stream);
+      if (rest.length < headBytes) return;
+      const end = headBytes + rest.readUInt32BE(1);
+      if (rest.length < end) return;
+      const stream = rest.readUInt8(0) === 2 ? "stderr" : "stdout";
+      const bytes = rest.subarray(headBytes, end);
+      rest = rest.subarray(end);
+      const wanted = bytes.subarray(skip);
+      skip = Math.max(0, skip - bytes.length);
+      if (wanted.length > 0) await onOutput(wanted, stream);
     }
   }
+
+  return {
+    done,
+    /** There may be more. */
+    wake(): void {
+      hasNews = true;
+      wake();
+    },
+  };
 }
+
+export type CommandFollower = ReturnType<typeof createCommandFollower>;

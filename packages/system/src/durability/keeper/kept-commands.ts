@@ -9,13 +9,14 @@ import {
   type WorkspaceSpawnOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import { attempt } from "../../base/attempt.ts";
+import { whenAborted } from "../../base/when-aborted.ts";
 import { withLimit } from "../../processes/limit-mark.ts";
 import { keyMark } from "../../processes/output-mask.ts";
 import { ownersVariable } from "../../processes/process-owners.ts";
 import type { EnclosedCommand, PlainCommand } from "../../processes/sandbox.ts";
 import type { EpochGuard } from "../epoch-guard.ts";
 import { CommandFolder, createMark, limitOf } from "./command-folder.ts";
-import { CommandFollower } from "./command-follower.ts";
+import { type CommandFollower, createCommandFollower } from "./command-follower.ts";
 import { KeeperProcess } from "./keeper-process.ts";
 
 /** How long what was asked to end may take. */
@@ -99,7 +100,7 @@ export class KeptCommands implements WorkspaceDurable {
         await enclosed?.release();
         throw error;
       });
-    follower = new CommandFollower(folder, { onOutput, fromOffset: 0 });
+    follower = createCommandFollower(folder, { onOutput, fromOffset: 0 });
     const process = this.#process(folder, follower, { epoch, signal });
     const done = process.done.finally(async () => {
       this.#keeper?.forget(`${session}/${commandId}`);
@@ -118,7 +119,7 @@ export class KeptCommands implements WorkspaceDurable {
       found.own(epoch);
       return found;
     });
-    const follower = new CommandFollower(folder, { onOutput, fromOffset });
+    const follower = createCommandFollower(folder, { onOutput, fromOffset });
     return this.#process(folder, follower, { epoch, signal });
   }
 
@@ -167,15 +168,13 @@ export class KeptCommands implements WorkspaceDurable {
       if (folder.epoch <= epoch) folder.kill(name);
     };
     let timer: NodeJS.Timeout | undefined;
-    const onAbort = (): void => {
+    const leave = whenAborted(signal, () => {
       kill("SIGTERM");
       timer = setTimeout(() => kill("SIGKILL"), graceMs);
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (signal?.aborted) onAbort();
+    });
     const settle = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      leave();
     };
     done.then(settle, settle);
     return {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { WorkspaceReach, WorkspaceSandbox } from "@tau-agent/rpc-protocol/workspace";
+import type { WorkspaceSandbox } from "@tau-agent/rpc-protocol/workspace";
 import { isHostPlace } from "../../base/files/host-places.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
-import type { EnclosedCommand, PlainCommand, Sandbox } from "../../processes/sandbox.ts";
+import type { Sandbox } from "../../processes/sandbox.ts";
 import { failureNotice } from "../policy/failure-notice.ts";
 import { type SandboxPolicy, settingPath } from "../policy/sandbox-settings.ts";
 import { sourceVariables } from "../policy/secret-settings.ts";
@@ -26,102 +26,74 @@ export interface ElsewhereOptions {
  * A sandbox that another machine keeps. Files are judged there, when they are opened; here it is known what
  * the sandbox is. Programs of this machine run in one of their own.
  */
-export class SandboxElsewhere implements Sandbox {
-  readonly workspaceId: string;
-  readonly usesHost: boolean;
-  readonly #options: ElsewhereOptions;
-  #here: Promise<Sandbox> | undefined;
+export function createSandboxElsewhere(options: ElsewhereOptions): Sandbox {
+  const { workspaceId, usesHost, opened } = options;
+  let here: Promise<Sandbox> | undefined;
 
-  constructor(options: ElsewhereOptions) {
-    this.#options = options;
-    this.workspaceId = options.workspaceId;
-    this.usesHost = options.usesHost;
-  }
-
-  get isAvailable(): boolean {
-    return this.#options.opened.available;
-  }
-
-  get failureNotice(): string | undefined {
-    return this.isAvailable ? failureNotice(this.#options.policy, this.#writable) : undefined;
-  }
-
-  get inherited(): SandboxPolicy {
-    const { policy, cwd, opened } = this.#options;
-    const folder = cwd();
-    const closed = this.#absolute(policy.denyRead).concat(opened.denied);
-    const prefix = `${folder}/`;
-    // What is closed in the caller's folder is closed in a copy of it, too.
-    const relatives = closed.flatMap((path) =>
-      path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
-    );
-    return {
-      ...policy,
-      write: this.#absolute(policy.write),
-      denyRead: [...new Set([...policy.denyRead, ...closed, ...relatives])],
-    };
-  }
-
-  async enclose(command: PlainCommand): Promise<EnclosedCommand> {
-    this.#here ??= this.#options.openHere();
-    const hidden = new Set(sourceVariables(this.#options.policy.secrets));
-    const own = Object.entries(command.variables).filter(([name]) => !hidden.has(name));
-    return (await this.#here).enclose({ ...command, variables: Object.fromEntries(own) });
-  }
-
-  hostPath(path: string): string {
-    return path;
-  }
-
-  isPrivate(path: string): boolean {
-    const isSeen = ["/tmp", "/dev/shm"].some((folder) => isInside(folder, path));
-    return isSeen && ![this.#options.cwd(), ...this.#writable].some((each) => isInside(each, path));
-  }
-
-  refuseRead(): void {}
-
-  refuseWrite(): void {}
-
-  mayRead(): boolean {
-    return true;
-  }
-
-  reach(): WorkspaceReach {
-    return { allow: ["/"], deny: [] };
-  }
-
-  get closed(): readonly string[] {
-    return this.#options.opened.denied;
-  }
-
-  isForHost(path: string): boolean {
-    const prefix = `${this.#options.cwd()}/`;
-    return path.startsWith(prefix) && isHostPlace(path.slice(prefix.length));
-  }
-
-  get hostPlaces(): readonly string[] {
-    const cwd = this.#options.cwd();
-    return [join(cwd, ".pi"), join(cwd, ".mcp.json")];
-  }
-
-  /** The host loads no code from there. */
-  keepForHost(): void {}
-
-  async close(): Promise<void> {
-    // Where the connection is lost, the sandbox has ended with it.
-    await this.#options.opened.close().catch(() => {});
-    await this.#options.onClose();
-    await (await this.#here)?.close();
-  }
-
-  get #writable(): readonly string[] {
-    const { policy, cwd } = this.#options;
+  function writable(): readonly string[] {
+    const { policy, cwd } = options;
     const own = policy.mode === "workspace" ? [cwd()] : [];
-    return [...own, ...this.#absolute(policy.write)];
+    return [...own, ...absolute(policy.write)];
   }
 
-  #absolute(paths: readonly string[]): string[] {
-    const { homeDirectory, cwd } = this.#options;
+  function absolute(paths: readonly string[]): string[] {
+    const { homeDirectory, cwd } = options;
     return paths.map((path) => settingPath(path, { cwd: cwd(), homeDirectory }));
   }
+
+  return {
+    workspaceId,
+    usesHost,
+    isAvailable: opened.available,
+    closed: opened.denied,
+    get failureNotice() {
+      return opened.available ? failureNotice(options.policy, writable()) : undefined;
+    },
+    get inherited() {
+      const { policy, cwd } = options;
+      const folder = cwd();
+      const closed = absolute(policy.denyRead).concat(opened.denied);
+      const prefix = `${folder}/`;
+      // What is closed in the caller's folder is closed in a copy of it, too.
+      const relatives = closed.flatMap((path) =>
+        path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
+      );
+      return {
+        ...policy,
+        write: absolute(policy.write),
+        denyRead: [...new Set([...policy.denyRead, ...closed, ...relatives])],
+      };
+    },
+    async enclose(command) {
+      here ??= options.openHere();
+      const hidden = new Set(sourceVariables(options.policy.secrets));
+      const own = Object.entries(command.variables).filter(([name]) => !hidden.has(name));
+      return (await here).enclose({ ...command, variables: Object.fromEntries(own) });
+    },
+    hostPath: (path) => path,
+    isPrivate(path) {
+      const isSeen = ["/tmp", "/dev/shm"].some((folder) => isInside(folder, path));
+      return isSeen && ![options.cwd(), ...writable()].some((each) => isInside(each, path));
+    },
+    refuseRead() {},
+    refuseWrite() {},
+    mayRead: () => true,
+    reach: () => ({ allow: ["/"], deny: [] }),
+    isForHost(path) {
+      const prefix = `${options.cwd()}/`;
+      return path.startsWith(prefix) && isHostPlace(path.slice(prefix.length));
+    },
+    get hostPlaces() {
+      const cwd = options.cwd();
+      return [join(cwd, ".pi"), join(cwd, ".mcp.json")];
+    },
+    /** The host loads no code from there. */
+    keepForHost() {},
+    async close() {
+      // Where the connection is lost, the sandbox has ended with it.
+      await opened.close().catch(() => {});
+      await options.onClose();
+      await (await here)?.close();
+    },
+  };
 }

@@ -193,7 +193,6 @@ export class ConnectedWorkspace implements Workspace {
     if (this.#disposed.signal.aborted) throw lost("it was closed");
     const { connectMs } = this.#reconnection;
     const connecting = this.#connecting ?? this.#waitFor(this.#tryOnce(connectMs));
-    if (signal === undefined) return connecting;
     return unlessAborted(connecting, signal, () => new WorkspaceError("aborted"));
   }
 

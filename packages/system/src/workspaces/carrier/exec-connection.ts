@@ -5,6 +5,7 @@ import {
   FramedWorkspace,
   FrameLines,
 } from "@tau-agent/rpc-protocol/workspace";
+import { unlessAborted } from "../../base/unless-aborted.ts";
 import { within } from "../../base/within.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { CarrierOptions } from "../common/carrier-options.ts";
@@ -74,19 +75,10 @@ async function becomesReady(
   lines: FrameLines,
   { connectMs, signal }: ConnectionRequest,
 ): Promise<Beginning> {
-  const gaveUp = Promise.withResolvers<never>();
-  const onAbort = (): void => gaveUp.reject(new Error("it was given up"));
-  const timer = setTimeout(() => {
-    gaveUp.reject(new Error(`it was not ready after ${connectMs / 1000} s`));
-  }, connectMs);
-  signal?.addEventListener("abort", onAbort, { once: true });
-  if (signal?.aborted) onAbort();
-  try {
-    return await Promise.race([gaveUp.promise, readReady(program, chunks, lines)]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  }
+  const ready = within(connectMs, readReady(program, chunks, lines), () => {
+    throw new Error(`it was not ready after ${connectMs / 1000} s`);
+  });
+  return unlessAborted(ready, signal, () => new Error("it was given up"));
 }
 
 async function readReady(

@@ -8,7 +8,7 @@ import {
 } from "@tau-agent/rpc-protocol/workspace";
 import { globFilter } from "../../base/files/glob-filter.ts";
 import { withoutTrailing } from "../../base/without-trailing.ts";
-import { FoundLines } from "./found-lines.ts";
+import { createFoundLines } from "./found-lines.ts";
 import {
   contextOf,
   type LineSearch,
@@ -77,7 +77,7 @@ export async function findLines(
   request: WorkspaceSearchRequest,
   root: SearchRoot,
 ): Promise<WorkspaceSearchResult> {
-  const lines = new FoundLines(request.limit, contextOf(request), pathOfResult(place, root));
+  const lines = createFoundLines(request.limit, contextOf(request), pathOfResult(place, root));
   const search = lineSearch(request, root, (line) => lines.add(line));
   const expression = expressionOf(search);
   if (!root.isDirectory) {

@@ -91,11 +91,11 @@ function refuseOthers(path: string, old: BigIntStats): void {
 
 async function writingTo(plan: WritePlan): Promise<FileWriting> {
   const { old } = plan;
-  if (old?.isFile() === false || (old?.nlink ?? 1n) > 1n) return new WritingInPlace(plan);
+  if (old?.isFile() === false || (old?.nlink ?? 1n) > 1n) return createWritingInPlace(plan);
   try {
     return await Replacement.start(plan);
   } catch (error) {
-    if (isRefused(error, old)) return new WritingInPlace(plan);
+    if (isRefused(error, old)) return createWritingInPlace(plan);
     throw error;
   }
 }
@@ -178,39 +178,36 @@ class Replacement implements FileWriting {
 }
 
 /** Keeps what comes until it is all there, and then writes it over the old content. */
-class WritingInPlace implements FileWriting {
-  readonly #plan: WritePlan;
-  readonly #parts: Uint8Array[] = [];
-  #length = 0;
+function createWritingInPlace(plan: WritePlan): FileWriting {
+  const parts: Uint8Array[] = [];
+  let length = 0;
 
-  constructor(plan: WritePlan) {
-    this.#plan = plan;
-  }
+  const discard = async (): Promise<void> => {
+    parts.length = 0;
+    await plan.held?.close();
+  };
 
-  async append(bytes: Uint8Array): Promise<void> {
-    this.#length += bytes.length;
-    refuseLarge(this.#plan.path, this.#length);
-    this.#parts.push(bytes);
-  }
-
-  async finish(): Promise<void> {
-    try {
-      refuseAborted(this.#plan.signal);
-      const file = await openInPlace(this.#plan.target, this.#plan.mode);
+  return {
+    discard,
+    async append(bytes) {
+      length += bytes.length;
+      refuseLarge(plan.path, length);
+      parts.push(bytes);
+    },
+    async finish() {
       try {
-        for (const part of this.#parts) await file.writeFile(part);
+        refuseAborted(plan.signal);
+        const file = await openInPlace(plan.target, plan.mode);
+        try {
+          for (const part of parts) await file.writeFile(part);
+        } finally {
+          await file.close();
+        }
       } finally {
-        await file.close();
+        await discard();
       }
-    } finally {
-      await this.discard();
-    }
-  }
-
-  async discard(): Promise<void> {
-    this.#parts.length = 0;
-    await this.#plan.held?.close();
-  }
+    },
+  };
 }
 
 function refuseLarge(path: string, length: number): void {

@@ -9,7 +9,7 @@ import type {
 import type { WorkspaceFiles } from "../../base/files/read-text-in.ts";
 import { unlessAborted } from "../../base/unless-aborted.ts";
 import { aborted, callOn } from "./local-errors.ts";
-import { type OuterReach, Reach } from "./reach.ts";
+import { createReach, type OuterReach, type Reach } from "./reach.ts";
 import { listFolder, readPath, statPath } from "./read-files.ts";
 
 /** The files of this machine, for those who only read. */
@@ -20,7 +20,7 @@ export class LocalFiles implements WorkspaceFiles {
 
   constructor(outer: OuterReach = {}) {
     this.#outer = outer;
-    this.unlimited = new Reach(outer, undefined);
+    this.unlimited = createReach(outer, undefined);
   }
 
   stat(path: string, options: WorkspaceStatOptions = {}): Promise<WorkspaceStat | undefined> {
@@ -40,7 +40,7 @@ export class LocalFiles implements WorkspaceFiles {
   }
 
   protected reach(within: WorkspaceReach | undefined): Reach {
-    return within === undefined ? this.unlimited : new Reach(this.#outer, within);
+    return within === undefined ? this.unlimited : createReach(this.#outer, within);
   }
 }
 

@@ -8,7 +8,7 @@ import { openRegularFile } from "../../base/files/open-regular-file.ts";
 import { unlessLimited } from "../../base/files/unless-limited.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { Sandbox } from "../../processes/sandbox.ts";
-import { FoundLines } from "../common/found-lines.ts";
+import { createFoundLines } from "../common/found-lines.ts";
 import {
   findFiles,
   findLines,
@@ -17,10 +17,10 @@ import {
   searchRootOf,
 } from "../common/list-search.ts";
 import { contextOf, lineSearch, type SearchRoot } from "../common/search-request.ts";
-import { Reach } from "./reach.ts";
+import { createReach, type Reach } from "./reach.ts";
 import { listFolder, statPath } from "./read-files.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
-import { UnorderedLines } from "./unordered-lines.ts";
+import { createUnorderedLines } from "./unordered-lines.ts";
 
 export interface LocalSearch {
   readonly reach: Reach;
@@ -52,7 +52,7 @@ async function withRipgrep(
   search: LocalSearch & { readonly root: SearchRoot; readonly place: SearchPlace },
 ): Promise<WorkspaceSearchResult | undefined> {
   const { root, place } = search;
-  const lines = new UnorderedLines(request.limit);
+  const lines = createUnorderedLines(request.limit);
   const prefix = root.path.endsWith(sep) ? root.path : root.path + sep;
   // Of one file after the other, so only the last verdict is kept.
   let last: { readonly path: string; readonly mayShow: boolean } | undefined;
@@ -65,7 +65,7 @@ async function withRipgrep(
   };
   const byRipgrep = lineSearch(request, root, (line) => !mayShow(line.path) || lines.add(line));
   if (!(await searchWithRipgrep(executable, byRipgrep, search))) return undefined;
-  const found = new FoundLines(request.limit, contextOf(request), pathOfResult(place, root));
+  const found = createFoundLines(request.limit, contextOf(request), pathOfResult(place, root));
   for (const line of lines.sorted()) if (!found.add(line)) break;
   const { matches, truncated } = found.result();
   return { matches, truncated: truncated || lines.isFull };
@@ -84,7 +84,7 @@ function localPlace(root: SearchRoot, reach: Reach): SearchPlace {
   };
 }
 
-const unlimited = new Reach({}, undefined);
+const unlimited = createReach({}, undefined);
 
 async function bytesOf(path: string, maxBytes: number): Promise<Buffer | undefined> {
   const file = await openRegularFile(path).catch(unlessLimited(undefined));

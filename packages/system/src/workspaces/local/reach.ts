@@ -17,34 +17,26 @@ export interface OuterReach {
 const bigint = { bigint: true } as const;
 
 /** Judges by what was opened what a call may open. */
-export class Reach {
-  readonly #outer: OuterReach;
-  readonly #within: WorkspaceReach | undefined;
-  #names: WorkspaceReach | undefined;
+export function createReach(outer: OuterReach, within: WorkspaceReach | undefined) {
+  const { protectedFiles } = outer;
+  const isLimited = within !== undefined || outer.roots !== undefined;
+  let names: WorkspaceReach | undefined;
 
-  constructor(outer: OuterReach, within: WorkspaceReach | undefined) {
-    this.#outer = outer;
-    this.#within = within;
+  function check(real: string, found: BigIntStats | undefined): void {
+    if (!isOpen(real, found)) throw refused(real);
   }
 
-  /** Whether real paths have to be known. */
-  get isLimited(): boolean {
-    return this.#within !== undefined || this.#outer.roots !== undefined;
-  }
-
-  /**
-   * For a file or folder that is open.
-   *
-   * @param path by which it was opened
-   * @throws {WorkspaceError} it is outside
-   */
-  checkOpened(descriptor: number, path: string): void {
-    const { protectedFiles } = this.#outer;
-    if (!this.isLimited && protectedFiles === undefined) return;
-    const found = fstatSync(descriptor, bigint);
-    if (protectedFiles?.includes(path, found)) throw refused(path, keyFileText);
-    if (!this.isLimited) return;
-    this.#check(realPathOfOpened(descriptor, path, found), found);
+  function isOpen(real: string, found: BigIntStats | undefined): boolean {
+    const { roots } = outer;
+    if (roots !== undefined && !bothNames(roots).some((each) => isInside(each, real))) return false;
+    if (within === undefined) return true;
+    // Once for a call: a search judges each of its results.
+    names ??= { allow: bothNames(within.allow), deny: bothNames(within.deny) };
+    const { allow, deny } = names;
+    return (
+      allow.some((each) => isInside(each, real)) &&
+      !deny.some((each) => isInside(each, real) || isSameFile(each, found))
+    );
   }
 
   /**
@@ -52,43 +44,43 @@ export class Reach {
    *
    * @throws {WorkspaceError} it is outside
    */
-  checkReal(real: string, found?: BigIntStats): void {
-    const { protectedFiles } = this.#outer;
+  function checkReal(real: string, found?: BigIntStats): void {
     if (protectedFiles?.includes(real, found)) throw refused(real, keyFileText);
-    if (this.isLimited) this.#check(real, found);
+    if (isLimited) check(real, found);
   }
 
-  /** For what a path leads to. */
-  checkPath(path: string): void {
-    const real = realPlaceOf(path);
-    this.checkReal(real, statOf(real));
-  }
-
-  /** Whether what a search finds may be shown. */
-  mayShow(real: string): boolean {
-    const { protectedFiles } = this.#outer;
-    if (protectedFiles === undefined && !this.isLimited) return true;
-    const found = statOf(real);
-    return protectedFiles?.includes(real, found) !== true && this.#isInside(real, found);
-  }
-
-  #check(real: string, found: BigIntStats | undefined): void {
-    if (!this.#isInside(real, found)) throw refused(real);
-  }
-
-  #isInside(real: string, found: BigIntStats | undefined): boolean {
-    const { roots } = this.#outer;
-    if (roots !== undefined && !bothNames(roots).some((each) => isInside(each, real))) return false;
-    if (this.#within === undefined) return true;
-    // Once for a call: a search judges each of its results.
-    this.#names ??= { allow: bothNames(this.#within.allow), deny: bothNames(this.#within.deny) };
-    const { allow, deny } = this.#names;
-    return (
-      allow.some((each) => isInside(each, real)) &&
-      !deny.some((each) => isInside(each, real) || isSameFile(each, found))
-    );
-  }
+  return {
+    /** Whether real paths have to be known. */
+    isLimited,
+    checkReal,
+    /**
+     * For a file or folder that is open.
+     *
+     * @param path by which it was opened
+     * @throws {WorkspaceError} it is outside
+     */
+    checkOpened(descriptor: number, path: string): void {
+      if (!isLimited && protectedFiles === undefined) return;
+      const found = fstatSync(descriptor, bigint);
+      if (protectedFiles?.includes(path, found)) throw refused(path, keyFileText);
+      if (!isLimited) return;
+      check(realPathOfOpened(descriptor, path, found), found);
+    },
+    /** For what a path leads to. */
+    checkPath(path: string): void {
+      const real = realPlaceOf(path);
+      checkReal(real, statOf(real));
+    },
+    /** Whether what a search finds may be shown. */
+    mayShow(real: string): boolean {
+      if (protectedFiles === undefined && !isLimited) return true;
+      const found = statOf(real);
+      return protectedFiles?.includes(real, found) !== true && isOpen(real, found);
+    },
+  };
 }
+
+export type Reach = ReturnType<typeof createReach>;
 
 /** Places by both of their names. */
 function bothNames(places: readonly string[]): readonly string[] {

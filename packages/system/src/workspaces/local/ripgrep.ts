@@ -31,7 +31,7 @@ export async function searchWithRipgrep(
   const enough = new AbortController();
   let errors = "";
   let isComplete = false;
-  const records = new RecordReader((record) => {
+  const records = createRecordReader((record) => {
     if (record.type === "summary") isComplete = true;
     if (!enough.signal.aborted && !reportLines(record, search)) enough.abort();
   });
@@ -147,35 +147,32 @@ function plainText(value: RipgrepText | undefined): string {
 }
 
 /** Splits ripgrep's output into JSON records. */
-class RecordReader {
-  readonly #onRecord: (record: RipgrepRecord) => void;
-  #parts: Buffer[] = [];
-  #length = 0;
+function createRecordReader(onRecord: (record: RipgrepRecord) => void) {
+  let parts: Buffer[] = [];
+  let length = 0;
 
-  constructor(onRecord: (record: RipgrepRecord) => void) {
-    this.#onRecord = onRecord;
+  function add(part: Buffer): void {
+    length += part.length;
+    if (length <= maxRecordBytes) parts.push(part);
+    else parts = [];
   }
 
-  push(chunk: Buffer): void {
-    let from = 0;
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
-      this.#add(chunk.subarray(from, at));
-      this.#finish();
-      from = at + 1;
-    }
-    this.#add(chunk.subarray(from));
+  function finish(): void {
+    const line = Buffer.concat(parts).toString();
+    parts = [];
+    length = 0;
+    if (line !== "") onRecord(JSON.parse(line));
   }
 
-  #add(part: Buffer): void {
-    this.#length += part.length;
-    if (this.#length <= maxRecordBytes) this.#parts.push(part);
-    else this.#parts = [];
-  }
-
-  #finish(): void {
-    const line = Buffer.concat(this.#parts).toString();
-    this.#parts = [];
-    this.#length = 0;
-    if (line !== "") this.#onRecord(JSON.parse(line));
-  }
+  return {
+    push(chunk: Buffer): void {
+      let from = 0;
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+        add(chunk.subarray(from, at));
+        finish();
+        from = at + 1;
+      }
+      add(chunk.subarray(from));
+    },
+  };
 }

@@ -42,7 +42,7 @@ export async function spawnCommand(
   if (file === undefined) throw new WorkspaceError("failed", "The command is empty");
   const kept = await spawnKept(options, place, { file, args, cwd });
   if (kept !== undefined) return kept;
-  const output = new HeldOutput(onOutput);
+  const output = createHeldOutput(onOutput);
   const started = Promise.withResolvers<RunningProcess>();
   const ending = runToEnd({
     ...{ file, args, cwd, timeoutMs, signal },
@@ -107,31 +107,25 @@ async function spawnKept(
 }
 
 /** Hands output over piece by piece: Node reads on after the end of a child, although it was told to wait. */
-class HeldOutput {
-  readonly #onOutput: WorkspaceSpawnOptions["onOutput"];
-  #pending: Promise<void> | undefined;
+function createHeldOutput(onOutput: WorkspaceSpawnOptions["onOutput"]) {
+  let held: Promise<void> | undefined;
 
-  constructor(onOutput: WorkspaceSpawnOptions["onOutput"]) {
-    this.#onOutput = onOutput;
-  }
-
-  /** Fulfilled when all that came was taken. */
-  get taken(): Promise<void> | undefined {
-    return this.#pending;
-  }
-
-  take(chunk: Buffer, stream: WorkspaceStream): Promise<void> | undefined {
-    const taking =
-      this.#pending === undefined
-        ? this.#onOutput(chunk, stream)
-        : this.#pending.then(() => this.#onOutput(chunk, stream));
-    if (!(taking instanceof Promise)) return undefined;
-    const pending = taking.finally(() => {
-      if (this.#pending === pending) this.#pending = undefined;
-    });
-    this.#pending = pending;
-    return pending;
-  }
+  return {
+    /** Fulfilled when all that came was taken. */
+    get taken(): Promise<void> | undefined {
+      return held;
+    },
+    take(chunk: Buffer, stream: WorkspaceStream): Promise<void> | undefined {
+      const taking =
+        held === undefined ? onOutput(chunk, stream) : held.then(() => onOutput(chunk, stream));
+      if (!(taking instanceof Promise)) return undefined;
+      const pending = taking.finally(() => {
+        if (held === pending) held = undefined;
+      });
+      held = pending;
+      return pending;
+    },
+  };
 }
 
 function variablesOf(

@@ -12,7 +12,7 @@ import { operations } from "../shell/operations.ts";
 import { needAbsolute, operation, orFailure, shellFiles } from "../shell/shell-files.ts";
 import { placeScript, readPlace } from "../shell/shell-place.ts";
 import { quote } from "../shell/shell-text.ts";
-import { SandboxCommand } from "./sandbox-command.ts";
+import { createSandboxCommand } from "./sandbox-command.ts";
 import type { SandboxSession } from "./sandbox-session.ts";
 
 /** What no sandbox session promises. */
@@ -41,7 +41,6 @@ async function called<Value>(
   if (signal?.aborted) throw new WorkspaceError("aborted");
   try {
     const running = Promise.resolve(work());
-    if (signal === undefined) return await running;
     return await unlessAborted(running, signal, () => new WorkspaceError("aborted"));
   } catch (error) {
     if (error instanceof WorkspaceError) throw error;
@@ -154,7 +153,7 @@ export function fromSandboxSession(
       const unset = removed.length === 0 ? "" : `unset ${removed.map(quote).join(" ")}; `;
       const line = `${unset}${words.map(quote).join(" ")} </dev/null`;
       const request = { command: line, workingDirectory: folder, env };
-      return new SandboxCommand(await called(signal, () => session.spawn(request)), options);
+      return createSandboxCommand(await called(signal, () => session.spawn(request)), options);
     },
   };
 }

@@ -5,6 +5,7 @@ import {
   type WorkspaceSpawnOptions,
   type WorkspaceStream,
 } from "@tau-agent/rpc-protocol/workspace";
+import { whenAborted } from "../../base/when-aborted.ts";
 import { within } from "../../base/within.ts";
 import type { SandboxProcess } from "./sandbox-session.ts";
 
@@ -13,92 +14,79 @@ const drainMs = 1_000;
 const graceMs = 2_000;
 
 /** A command of a sandbox session, which knows one way to end it and no input. */
-export class SandboxCommand implements WorkspaceProcess {
-  readonly pid: number | undefined;
-  readonly done: Promise<WorkspaceExit>;
-  readonly #process: SandboxProcess;
-  readonly #options: WorkspaceSpawnOptions;
-  readonly #given = Promise.withResolvers<WorkspaceExit>();
-  #killedFor: "signal" | "limit" | undefined;
-  #isOver = false;
+export function createSandboxCommand(
+  program: SandboxProcess,
+  options: WorkspaceSpawnOptions,
+): WorkspaceProcess {
+  const given = Promise.withResolvers<WorkspaceExit>();
+  let killedFor: "signal" | "limit" | undefined;
+  let isOver = false;
+  const done = run();
+  done.catch(() => undefined);
 
-  constructor(process: SandboxProcess, options: WorkspaceSpawnOptions) {
-    this.pid = process.pid;
-    this.#process = process;
-    this.#options = options;
-    this.done = this.#run();
-    this.done.catch(() => undefined);
-  }
-
-  async write(): Promise<void> {
-    throw new WorkspaceError("unsupported", "Commands of a sandbox session have no input");
-  }
-
-  endInput(): Promise<void> {
-    return this.write();
-  }
-
-  async kill(signal = "SIGTERM"): Promise<void> {
-    if (signal !== "SIGTERM" && signal !== "SIGKILL") {
-      throw new WorkspaceError("unsupported", `A sandbox session does not send ${signal}`);
-    }
-    await this.#end("signal");
-  }
-
-  async #run(): Promise<WorkspaceExit> {
-    const { signal, timeoutMs } = this.#options;
-    const onAbort = () => void this.#end("signal");
+  async function run(): Promise<WorkspaceExit> {
+    const { signal, timeoutMs } = options;
     const timer =
-      timeoutMs === undefined ? undefined : setTimeout(() => void this.#end("limit"), timeoutMs);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (signal?.aborted) onAbort();
-    const streams = Promise.all([
-      this.#pump(this.#process.stdout, "stdout"),
-      this.#pump(this.#process.stderr, "stderr"),
-    ]);
+      timeoutMs === undefined ? undefined : setTimeout(() => void endFor("limit"), timeoutMs);
+    const leave = whenAborted(signal, () => void endFor("signal"));
+    const streams = Promise.all([pump(program.stdout, "stdout"), pump(program.stderr, "stderr")]);
     try {
-      const ended = Promise.resolve(this.#process.wait());
-      const exit = await Promise.race([
-        this.#given.promise,
-        ended.then((end) => this.#exitOf(end)),
-      ]);
+      const ended = Promise.resolve(program.wait());
+      const exit = await Promise.race([given.promise, ended.then((end) => exitOf(end))]);
       await within(drainMs, streams);
       return exit;
     } catch (error) {
-      if (this.#killedFor !== undefined) return this.#exitOf({ exitCode: 137 });
+      if (killedFor !== undefined) return exitOf({ exitCode: 137 });
       throw new WorkspaceError("lost", `workspace lost: ${Object(error).message ?? error}`, {
         cause: error,
       });
     } finally {
-      this.#isOver = true;
+      isOver = true;
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      leave();
     }
   }
 
-  #exitOf({ exitCode }: { readonly exitCode: number }): WorkspaceExit {
-    if (this.#killedFor === undefined) return { exitCode };
+  function exitOf({ exitCode }: { readonly exitCode: number }): WorkspaceExit {
+    if (killedFor === undefined) return { exitCode };
     const exit = { exitCode: null, signal: "SIGKILL" };
-    return this.#killedFor === "limit" ? { ...exit, timedOut: true } : exit;
+    return killedFor === "limit" ? { ...exit, timedOut: true } : exit;
   }
 
-  async #end(reason: "signal" | "limit"): Promise<void> {
-    if (this.#isOver) return;
-    this.#killedFor ??= reason;
+  async function endFor(reason: "signal" | "limit"): Promise<void> {
+    if (isOver) return;
+    killedFor ??= reason;
     await within(
       graceMs,
-      Promise.resolve(this.#process.kill()).catch(() => undefined),
+      Promise.resolve(program.kill()).catch(() => undefined),
     );
-    setTimeout(() => this.#given.resolve(this.#exitOf({ exitCode: 137 })), graceMs).unref();
+    setTimeout(() => given.resolve(exitOf({ exitCode: 137 })), graceMs).unref();
   }
 
-  async #pump(stream: ReadableStream<Uint8Array>, name: WorkspaceStream): Promise<void> {
+  async function pump(stream: ReadableStream<Uint8Array>, name: WorkspaceStream): Promise<void> {
     try {
       for await (const bytes of stream) {
-        if (!this.#isOver && bytes.length > 0) await this.#options.onOutput(bytes, name);
+        if (!isOver && bytes.length > 0) await options.onOutput(bytes, name);
       }
     } catch {
       // Its end says what is wrong.
     }
   }
+
+  const refuse = async (): Promise<void> => {
+    throw new WorkspaceError("unsupported", "Commands of a sandbox session have no input");
+  };
+
+  return {
+    pid: program.pid,
+    done,
+    write: refuse,
+    endInput: refuse,
+    async kill(signal = "SIGTERM") {
+      if (signal !== "SIGTERM" && signal !== "SIGKILL") {
+        throw new WorkspaceError("unsupported", `A sandbox session does not send ${signal}`);
+      }
+      await endFor("signal");
+    },
+  };
 }

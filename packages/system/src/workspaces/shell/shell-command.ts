@@ -6,6 +6,7 @@ import {
   type WorkspaceSpawnOptions,
   type WorkspaceStream,
 } from "@tau-agent/rpc-protocol/workspace";
+import { whenAborted } from "../../base/when-aborted.ts";
 import { within } from "../../base/within.ts";
 import { checkSignal } from "./kill-script.ts";
 import { MarkScanner } from "./mark-scanner.ts";
@@ -121,8 +122,7 @@ export class ShellCommand implements WorkspaceProcess {
             this.#timedOut = !this.#isOver;
             void this.#end();
           }, timeoutMs);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (signal?.aborted) onAbort();
+    const leave = whenAborted(signal, onAbort);
     try {
       const exit = await this.#ended.promise;
       this.#isOver = true;
@@ -132,7 +132,7 @@ export class ShellCommand implements WorkspaceProcess {
       // Later output is read and dropped: closing it would end a server in the background.
       this.#isDiscarding = true;
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      leave();
     }
   }
 
