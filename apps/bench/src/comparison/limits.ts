@@ -40,11 +40,9 @@ export const limits: Readonly<Record<string, string>> = {
   "session-first-request":
     "a fifth each are garbage collection of 100 000 messages that stay in memory, and parsing them; writing and sending 28 MB of JSON takes another fifth, and the server has to receive it",
   "compacted-state":
-    "as session-state. An index beside the file would have to be checked against all its bytes, since other programs write them too: reading and hashing 54 MB takes 45 ms, so that the row would be 0.15 × the best peer at best, and only sessions of more than 10 MB would gain",
-  "compacted-memory":
-    "36 MiB more than after a start: 11 for what is known of each entry and 3 for ids, else V8's young generation and optimised code",
+    "the start of the host, and 0.5 MB from the end of the file; the rest is not read before it is needed",
   "fork-messages":
-    "JSON.stringify of 142 KB and its write take 90 % of the host's time; the peer does the same",
+    "texts are copied from the file, 440 KB of it in two reads; the peer has them in memory",
   "entries-since":
     "its one entry takes no longer than an answer to get_state: one read, one write, and two processes that wake",
   find: "of 22 ms of CPU half are Node's threads that read folders, half look at 20 000 names; the peer runs a program that does both on all cores",

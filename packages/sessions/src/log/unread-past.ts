@@ -5,7 +5,7 @@ import type { ScannedLine } from "./scan/index.ts";
 export interface UnreadPast {
   /** How many entries there are. */
   readonly length: number;
-  /** The one that later entries continue; -1 if they begin a root of their own. */
+  /** The one that later entries continue; -1 if they have none. */
   readonly parent: number;
   readonly parentId: string | null;
   readonly others: readonly {

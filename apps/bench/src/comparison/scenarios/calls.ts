@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runPrompt } from "../../runs.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runPrompt, settled, timedRequest } from "../../runs.ts";
 import { startHost, turnTimes } from "../hosts.ts";
 import { scenario } from "../scenario.ts";
 
@@ -8,6 +9,29 @@ const sleeps = Array.from({ length: 8 }, () => ({
   tool: "bash",
   arguments: { command: "sleep 0.3" },
 }));
+/** A call that is stopped. */
+export const stoppedCall = scenario({
+  rows: { "call-abort": { what: "abort during `bash` → response", unit: "ms", peer: 1 } },
+  rounds: 9,
+  warmUps: 2,
+  host: async (stage, contestant) => {
+    const host = await startHost(stage, contestant);
+    return async () => {
+      await stage.server.reply({ tool: "bash", argumentDeltas: ['{"command":"sleep 20"}'] });
+      const begun = host.next(({ type }) => type === "tool_execution_start");
+      const ended = settled(host);
+      await host.request("prompt", { message: "go" });
+      await begun;
+      // The command has been started by then.
+      await sleep(100);
+      const elapsed = await timedRequest(host, "abort");
+      await ended;
+      await stage.server.exchanges();
+      return { "call-abort": elapsed };
+    };
+  },
+});
+
 /** Several calls in one reply. */
 export const callsOfOneReply = scenario({
   rows: {

@@ -34,6 +34,8 @@ export const searches = scenario({
 });
 
 const LINES = 400;
+/** Of a file of 1 MB. */
+const LARGE_LINES = 20_000;
 /** More than searches: an edit is short, and the first ones compile code. */
 const EDITS = 25;
 
@@ -41,22 +43,26 @@ const EDITS = 25;
 export const edits = scenario({
   rows: {
     "edit-line": { what: "`edit` of one line of 20 KB: turn", unit: "ms", peer: 0.7 },
+    "edit-large": { what: "`edit` of one line of 1 MB: turn", unit: "ms", peer: 1 },
   },
   rounds: 9,
   warmUps: 2,
   host: async (stage, contestant) => {
     const measure = await startTurns(stage, contestant);
-    const path = join(stage.workspace.cwd, "long.txt");
-    return async () => {
-      await writeFile(path, text(LINES));
+    const editIn = async (path: string, lines: number): Promise<number> => {
+      await writeFile(join(stage.workspace.cwd, path), text(lines));
       // Some hosts refuse to edit a file that was not read.
-      await measure("read", { path: "long.txt" }, 1);
+      await measure("read", { path }, 1);
       const edit = (index: number) => ({
-        path: "long.txt",
+        path,
         edits: [{ oldText: line(100 + index), newText: `${line(100 + index)} Changed.` }],
       });
-      return { "edit-line": await measure("edit", edit, EDITS) };
+      return measure("edit", edit, EDITS);
     };
+    return async () => ({
+      "edit-line": await editIn("long.txt", LINES),
+      "edit-large": await editIn("large.txt", LARGE_LINES),
+    });
   },
 });
 

@@ -1,11 +1,11 @@
 import type { Scenario } from "../scenario.ts";
-import { callsOfOneReply } from "./calls.ts";
+import { callsOfOneReply, stoppedCall } from "./calls.ts";
 import { commandsUnderStream, idleCommands } from "./commands.ts";
 import { distance } from "./distance.ts";
 import { edits, searches } from "./files.ts";
 import { largeOutput, pausedReader } from "./output.ts";
 import { fixedPart } from "./requests.ts";
-import { compactedSession, longSession, sessionLists } from "./sessions.ts";
+import { compactedSession, longSession, sessionLists, shortSession } from "./sessions.ts";
 import { eightHosts, firstPrompt, start, startUncached } from "./start.ts";
 import { argumentStream, pacedStream, textStream, unmergedDeltas } from "./streams.ts";
 import { bashCalls, readTurnCalls, readTurns, shortPrompts } from "./turns.ts";
@@ -27,8 +27,10 @@ export const scenarios: readonly Scenario[] = [
   readTurnCalls,
   bashCalls,
   callsOfOneReply,
+  stoppedCall,
   longSession,
   compactedSession,
+  shortSession,
   sessionLists,
   pausedReader,
   largeOutput,

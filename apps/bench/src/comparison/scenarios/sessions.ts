@@ -31,6 +31,7 @@ export const longSession = scenario({
       unit: "ms",
       peer: 0.4,
     },
+    "session-append": { what: "the same: set_session_name", unit: "ms", peer: 1 },
     "session-fork": { what: "the same: fork", unit: "ms", peer: 0.15 },
     "session-switch": { what: "switch_session to it", unit: "ms", peer: 0.45 },
   },
@@ -43,10 +44,12 @@ export const longSession = scenario({
       const opened = await openSession(stage, contestant, work);
       const messages = await timedRequest(opened.host, "get_messages");
       const texts = await timedRequest(opened.host, "get_fork_messages");
+      const append = await timedRequest(opened.host, "set_session_name", { name: "named" });
       await opened.host.stop();
       const later = await useSession(stage, contestant, work);
       return {
         "session-state": opened.elapsed,
+        "session-append": append,
         "session-memory": opened.memory,
         "session-get-messages": messages,
         "session-fork-messages": texts,
@@ -110,6 +113,31 @@ export const compactedSession = scenario({
 });
 
 const SHORT = 1_000;
+
+/** The first use of a session of usual length. */
+export const shortSession = scenario({
+  rows: {
+    "short-switch": { what: "switch_session to 1 000 entries", unit: "ms", peer: 1 },
+    "short-first-request": {
+      what: "1 000 entries: prompt → first request received",
+      unit: "ms",
+      peer: 1,
+    },
+    "short-fork": { what: "1 000 entries: fork", unit: "ms", peer: 1 },
+  },
+  rounds: 9,
+  host: async (stage, contestant) => {
+    const path = await writeSession(stage, { count: SHORT });
+    return async () => {
+      const later = await useSession(stage, contestant, await workingCopy(path));
+      return {
+        "short-switch": later.switched,
+        "short-first-request": later.firstRequest,
+        "short-fork": later.fork,
+      };
+    };
+  },
+});
 
 /** Lists of a session of usual length. */
 export const sessionLists = scenario({
