@@ -4,7 +4,7 @@ import type { Diagnostic, HostRequests, OutputFile } from "@tau-agent/system";
 import type { PromptResources } from "../resources/resources.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
-import { AgentSessionPort } from "./agent-session-port.ts";
+import { createAgentSessionPort } from "./agent-session-port.ts";
 import type { SlashCommandInfo } from "./api/api.ts";
 import type { ExtensionTool } from "./api/tool.ts";
 import { agentToolOf } from "./context/agent-tool.ts";
@@ -106,7 +106,7 @@ export class OpenExtensions {
     this.#gate = parts.gate;
     this.#resources = resources;
     let known: readonly SlashCommandInfo[] = [];
-    const port = new AgentSessionPort({
+    const port = createAgentSessionPort({
       session,
       parts,
       system: this.system,

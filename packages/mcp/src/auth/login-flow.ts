@@ -1,11 +1,8 @@
 import type {
   AuthOptions,
-  OAuthClientInformationContext,
-  OAuthClientMetadata,
   OAuthClientProvider,
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
-  StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import {
   type CallbackServer,
@@ -36,9 +33,9 @@ export async function logIn(target: LoginTarget, context: LoginContext): Promise
     const { auth, computeScopeUnion } = await import("@modelcontextprotocol/client");
     const stored = await context.store.load(target.server, target.url);
     const { challenge } = context;
-    const provider = new LoginProvider(target, context.store, callback.redirectUrl, state);
+    const provider = loginProvider(target, context.store, callback.redirectUrl, state);
     if (target.oauth.authServerMetadataUrl !== undefined) {
-      provider.discovered = await discover(target, challenge?.resourceMetadataUrl);
+      provider.found.discovered = await discover(target, challenge?.resourceMetadataUrl);
     }
     // What was granted is asked for again: a login for one more scope must not lose the others.
     const granted = challenge?.scope === undefined ? undefined : stored?.tokens?.scope;
@@ -52,7 +49,7 @@ export async function logIn(target: LoginTarget, context: LoginContext): Promise
         : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
     };
     const isOlder = await beginLogin(provider, options);
-    const page = provider.page;
+    const { page } = provider.found;
     if (page === undefined) return;
     if (!isSafeAddress(page)) {
       throw new Error("the page of the login is neither https nor on this machine; it was refused");
@@ -147,97 +144,66 @@ function redirectsOf(client: StoredOAuthClientInformation | undefined): readonly
   return Array.isArray(redirects) ? redirects.map(String) : [];
 }
 
-class LoginProvider implements OAuthClientProvider {
-  readonly #target: LoginTarget;
-  readonly #store: McpAuthStore;
-  readonly #state: string;
-  readonly redirectUrl: string;
-  readonly clientMetadataUrl?: string;
-  discovered: OAuthDiscoveryState | undefined;
-  page: string | undefined;
-  #verifier = "";
-  #client: StoredOAuthClientInformation | undefined;
+/** What the SDK asks of a client, and what it finds out on the way. */
+type LoginProvider = OAuthClientProvider & {
+  readonly found: { discovered?: OAuthDiscoveryState | undefined; page?: string };
+};
 
-  constructor(target: LoginTarget, store: McpAuthStore, redirectUrl: string, state: string) {
-    this.#target = target;
-    this.#store = store;
-    this.#state = state;
-    this.redirectUrl = redirectUrl;
-    const { clientMetadataUrl, clientRegistration } = target.oauth;
-    if (clientMetadataUrl !== undefined && clientRegistration !== "dcr") {
-      this.clientMetadataUrl = clientMetadataUrl;
-    }
-  }
-
-  get clientMetadata(): OAuthClientMetadata {
-    const { clientName = "Tau", clientSecret, scope } = this.#target.oauth;
-    return {
+function loginProvider(
+  { server, url, oauth }: LoginTarget,
+  store: McpAuthStore,
+  redirectUrl: string,
+  state: string,
+): LoginProvider {
+  const { clientMetadataUrl, clientRegistration, clientName = "Tau", clientSecret, scope } = oauth;
+  const found: LoginProvider["found"] = {};
+  let verifier = "";
+  let client: StoredOAuthClientInformation | undefined;
+  const change = (edit: Parameters<McpAuthStore["change"]>[2]) => store.change(server, url, edit);
+  return {
+    found,
+    redirectUrl,
+    ...(clientMetadataUrl !== undefined && clientRegistration !== "dcr" && { clientMetadataUrl }),
+    clientMetadata: {
       client_name: clientName,
-      redirect_uris: [this.redirectUrl],
+      redirect_uris: [redirectUrl],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: clientSecret === undefined ? "none" : "client_secret_post",
       ...(scope === undefined ? {} : { scope }),
-    };
-  }
-
-  state(): string {
-    return this.#state;
-  }
-
-  async clientInformation(
-    context?: OAuthClientInformationContext,
-  ): Promise<StoredOAuthClientInformation | undefined> {
-    const own = clientOf(this.#target.oauth);
-    if (own !== undefined) return boundTo(own, context?.issuer);
-    if (this.#client !== undefined) return this.#client;
-    const stored = (await this.#load())?.clientInformation;
-    const isUsable = redirectsOf(stored).includes(this.redirectUrl);
-    return isUsable ? boundTo(stored, context?.issuer) : undefined;
-  }
-
-  async saveClientInformation(clientInformation: StoredOAuthClientInformation): Promise<void> {
-    this.#client = clientInformation;
-    await this.#change((state) => ({ ...state, clientInformation }));
-  }
-
-  async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
-    return boundTo((await this.#load())?.tokens, context?.issuer);
-  }
-
-  async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
-    const { discovered } = this;
-    await this.#change((state) => ({
-      ...withTokens({ ...state, tokens: undefined }, tokens),
-      ...(discovered === undefined ? {} : { discovery: discovered }),
-    }));
-  }
-
-  redirectToAuthorization(url: URL): void {
-    this.page = url.href;
-  }
-
-  saveCodeVerifier(verifier: string): void {
-    this.#verifier = verifier;
-  }
-
-  codeVerifier(): string {
-    return this.#verifier;
-  }
-
-  saveDiscoveryState(discovered: OAuthDiscoveryState): void {
-    this.discovered = discovered;
-  }
-
-  discoveryState(): OAuthDiscoveryState | undefined {
-    return this.discovered;
-  }
-
-  #load() {
-    return this.#store.load(this.#target.server, this.#target.url);
-  }
-
-  #change(edit: Parameters<McpAuthStore["change"]>[2]): Promise<void> {
-    return this.#store.change(this.#target.server, this.#target.url, edit);
-  }
+    },
+    state: () => state,
+    async clientInformation(context) {
+      const own = clientOf(oauth);
+      if (own !== undefined) return boundTo(own, context?.issuer);
+      if (client !== undefined) return client;
+      const stored = (await store.load(server, url))?.clientInformation;
+      return redirectsOf(stored).includes(redirectUrl)
+        ? boundTo(stored, context?.issuer)
+        : undefined;
+    },
+    async saveClientInformation(clientInformation) {
+      client = clientInformation;
+      await change((kept) => ({ ...kept, clientInformation }));
+    },
+    tokens: async (context) => boundTo((await store.load(server, url))?.tokens, context?.issuer),
+    async saveTokens(tokens) {
+      const { discovered } = found;
+      await change((kept) => ({
+        ...withTokens({ ...kept, tokens: undefined }, tokens),
+        ...(discovered === undefined ? {} : { discovery: discovered }),
+      }));
+    },
+    redirectToAuthorization(page) {
+      found.page = page.href;
+    },
+    saveCodeVerifier(given) {
+      verifier = given;
+    },
+    codeVerifier: () => verifier,
+    saveDiscoveryState(discovered) {
+      found.discovered = discovered;
+    },
+    discoveryState: () => found.discovered,
+  };
 }
