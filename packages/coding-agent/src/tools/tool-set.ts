@@ -1,10 +1,10 @@
 import type { AgentTool } from "@tau-agent/agent";
-import type { Diagnostic, SettingsStore } from "@tau-agent/system";
+import type { Diagnostic } from "@tau-agent/system";
 import {
   isTakenAway,
+  type SelectableTools,
   selectServerTools,
   selectTools,
-  type ToolSelection,
 } from "./tool-selection.ts";
 
 /** Who brings a tool. */
@@ -14,19 +14,15 @@ export type ToolSource = "builtin" | "custom" | "host" | "extension" | "mcp";
 export type ChangingToolSource = Exclude<ToolSource, "builtin" | "custom">;
 
 /** What a {@link ToolSet} begins with. */
-export interface ToolSetOptions {
-  readonly builtIn: readonly AgentTool[];
+export interface ToolSetOptions
+  extends Pick<SelectableTools, "builtIn" | "selection" | "settings" | "isAllowed"> {
   readonly custom?: readonly AgentTool[] | undefined;
-  readonly selection?: ToolSelection | undefined;
-  readonly settings: Pick<SettingsStore, "get">;
   /** Finds deferred tools; declared while there are any. */
   readonly search: AgentTool;
   /** Calls found tools for models that take no further tools in a conversation. */
   readonly caller: AgentTool;
   /** Built-in tools that are offered once they are loaded, and that `tool_search` does not show. */
   readonly onDemand?: ReadonlySet<string> | undefined;
-  /** Whether there may be a tool of this name at all; any may be by default. */
-  readonly isAllowed?: ((name: string) => boolean) | undefined;
   /** Built-in tools that are declared for something that changes the beginning of requests anyway. */
   readonly onRewrite?: readonly AgentTool[] | undefined;
 }

@@ -2,23 +2,18 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/error-code.ts";
+import type { ProcessRequest } from "./process.ts";
 import { ProcessError, type SandboxStartError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
-import type { EnclosedCommand, PlainCommand, Sandbox } from "./sandbox.ts";
+import type { EnclosedCommand, PlainCommand } from "./sandbox.ts";
 import { withShellLevel } from "./shell-level.ts";
 import { StartStatus, statusPipe } from "./start-status.ts";
 
 /** A child that serves until it is stopped, in a process group of its own. */
-export interface ServerRequest {
-  readonly file: string;
-  readonly args: readonly string[];
+export interface ServerRequest
+  extends Pick<ProcessRequest, "file" | "args" | "variables" | "processes" | "sandbox"> {
   readonly cwd: string;
-  /** The child's whole environment. */
-  readonly variables: Readonly<Record<string, string>>;
-  readonly processes: ProcessRegistry;
-  /** Keeps the child and all that it starts inside. */
-  readonly sandbox?: Sandbox | undefined;
 }
 
 interface Owned {

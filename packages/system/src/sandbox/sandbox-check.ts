@@ -2,19 +2,16 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
+import type { WorkspaceSandbox } from "@tau-agent/rpc-protocol/workspace";
 import { attempt } from "../base/attempt.ts";
 import { statusDescriptor } from "../processes/sandbox.ts";
 import { isolationArguments, statusArguments } from "./bubblewrap/bubblewrap-arguments.ts";
 
-export interface SandboxCheck {
-  readonly available: boolean;
-  readonly mechanism: "bubblewrap" | "seatbelt" | null;
+export interface SandboxCheck
+  extends Pick<WorkspaceSandbox, "available" | "mechanism" | "reason" | "remedy"> {
   readonly program: string;
   /** Whether it says of a command whether that ran. */
   readonly reportsStatus?: boolean;
-  /** Why it is not available. */
-  readonly reason?: string | undefined;
-  readonly remedy?: string | undefined;
 }
 
 const TIMEOUT_MS = 5_000;

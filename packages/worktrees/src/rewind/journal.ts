@@ -28,14 +28,9 @@ interface PromptEnd {
 /** Whether the changes of a checkpoint are in the files, and the paths for which it is the other way. */
 export type Effect = readonly [id: string, isInForce: boolean, except: readonly string[]];
 
-export interface RewindBegin {
+export interface RewindBegin extends Pick<PromptBegin, "id" | "entryId" | "folder" | "commit"> {
   readonly type: "rewind";
-  readonly id: string;
-  readonly entryId: string;
-  readonly folder: string;
   readonly undoes?: string;
-  /** The snapshot before. */
-  readonly commit: string;
   /** What is at each path before, and what will be. */
   readonly targets: readonly (readonly [path: string, FileState | null, FileState | null])[];
   readonly position: number;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
-import { signatureFault } from "../aws-signature.ts";
+import { type SignedRequest, signatureFault } from "../aws-signature.ts";
 import type { LoopbackCredentials } from "../credentials.ts";
 import type { LoopbackApi } from "../loopback-api.ts";
 import type { RuleRequest } from "../rules/rule.ts";
@@ -40,13 +40,7 @@ export interface VendorDenial {
 }
 
 /** A request as a vendor's door sees it. */
-interface VendorRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly search: string;
-  readonly headers: RuleRequest["headers"];
-  readonly body: string;
-}
+type VendorRequest = Omit<SignedRequest, "api">;
 
 const keyHeaders = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 

@@ -1,4 +1,5 @@
 import type { Model, ThinkingLevel, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { CommandInfo } from "../../resources/list-commands.ts";
 import type { CommandContext, ExtensionContext } from "./context.ts";
 import type {
   CustomMessageInput,
@@ -10,7 +11,7 @@ import type {
 } from "./events.ts";
 import type { ProviderConfig } from "./models.ts";
 import type { NativeProvider } from "./native-provider.ts";
-import type { ExtensionTool, SourceInfo, ToolInfo } from "./tool.ts";
+import type { ExtensionTool, ToolInfo } from "./tool.ts";
 import type { VirtualModel } from "./virtual-model.ts";
 
 /** Handles one kind of event; its return value may change what happens. */
@@ -83,14 +84,7 @@ export interface ExecResult {
 }
 
 /** What `getCommands` lists. */
-export interface SlashCommandInfo {
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly source: "extension" | "prompt" | "skill";
-  readonly location?: "user" | "project" | "path" | undefined;
-  readonly path?: string | undefined;
-  readonly sourceInfo?: SourceInfo | undefined;
-}
+export type SlashCommandInfo = CommandInfo;
 
 /** Messages between extensions. */
 export interface ExtensionEvents {

@@ -1,5 +1,6 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { CommandSource } from "../../resources/list-commands.ts";
 import type { ToolContext } from "./context.ts";
 
 /** What a tool of an extension returns. */
@@ -67,10 +68,4 @@ export interface ToolInfo {
 }
 
 /** Where something registered comes from. */
-export interface SourceInfo {
-  readonly path: string;
-  readonly source: string;
-  readonly scope: "user" | "project" | "temporary";
-  readonly origin: "package" | "top-level";
-  readonly baseDir?: string | undefined;
-}
+export type SourceInfo = CommandSource;

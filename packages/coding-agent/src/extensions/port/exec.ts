@@ -4,15 +4,12 @@ import {
   type Workspace,
   type WorkspaceExit,
 } from "@tau-agent/rpc-protocol/workspace";
-import { isTimed, LocalWorkspace, type ProcessRegistry, type Sandbox } from "@tau-agent/system";
+import { isTimed, LocalWorkspace, type ToolEnvironment } from "@tau-agent/system";
 import type { ExecOptions, ExecResult } from "../api/api.ts";
 import { reasonOf } from "../api/errors.ts";
 
-export interface ExecEnvironment {
-  readonly cwd: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly processes: ProcessRegistry;
-  readonly sandbox?: Sandbox | undefined;
+export interface ExecEnvironment
+  extends Pick<ToolEnvironment, "cwd" | "environment" | "processes" | "sandbox"> {
   /** Where the project is, if not on this machine: programs run there, without variables from here. */
   readonly elsewhere?:
     | { readonly workspace: Pick<Workspace, "spawn">; readonly isWindows: boolean }

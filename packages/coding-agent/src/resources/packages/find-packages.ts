@@ -7,6 +7,7 @@ import {
   type SettingsStore,
 } from "@tau-agent/system";
 import { kindHere } from "../files/kind-here.ts";
+import type { ResourceDirs } from "../files/places.ts";
 import { type PackageOrigin, parsePackageSource } from "./package-source.ts";
 import { createOptInFilter, createResourceFilter, type FileTest } from "./resource-filter.ts";
 
@@ -35,12 +36,9 @@ export interface FoundPackages {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface PackageDirs {
-  readonly agentDirectory: string;
-  readonly cwd: string;
+export interface PackageDirs extends Omit<ResourceDirs, "disk"> {
   /** The project is on another machine, so its packages do not count. */
   readonly isProjectElsewhere?: boolean;
-  readonly homeDirectory: string;
 }
 
 type Choice = Partial<Record<ResourceKind, readonly string[]>> & { readonly optsIn: boolean };

@@ -1,6 +1,10 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { WorkspaceMatch } from "@tau-agent/rpc-protocol/workspace";
+import type {
+  WorkspaceAccess,
+  WorkspaceMatch,
+  WorkspaceSearchRequest,
+} from "@tau-agent/rpc-protocol/workspace";
 import type { ToolEnvironment } from "@tau-agent/system";
 import { listResult } from "../common/list-text.ts";
 import { isProtected, pathsOf } from "../common/paths.ts";
@@ -11,13 +15,9 @@ import { MatchList } from "./match-list.ts";
 const defaultLimit = 100;
 const maxContext = 1000;
 
-export interface GrepArguments {
-  readonly pattern: string;
+export interface GrepArguments
+  extends Omit<WorkspaceSearchRequest, "kind" | "path" | "limit" | keyof WorkspaceAccess> {
   readonly path?: string | undefined;
-  readonly glob?: string | undefined;
-  readonly ignoreCase?: boolean | undefined;
-  readonly literal?: boolean | undefined;
-  readonly context?: number | undefined;
   readonly limit?: number | undefined;
 }
 
