@@ -66,9 +66,11 @@ export type { FetchForeign, ForeignReply, WebAccess } from "./base/foreign-reque
 export { findHomeDirectory } from "./base/home-directory.ts";
 export { isLoopback } from "./base/is-loopback.ts";
 export { isRunning } from "./base/is-running.ts";
+export { mapSome } from "./base/map-some.ts";
 export { isAlive, ownIdentity, type ProcessIdentity } from "./base/process-identity.ts";
 export { processStat } from "./base/process-stat.ts";
 export { randomHex, randomUuid } from "./base/random.ts";
+export { endsWithin, runCheck } from "./base/run-check.ts";
 export { parseTemplateArguments, substituteArguments } from "./base/template-arguments.ts";
 export { isTimed, MAX_TIMER_MS } from "./base/timer-limit.ts";
 export { Turns } from "./base/turns.ts";

@@ -2,6 +2,7 @@ import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import { parseObject } from "@tau-agent/rpc-protocol/plain";
+import { mapSome } from "@tau-agent/system";
 import { mendEntry } from "./entries/mend-entry.ts";
 import { asHeader, infoOf, type SessionInfo } from "./list-sessions.ts";
 import { isInWorkspace } from "./session-project.ts";
@@ -58,13 +59,11 @@ async function latestFirst(folders: readonly string[]): Promise<string[]> {
   const dated: { readonly path: string; readonly mtimeMs: number }[] = [];
   for (const folder of folders) {
     const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".jsonl"));
-    for (let first = 0; first < names.length; first += CONCURRENCY) {
-      const some = names.slice(first, first + CONCURRENCY).map(async (name) => {
-        const path = join(folder, name);
-        return { path, mtimeMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
-      });
-      dated.push(...(await Promise.all(some)));
-    }
+    const found = await mapSome(names, CONCURRENCY, async (name) => {
+      const path = join(folder, name);
+      return { path, mtimeMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
+    });
+    dated.push(...found);
   }
   // Names begin with the time: also an order for files that were written at once.
   const byName = (a: string, b: string): number => (a < b ? 1 : -1);

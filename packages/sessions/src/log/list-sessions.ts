@@ -3,6 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { contentText, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
+import { mapSome } from "@tau-agent/system";
 import { mendEntry } from "./entries/mend-entry.ts";
 import { isInWorkspace, type SessionProject } from "./session-project.ts";
 
@@ -28,20 +29,19 @@ const MAX_FIRST_MESSAGE_CHARACTERS = 500;
 
 /** The sessions in a folder, the latest first. Files that are not sessions are skipped. */
 export async function sessionsIn(directory: string): Promise<SessionInfo[]> {
-  const paths = await sessionFiles(directory);
-  const found: SessionInfo[] = [];
-  for (let start = 0; start < paths.length; start += CONCURRENCY) {
-    const infos = await Promise.all(paths.slice(start, start + CONCURRENCY).map(readSessionInfo));
-    found.push(...infos.filter((info) => info !== undefined));
-  }
-  return found.sort((a, b) => b.modified.localeCompare(a.modified));
+  const infos = await mapSome(await sessionFiles(directory), CONCURRENCY, readSessionInfo);
+  return latestFirst(infos.filter((info) => info !== undefined));
+}
+
+export function latestFirst(sessions: readonly SessionInfo[]): SessionInfo[] {
+  return sessions.toSorted((a, b) => b.modified.localeCompare(a.modified));
 }
 
 /** The sessions in every folder below `root`. */
 export async function listAllSessions(root: string): Promise<SessionInfo[]> {
   const lists: SessionInfo[][] = [];
   for (const folder of await foldersIn(root)) lists.push(await sessionsIn(folder));
-  return lists.flat().sort((a, b) => b.modified.localeCompare(a.modified));
+  return latestFirst(lists.flat());
 }
 
 export async function foldersIn(root: string): Promise<string[]> {
@@ -208,12 +208,13 @@ export function asHeader(record: Record<string, unknown>): SessionHeader | undef
 async function* records(path: string): AsyncGenerator<Record<string, unknown>> {
   const decoder = new LineDecoder();
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    for (const line of decoder.push(chunk)) {
-      const record = "text" in line ? parseObject(line.text) : undefined;
-      if (record !== undefined) yield record;
-    }
+    yield* recordsOf(decoder.push(chunk));
   }
-  for (const line of decoder.end()) {
+  yield* recordsOf(decoder.end());
+}
+
+function* recordsOf(lines: ReturnType<LineDecoder["push"]>): Generator<Record<string, unknown>> {
+  for (const line of lines) {
     const record = "text" in line ? parseObject(line.text) : undefined;
     if (record !== undefined) yield record;
   }

@@ -1,7 +1,7 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { randomUuid } from "@tau-agent/system";
+import { mapSome, randomUuid } from "@tau-agent/system";
 import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
-import { infoOf, type SessionInfo } from "./list-sessions.ts";
+import { infoOf, latestFirst, type SessionInfo } from "./list-sessions.ts";
 import type {
   NewSession,
   OpenedSession,
@@ -108,16 +108,9 @@ export class StoredSessions implements SessionHome {
   }
 
   async list(): Promise<SessionInfo[]> {
-    const ids = await this.#ids();
-    const found: SessionInfo[] = [];
-    for (let start = 0; start < ids.length; start += CONCURRENCY) {
-      const some = ids.slice(start, start + CONCURRENCY);
-      const infos = await Promise.all(some.map((id) => this.#info(id)));
-      found.push(...infos.filter((info) => info !== undefined));
-    }
-    return found
-      .filter((session) => session.workspaceId === this.#workspaceId)
-      .sort((a, b) => b.modified.localeCompare(a.modified));
+    const infos = await mapSome(await this.#ids(), CONCURRENCY, (id) => this.#info(id));
+    const found = infos.filter((info) => info !== undefined);
+    return latestFirst(found.filter((session) => session.workspaceId === this.#workspaceId));
   }
 
   async delete(sessionId: string): Promise<void> {

@@ -1,5 +1,4 @@
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { randomHex, within } from "@tau-agent/system";
+import { endsWithin, mapSome, randomHex, runCheck } from "@tau-agent/system";
 import type { SessionStore } from "../../log/store/session-store.ts";
 import { Bench, type Check } from "./bench.ts";
 import { blobChecks } from "./blob-checks.ts";
@@ -48,28 +47,12 @@ export async function runChecks(
 ): Promise<ConformanceReport> {
   const deadline = performance.now() + totalMs;
   const callMs = await timeOfCall(store, probeMs);
-  const results: ConformanceResult[] = [];
-  const waiting = [...checks.entries()];
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, check] = next;
-      const limitMs = Math.min(checkMs, deadline - performance.now());
-      results[index] = await runCheck(check, new Bench(store, callMs), limitMs);
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  const results = await mapSome(checks, CONCURRENCY, ({ name, run }) =>
+    runCheck(name, Math.min(checkMs, deadline - performance.now()), () =>
+      run(new Bench(store, callMs)),
+    ),
+  );
   return { results };
-}
-
-async function runCheck(check: Check, bench: Bench, limitMs: number): Promise<ConformanceResult> {
-  const { name } = check;
-  try {
-    if (limitMs <= 0) throw new Error("there was no time left for this check");
-    await endsWithin(limitMs, async () => check.run(bench));
-    return { name, ok: true };
-  } catch (error) {
-    return { name, ok: false, reason: reasonOf(error) };
-  }
 }
 
 /** How long a call takes, so that leases are not too short for a store that is far away. */
@@ -86,20 +69,5 @@ async function timeOfCall(store: SessionStore, limitMs: number): Promise<number>
   } catch {
     // The checks will say what is wrong.
     return 0;
-  }
-}
-
-function endsWithin<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
-  return within(limitMs, work(), () => {
-    throw new Error(`it did not end within ${Math.ceil(limitMs / 1000)} seconds`);
-  });
-}
-
-/** A store may throw anything, also what cannot be turned into text. */
-function reasonOf(error: unknown): string {
-  try {
-    return errorMessage(error) || "it failed without a reason";
-  } catch {
-    return "it failed with an error that has no text";
   }
 }

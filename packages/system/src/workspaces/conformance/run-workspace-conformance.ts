@@ -1,7 +1,7 @@
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Workspace, WorkspaceDescription } from "@tau-agent/rpc-protocol/workspace";
+import { mapSome } from "../../base/map-some.ts";
 import { randomHex } from "../../base/random.ts";
-import { within } from "../../base/within.ts";
+import { endsWithin, reasonOf, runCheck } from "../../base/run-check.ts";
 import { Bench, type Check } from "./bench.ts";
 import { callChecks } from "./call-checks.ts";
 import { commandChecks } from "./command-checks.ts";
@@ -84,20 +84,10 @@ export async function runChecks(
     return { results: chosen.map(({ name }) => ({ name, ok: false, reason })) };
   }
   const { description, folder } = place;
-  const results: WorkspaceConformanceResult[] = [];
-  const waiting = [...chosen.entries()];
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, check] = next;
-      const bench = new Bench(workspace, description, `${folder}/${index}`);
-      results[index] = await runCheck(
-        check,
-        bench,
-        Math.min(checkMs, deadline - performance.now()),
-      );
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  const results = await mapSome(chosen, CONCURRENCY, (check, index) => {
+    const bench = new Bench(workspace, description, `${folder}/${index}`);
+    return checkSentence(check, bench, Math.min(checkMs, deadline - performance.now()));
+  });
   await cleanUp(workspace, folder, Math.min(callMs, 2_500));
   return { results };
 }
@@ -111,27 +101,18 @@ async function prepare(
   return { description, folder };
 }
 
-async function runCheck(
+async function checkSentence(
   { name, limits = [], run }: Check,
   bench: Bench,
   limitMs: number,
 ): Promise<WorkspaceConformanceResult> {
-  try {
-    if (limitMs <= 0) throw new Error("there was no time left for this check");
-    await endsWithin(limitMs, async () => {
-      await bench.workspace.createDirectory(bench.folder);
-      await run(bench);
-    });
-    return { name, ok: true };
-  } catch (error) {
-    const reason = reasonOf(error);
-    const limited = limits.find((word) => bench.description.limited.includes(word));
-    return limited === undefined
-      ? { name, ok: false, reason }
-      : { name, ok: true, reason, limited };
-  } finally {
-    await bench.stop().catch(() => undefined);
-  }
+  const result = await runCheck(name, limitMs, async () => {
+    await bench.workspace.createDirectory(bench.folder);
+    await run(bench);
+  });
+  await bench.stop().catch(() => undefined);
+  const limited = limits.find((word) => bench.description.limited.includes(word));
+  return result.ok || limited === undefined ? result : { ...result, ok: true, limited };
 }
 
 /** Removes the folder; when the workspace does not, by a command of the place. */
@@ -154,22 +135,5 @@ async function cleanUp(workspace: Workspace, folder: string, limitMs: number): P
       // The next way may do it.
     }
     if (await isGone().catch(() => false)) return;
-  }
-}
-
-function endsWithin<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
-  const running = Promise.resolve().then(work);
-  running.catch(() => undefined);
-  return within(limitMs, running, () => {
-    throw new Error(`it did not end within ${Math.ceil(limitMs / 1000)} seconds`);
-  });
-}
-
-/** A workspace may throw anything, also what cannot be turned into text. */
-function reasonOf(error: unknown): string {
-  try {
-    return errorMessage(error) || "it failed without a reason";
-  } catch {
-    return "it failed with an error that has no text";
   }
 }

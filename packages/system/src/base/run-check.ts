@@ -1,0 +1,42 @@
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { within } from "./within.ts";
+
+/** What came of one check. */
+interface CheckResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly reason?: string;
+}
+
+/** Runs a check of code that may throw anything, or never end; never rejects. */
+export async function runCheck(
+  name: string,
+  limitMs: number,
+  check: () => Promise<void>,
+): Promise<CheckResult> {
+  try {
+    if (limitMs <= 0) throw new Error("there was no time left for this check");
+    await endsWithin(limitMs, check);
+    return { name, ok: true };
+  } catch (error) {
+    return { name, ok: false, reason: reasonOf(error) };
+  }
+}
+
+/** @throws {Error} what the work throws, or that it took longer */
+export function endsWithin<Value>(limitMs: number, work: () => Promise<Value>): Promise<Value> {
+  const running = Promise.resolve().then(work);
+  running.catch(() => undefined);
+  return within(limitMs, running, () => {
+    throw new Error(`it did not end within ${Math.ceil(limitMs / 1000)} seconds`);
+  });
+}
+
+/** The text of anything thrown, also of what cannot be turned into text. */
+export function reasonOf(error: unknown): string {
+  try {
+    return errorMessage(error) || "it failed without a reason";
+  } catch {
+    return "it failed with an error that has no text";
+  }
+}
