@@ -5,7 +5,7 @@ import type { ReplyPlan } from "../../remote-model-server.ts";
 import { runPrompt, settled, timedRequest } from "../../runs.ts";
 import { runFloorPrompt, startFloor } from "../floors.ts";
 import { startHost } from "../hosts.ts";
-import { type Stage, scenario } from "../scenario.ts";
+import { type Scenario, type Stage, scenario } from "../scenario.ts";
 
 const TEXT = "twelve chars";
 
@@ -21,20 +21,10 @@ export const textStream = scenario({
   },
   rounds: 7,
   warmUps: 2,
-  host: async (stage, contestant) => {
-    const host = await startHost(stage, contestant);
-    const count = stage.isQuick ? 4_000 : 16_000;
-    return async () => ({
-      "text-stream-cpu": await cpuPerDelta(stage, host, { text: TEXT, count }, count),
-    });
-  },
-  floor: async (stage) => {
-    const floor = startFloor(stage, "sse-client");
-    const count = stage.isQuick ? 4_000 : 16_000;
-    return async () => ({
-      "text-stream-cpu": await cpuPerDelta(stage, floor, { text: TEXT, count }, count, true),
-    });
-  },
+  ...cpuOfReply("text-stream-cpu", ({ isQuick }) => {
+    const count = isQuick ? 4_000 : 16_000;
+    return { plan: { text: TEXT, count }, count };
+  }),
 });
 
 const ARGUMENT_DELTAS = 2_000;
@@ -56,20 +46,10 @@ export const argumentStream = scenario({
   },
   rounds: 9,
   warmUps: 3,
-  host: async (stage, contestant) => {
-    const host = await startHost(stage, contestant);
-    const call = { tool: "write", argumentDeltas };
-    return async () => ({
-      "argument-stream-cpu": await cpuPerDelta(stage, host, call, ARGUMENT_DELTAS),
-    });
-  },
-  floor: async (stage) => {
-    const floor = startFloor(stage, "sse-client");
-    const call = { tool: "write", argumentDeltas };
-    return async () => ({
-      "argument-stream-cpu": await cpuPerDelta(stage, floor, call, ARGUMENT_DELTAS, true),
-    });
-  },
+  ...cpuOfReply("argument-stream-cpu", () => ({
+    plan: { tool: "write", argumentDeltas },
+    count: ARGUMENT_DELTAS,
+  })),
 });
 
 const PACE = { text: TEXT, pauseMs: 1, eventsPerWrite: 1 } as const;
@@ -156,22 +136,31 @@ async function abortReply({ server }: Stage, host: Child): Promise<number> {
   return elapsed;
 }
 
-async function cpuPerDelta(
-  { server }: Stage,
-  child: Child,
-  plan: ReplyPlan,
-  count: number,
-  isFloor = false,
-): Promise<number> {
-  if (!isFloor) await child.request("new_session");
-  await server.reply(plan);
-  const cpu = child.cpuMicroseconds();
-  if (isFloor) {
-    const end = settled(child);
-    child.send({ url: server.baseUrl });
-    await end;
-  } else {
-    await runPrompt(child);
-  }
-  return (child.cpuMicroseconds() - cpu) / count;
+/** Measures one row: the CPU of a reply per delta, of a host and of the floor. */
+function cpuOfReply<Name extends string>(
+  name: Name,
+  replyFor: (stage: Stage) => { readonly plan: ReplyPlan; readonly count: number },
+): Pick<Required<Scenario<Name>>, "host" | "floor"> {
+  const turn = (stage: Stage, child: Child, prompt: () => Promise<void>) => async () => {
+    const { plan, count } = replyFor(stage);
+    await stage.server.reply(plan);
+    const cpu = child.cpuMicroseconds();
+    await prompt();
+    const used = child.cpuMicroseconds() - cpu;
+    return { [name]: used / count } as Record<Name, number>;
+  };
+  return {
+    host: async (stage, contestant) => {
+      const host = await startHost(stage, contestant);
+      const measure = turn(stage, host, () => runPrompt(host));
+      return async () => {
+        await host.request("new_session");
+        return measure();
+      };
+    },
+    floor: async (stage) => {
+      const floor = startFloor(stage, "sse-client");
+      return turn(stage, floor, () => runFloorPrompt(floor, stage));
+    },
+  };
 }
