@@ -108,7 +108,7 @@ export const layers: readonly Layers[] = [
   },
   {
     root: `${worktrees}/isolation`,
-    floors: [["repository"], ["merge"], ["keep-work.ts"], ["trees"]],
+    floors: [["repository"], ["merge"], ["trees"]],
   },
   { root: `${worktrees}/rewind`, floors: [["files"], ["store"], ["merge"]] },
   {
@@ -335,9 +335,9 @@ export const layers: readonly Layers[] = [
   {
     root: "apps/bench/src",
     floors: [
+      ["clock.ts"],
       [
         "floors",
-        "clock.ts",
         "frame-receiver.ts",
         "host-command.ts",
         "measurement.ts",

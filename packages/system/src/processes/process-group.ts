@@ -11,7 +11,7 @@ const enoughIdleSearches = 3;
 
 export interface KillOrder {
   readonly leaders: ReadonlySet<number>;
-  /** What {@link ProcessFinder} looks for; nothing is searched for without. */
+  /** What {@link createProcessFinder} looks for; nothing is searched for without. */
   readonly mark: string | undefined;
   readonly limit?: string | undefined;
   /** As in {@link ProcessSearch}. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ProcessFinder } from "./process-table.ts";
+import { createProcessFinder } from "./process-table.ts";
 
 describe.runIf(process.platform === "linux")("processes with a mark", () => {
   const parent = process.ppid;
@@ -8,12 +8,12 @@ describe.runIf(process.platform === "linux")("processes with a mark", () => {
   const [mark = ""] = readFileSync(`/proc/${parent}/environ`, "utf8").split("\0", 1);
 
   it("are found whenever they were started, if another process may have made the mark", () => {
-    const found = [...new ProcessFinder({ mark, leaders: new Set() }).findNew()];
+    const found = [...createProcessFinder({ mark, leaders: new Set() }).findNew()];
     expect(found).toContain(parent);
   });
 
   it("are not older than the process that has made the mark", () => {
     const search = { mark, leaders: new Set<number>(), isOwnMark: true };
-    expect([...new ProcessFinder(search).findNew()]).not.toContain(parent);
+    expect([...createProcessFinder(search).findNew()]).not.toContain(parent);
   });
 });

@@ -7,7 +7,6 @@
  * worktrees. `docs/isolation.md` describes the life of a tree and what each part costs to drop.
  */
 export { removeLeftoverTrees } from "./isolation.ts";
-export type { PatchPart } from "./keep-work.ts";
 export type { Change, MergeOutcome } from "./merge-back.ts";
 export { openIsolation } from "./open-isolation.ts";
 export type { PatchStatistics } from "./repository/patch.ts";
@@ -15,3 +14,4 @@ export { taskFileNames } from "./task-file-names.ts";
 export type { TaskIsolation } from "./task-isolation.ts";
 export type { KeptCommits } from "./trees/commits.ts";
 export type { CapturedWork, IsolatedTree, KeptFile } from "./trees/isolated-tree.ts";
+export type { PatchPart } from "./trees/keep-work.ts";

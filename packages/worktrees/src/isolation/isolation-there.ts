@@ -7,7 +7,6 @@ import { keepingModes } from "../elsewhere/keep-modes.ts";
 import { closedIn, openStoreScript, recordScript } from "../elsewhere/record-script.ts";
 import { namesIn, runThere } from "../elsewhere/run-there.ts";
 import { parseRawChanges } from "../git/lists.ts";
-import type { KeptWork } from "./keep-work.ts";
 import type { Change, MergeOutcome } from "./merge-back.ts";
 import { readStatistics } from "./repository/patch.ts";
 import {
@@ -21,6 +20,7 @@ import { slugOf } from "./task-file-names.ts";
 import type { TaskIsolation } from "./task-isolation.ts";
 import type { KeptCommits } from "./trees/commits.ts";
 import type { CapturedWork, IsolatedTree, KeptFile } from "./trees/isolated-tree.ts";
+import type { KeptWork } from "./trees/keep-work.ts";
 import { patchRefusal } from "./trees/patch-refusal.ts";
 
 export interface IsolationThereOptions {

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { randomHex } from "@tau-agent/system";
 import type { Git, GitRequest } from "../git/git.ts";
 import type { Isolation } from "./isolation.ts";
-import type { PatchPart } from "./keep-work.ts";
 import { applyPatch, listReplacements, type Replacement } from "./merge/apply-patch.ts";
 import { holdingMergeLock } from "./merge/merge-lock.ts";
 import { type FileMode, readFileModes } from "./repository/file-modes.ts";
@@ -10,6 +9,7 @@ import { applyToTree, joinPatches, writePatch } from "./repository/patch.ts";
 import { commitTree, headOf, type Repository, withRefs } from "./repository/repository.ts";
 import { takeSnapshot } from "./repository/snapshot.ts";
 import { slugOf } from "./task-file-names.ts";
+import type { PatchPart } from "./trees/keep-work.ts";
 
 export interface Change {
   readonly id: string;

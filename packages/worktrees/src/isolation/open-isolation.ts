@@ -1,8 +1,8 @@
 import { Isolation, type IsolationOptions } from "./isolation.ts";
 import type { IsolationThereOptions } from "./isolation-there.ts";
-import { keepWork } from "./keep-work.ts";
 import { makeBranch, mergeChanges } from "./merge-back.ts";
 import type { TaskIsolation } from "./task-isolation.ts";
+import { keepWork } from "./trees/keep-work.ts";
 
 /**
  * Records the caller's working state, on this machine or in a workspace elsewhere.

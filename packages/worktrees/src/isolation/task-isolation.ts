@@ -1,6 +1,6 @@
-import type { KeptWork } from "./keep-work.ts";
 import type { Change, MergeOutcome } from "./merge-back.ts";
 import type { CapturedWork, IsolatedTree } from "./trees/isolated-tree.ts";
+import type { KeptWork } from "./trees/keep-work.ts";
 
 /** The trees for the tasks of one call, and the way of their work back to the caller's files. */
 export interface TaskIsolation {

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import type { IsolatedTree } from "../trees/isolated-tree.ts";
 import { Isolation } from "../isolation.ts";
-import { keepWork } from "../keep-work.ts";
+import { keepWork } from "../trees/keep-work.ts";
 
 /** git's output, as somebody with a name. */
 export const gitIn = (cwd: string, ...args: string[]): string =>

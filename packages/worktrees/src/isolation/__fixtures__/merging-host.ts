@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepWork } from "../keep-work.ts";
+import { keepWork } from "../trees/keep-work.ts";
 import { mergeChanges } from "../merge-back.ts";
 import { openIsolation } from "./open-isolation.ts";
 

@@ -2,8 +2,8 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withFileLock } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
-import { keepWork } from "../keep-work.ts";
 import { createIsolatedTree, type TreeParts } from "./isolated-tree.ts";
+import { keepWork } from "./keep-work.ts";
 import type { Worktree } from "./worktree.ts";
 
 const NOTE = ".left.json";

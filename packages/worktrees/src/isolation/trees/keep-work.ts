@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { randomHex } from "@tau-agent/system";
-import type { Git } from "../git/git.ts";
+import type { Git } from "../../git/git.ts";
 import {
   joinPatches,
   type PatchStatistics,
   sumStatistics,
   writePatch,
-} from "./repository/patch.ts";
-import type { Repository } from "./repository/repository.ts";
-import type { CapturedWork } from "./trees/isolated-tree.ts";
+} from "../repository/patch.ts";
+import type { Repository } from "../repository/repository.ts";
+import type { CapturedWork } from "./isolated-tree.ts";
 
 interface WorkPlace {
   readonly git: Git;
