@@ -110,7 +110,7 @@ function runEnd(
     parts.push({ type: "text-end", id });
     parts.push(finishStep("stop", []));
   }
-  // An abort of the caller ends with an error, too, and is told as an abort.
+  // HarnessAgent shows an error after an abort of the caller as the abort.
   if (status === "error" || status === "aborted") {
     parts.push({ type: "error", error: new Error(error ?? `The run ended: ${status}`) });
   }
