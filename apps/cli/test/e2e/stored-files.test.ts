@@ -131,7 +131,7 @@ async function movesWithItsFiles(url: string, store: SessionStore): Promise<void
   const [movedA, movedB] = movedTask.details.results;
   expect(readFileSync(movedA?.patchPath ?? "").equals(patch)).toBe(true);
   expect(existsSync(movedB?.sessionFile ?? "")).toBe(true);
-  const part = { ...key, subpath: "subagents/call/b" };
+  const part = { ...key, subpath: "subagents/call_2/b" };
   const log = JSON.stringify(await store.load(part));
   expect(log).toContain("child done");
   expect(await hasBlob(store, part, whole)).toBe(true);
