@@ -115,19 +115,18 @@ export type {
   ToolEnvironment,
 } from "./processes/environment.ts";
 export { closedPaths } from "./processes/environment.ts";
-export { withLimit } from "./processes/limit-mark.ts";
 export { type OutputPlace, openOutput } from "./processes/open-output.ts";
 export type { OutputSnapshot } from "./processes/output-buffer.ts";
 export { incompleteCharacterBytes, OutputBuffer } from "./processes/output-buffer.ts";
 export type { OutputFile } from "./processes/output-file.ts";
-export { keyMark, maskText, OutputMask } from "./processes/output-mask.ts";
+export { maskText, OutputMask } from "./processes/output-mask.ts";
 export type { OutputSink, OutputStream } from "./processes/output-pump.ts";
 export type { ProcessOutcome } from "./processes/process.ts";
 export { runProcess } from "./processes/process.ts";
 export { environmentChanges, processEnvironment } from "./processes/process-environment.ts";
 export { ProcessError, SandboxStartError } from "./processes/process-error.ts";
-export { hasProcessGroups, isGroupAlive, killProcesses } from "./processes/process-group.ts";
-export { nobodys, ownersVariable } from "./processes/process-owners.ts";
+export { hasProcessGroups } from "./processes/process-group.ts";
+export { nobodys } from "./processes/process-owners.ts";
 export { ProcessRegistry } from "./processes/process-registry.ts";
 export type { Sandbox } from "./processes/sandbox.ts";
 export { SandboxRefusal } from "./processes/sandbox-refusal.ts";

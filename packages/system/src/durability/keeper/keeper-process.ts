@@ -15,7 +15,7 @@ import {
 } from "./keep-commands.ts";
 
 /** A command could not be started; with the system's code, as an error of `spawn` has it. */
-export class KeeperError extends Error {
+class KeeperError extends Error {
   override readonly name = "KeeperError";
   readonly code: string | undefined;
 
