@@ -12,9 +12,9 @@ import { binPath, runHost, startHost } from "../support/start-host.ts";
 import { elsewhere, toolSuite } from "../support/tool-suite.ts";
 
 /** A folder of the client, and what it serves. */
-function clientsPlace() {
+function clientsPlace(homeDirectory?: string) {
   const cwd = elsewhere();
-  const local = createLocalWorkspace({ cwd });
+  const local = createLocalWorkspace({ cwd, homeDirectory });
   const started: WorkspaceSpawnOptions[] = [];
   const workspace: Workspace = {
     ...{ id: local.id, cwd },
@@ -110,6 +110,44 @@ describe.each([
     expect((await waiting).text).toBe("It is back.");
     expect((await resultTexts(watched))[1]).toContain("one");
     expect(statuses).toEqual(["lost", "connected"]);
+  });
+
+  it("has long outputs and jobs in the home of the client's user, and a job is lost with the client", async () => {
+    const job = (command: string) => toolCall("bash", { command, background: true });
+    const scenario = [
+      turn([toolCall("bash", { command: "seq 30000" }), job("echo one; echo two >&2; exit 3")]),
+      turn(job("echo up; sleep 600")),
+      turn("Done."),
+    ];
+    const { unixUrl, place } = await listeningHost({ scenario });
+    const home = elsewhere();
+    const { cwd, workspace } = clientsPlace(home);
+    const first = await RpcClient.connect(unixUrl, { workspace, reconnect: { maxMs: 0 } });
+    const { sessionId } = await first.openSession({ workspace: { client: true, cwd } });
+    const watching = await connect(unixUrl);
+    const watched = await watching.attachSession(sessionId);
+    const ends: { jobId: string; status: string; exitCode: number | null }[] = [];
+    watched.onEvent((event) => {
+      if (event.type === "job_end") ends.push(event);
+    });
+    await watched.promptAndWait("Go");
+    const [long = ""] = await resultTexts(watched);
+    const path = /[^\s"]+\/outputs\/pi-bash-\w+\.log/.exec(long)?.[0] ?? "";
+    expect(path.startsWith(join(home, ".cache/tau"))).toBe(true);
+    expect(readFileSync(path, "utf8").split("\n")).toHaveLength(30_001);
+    const ended = { status: "exited", exitCode: 3 };
+    await expect.poll(() => ends, { timeout: 20_000 }).toMatchObject([ended]);
+    const [{ jobId } = { jobId: "" }] = ends;
+    const { output } = await watched.jobOutput(jobId);
+    expect(output.split("\n").toSorted()).toEqual(["", "one", "two"]);
+    await first.close();
+    await expect.poll(() => ends[1], { timeout: 20_000 }).toMatchObject({ status: "lost" });
+    expect(existsSync(join(place.folder, "agent", "jobs"))).toBe(false);
+    // Somebody has to serve the place for what is written at its end.
+    const other = await connect(unixUrl, { workspace });
+    await other.attachSession(sessionId);
+    const { jobs } = await watched.listJobs();
+    expect(jobs).toMatchObject([ended, { status: "lost" }]);
   });
 
   it("is refused without the capability", async () => {
