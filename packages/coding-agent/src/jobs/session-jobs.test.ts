@@ -11,6 +11,7 @@ import {
   processesWith,
   Workspace,
 } from "../../../system/src/processes/__fixtures__/workspace.ts";
+import { justBashWorkspace } from "../../../system/src/workspaces/sandbox-session/__fixtures__/just-bash.ts";
 import { SessionJobs } from "./session-jobs.ts";
 
 type JobEndEvent = Extract<SessionEvent, { type: "job_end" }>;
@@ -180,6 +181,22 @@ it("that outlived its host can be killed by the next", async () => {
   const { jobs } = startJobs();
   expect(await jobs.kill(jobId)).toMatchObject({ status: "killed" });
   expect(await eventually(() => processesWith(`sleep\0${seconds}`).length === 0)).toBe(true);
+});
+
+it("in a sandbox of the AI SDK is followed and killed, and its files are there", async () => {
+  const place = await justBashWorkspace();
+  const { jobs, ends, isOver } = startJobs({ workspace: place, cwd: place.cwd });
+  const jobId = await jobs.start({ command: "echo one; echo two; exit 3" });
+  expect(await isOver(jobId)).toBe(true);
+  expect(ends).toMatchObject([{ status: "exited", exitCode: 3, tail: "one\ntwo\n" }]);
+  expect(await jobs.output(jobId, 4)).toMatchObject({ output: "two\n", nextOffset: 8 });
+  const slow = await jobs.start({ command: "sleep 300" });
+  expect(await jobs.kill(slow)).toMatchObject({ status: "killed" });
+  const session = workspace.path("jobs", "s1");
+  expect((await place.list(session)).map(({ name }) => name).toSorted()).toEqual(
+    [jobId, slow].toSorted(),
+  );
+  expect(existsSync(session)).toBe(false);
 });
 
 it("is not found by another name, whatever that is", async () => {

@@ -11,6 +11,7 @@ import { join, posix } from "node:path";
 import { type Workspace, WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Workspace as Place } from "../../../../system/src/processes/__fixtures__/workspace.ts";
+import { justBashWorkspace } from "../../../../system/src/workspaces/sandbox-session/__fixtures__/just-bash.ts";
 import { OutputsThere } from "./outputs-there.ts";
 
 let place: Place;
@@ -79,6 +80,15 @@ it("has all of a long output, also when calls were lost before and after they to
       expect(readFileSync(path, "utf8") === pieces.join("")).toBe(true);
     }
   }
+});
+
+it("has all of a long output in a sandbox with few programs", async () => {
+  const workspace = await justBashWorkspace();
+  const { homeDirectory } = await workspace.describe();
+  const opened = new OutputsThere(workspace, { homeDirectory, path: posix });
+  const { path, failure } = await write(opened, "long.log", pieces);
+  expect(failure).toBeUndefined();
+  expect(Buffer.from(await workspace.read(path)).equals(Buffer.from(pieces.join("")))).toBe(true);
 });
 
 it("says why the file is not complete", async () => {

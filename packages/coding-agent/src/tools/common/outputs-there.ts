@@ -15,10 +15,11 @@ mkdir -p "$1" && chmod 700 "$2" || exit
 find "$1" -type f -mtime +10 -exec rm -f {} + 2>/dev/null
 :`;
 
-/** Written at its place, so that an earlier try which was given up for lost does no harm. */
+/** Written at its place, so that an earlier try which was given up for lost does no harm. Sandboxes may lack `dd`. */
 const append = `
-umask 077
-dd if="$1.part$2" of="$1" bs=${blockBytes} seek="$3" conv=notrunc 2>/dev/null && rm "$1.part$2"`;
+if command -v dd >/dev/null 2>&1; then
+  dd if="$1.part$2" of="$1" bs=${blockBytes} seek="$3" conv=notrunc 2>/dev/null
+else cat "$1.part$2" >>"$1"; fi && rm "$1.part$2"`;
 
 /** Files of a workspace for outputs that are too long to show: the model's tools reach them, and only the user. */
 export class OutputsThere {

@@ -1,12 +1,11 @@
 import { createJustBashSandbox } from "@ai-sdk/sandbox-just-bash";
 import { expect, test } from "vitest";
 import { runWorkspaceConformance } from "../conformance/run-workspace-conformance.ts";
+import { justBashWorkspace } from "./__fixtures__/just-bash.ts";
 import { fromSandboxSession } from "./from-sandbox-session.ts";
 
 test("a session of just-bash keeps all but what limited names", { timeout: 90_000 }, async () => {
-  const session = (await createJustBashSandbox({}).createSession()).restricted();
-  const workspace = fromSandboxSession(session, { id: "sandbox", cwd: "/home/user" });
-  const { results } = await runWorkspaceConformance(workspace);
+  const { results } = await runWorkspaceConformance(await justBashWorkspace());
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
   expect(results.filter(({ limited }) => limited === undefined).length).toBeGreaterThan(95);
 });
