@@ -1,6 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -302,6 +310,18 @@ describe("the demo", () => {
       const interrupted = lines.filter((line) => line.includes('"interrupted":true'));
       expect(interrupted).toHaveLength(1);
     });
+  });
+
+  it("has a host whose tools are in another root, and keeps only the conversation here", () => {
+    const words = finished.stdout.replaceAll(/\s+/g, " ");
+    const [, folder = ""] = /Folder: (\S+) Prompt: Where are you\?/.exec(words) ?? [];
+    expect(words).toContain(`I am in ${folder}, and my files are only there.`);
+    expect(words).toContain(`Written: WHERE.md there, with "${folder}"`);
+    const session = /Kept here: (\S+)/.exec(words)?.[1];
+    // In a root of its own, no folder of this machine has the name.
+    if (existsSync(folder)) expect(folder).toMatch(/\/other-root$/);
+    else expect(words).toContain(`Here: there is no folder ${folder}`);
+    expect(session).toMatch(/\/sessions\/.*\.jsonl$/);
   });
 
   it("stops with one sentence when a key is refused", async () => {

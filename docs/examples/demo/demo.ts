@@ -1,6 +1,6 @@
 /**
  * The main job: a project whose tests fail, a host process, one prompt, and the result; on the way the
- * host is killed, asks, and starts three subagents.
+ * host is killed, asks, and starts three subagents, and another one acts in another root.
  * `--scripted` uses the scripted model even if a real one is available; `--project <folder>` takes
  * another project (Node, with tests for `node --test`); `--live` shows everything as on a terminal.
  */
@@ -12,6 +12,7 @@ import { showFork, showPage, showShortening } from "./afterwards.ts";
 import { decideOn, showApproval } from "./approval.ts";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { fixWithAccident } from "./interrupted-fix.ts";
+import { showOtherRoot } from "./other-root.ts";
 import { fact, heading, say, showPatch, showTests } from "./screen.ts";
 import { openStage } from "./stage.ts";
 import { showThreeSubagents } from "./three-subagents.ts";
@@ -50,7 +51,8 @@ try {
   await chosen.close();
 }
 
-async function work({ folder, project, sessions }: Workspace, chosen: ChosenModel) {
+async function work(workspace: Workspace, chosen: ChosenModel) {
+  const { folder, project, sessions } = workspace;
   heading("A host, started by its client");
   say(chosen.words);
   const hosts: RpcClient[] = [];
@@ -72,6 +74,7 @@ async function work({ folder, project, sessions }: Workspace, chosen: ChosenMode
     const client = await fixWithAccident(openHost, stage);
     await showApproval(client);
     await showThreeSubagents(client, stage);
+    await showOtherRoot(openHost, workspace);
     await showPage(client, folder);
     await showShortening(client);
     const stats = await client.getSessionStats();

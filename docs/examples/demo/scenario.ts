@@ -7,6 +7,7 @@ import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/t
 import { RECALL_PROMPT } from "./afterwards.ts";
 import { cleanUp } from "./cleaning.ts";
 import { type DoneCall, doneCalls, parseTestRun, type TestRun } from "./conversation.ts";
+import { lookAround } from "./other-root.ts";
 import { writePapers } from "./papers.ts";
 import { possibleRepairs, type Repair } from "./repairs.ts";
 import {
@@ -38,7 +39,7 @@ export default function fixTheTests(request: ScenarioRequest): Turn {
   if (request.lastUserText.startsWith("<conversation>"))
     return say(summarize(request.lastUserText));
   if (request.lastUserText === RECALL_PROMPT) return say(recall(request));
-  const other = writePapers(request) ?? cleanUp(request);
+  const other = writePapers(request) ?? cleanUp(request) ?? lookAround(request);
   if (other !== undefined) return other;
   const known = learn(doneCalls(request));
   const { testCommand, runs, hasEdited } = known;
