@@ -49,6 +49,8 @@ export interface SessionSource {
   readonly agentDirectory: string;
   /** The folder of session files, if not that of the agent directory; may depend on the project. */
   readonly sessionDirectory: (cwd: string | undefined) => Promise<string | undefined>;
+  /** Whether the tools act on another machine, whose folders are not looked for on this one. */
+  readonly isElsewhere?: boolean | undefined;
   /** The folder of sessions that are opened without one and whose own no longer exists. */
   readonly cwd: string;
 }
@@ -67,7 +69,7 @@ export class Sessions {
   }
 
   async create(client: AgentContext, wanted: Wanted): Promise<AcpSession> {
-    const folders = foldersOf(wanted);
+    const folders = this.#foldersOf(wanted);
     const sessionId = randomUUID();
     const session: SessionStart = { kind: "new", id: sessionId, isListed: true };
     const order = { ...folders, mcpServers: mcpEntries(wanted.mcpServers ?? []), session };
@@ -82,7 +84,7 @@ export class Sessions {
    */
   async get(client: AgentContext, sessionId: string, wanted?: Wanted): Promise<AcpSession> {
     const servers = wanted?.mcpServers ?? [];
-    const folders = wanted && foldersOf(wanted);
+    const folders = wanted && this.#foldersOf(wanted);
     const mcpServers = mcpEntries(servers);
     return this.#turns.take(sessionId, async () => {
       const open = this.#open.get(sessionId);
@@ -219,6 +221,19 @@ export class Sessions {
     return opened;
   }
 
+  /** @throws {RequestError} -32602 for what is not a folder */
+  #foldersOf({ cwd, additionalDirectories = [] }: Wanted) {
+    if (!this.#source.isElsewhere) {
+      checkFolder("cwd", cwd);
+      for (const [index, folder] of additionalDirectories.entries()) {
+        checkFolder(`additionalDirectories[${index}]`, folder);
+      }
+    }
+    const others = new Set(additionalDirectories);
+    others.delete(cwd);
+    return { cwd, additionalDirectories: [...others] };
+  }
+
   /** Notices of extensions; dialogs are asked as requests. */
   #uiRequests(client: AgentContext, sessionId: string): SessionOrder["sendUiRequest"] {
     const { capabilities } = this;
@@ -236,17 +251,6 @@ export class Sessions {
 function unknownSession(sessionId: string): RequestError {
   const message = `There is no session ${JSON.stringify(sessionId)}; session/list has those there are`;
   return new RequestError(-32002, message, { sessionId });
-}
-
-/** @throws {RequestError} -32602 for what is not a folder */
-function foldersOf({ cwd, additionalDirectories = [] }: Wanted) {
-  checkFolder("cwd", cwd);
-  for (const [index, folder] of additionalDirectories.entries()) {
-    checkFolder(`additionalDirectories[${index}]`, folder);
-  }
-  const others = new Set(additionalDirectories);
-  others.delete(cwd);
-  return { cwd, additionalDirectories: [...others] };
 }
 
 function checkFolder(field: string, path: string): void {

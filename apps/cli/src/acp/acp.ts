@@ -42,6 +42,7 @@ export function runAcp(given: AcpProcess): void {
       environment: environment.variables,
       agentDirectory,
       sessionDirectory: (folder) => sessionDirectory(host, folder),
+      isElsewhere: options.workspace !== undefined,
       cwd,
     },
     info: { name: "tau", title: "Tau", version: VERSION },
