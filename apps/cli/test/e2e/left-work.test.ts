@@ -96,7 +96,8 @@ it.each(["files", "a store"])(
     await kill(first, 2);
     const second = await open();
     await second.resumeSubagent("a", "second");
-    await kill(second, 3);
+    // One is that of the call that was cut.
+    await kill(second, 4);
     const third = await open();
     const status = async () => (await third.listSubagents()).subagents.map((one) => one.status);
     expect(await status()).toEqual(["interrupted"]);

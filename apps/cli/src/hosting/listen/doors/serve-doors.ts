@@ -4,7 +4,13 @@ import type { ErrorCode, ResponseFrame, Result } from "@tau-agent/rpc-protocol";
 import { beginStream, cursorOf } from "../event-stream.ts";
 import { fail } from "../http-answers.ts";
 import type { PortParts } from "../port-parts.ts";
-import { answerTo, type DoorBody, type DoorPrompt, type HostToolRequest, toResponse } from "./door-body.ts";
+import {
+  answerTo,
+  type DoorBody,
+  type DoorPrompt,
+  type HostToolRequest,
+  toResponse,
+} from "./door-body.ts";
 import { DoorClient, type DoorFrame } from "./door-client.ts";
 import type { DoorFormat, DoorNames } from "./door-formats.ts";
 
