@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { turn } from "@tau-agent/ai/testing";
 import { createLocalWorkspace } from "@tau-agent/system";
 import { describe, expect, it } from "vitest";
+import { describeWith } from "../../../../scripts/testing/describe-with.ts";
 import { nextLike } from "../support/next-like.ts";
 import { makePlace } from "../support/place.ts";
 import { playSuite, type SuiteSetup } from "../support/played-suite.ts";
 import { call, git } from "../support/repository-place.ts";
+import { sshIsMissing, startSshServer } from "../support/ssh-server.ts";
 import { binPath, runHost, startHost } from "../support/start-host.ts";
 import { elsewhere } from "../support/tool-suite.ts";
 
@@ -41,26 +43,37 @@ const ways: [string, () => SuiteSetup][] = [
 /** What the model and the client receive where the host's own machine is the place. */
 let toldHere: Promise<string> | undefined;
 
-describe.each(ways)("a session whose workspace is behind %s", (_, setup) => {
-  it("tells what it would here, byte for byte, and leaves its own folder alone", {
-    timeout: 120_000,
-  }, async () => {
-    toldHere ??= playSuite({ words: (there) => ["--cwd", there] }).then(({ told }) => told);
-    const played = await playSuite(setup());
-    expect(played.told).toBe(await toldHere);
-    const { place, there, state, sessionFile = "" } = played;
-    const id = expect.stringMatching(/^ws-[0-9a-f]{12}$/);
-    expect(state).toMatchObject({ id, cwd: there, status: "connected" });
-    expect(new Set(played.asked)).toEqual(new Set([state?.id]));
-    expect(readFileSync(join(there, "a.txt"), "utf8")).toBe("one\n");
-    // Each prompt was taken back.
-    expect(git(there, "status", "--porcelain")).toBe("");
-    // The project here is as it was, and there is no tree here.
-    expect(git(place.cwd, "status", "--porcelain")).toBe("");
-    expect(existsSync(join(place.folder, "agent", "worktrees"))).toBe(false);
-    const [header = ""] = readFileSync(String(sessionFile), "utf8").split("\n");
-    expect(JSON.parse(header)).toMatchObject({ cwd: there, workspace: { id: state?.id } });
-    expect(sessionFile).toContain(`/${state?.id}--`);
+/** Plays the suite here and in a place. */
+async function isAsHere(setup: SuiteSetup): Promise<void> {
+  toldHere ??= playSuite({ words: (there) => ["--cwd", there] }).then(({ told }) => told);
+  const played = await playSuite(setup);
+  expect(played.told).toBe(await toldHere);
+  const { place, there, state, sessionFile = "" } = played;
+  const id = expect.stringMatching(/^ws-[0-9a-f]{12}$/);
+  expect(state).toMatchObject({ id, cwd: there, status: "connected" });
+  expect(new Set(played.asked)).toEqual(new Set([state?.id]));
+  expect(readFileSync(join(there, "a.txt"), "utf8")).toBe("one\n");
+  // Each prompt was taken back.
+  expect(git(there, "status", "--porcelain")).toBe("");
+  // The project here is as it was, and there is no tree here.
+  expect(git(place.cwd, "status", "--porcelain")).toBe("");
+  expect(existsSync(join(place.folder, "agent", "worktrees"))).toBe(false);
+  const [header = ""] = readFileSync(String(sessionFile), "utf8").split("\n");
+  expect(JSON.parse(header)).toMatchObject({ cwd: there, workspace: { id: state?.id } });
+  expect(sessionFile).toContain(`/${state?.id}--`);
+}
+
+describe("a session elsewhere tells what it would here, byte for byte, and leaves its own folder alone", () => {
+  it.each(ways)("behind %s", { timeout: 240_000 }, (_, setup) => isAsHere(setup()));
+});
+
+describeWith(sshIsMissing)("a session whose project is over ssh does so, too", () => {
+  it.each(["shell", "command"] as const)("by the form %s", { timeout: 400_000 }, async (form) => {
+    const ssh = await startSshServer();
+    // The words after a login are a line of that machine's shell.
+    const server = execServer.map((word) => `'${word}'`).join(" ");
+    const way = form === "shell" ? { shell: ssh } : { command: [...ssh, server] };
+    await isAsHere({ words: (cwd) => specOption({ ...way, cwd }) });
   });
 });
 
