@@ -25,11 +25,15 @@ export interface RoundResult {
   readonly broken: readonly string[];
 }
 
+/** Steps at which a host stops itself. */
+const stops = /^(change|file|restore|merge) \d+$/;
 /** Only what hangs takes longer: the machine may be busy. */
 const limitMs = 300_000;
 const maxLives = 30;
 /** How long those that are at their steps wait for the others. */
 const patienceMs = 2_000;
+/** How long the store says nothing to a host that goes on too late. */
+const blindMs = 500;
 /** How long a host that lost its sessions may take to notice. */
 const lateMs = 10_000;
 
@@ -96,10 +100,10 @@ class Crew {
 
   constructor(parts: CrewParts) {
     this.#parts = parts;
-    const [first, ...others] = parts.rounds;
-    if (first === undefined) throw new Error("There are no rounds");
-    this.#random = new Random(-first.seed);
-    this.#leader = this.#random.pick([first, ...others]);
+    this.#random = new Random(-firstOf(parts.rounds)[0].seed);
+    // A host that stops itself is in the middle of something in each of its sessions.
+    const stopping = parts.rounds.filter(({ plan }) => stops.test(plan.step));
+    this.#leader = this.#random.pick(firstOf(stopping.length > 0 ? stopping : parts.rounds));
     this.#isPatient = this.#random.below(2) === 0;
   }
 
@@ -141,6 +145,8 @@ class Crew {
   async #endPaused(): Promise<void> {
     const paused = this.#paused;
     if (paused === undefined) return;
+    // It does not learn at once that it has lost them, and goes on as far as it may.
+    for (const { model } of this.#parts.rounds) this.#parts.store?.cutOff(model, blindMs);
     for (const host of paused.hosts) host.signal("SIGCONT");
     await Promise.race([paused.over, pause(lateMs, undefined, { ref: false })]);
     await Promise.all(paused.hosts.map((host) => host.end()));
@@ -232,7 +238,11 @@ class Crew {
   get #stopAt(): string | undefined {
     const { step, next } = this.#leader.plan;
     const own = this.#harms === 0 ? step : this.#harms === 1 ? next : undefined;
-    return own !== undefined && /^(change|file|restore|merge) \d+$/.test(own) ? own : undefined;
+    if (own === undefined || !stops.test(own)) return undefined;
+    const [kind, at] = own.split(" ");
+    // Each session that is opened is a change, and all are open before the first is at work.
+    const { length } = this.#parts.rounds;
+    return kind === "change" && length > 1 ? `change ${Number(at) + 2 * length}` : own;
   }
 
   /** Hosts that have the sessions, which earlier ones may keep for a while. */
@@ -301,8 +311,9 @@ class Crew {
   }
 }
 
-function firstOf<Item>(items: readonly Item[]): [Item, ...Item[]] {
-  return items as [Item, ...Item[]];
+function firstOf<Item>([first, ...others]: readonly Item[]): [Item, ...Item[]] {
+  if (first === undefined) throw new Error("There are no rounds");
+  return [first, ...others];
 }
 
 /** Its exec servers die; the host goes on. */

@@ -85,7 +85,7 @@ function anyOf(options: PlanOptions = {}, only = faults): Scenario {
       durabilityAdoptMs: random.below(3) === 0 ? 1 : 20_000,
       isStored,
       isFar: fault === "carrier" || (fault !== "disk" && random.below(5) === 0),
-      isLate: fault === "pause" && random.below(4) === 0,
+      isLate: fault === "pause" && random.below(2) === 0,
       restMs: 0,
       settings: options.settings ?? {},
     };
@@ -123,7 +123,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   /** A command is half done, and the next host goes on with it. */
   "running-command": oneCall(["slow"], "kill", "tool_execution_update", { isAdopted: true }),
   /** A host that is about to change a file loses its session, and goes on when the next one has worked. */
-  "late-writer": oneCall(["replace", "edit"], "pause", "file 1", { isLate: true }),
+  "late-writer": oneCall(["replace", "edit"], "pause", "change 5", { isLate: true }),
   /** A host that takes back what a command did loses its session half-way, and goes on when the next one has worked. */
   "late-restore": oneCall(["slow"], "kill", "tool_execution_update", {
     ...{ work: planEach(["slow", "append"]), durabilityAdoptMs: 1, restMs: 600 },

@@ -16,8 +16,8 @@ const seenBy = {
   restore: "written-file",
   folder: "unclaimed-command",
 };
-/** How often a round may miss the moment. */
-const tries = 10;
+/** A machine that stands still for a lease may miss the moment once. */
+const tries = 2;
 
 it.each(Object.entries(seenBy))(
   "notices that %s is missing",
@@ -35,6 +35,7 @@ it.each(Object.entries(seenBy))(
 const directed = [
   ...Object.values(seenBy),
   ...["job-beside-call", "open-approval", "open-question", "merged-work", "subagent-at-work"],
+  ...["late-restore", "late-merge"],
 ];
 it("breaks no promise while the disk is full", async () => {
   for (const seed of [1, 2, 3, 4]) {
@@ -46,7 +47,8 @@ it.each(directed)(
   "breaks no promise in %s",
   async (scenario) => {
     const { broken, crashes } = await playRound(1, server, { scenario });
-    expect({ broken, crashes }).toEqual({ broken: [], crashes: 1 });
+    expect(broken).toEqual([]);
+    expect(crashes).toBeGreaterThan(0);
   },
   120_000,
 );
