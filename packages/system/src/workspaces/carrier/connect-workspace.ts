@@ -11,7 +11,12 @@ import {
   workspaceIdOf,
 } from "../common/workspace-spec.ts";
 import { shellConnector } from "../shell/connect-shell.ts";
-import { ConnectedWorkspace, type Connection, type Reconnection } from "./connected-workspace.ts";
+import {
+  type ConnectedWorkspace,
+  type Connection,
+  openConnectedWorkspace,
+  type Reconnection,
+} from "./connected-workspace.ts";
 import { connectExec } from "./exec-connection.ts";
 
 const defaultReconnectMs = 60_000;
@@ -60,7 +65,7 @@ function connectClient(
     return { workspace };
   };
   const { reconnectMs = defaultReconnectMs, connectMs = defaultConnectMs, onStatus } = options;
-  return ConnectedWorkspace.connect({
+  return openConnectedWorkspace({
     ...{ connect, reconnectMs, connectMs, onStatus },
     onDispose: () => client.end(),
     reachable: () => client.served(),
@@ -80,7 +85,7 @@ async function connectProgram(
   const processes = options.processes ?? (own as ProcessRegistry);
   const onDispose = (): void => own?.killAll();
   try {
-    return await ConnectedWorkspace.connect(
+    return await openConnectedWorkspace(
       {
         connect: (request) => connect({ ...options, ...request, processes }),
         reconnectMs: options.reconnectMs ?? defaultReconnectMs,

@@ -2,26 +2,14 @@ import type { WorkspaceStatus } from "@tau-agent/rpc-protocol";
 import {
   isWorkspaceError,
   type Workspace,
-  type WorkspaceAccess,
   type WorkspaceCall,
-  type WorkspaceChange,
   type WorkspaceDescription,
   type WorkspaceDurable,
-  type WorkspaceEntry,
   WorkspaceError,
-  type WorkspaceProcess,
-  type WorkspaceReadOptions,
-  type WorkspaceRemoveOptions,
-  type WorkspaceSandboxes,
-  type WorkspaceSearchRequest,
-  type WorkspaceSearchResult,
   type WorkspaceSpawnOptions,
-  type WorkspaceStat,
-  type WorkspaceStatOptions,
-  type WorkspaceWriteOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import { unlessAborted } from "../../base/unless-aborted.ts";
-import { KeptProcess } from "./kept-process.ts";
+import { startKeptProcess } from "./kept-process.ts";
 import { KeptSandboxes } from "./kept-sandboxes.ts";
 
 /** One connection to a place, until it is lost. */
@@ -55,120 +43,119 @@ const minTryMs = 1_000;
  * A place behind connections of which each may be lost (decision 61). What runs then ends as `lost`,
  * and is never repeated: it may have happened. New calls wait for the next connection.
  */
-export class ConnectedWorkspace implements Workspace {
-  readonly id: string;
-  readonly cwd: string;
-  readonly search?: (request: WorkspaceSearchRequest) => Promise<WorkspaceSearchResult>;
-  readonly durable: WorkspaceDurable | undefined;
-  readonly sandboxes: WorkspaceSandboxes | undefined;
-  readonly #keptSandboxes = new KeptSandboxes();
+export interface ConnectedWorkspace extends Workspace {
+  readonly status: WorkspaceStatus;
+  dispose(): Promise<void>;
+}
+
+/** Makes the first connection, and fails as that does. */
+export async function openConnectedWorkspace(
+  reconnection: Reconnection,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ConnectedWorkspace> {
+  let connections: Connections | undefined;
+  let early: string | undefined;
+  const onLost = (reason: string): void => {
+    if (connections === undefined) early = reason;
+    else connections.lose(reason);
+  };
+  const { connectMs: limitMs } = reconnection;
+  const { workspace } = await reconnection.connect({ onLost, limitMs, signal });
+  connections = new Connections(workspace, reconnection);
+  if (early !== undefined) connections.lose(early);
+  return workspaceOver(workspace, connections);
+}
+
+function workspaceOver(first: Workspace, connections: Connections): ConnectedWorkspace {
+  const { use } = connections;
+  let description: WorkspaceDescription | undefined;
+  return {
+    id: first.id,
+    cwd: first.cwd,
+    get status() {
+      return connections.status;
+    },
+    ...(first.durable && { durable: durableOver(connections) }),
+    ...(first.sandboxes && {
+      sandboxes: {
+        open: (request) => use({}, (current) => connections.sandboxes.open(current, request)),
+      },
+    }),
+    ...(first.search && {
+      search: (request) =>
+        use(request, (current) => {
+          if (current.search === undefined) throw new WorkspaceError("unsupported");
+          return current.search(request);
+        }),
+    }),
+    /** Asked of the first connection only: a place does not change. */
+    async describe(options = {}) {
+      if (options.signal?.aborted) throw new WorkspaceError("aborted");
+      description ??= await use(options, (current) => current.describe(options));
+      return description;
+    },
+    stat: (path, options) => use(options, (current) => current.stat(path, options)),
+    list: (path, options) => use(options, (current) => current.list(path, options)),
+    read: (path, options) => use(options, (current) => current.read(path, options)),
+    write: (path, bytes, options) => use(options, (current) => current.write(path, bytes, options)),
+    remove: (path, options) => use(options, (current) => current.remove(path, options)),
+    rename: (from, to, options) => use(options, (current) => current.rename(from, to, options)),
+    createDirectory: (path, options) =>
+      use(options, (current) => current.createDirectory(path, options)),
+    spawn(options) {
+      const { commandId, session = "", epoch = 0, keepMs, signal } = options;
+      const start = (more: WorkspaceSpawnOptions) => use(options, (current) => current.spawn(more));
+      if (commandId === undefined) return start(options);
+      return startKeptProcess(options, start, (onOutput, fromOffset) => {
+        const again = { session, epoch, keepMs, signal, commandId, onOutput, fromOffset };
+        return use(options, (current) => durableOf(current).adopt(again));
+      });
+    },
+    dispose: () => connections.dispose(),
+  };
+}
+
+function durableOver({ use }: Connections): WorkspaceDurable {
+  return {
+    adopt(options) {
+      const { fromOffset: begin } = options;
+      const adopt = (onOutput: WorkspaceSpawnOptions["onOutput"], fromOffset: number) =>
+        use(options, (current) => durableOf(current).adopt({ ...options, onOutput, fromOffset }));
+      return startKeptProcess(
+        options,
+        ({ onOutput }) => adopt(onOutput, begin),
+        (onOutput, seen) => adopt(onOutput, begin + seen),
+      );
+    },
+    endCommands: (options) => use({}, (current) => durableOf(current).endCommands(options)),
+  };
+}
+
+/** The connections to a place, one after the other. */
+class Connections {
+  readonly sandboxes = new KeptSandboxes();
   readonly #reconnection: Reconnection;
   readonly #disposed = new AbortController();
   #workspace: Workspace | undefined;
   #connecting: Promise<Workspace> | undefined;
-  #description: WorkspaceDescription | undefined;
 
-  /** Makes the first connection, and fails as that does. */
-  static async connect(
-    reconnection: Reconnection,
-    signal?: AbortSignal,
-  ): Promise<ConnectedWorkspace> {
-    let connected: ConnectedWorkspace | undefined;
-    let early: string | undefined;
-    const onLost = (reason: string): void => {
-      if (connected === undefined) early = reason;
-      else connected.#lose(reason);
-    };
-    const given = signal ?? new AbortController().signal;
-    const { connectMs: limitMs } = reconnection;
-    const { workspace } = await reconnection.connect({ onLost, limitMs, signal: given });
-    connected = new ConnectedWorkspace(workspace, reconnection);
-    if (early !== undefined) connected.#lose(early);
-    return connected;
-  }
-
-  private constructor(workspace: Workspace, reconnection: Reconnection) {
-    this.id = workspace.id;
-    this.cwd = workspace.cwd;
+  constructor(workspace: Workspace, reconnection: Reconnection) {
     this.#workspace = workspace;
     this.#reconnection = reconnection;
-    this.durable = workspace.durable && {
-      adopt: (options) => {
-        const adopt = (onOutput: WorkspaceSpawnOptions["onOutput"], fromOffset: number) =>
-          this.#use(options.signal, (current) => {
-            return durableOf(current).adopt({ ...options, onOutput, fromOffset });
-          });
-        const first = ({ onOutput }: Pick<WorkspaceSpawnOptions, "onOutput">) =>
-          adopt(onOutput, options.fromOffset);
-        return KeptProcess.start(options, first, (onOutput, seen) => {
-          return adopt(onOutput, options.fromOffset + seen);
-        });
-      },
-      endCommands: (options) =>
-        this.#use(undefined, (current) => durableOf(current).endCommands(options)),
-    };
-    this.sandboxes = workspace.sandboxes && {
-      open: (request) =>
-        this.#use(undefined, (current) => this.#keptSandboxes.open(current, request)),
-    };
-    if (workspace.search === undefined) return;
-    this.search = (request) =>
-      this.#use(request.signal, (current) => {
-        if (current.search === undefined) throw new WorkspaceError("unsupported");
-        return current.search(request);
-      });
   }
 
   get status(): WorkspaceStatus {
     return this.#workspace === undefined ? "lost" : "connected";
   }
 
-  /** Asked of the first connection only: a place does not change. */
-  async describe(options: WorkspaceCall = {}): Promise<WorkspaceDescription> {
-    if (options.signal?.aborted) throw new WorkspaceError("aborted");
-    this.#description ??= await this.#use(options.signal, (current) => current.describe(options));
-    return this.#description;
-  }
-
-  stat(path: string, options: WorkspaceStatOptions = {}): Promise<WorkspaceStat | undefined> {
-    return this.#use(options.signal, (current) => current.stat(path, options));
-  }
-
-  list(path: string, options: WorkspaceAccess = {}): Promise<readonly WorkspaceEntry[]> {
-    return this.#use(options.signal, (current) => current.list(path, options));
-  }
-
-  read(path: string, options: WorkspaceReadOptions = {}): Promise<Uint8Array> {
-    return this.#use(options.signal, (current) => current.read(path, options));
-  }
-
-  write(path: string, bytes: Uint8Array, options: WorkspaceWriteOptions = {}): Promise<void> {
-    return this.#use(options.signal, (current) => current.write(path, bytes, options));
-  }
-
-  remove(path: string, options: WorkspaceRemoveOptions = {}): Promise<void> {
-    return this.#use(options.signal, (current) => current.remove(path, options));
-  }
-
-  rename(from: string, to: string, options: WorkspaceChange = {}): Promise<void> {
-    return this.#use(options.signal, (current) => current.rename(from, to, options));
-  }
-
-  createDirectory(path: string, options: WorkspaceChange = {}): Promise<void> {
-    return this.#use(options.signal, (current) => current.createDirectory(path, options));
-  }
-
-  spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
-    const { commandId } = options;
-    const start = (more: WorkspaceSpawnOptions) =>
-      this.#use(options.signal, (current) => current.spawn(more));
-    if (commandId === undefined) return start(options);
-    return KeptProcess.start(options, start, (onOutput, fromOffset) => {
-      const { session = "", epoch = 0, keepMs, signal } = options;
-      const again = { session, epoch, keepMs, signal, commandId, onOutput, fromOffset };
-      return this.#use(signal, (current) => durableOf(current).adopt(again));
-    });
-  }
+  /** Calls the place, over the next connection if there is none. */
+  readonly use = async <Value>(
+    { signal }: WorkspaceCall = {},
+    call: (workspace: Workspace) => Promise<Value>,
+  ): Promise<Value> => {
+    if (signal?.aborted) throw new WorkspaceError("aborted");
+    return call(this.#workspace ?? (await this.#connection(signal)));
+  };
 
   async dispose(): Promise<void> {
     if (this.#disposed.signal.aborted) return;
@@ -180,14 +167,6 @@ export class ConnectedWorkspace implements Workspace {
     this.#reconnection.onDispose?.();
   }
 
-  async #use<Value>(
-    signal: AbortSignal | undefined,
-    call: (workspace: Workspace) => Promise<Value>,
-  ): Promise<Value> {
-    if (signal?.aborted) throw new WorkspaceError("aborted");
-    return call(this.#workspace ?? (await this.#connection(signal)));
-  }
-
   /** The next connection, for which all calls wait together. */
   async #connection(signal: AbortSignal | undefined): Promise<Workspace> {
     if (this.#disposed.signal.aborted) throw lost("it was closed");
@@ -196,7 +175,7 @@ export class ConnectedWorkspace implements Workspace {
     return unlessAborted(connecting, signal, () => new WorkspaceError("aborted"));
   }
 
-  #lose(reason: string): void {
+  lose(reason: string): void {
     if (this.#disposed.signal.aborted || this.#workspace === undefined) return;
     this.#workspace = undefined;
     this.#waitFor(this.#reconnect(reason));
@@ -236,7 +215,7 @@ export class ConnectedWorkspace implements Workspace {
     let early: string | undefined;
     const onLost = (reason: string): void => {
       if (workspace === undefined) early = reason;
-      else if (this.#workspace === workspace) this.#lose(reason);
+      else if (this.#workspace === workspace) this.lose(reason);
     };
     try {
       ({ workspace } = await this.#reconnection.connect({ onLost, limitMs, signal }));
@@ -249,7 +228,7 @@ export class ConnectedWorkspace implements Workspace {
       throw lost("it was closed");
     }
     try {
-      await this.#keptSandboxes.openAgain(workspace);
+      await this.sandboxes.openAgain(workspace);
     } catch (error) {
       await workspace.dispose?.();
       throw lost(Object(error).message, error);
