@@ -1,4 +1,4 @@
-import type { ToolEnvironment } from "@tau-agent/system";
+import { type ToolEnvironment, Turns } from "@tau-agent/system";
 import { shownName } from "../git/file-names.ts";
 import { type CheckpointPlace, CheckpointStore, type KeptSnapshot } from "./checkpoint-store.ts";
 import type { FileState } from "./files/file-state.ts";
@@ -23,7 +23,7 @@ export class FolderSnapshots {
   readonly #store: CheckpointStore;
   readonly #ref: string;
   #last: KeptSnapshot | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   private constructor(store: CheckpointStore, session: string) {
     this.#store = store;
@@ -40,7 +40,7 @@ export class FolderSnapshots {
 
   /** Records the files as they are; the snapshot before is kept where nothing has changed. */
   take(): Promise<string> {
-    return this.#inTurn(async () => {
+    return this.#turns.take("", async () => {
       const last = this.#last;
       const now = await this.#store.take("Before a call");
       const isSame =
@@ -59,7 +59,7 @@ export class FolderSnapshots {
    * @param endedAt in ms since the epoch
    */
   restore(commit: string, endedAt: number): Promise<RestoredFiles> {
-    return this.#inTurn(async () => {
+    return this.#turns.take("", async () => {
       const { store } = this.#store.opened;
       const now = await this.#store.take("After an interrupted call", [commit]);
       const { changes, notCovered } = await changesBetween(store, commit, now.commit);
@@ -87,11 +87,5 @@ export class FolderSnapshots {
         notCovered: shown(notCovered),
       };
     });
-  }
-
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(work, work);
-    this.#turn = result.catch(() => undefined);
-    return result;
   }
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Checkpoint as CheckpointInfo, RewindFiles } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
-import { randomHex, type ToolEnvironment } from "@tau-agent/system";
+import { randomHex, type ToolEnvironment, Turns } from "@tau-agent/system";
 import { shownName } from "../git/file-names.ts";
 import { type CheckpointPlace, CheckpointStore } from "./checkpoint-store.ts";
 import { type FileState, isSame } from "./files/file-state.ts";
@@ -65,7 +65,7 @@ export class RewindEngine {
   readonly #journal: Journal;
   readonly #refFolder: string;
   #open: { readonly id: string; readonly entryId: string; readonly before: KeptState } | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #isRecovered = false;
 
   private constructor(options: RewindEngineOptions, store: Snapshots) {
@@ -83,13 +83,13 @@ export class RewindEngine {
     if (elsewhere === undefined) {
       return new RewindEngine(options, await CheckpointStore.open(environment, options));
     }
-    const { SnapshotsThere } = await import("./snapshots-there.ts");
-    return new RewindEngine(options, await SnapshotsThere.open(elsewhere, options));
+    const { openSnapshotsThere } = await import("./snapshots-there.ts");
+    return new RewindEngine(options, await openSnapshotsThere(elsewhere, options));
   }
 
   /** A prompt is about to change files: they are recorded, unless they were for this prompt. */
   begin(entryId: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take("", async () => {
       if (this.#open?.entryId === entryId) return;
       await this.#recover();
       const id = `cp-${randomHex(6)}`;
@@ -108,7 +108,7 @@ export class RewindEngine {
 
   /** The prompt's run is over: what it changed is known now. */
   end(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take("", async () => {
       const open = this.#open;
       if (open === undefined) return;
       const after = await this.#store.take(`After ${open.entryId}`, [open.before.commit]);
@@ -120,12 +120,12 @@ export class RewindEngine {
 
   /** Brings what a killed host left to an end. */
   recover(): Promise<void> {
-    return this.#inTurn(() => this.#recover());
+    return this.#turns.take("", () => this.#recover());
   }
 
   /** One checkpoint per message whose prompt changed files, oldest first. */
   list(textOf: (entryId: string) => string | undefined): Promise<CheckpointInfo[]> {
-    return this.#inTurn(async () => {
+    return this.#turns.take("", async () => {
       await this.#recover();
       const infos = new Map<string, CheckpointInfo>();
       for (const { id, entryId, timestamp, notCovered, after } of this.#timeline().checkpoints) {
@@ -150,7 +150,7 @@ export class RewindEngine {
    * @throws {SessionError} `checkpoint_dropped`
    */
   takeBack(request: TakeBackRequest): Promise<TakenBack> {
-    return this.#inTurn(async () => {
+    return this.#turns.take("", async () => {
       await this.#recover();
       return this.#takeBack(request);
     });
@@ -314,12 +314,6 @@ export class RewindEngine {
 
   #refOf(id: string): string {
     return `${this.#refFolder}/${id}`;
-  }
-
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(work, work);
-    this.#last = result.catch(() => undefined);
-    return result;
   }
 }
 

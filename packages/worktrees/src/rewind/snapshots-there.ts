@@ -13,8 +13,7 @@ import { parseRawChanges } from "../git/lists.ts";
 import type { CheckpointPlace } from "./checkpoint-store.ts";
 import type { FileState } from "./files/file-state.ts";
 import type { MergeContents } from "./merge/merge-state.ts";
-import type { KeptState, Snapshots, WantedFiles } from "./snapshots.ts";
-import type { SnapshotChanges } from "./store/changes.ts";
+import type { Snapshots } from "./snapshots.ts";
 import { hashOf } from "./store/open-store.ts";
 
 const refs = "refs/tau/checkpoints";
@@ -28,132 +27,17 @@ interface PlaceThere extends CheckpointPlace {
   readonly environment?: Pick<ToolEnvironment, "sandbox"> | undefined;
 }
 
-/**
- * Snapshots of a folder in a workspace elsewhere, in a store of ours there. What the project ignores is not
- * recorded, and of permissions whether a file is executable.
- */
-export class SnapshotsThere implements Snapshots {
-  readonly folder: string;
-  readonly isApart = true;
-  readonly #workspace: Workspace;
-  readonly #variables: Readonly<Record<string, string>>;
-  readonly #lastRef: string;
-  /** What the newest snapshot has. */
-  #last: { readonly tree: string; readonly files: ReadonlyMap<string, FileState> } | undefined;
+/** Opens it; the first snapshot makes what is missing. */
+export async function openSnapshotsThere(
+  workspace: Workspace,
+  place: PlaceThere,
+): Promise<Snapshots> {
+  const { homeDirectory } = await workspace.describe();
+  return createSnapshotsThere(workspace, place, homeDirectory);
+}
 
-  private constructor(
-    workspace: Workspace,
-    { folder, limits, sessionId, environment }: PlaceThere,
-    homeDirectory: string,
-  ) {
-    this.folder = folder;
-    this.#workspace = workspace;
-    this.#lastRef = `${refs}/last/${hashOf(folder)}`;
-    const top = `${homeDirectory}/.cache/tau`;
-    this.#variables = {
-      ...{ folder, top, store: `${top}/rewind/${hashOf(folder)}` },
-      ...{ most: String(limits.maxFileBytes), session: hashOf(sessionId) },
-      closed: closedIn(folder, environment?.sandbox?.closed),
-    };
-  }
-
-  /** Opens it; the first snapshot makes what is missing. */
-  static async open(workspace: Workspace, place: PlaceThere): Promise<SnapshotsThere> {
-    const { homeDirectory } = await workspace.describe();
-    return new SnapshotsThere(workspace, place, homeDirectory);
-  }
-
-  async take(message: string, parents: readonly string[] = []): Promise<KeptState> {
-    const script = `${recordScript}
-{ printf '%s\\n\\n%s\\n' "$message" "${leftOutMark}"; cat "$out"; } >"$out.message"
-commit=$(git commit-tree "$tree" "$@" -F "$out.message") || exit 1
-printf '%s\\0' "$commit"
-${differenceScript}`;
-    const base = this.#last?.tree ?? "";
-    const words = parents.flatMap((parent) => ["-p", parent]);
-    const names = namesIn(await this.#run(script, { words, variables: { base, message } }));
-    const [tree = "", ...rest] = names;
-    const end = rest.indexOf("");
-    const notCovered = rest.slice(0, end).sort();
-    const [commit = "", kind, ...listed] = rest.slice(end + 1);
-    const files = new Map(kind === "diff" ? this.#last?.files : []);
-    if (kind === "all") for (const entry of listed) addEntry(files, entry);
-    else {
-      for (const { path, newMode, newId } of parseRawChanges(listed)) {
-        const state = stateOf(newMode, newId);
-        if (state === undefined) files.delete(path);
-        else files.set(path, state);
-      }
-    }
-    this.#last = { tree, files };
-    return { commit, tree, files, notes: { notCovered, usual, modes: {} } };
-  }
-
-  async keep(name: string, { commit }: KeptState): Promise<void> {
-    const script = 'git update-ref "$1" "$3" && git update-ref "$2" "$3"';
-    await this.#run(script, { words: [`${refs}/${name}`, this.#lastRef, commit] });
-  }
-
-  async keepLast({ commit }: KeptState): Promise<void> {
-    await this.#run('git update-ref "$1" "$2"', { words: [this.#lastRef, commit] });
-  }
-
-  async drop(names: readonly string[]): Promise<void> {
-    if (names.length === 0) return;
-    const script = 'for ref in "$@"; do git update-ref -d "$ref" || exit 1; done';
-    await this.#run(script, { words: names.map((name) => `${refs}/${name}`) });
-  }
-
-  refusalOf(path: string): string | undefined {
-    return isHostPlace(path) ? hostPlaceReason : undefined;
-  }
-
-  async changesBetween(before: string, after: string): Promise<SnapshotChanges> {
-    const script = `
-for commit in "$@"; do git log -1 --format=%B "$commit" || exit 1; printf '\\0'; done
-git diff-tree -r -z --raw --no-renames --no-abbrev "$1^{tree}" "$2^{tree}"`;
-    const names = namesIn(await this.#run(script, { words: [before, after] }));
-    const [old = "", now = "", ...raw] = names;
-    const notCovered = [...new Set([...leftOutOf(old), ...leftOutOf(now)])].sort();
-    const changes = parseRawChanges(raw).map(({ path, oldMode, oldId, newMode, newId }) => ({
-      path,
-      before: stateOf(oldMode, oldId),
-      after: stateOf(newMode, newId),
-    }));
-    return { changes, notCovered };
-  }
-
-  get mergeContents(): MergeContents {
-    return async (...ids) => {
-      const script = `
-work=$store/merge.$$
-trap 'rm -rf "$work"' EXIT
-mkdir -m 700 "$work" || exit 1
-for part in base ours theirs; do git cat-file blob "$1" >"$work/$part" || exit 1; shift; done
-cd "$work" && git merge-file -p --quiet ours base theirs >merged && git hash-object -w --no-filters merged`;
-      const { exitCode, stdout } = await tryThere(this.#request(script, { words: ids }));
-      return exitCode === 0 ? stdout.toString().trim() : undefined;
-    };
-  }
-
-  async writeFiles({
-    current,
-    targets,
-  }: WantedFiles<KeptState>): Promise<ReadonlyMap<string, string>> {
-    const gone: string[] = [];
-    const wanted: string[] = [];
-    for (const [path, state] of targets) {
-      if (state === undefined) gone.push(path);
-      else wanted.push(`${modeOf(state)} ${state.id}\t${path}`);
-    }
-    const lists = `${this.#variables.store}/write.${this.#variables.session}`;
-    const folders = [...new Set(gone.flatMap(foldersAbove))].sort((a, b) => b.length - a.length);
-    await Promise.all([
-      this.#workspace.write(`${lists}.gone`, listOf(gone), { mode: 0o600 }),
-      this.#workspace.write(`${lists}.folders`, listOf(folders), { mode: 0o600 }),
-      this.#workspace.write(`${lists}.wanted`, listOf(wanted), { mode: 0o600 }),
-    ]);
-    const script = `
+/** Gives files their states from lists, and prints the paths where that failed. */
+const writeScript = `
 GIT_INDEX_FILE=$1.index
 export GIT_INDEX_FILE
 if [ -s "$1.gone" ]; then
@@ -169,33 +53,141 @@ if [ -s "$1.gone" ]; then xargs -0 sh -c 'for path; do
   if [ -e "$path" ] || [ -L "$path" ]; then printf "%s\\0" "$path"; fi
 done' tau <"$1.gone"; fi
 rm -f "$1".*`;
-    const place = { workspace: this.#workspace, folder: this.folder };
-    const replaced = [...targets.keys()].filter((path) => current.has(path));
-    const write = () => this.#run(script, { words: [lists] });
-    const failed = namesIn(await keepingModes(place, replaced, write));
-    return new Map(failed.map((path) => [path, "it could not be written"]));
-  }
 
-  #run(
-    script: string,
-    options: { words?: readonly string[]; variables?: Readonly<Record<string, string>> },
-  ): Promise<Buffer> {
-    return runThere(this.#request(script, options));
-  }
+/** Merges three contents, and prints the id of the result. */
+const mergeScript = `
+work=$store/merge.$$
+trap 'rm -rf "$work"' EXIT
+mkdir -m 700 "$work" || exit 1
+for part in base ours theirs; do git cat-file blob "$1" >"$work/$part" || exit 1; shift; done
+cd "$work" && git merge-file -p --quiet ours base theirs >merged && git hash-object -w --no-filters merged`;
 
-  #request(
+/**
+ * Snapshots of a folder in a workspace elsewhere, in a store of ours there. What the project ignores is not
+ * recorded, and of permissions whether a file is executable.
+ */
+function createSnapshotsThere(
+  workspace: Workspace,
+  place: PlaceThere,
+  homeDirectory: string,
+): Snapshots {
+  const { folder } = place;
+  /** What the newest snapshot has. */
+  let last: { readonly tree: string; readonly files: ReadonlyMap<string, FileState> } | undefined;
+  const lastRef = `${refs}/last/${hashOf(folder)}`;
+  const fixed = variablesOf(place, homeDirectory);
+
+  function request(
     script: string,
-    {
-      words,
-      variables = {},
-    }: { words?: readonly string[]; variables?: Readonly<Record<string, string>> },
+    words: readonly string[],
+    variables: Readonly<Record<string, string>> = {},
   ) {
     return {
-      ...{ workspace: this.#workspace, cwd: this.folder, words },
+      ...{ workspace, cwd: folder, words },
       script: openStoreScript + script,
-      environment: { ...this.#variables, ...variables },
+      environment: { ...fixed, ...variables },
     };
   }
+
+  const run = (...asked: Parameters<typeof request>) => runThere(request(...asked));
+
+  return {
+    folder,
+    isApart: true,
+    async take(message, parents = []) {
+      const script = `${recordScript}
+{ printf '%s\\n\\n%s\\n' "$message" "${leftOutMark}"; cat "$out"; } >"$out.message"
+commit=$(git commit-tree "$tree" "$@" -F "$out.message") || exit 1
+printf '%s\\0' "$commit"
+${differenceScript}`;
+      const base = last?.tree ?? "";
+      const words = parents.flatMap((parent) => ["-p", parent]);
+      const names = namesIn(await run(script, words, { base, message }));
+      const [tree = "", ...rest] = names;
+      const end = rest.indexOf("");
+      const notCovered = rest.slice(0, end).sort();
+      const [commit = "", kind, ...listed] = rest.slice(end + 1);
+      const files = new Map(kind === "diff" ? last?.files : []);
+      if (kind === "all") for (const entry of listed) addEntry(files, entry);
+      else {
+        for (const { path, newMode, newId } of parseRawChanges(listed)) {
+          const state = stateOf(newMode, newId);
+          if (state === undefined) files.delete(path);
+          else files.set(path, state);
+        }
+      }
+      last = { tree, files };
+      return { commit, tree, files, notes: { notCovered, usual, modes: {} } };
+    },
+    async keep(name, { commit }) {
+      const script = 'git update-ref "$1" "$3" && git update-ref "$2" "$3"';
+      await run(script, [`${refs}/${name}`, lastRef, commit]);
+    },
+    async keepLast({ commit }) {
+      await run('git update-ref "$1" "$2"', [lastRef, commit]);
+    },
+    async drop(names) {
+      if (names.length === 0) return;
+      const script = 'for ref in "$@"; do git update-ref -d "$ref" || exit 1; done';
+      await run(
+        script,
+        names.map((name) => `${refs}/${name}`),
+      );
+    },
+    refusalOf: (path) => (isHostPlace(path) ? hostPlaceReason : undefined),
+    async changesBetween(before, after) {
+      const script = `
+for commit in "$@"; do git log -1 --format=%B "$commit" || exit 1; printf '\\0'; done
+git diff-tree -r -z --raw --no-renames --no-abbrev "$1^{tree}" "$2^{tree}"`;
+      const names = namesIn(await run(script, [before, after]));
+      const [old = "", now = "", ...raw] = names;
+      const notCovered = [...new Set([...leftOutOf(old), ...leftOutOf(now)])].sort();
+      const changes = parseRawChanges(raw).map(({ path, oldMode, oldId, newMode, newId }) => ({
+        path,
+        before: stateOf(oldMode, oldId),
+        after: stateOf(newMode, newId),
+      }));
+      return { changes, notCovered };
+    },
+    get mergeContents(): MergeContents {
+      return async (...ids) => {
+        const { exitCode, stdout } = await tryThere(request(mergeScript, ids));
+        return exitCode === 0 ? stdout.toString().trim() : undefined;
+      };
+    },
+    async writeFiles({ current, targets }) {
+      const gone: string[] = [];
+      const wanted: string[] = [];
+      for (const [path, state] of targets) {
+        if (state === undefined) gone.push(path);
+        else wanted.push(`${modeOf(state)} ${state.id}\t${path}`);
+      }
+      const lists = `${fixed.store}/write.${fixed.session}`;
+      const folders = [...new Set(gone.flatMap(foldersAbove))].sort((a, b) => b.length - a.length);
+      await Promise.all([
+        workspace.write(`${lists}.gone`, listOf(gone), { mode: 0o600 }),
+        workspace.write(`${lists}.folders`, listOf(folders), { mode: 0o600 }),
+        workspace.write(`${lists}.wanted`, listOf(wanted), { mode: 0o600 }),
+      ]);
+      const replaced = [...targets.keys()].filter((path) => current.has(path));
+      const write = () => run(writeScript, [lists]);
+      const failed = namesIn(await keepingModes({ workspace, folder }, replaced, write));
+      return new Map(failed.map((path) => [path, "it could not be written"]));
+    },
+  };
+}
+
+/** The variables of every script. */
+function variablesOf(
+  { folder, limits, sessionId, environment }: PlaceThere,
+  homeDirectory: string,
+) {
+  const top = `${homeDirectory}/.cache/tau`;
+  return {
+    ...{ folder, top, store: `${top}/rewind/${hashOf(folder)}` },
+    ...{ most: String(limits.maxFileBytes), session: hashOf(sessionId) },
+    closed: closedIn(folder, environment?.sandbox?.closed),
+  };
 }
 
 function addEntry(files: Map<string, FileState>, entry: string): void {
