@@ -17,7 +17,7 @@ import { refuseOtherWorkspace, type SessionProject } from "./session-project.ts"
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 import type { StoreReports } from "./store/store-access.ts";
-import { FileWriter, type FsyncMode } from "./writers/file-writer.ts";
+import { createFileWriter, type FsyncMode } from "./writers/file-writer.ts";
 import type { LogParts, LogWriter, MakeWriter, Ownership } from "./writers/log-writer.ts";
 import { memoryWriter } from "./writers/memory-writer.ts";
 
@@ -131,7 +131,7 @@ export class SessionLog {
       ...(parentSession === undefined ? {} : { parentSession }),
       ...(workspaceId === undefined ? {} : { workspace: { id: workspaceId } }),
     };
-    const usual = path ? () => new FileWriter(path, fsync) : () => memoryWriter;
+    const usual = path ? () => createFileWriter(path, fsync) : () => memoryWriter;
     return new SessionLog({ header, tree: new SessionTree() }, options.makeWriter ?? usual);
   }
 
@@ -185,7 +185,9 @@ export class SessionLog {
       const opened = SessionFile.open(path, tail, lease);
       if (tree.isRead) lines.close();
       const contents = { header, tree, lines: tree.isRead ? undefined : lines, totals };
-      const log = new SessionLog(contents, () => new FileWriter(path, options.fsync, opened.file));
+      const log = new SessionLog(contents, () =>
+        createFileWriter(path, options.fsync, opened.file),
+      );
       return { log, diagnostics: [...diagnostics, ...opened.diagnostics] };
     } catch (error) {
       lines.close();

@@ -9,7 +9,7 @@ import type { ReadLedger } from "../common/read-ledger.ts";
 import { countArgument } from "../common/schema.ts";
 import { readImage } from "./read-image.ts";
 import { textResult } from "./show-text.ts";
-import { RangeCollector } from "./text-range.ts";
+import { createRangeCollector } from "./text-range.ts";
 
 type ReadEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
 
@@ -47,7 +47,7 @@ async function readFile(
 ): Promise<ToolResult> {
   const firstLine = countArgument(args.offset) ?? 1;
   const lineCount = countArgument(args.limit) ?? Number.MAX_SAFE_INTEGER;
-  const collector = new RangeCollector(firstLine, lineCount);
+  const collector = createRangeCollector(firstLine, lineCount);
   let isFirst = true;
   for await (const chunk of readChunks(path, environment, signal)) {
     const isImage = isFirst && detectImageType(chunk.subarray(0, headBytes)) !== undefined;

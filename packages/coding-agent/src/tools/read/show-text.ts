@@ -2,7 +2,7 @@ import { ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { formatSize, maxOutputBytes } from "@tau-agent/system";
 import { countArgument } from "../common/schema.ts";
-import { RangeCollector, type TextRange } from "./text-range.ts";
+import { createRangeCollector, type TextRange } from "./text-range.ts";
 
 /** Shows the lines of a whole text that were asked for. */
 export function showText(
@@ -11,7 +11,10 @@ export function showText(
   { offset, limit }: { readonly offset?: number | undefined; readonly limit?: number | undefined },
 ): ToolResult {
   const firstLine = countArgument(offset) ?? 1;
-  const collector = new RangeCollector(firstLine, countArgument(limit) ?? Number.MAX_SAFE_INTEGER);
+  const collector = createRangeCollector(
+    firstLine,
+    countArgument(limit) ?? Number.MAX_SAFE_INTEGER,
+  );
   collector.add(text);
   return textResult(shown, firstLine, collector.finish());
 }

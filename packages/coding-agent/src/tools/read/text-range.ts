@@ -30,90 +30,82 @@ function wideDecoder(start: Buffer): TextDecoder | undefined {
 }
 
 /** Takes a file in pieces, and keeps only the part to show. */
-export class RangeCollector {
-  readonly #firstLine: number;
-  readonly #endLine: number;
-  readonly #collected: Buffer[] = [];
-  #collectedLength = 0;
+export function createRangeCollector(firstLine: number, lineCount: number) {
+  const collected: Buffer[] = [];
+  let collectedLength = 0;
   /** The line the next byte belongs to, from 1. */
-  #line = 1;
-  #rangeBytes = 0;
-  #firstLineBytes = 0;
-  #endsWithNewline = true;
-  #seenBytes = 0;
-  #isFirst = true;
-  #decoder: TextDecoder | undefined;
-  #isBinary = false;
+  let line = 1;
+  let rangeBytes = 0;
+  let firstLineBytes = 0;
+  let endsWithNewline = true;
+  let seenBytes = 0;
+  let isFirst = true;
+  let utf8: TextDecoder | undefined;
+  let isBinary = false;
+  const endLine = firstLine + lineCount;
 
-  constructor(firstLine: number, lineCount: number) {
-    this.#firstLine = firstLine;
-    this.#endLine = firstLine + lineCount;
-  }
-
-  add(bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    if (this.#isFirst) this.#decoder = wideDecoder(bytes);
-    this.#isFirst = false;
-    const decoder = this.#decoder;
-    this.#addText(
-      decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes, { stream: true })),
-    );
-  }
-
-  #addText(chunk: Buffer): void {
+  function addText(chunk: Buffer): void {
     if (chunk.length === 0) return;
-    if (this.#seenBytes < 8192) this.#isBinary ||= chunk.subarray(0, 8192).includes(0);
-    this.#seenBytes += chunk.length;
+    if (seenBytes < 8192) isBinary ||= chunk.subarray(0, 8192).includes(0);
+    seenBytes += chunk.length;
     let from = 0;
-    let start = this.#line >= this.#firstLine ? 0 : chunk.length;
-    let end = this.#line >= this.#endLine ? 0 : chunk.length;
+    let start = line >= firstLine ? 0 : chunk.length;
+    let end = line >= endLine ? 0 : chunk.length;
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
-      if (this.#line === this.#firstLine) this.#firstLineBytes += at - from;
+      if (line === firstLine) firstLineBytes += at - from;
       from = at + 1;
-      this.#line++;
-      if (this.#line === this.#firstLine) start = from;
-      if (this.#line === this.#endLine) end = from;
+      line++;
+      if (line === firstLine) start = from;
+      if (line === endLine) end = from;
     }
-    if (this.#line === this.#firstLine) this.#firstLineBytes += chunk.length - from;
-    this.#endsWithNewline = from === chunk.length;
-    if (start < end) this.#collect(chunk.subarray(start, end));
+    if (line === firstLine) firstLineBytes += chunk.length - from;
+    endsWithNewline = from === chunk.length;
+    if (start < end) collect(chunk.subarray(start, end));
   }
 
-  finish(): TextRange {
-    const fileLines = this.#line - (this.#endsWithNewline ? 1 : 0);
-    const text = this.#text();
-    const shown = truncateHead(text);
-    const lastLine = Math.min(fileLines, this.#endLine - 1);
-    const truncation = {
-      ...shown,
-      totalLines: Math.max(0, lastLine - this.#firstLine + 1),
-      totalBytes: this.#rangeBytes,
-    };
-    return {
-      truncation,
-      fileLines,
-      firstLineBytes: this.#firstLineBytes,
-      isBinary: this.#isBinary,
-    };
-  }
-
-  #collect(part: Buffer): void {
-    this.#rangeBytes += part.length;
-    const room = collectedBytes - this.#collectedLength;
+  function collect(part: Buffer): void {
+    rangeBytes += part.length;
+    const room = collectedBytes - collectedLength;
     if (room <= 0) return;
     const kept = Buffer.from(part.subarray(0, room));
-    this.#collected.push(kept);
-    this.#collectedLength += kept.length;
+    collected.push(kept);
+    collectedLength += kept.length;
   }
 
-  #text(): string {
-    const bytes = Buffer.concat(this.#collected);
-    const isCut = this.#rangeBytes > bytes.length;
+  function kept(): string {
+    const bytes = Buffer.concat(collected);
+    const isCut = rangeBytes > bytes.length;
     const end = isCut ? bytes.length - incompleteCharacterBytes(bytes) : bytes.length;
     const text = bytes.toString("utf8", 0, end).replace(/^\uFEFF/, "");
     // A part that ends inside the file is a list of lines; the newline after it belongs to the rest.
-    const isInside =
-      this.#line >= this.#endLine && !(this.#line === this.#endLine && this.#endsWithNewline);
+    const isInside = line >= endLine && !(line === endLine && endsWithNewline);
     return isInside && !isCut ? text.replace(/\n$/, "") : text;
   }
+
+  return {
+    add(bytes: Buffer): void {
+      if (bytes.length === 0) return;
+      if (isFirst) utf8 = wideDecoder(bytes);
+      isFirst = false;
+      const decoder = utf8;
+      addText(decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes, { stream: true })));
+    },
+    finish(): TextRange {
+      const fileLines = line - (endsWithNewline ? 1 : 0);
+      const text = kept();
+      const shown = truncateHead(text);
+      const lastLine = Math.min(fileLines, endLine - 1);
+      const truncation = {
+        ...shown,
+        totalLines: Math.max(0, lastLine - firstLine + 1),
+        totalBytes: rangeBytes,
+      };
+      return {
+        truncation,
+        fileLines,
+        firstLineBytes,
+        isBinary,
+      };
+    },
+  };
 }

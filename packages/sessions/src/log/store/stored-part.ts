@@ -12,83 +12,54 @@ const PAUSE_MS = 100;
 const READ_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
+/** Begins a log with a name that no other part has. */
+export async function openStoredPart(
+  access: StoreAccess,
+  wanted: SessionKey,
+): Promise<SessionPart> {
+  const { store, leaseMs, owner } = access;
+  for (let count = 1; ; count++) {
+    const key = { ...wanted, subpath: numbered(wanted.subpath, count) };
+    const begin = async () => {
+      if ((await store.load(key)) !== null) return undefined;
+      // Somebody else may be about to write it.
+      return store.acquire(key, leaseMs, owner).catch((error: unknown) => {
+        if (storeErrorCode(error) === "lease_held") return undefined;
+        throw error;
+      });
+    };
+    const lease = await reaching(access, referenceOf(key), () => repeated(access, begin));
+    if (lease !== undefined) return createStoredPart(access, key, lease);
+  }
+}
+
 /** A log below a session's, which takes over what a subagent writes into its own file. */
-export class StoredPart implements SessionPart {
-  readonly #access: StoreAccess;
-  readonly #key: SessionKey;
-  readonly #journal: StoreJournal;
-  #path: string | undefined;
+function createStoredPart(access: StoreAccess, key: SessionKey, lease: StoreLease): SessionPart {
+  let filePath: string | undefined;
   /** How much of the file has been read; the end of a line. */
-  #offset = 0;
+  let offset = 0;
   /** Reads of the file come one after the other. */
-  #reading: Promise<unknown> = Promise.resolve();
+  let reading: Promise<unknown> = Promise.resolve();
+  const journal = new StoreJournal(access, key, { lease, lines: 0 });
 
-  private constructor(access: StoreAccess, key: SessionKey, lease: StoreLease) {
-    this.#access = access;
-    this.#key = key;
-    this.#journal = new StoreJournal(access, key, { lease, lines: 0 });
-  }
-
-  /** Begins a log with a name that no other part has. */
-  static async open(access: StoreAccess, wanted: SessionKey): Promise<StoredPart> {
-    const { store, leaseMs, owner } = access;
-    for (let count = 1; ; count++) {
-      const key = { ...wanted, subpath: numbered(wanted.subpath, count) };
-      const begin = async () => {
-        if ((await store.load(key)) !== null) return undefined;
-        // Somebody else may be about to write it.
-        return store.acquire(key, leaseMs, owner).catch((error: unknown) => {
-          if (storeErrorCode(error) === "lease_held") return undefined;
-          throw error;
-        });
-      };
-      const lease = await reaching(access, referenceOf(key), () => repeated(access, begin));
-      if (lease !== undefined) return new StoredPart(access, key, lease);
-    }
-  }
-
-  get reference(): string {
-    return referenceOf(this.#key);
-  }
-
-  get hasFile(): boolean {
-    return this.#path !== undefined;
-  }
-
-  async catchUp(path: string | undefined): Promise<void> {
-    const read = this.#reading.then(() => this.#readFile(path ?? this.#path));
-    this.#reading = read.catch(() => undefined);
-    await read;
-    await this.#journal.stored();
-  }
-
-  async add(lines: readonly object[]): Promise<void> {
-    this.#journal.add(lines);
-    await this.#journal.stored();
-  }
-
-  close(): Promise<void> {
-    return this.#journal.close();
-  }
-
-  async #readFile(path: string | undefined): Promise<void> {
-    const { files } = this.#access;
+  async function readFile(path: string | undefined): Promise<void> {
+    const { files } = access;
     const file = path === undefined ? undefined : await files?.open(path);
     if (path === undefined || file === undefined) return;
-    if (this.#path === undefined) files?.noteLog(path, this.#key);
-    this.#path = path;
+    if (filePath === undefined) files?.noteLog(path, key);
+    filePath = path;
     try {
-      const lines = await this.#newLines(file);
-      if (lines.length > 0) this.#journal.add(lines);
+      const lines = await newLines(file);
+      if (lines.length > 0) journal.add(lines);
     } finally {
       await file.close();
     }
   }
 
   /** Whole lines; what is behind the last of them is read next time. */
-  async #newLines(file: FileHandle): Promise<object[]> {
+  async function newLines(file: FileHandle): Promise<object[]> {
     const pieces: Buffer[] = [];
-    for (let at = this.#offset; ; ) {
+    for (let at = offset; ; ) {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, at);
       if (bytesRead === 0) break;
       pieces.push(buffer.subarray(0, bytesRead));
@@ -96,11 +67,29 @@ export class StoredPart implements SessionPart {
     }
     const bytes = Buffer.concat(pieces);
     const end = bytes.lastIndexOf(NEWLINE) + 1;
-    this.#offset += end;
+    offset += end;
     // A damaged line is left out, as when the file is opened.
     const lines = bytes.toString("utf8", 0, end).split("\n");
     return lines.map(parseObject).filter((entry) => entry !== undefined);
   }
+
+  return {
+    reference: referenceOf(key),
+    get hasFile() {
+      return filePath !== undefined;
+    },
+    async catchUp(path) {
+      const read = reading.then(() => readFile(path ?? filePath));
+      reading = read.catch(() => undefined);
+      await read;
+      await journal.stored();
+    },
+    async add(lines) {
+      journal.add(lines);
+      await journal.stored();
+    },
+    close: () => journal.close(),
+  };
 }
 
 /** A store that is away is waited for, as it is for every other write of a session. */
@@ -130,7 +119,7 @@ export async function storeLog(
   const file = await access.files?.open(path);
   if (file === undefined) return false;
   await file.close();
-  const part = await StoredPart.open(access, key);
+  const part = await openStoredPart(access, key);
   try {
     await part.catchUp(path);
   } finally {

@@ -4,7 +4,7 @@ import { parseStored } from "../store/open-stored-session.ts";
 import type { SessionPart } from "../store/session-part.ts";
 import { keyOf, referenceOf, type StoreAccess } from "../store/store-access.ts";
 import type { StoreJournal } from "../store/store-journal.ts";
-import { StoredPart } from "../store/stored-part.ts";
+import { openStoredPart } from "../store/stored-part.ts";
 import type { LogOwner, LogParts, LogWriter, Ownership } from "./log-writer.ts";
 
 /**
@@ -86,7 +86,7 @@ export class StoreWriter implements LogWriter, LogParts {
     const { key } = this.#journal;
     const name = partName(toolCallId, id);
     const subpath = key.subpath === undefined ? name : `${key.subpath}/${name}`;
-    return StoredPart.open(this.#access, { ...key, subpath });
+    return openStoredPart(this.#access, { ...key, subpath });
   }
 
   async readPart(reference: string): Promise<readonly object[] | undefined> {

@@ -9,7 +9,7 @@ import { unlessAborted } from "../../base/unless-aborted.ts";
 import { within } from "../../base/within.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { CarrierOptions } from "../common/carrier-options.ts";
-import { CarrierProgram } from "../common/carrier-program.ts";
+import { type CarrierProgram, startCarrierProgram } from "../common/carrier-program.ts";
 import { unreachable } from "../common/unreachable.ts";
 import { type CommandSpec, workspaceIdOf } from "../common/workspace-spec.ts";
 
@@ -48,7 +48,7 @@ export async function connectExec(
 ): Promise<ExecConnection> {
   let program: CarrierProgram;
   try {
-    program = await CarrierProgram.start({ ...request, argv: spec.command });
+    program = await startCarrierProgram({ ...request, argv: spec.command });
   } catch (error) {
     throw unreachable(spec, error);
   }

@@ -93,7 +93,7 @@ async function writingTo(plan: WritePlan): Promise<FileWriting> {
   const { old } = plan;
   if (old?.isFile() === false || (old?.nlink ?? 1n) > 1n) return createWritingInPlace(plan);
   try {
-    return await Replacement.start(plan);
+    return await startReplacement(plan);
   } catch (error) {
     if (isRefused(error, old)) return createWritingInPlace(plan);
     throw error;
@@ -106,66 +106,31 @@ function isRefused(error: unknown, old: BigIntStats | undefined): boolean {
   return notReplaceable.has(code) || (code === "ENOENT" && old !== undefined);
 }
 
+async function startReplacement(plan: WritePlan): Promise<Replacement> {
+  const { target, old, mode = 0o666 } = plan;
+  const name = `.${basename(target).slice(0, 100)}.${randomHex(6)}.tmp`;
+  const temporary = join(dirname(target), name);
+  const make = () => open(temporary, "wx+", old === undefined ? mode : Number(old.mode) & 0o777);
+  try {
+    return createReplacement(plan, temporary, await make());
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT" || old !== undefined) throw error;
+    await makeFolder(dirname(target));
+    return createReplacement(plan, temporary, await make());
+  }
+}
+
 /** Writes beside the target, and then puts that in its place. */
-class Replacement implements FileWriting {
-  readonly #plan: WritePlan;
-  readonly #temporary: string;
-  readonly #file: FileHandle;
-  #length = 0;
+function createReplacement(plan: WritePlan, temporary: string, file: FileHandle): FileWriting {
+  let length = 0;
 
-  static async start(plan: WritePlan): Promise<Replacement> {
-    const { target, old, mode = 0o666 } = plan;
-    const name = `.${basename(target).slice(0, 100)}.${randomHex(6)}.tmp`;
-    const temporary = join(dirname(target), name);
-    const make = () => open(temporary, "wx+", old === undefined ? mode : Number(old.mode) & 0o777);
-    try {
-      return new Replacement(plan, temporary, await make());
-    } catch (error) {
-      if (errorCode(error) !== "ENOENT" || old !== undefined) throw error;
-      await makeFolder(dirname(target));
-      return new Replacement(plan, temporary, await make());
-    }
-  }
-
-  private constructor(plan: WritePlan, temporary: string, file: FileHandle) {
-    this.#plan = plan;
-    this.#temporary = temporary;
-    this.#file = file;
-  }
-
-  async append(bytes: Uint8Array): Promise<void> {
-    this.#length += bytes.length;
-    refuseLarge(this.#plan.path, this.#length);
-    await this.#file.writeFile(bytes, { signal: this.#plan.signal });
-  }
-
-  async finish(): Promise<void> {
-    const { old, target, held, signal } = this.#plan;
-    try {
-      if (old !== undefined) await keepOwnerAndMode(this.#file, old);
-      refuseAborted(signal);
-      await rename(this.#temporary, target).catch((error: unknown) => this.#copy(error));
-    } catch (error) {
-      await this.discard();
-      throw error;
-    }
-    await this.#file.close();
-    await held?.close();
-  }
-
-  async discard(): Promise<void> {
-    await this.#file.close().catch(() => {});
-    await unlink(this.#temporary).catch(() => {});
-    await this.#plan.held?.close();
-  }
-
-  async #copy(error: unknown): Promise<void> {
-    if (!isRefused(error, this.#plan.old)) throw error;
-    const target = await openInPlace(this.#plan.target);
+  async function copy(error: unknown): Promise<void> {
+    if (!isRefused(error, plan.old)) throw error;
+    const target = await openInPlace(plan.target);
     try {
       const part = Buffer.allocUnsafe(copyBytes);
-      for (let at = 0; at < this.#length; ) {
-        const { bytesRead } = await this.#file.read(part, 0, part.length, at);
+      for (let at = 0; at < length; ) {
+        const { bytesRead } = await file.read(part, 0, part.length, at);
         if (bytesRead === 0) break;
         await target.writeFile(part.subarray(0, bytesRead));
         at += bytesRead;
@@ -173,9 +138,38 @@ class Replacement implements FileWriting {
     } finally {
       await target.close();
     }
-    await unlink(this.#temporary).catch(() => {});
+    await unlink(temporary).catch(() => {});
   }
+
+  const self: FileWriting = {
+    async append(bytes) {
+      length += bytes.length;
+      refuseLarge(plan.path, length);
+      await file.writeFile(bytes, { signal: plan.signal });
+    },
+    async finish() {
+      const { old, target, held, signal } = plan;
+      try {
+        if (old !== undefined) await keepOwnerAndMode(file, old);
+        refuseAborted(signal);
+        await rename(temporary, target).catch((error: unknown) => copy(error));
+      } catch (error) {
+        await self.discard();
+        throw error;
+      }
+      await file.close();
+      await held?.close();
+    },
+    async discard() {
+      await file.close().catch(() => {});
+      await unlink(temporary).catch(() => {});
+      await plan.held?.close();
+    },
+  };
+  return self;
 }
+
+type Replacement = FileWriting;
 
 /** Keeps what comes until it is all there, and then writes it over the old content. */
 function createWritingInPlace(plan: WritePlan): FileWriting {

@@ -4,7 +4,7 @@ import { within } from "../../base/within.ts";
 import { keyVariableNames } from "../../keys/environment-keys.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { CarrierOptions } from "../common/carrier-options.ts";
-import { CarrierProgram } from "../common/carrier-program.ts";
+import { type CarrierProgram, startCarrierProgram } from "../common/carrier-program.ts";
 import { unreachable } from "../common/unreachable.ts";
 import { type ShellSpec, workspaceIdOf } from "../common/workspace-spec.ts";
 import type { ShellCarrier } from "./open-shell.ts";
@@ -31,7 +31,7 @@ export function shellConnector(
     const keyVariables = options.keyVariables ?? [...keyVariableNames()];
     const connection = await opened(spec, {
       start: async (argument) =>
-        carried(await CarrierProgram.start({ ...options, argv: [...spec.shell, argument] })),
+        carried(await startCarrierProgram({ ...options, argv: [...spec.shell, argument] })),
       limitMs,
       signal,
       orphans: last?.orphans ?? [],
