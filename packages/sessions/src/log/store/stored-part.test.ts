@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { MemorySessionStore } from "../../stores/memory/memory-session-store.ts";
 import type { StoreAccess } from "./store-access.ts";
-import { StoredPart } from "./stored-part.ts";
+import { openStoredPart } from "./stored-part.ts";
 
 const key = { projectKey: "p", sessionId: "s1", subpath: "subagents/one" };
 
@@ -13,7 +13,7 @@ it("waits for a store that is away when a subagent begins", async () => {
   const store = new MemorySessionStore();
   const away = new TypeError("fetch failed");
   vi.spyOn(store, "load").mockRejectedValueOnce(away).mockRejectedValueOnce(away);
-  const part = await StoredPart.open(accessTo(store, 30_000), key);
+  const part = await openStoredPart(accessTo(store, 30_000), key);
   await part.add([{ type: "message", id: "1" }]);
   expect(await store.load(key)).toMatchObject([{ id: "1" }]);
   await part.close();
@@ -22,6 +22,6 @@ it("waits for a store that is away when a subagent begins", async () => {
 it("gives up on a store that stays away", async () => {
   const store = new MemorySessionStore();
   vi.spyOn(store, "load").mockRejectedValue(new TypeError("fetch failed"));
-  const opening = StoredPart.open(accessTo(store, 250), key);
+  const opening = openStoredPart(accessTo(store, 250), key);
   await expect(opening).rejects.toMatchObject({ code: "session_write_failed" });
 });
