@@ -1252,8 +1252,8 @@ class CommandMethods:
         every project.
 
         `all`: Whether to list the sessions of every project.
-        `saved`: In a host with many sessions: those in files, of every project, instead of
-          the open ones.
+        `saved`: In a host with many sessions: those saved in files, of every project, or in
+          the host's store, instead of the open ones.
         """
         data: ListSessionsData = await self.request(
             "list_sessions",

@@ -273,6 +273,8 @@ class _ApprovalParams(TypedDict):
 class ApprovalParams(_ApprovalParams, total=False):
     """The question whether a tool may run, with what a person needs to answer it."""
 
+    workspace: str
+    """The id of the workspace that has this folder; absent if that is the host's own machine."""
     parts: list[CallPart]
     """The parts of a shell line, each with its own verdict. May be incomplete where there are no
     `suggestions`.
@@ -1058,6 +1060,10 @@ class CompactionEntry(_CompactionEntry, total=False):
     """Whether an extension wrote the summary."""
     usage: Usage
     """Tokens and cost."""
+    past: Any
+    """In a long session file, the totals of the entries before the kept ones, so that hosts need
+    not read them.
+    """
 
 
 class _CompactionResult(TypedDict):
@@ -3812,7 +3818,9 @@ class ListSessionsCommand(_ListSessionsCommand, total=False):
     all: bool
     """Whether to list the sessions of every project."""
     saved: bool
-    """In a host with many sessions: those in files, of every project, instead of the open ones."""
+    """In a host with many sessions: those saved in files, of every project, or in the host's
+    store, instead of the open ones.
+    """
 
 
 class ListSessionsData(TypedDict):

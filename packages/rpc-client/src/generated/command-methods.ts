@@ -579,8 +579,8 @@ export interface CommandMethods {
    * project.
    *
    * @param options.all - Whether to list the sessions of every project.
-   * @param options.saved - In a host with many sessions: those in files, of every project, instead
-   *   of the open ones.
+   * @param options.saved - In a host with many sessions: those saved in files, of every project, or
+   *   in the host's store, instead of the open ones.
    */
   listSessions(options?: Params<"list_sessions">): Promise<Result<"list_sessions">>;
 
