@@ -21,6 +21,10 @@ export const limits: Readonly<Record<string, string>> = {
     "one read and one write; between them the end of a reply takes 1 ms of code that runs once for each prompt, most of it not compiled yet",
   "paced-abort":
     "one read, one write, and 1 ms of code that a host seldom runs: 15 % of it close the connection, 12 % are garbage collection, 7 % make the two errors, and no other function takes more than 4 %",
+  "call-abort":
+    "what a command has started outside of its group is looked for in /proc before anything is killed, with three system calls for each process of the machine; the peer kills the group only",
+  "short-switch":
+    "the first switch of a host loads and compiles what reads files, 60 ms of CPU; the second takes 1 ms, a thirtieth of the peer's",
   "get-state-idle":
     "of 20 µs of CPU per answer 13 are what the floor needs to answer with an empty object, and the peer needs 14 for an answer two thirds as long; the answer's JSON takes 3 µs",
   "get-state-burst":

@@ -12,6 +12,8 @@ const pauseMs = 20;
 const text = "twelve chars";
 const windowMs = 4_000;
 const settleMs = 1_000;
+/** A host gives memory back a second after its last session. */
+const closedMs = 3_000;
 const statePauseMs = 100;
 
 /**
@@ -115,6 +117,7 @@ async function openAll(host: FrameReceiver, { cwd }: Workspace, count: number): 
 
 async function closeAll(host: FrameReceiver, sessions: readonly string[]): Promise<void> {
   for (const sessionId of sessions) await host.request("close_session", { sessionId });
+  await sleep(closedMs);
 }
 
 interface Wave extends SessionProgram {

@@ -10,6 +10,7 @@ import { withoutOptions } from "../command-line/without-options.ts";
 import { settleBeforeSessions } from "../session/open-session.ts";
 import { sessionOptions } from "../session/session-options.ts";
 import { IsolatedLines, type IsolatedLinesOptions } from "./clients/isolated-lines.ts";
+import { garbageCollection } from "./sessions/collect-garbage.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
 import { openHostedSession } from "./sessions/open-session.ts";
 import type { ManySessions } from "./sessions/session-pool.ts";
@@ -28,6 +29,7 @@ export async function manySessions(context: HostingContext): Promise<ManySession
       boundYoungSpace();
       return openHostedSession(asked, defaults, seams);
     },
+    onEmpty: garbageCollection(),
     describeSandbox: () => describeSandboxOf({ agentDirectory, cwd, environment: variables }),
     listSaved: async () => listSavedSessions(await sessionOptions(options, environment)),
     isolate: options.isolate && isolation(context),

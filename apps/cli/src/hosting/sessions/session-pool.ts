@@ -39,6 +39,8 @@ export interface ManySessions {
   readonly openSession: OpenSession;
   /** What none of the sessions can widen. */
   readonly policy: AgentSession["policy"];
+  /** The last session was closed. */
+  readonly onEmpty: (isEmpty: () => boolean) => void;
   readonly describeSandbox: () => Promise<SandboxInfo>;
   readonly listSaved: () => Promise<readonly object[]>;
   /** Starts a session in a process of its own; undefined to keep all in this one. */
@@ -235,6 +237,8 @@ export class SessionPool implements Host {
     await hosted.end();
     hosted.dismiss(reason, except);
     this.#sessions.delete(hosted.sessionId);
+    const isEmpty = () => this.#sessions.size + this.#opening.size === 0;
+    if (isEmpty()) this.#options.many?.onEmpty(isEmpty);
     // After the answer.
     setImmediate(() => this.onClosed());
   }

@@ -11,7 +11,7 @@ function youngSpaceMib(isBound: boolean): number {
     const { youngSpaceBound } = await import(${JSON.stringify(path)});
     const bound = youngSpaceBound();
     let largest = 0;
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < 80; round += 1) {
       if (${isBound}) bound();
       const kept = [];
       for (let at = 0; at < 60_000; at += 1) kept.push({ at, text: [at] });
@@ -27,6 +27,6 @@ function youngSpaceMib(isBound: boolean): number {
 it("stops the growth of the space for young objects where a host opens sessions", () => {
   const unbound = youngSpaceMib(false);
   const bound = youngSpaceMib(true);
-  expect(unbound).toBeGreaterThan(32);
+  expect(unbound).toBeGreaterThanOrEqual(32);
   expect(bound).toBeLessThanOrEqual(unbound / 2);
 });
