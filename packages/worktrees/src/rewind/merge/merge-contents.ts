@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Git } from "../../git/git.ts";
 import type { ObjectStore } from "../store/object-store.ts";
@@ -15,6 +15,7 @@ export function createMergeContents(git: Git, store: ObjectStore): MergeContents
     await store.read([base, ours, theirs], (id, content) => {
       if (content !== undefined) contents.set(id, content);
     });
+    mkdirSync(temporaryDirectory, { recursive: true, mode: 0o700 });
     const folder = mkdtempSync(join(temporaryDirectory, "merge-"));
     try {
       const files = ["ours", "base", "theirs"].map((name) => join(folder, name));

@@ -6,10 +6,11 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { attempt, errorCode } from "@tau-agent/system";
+import { errorCode } from "@tau-agent/system";
 
 /**
  * Lets a ref name a commit as git does, without a process for it.
@@ -20,7 +21,7 @@ export function writeRef(gitDir: string, ref: string, commit: string): boolean {
   if (existsSync(join(gitDir, "reftable"))) return false;
   const path = join(gitDir, ref);
   const lock = `${path}.lock`;
-  const file = open(lock);
+  const file = open(gitDir, lock);
   if (file === undefined) return false;
   try {
     write(file, `${commit}\n`);
@@ -42,17 +43,14 @@ function write(file: number, text: string): void {
   }
 }
 
-/** Undefined when it is there. */
-function open(lock: string): number | undefined {
+/** Open for those that the repository is open for; undefined when it is there. */
+function open(gitDir: string, lock: string): number | undefined {
+  const mode = statSync(join(gitDir, "refs")).mode & 0o777;
   try {
-    return attempt(() => openSync(lock, "wx")) ?? openIn(lock);
+    mkdirSync(dirname(lock), { recursive: true, mode });
+    return openSync(lock, "wx", mode & 0o666);
   } catch (error) {
     if (errorCode(error) === "EEXIST") return undefined;
     throw error;
   }
-}
-
-function openIn(lock: string): number {
-  mkdirSync(dirname(lock), { recursive: true });
-  return openSync(lock, "wx");
 }
