@@ -31,7 +31,7 @@ async function withTwoPrompts(): Promise<TestFolder & { before: Map<string, stri
 
 it("a rewind that is killed anywhere is complete or not begun for the next host", async () => {
   let completed = 0;
-  for (const count of [3, 6, 9, 14]) {
+  for (const count of [3, 6, 9, 14, 18, 24]) {
     const test = await withTwoPrompts();
     const changed = copyOf(test.folder);
     const code = await killedHost(test, count);
@@ -53,7 +53,7 @@ it("a rewind that is killed anywhere is complete or not begun for the next host"
 }, 60_000);
 
 it("what a killed prompt has changed is taken back by the next host", async () => {
-  for (const count of [4, 14]) {
+  for (const count of [4, 14, 20]) {
     const test = await withTwoPrompts();
     const before = copyOf(test.folder);
     await killedHost(test, count, "begin");
