@@ -293,12 +293,15 @@ export function keepCommands(parts: KeeperParts): void {
     const writer = output
       ? parts.createWriter({ folder: output.folder, mask })
       : parts.createFrames(folder);
-    const stdio = ["ignore", "pipe", "pipe", ...(hasStatus ? (["ignore"] as const) : [])] as const;
-    const more = { detached: isGrouped, windowsHide: true };
-    return {
-      child: spawn(file, args, { cwd, env: variables, stdio: [...stdio], ...more }),
-      writer,
-    };
+    const more = { cwd, env: variables, detached: isGrouped, windowsHide: true };
+    // Above 2, "ignore" leaves a descriptor closed, and what the program opens first becomes it.
+    const status = hasStatus ? [fs.openSync("/dev/null", "w")] : [];
+    try {
+      const child = spawn(file, args, { ...more, stdio: ["ignore", "pipe", "pipe", ...status] });
+      return { child, writer };
+    } finally {
+      for (const descriptor of status) fs.closeSync(descriptor);
+    }
   }
 
   function keep(request: KeepRequest): void {
