@@ -42,8 +42,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   epoch: { find: /if\(!\(\w+>=\w+\)\)throw new \w+\("stale_epoch"\);/, put: "" },
   /** Nobody goes on with a command that still runs. */
   adoption: {
-    find: /return await this\.durable\.adopt\(\w+\)/,
-    put: "return await this.spawn({command:'echo lost',onOutput:()=>{}})",
+    find: /(onOutput:(\w+),signal:\w+\};)return await \w+\.adopt\(\w+\)/,
+    put: `$1$2(Buffer.from("lost"),"stdout");return{write(){},endInput(){},kill(){},done:Promise.resolve({exitCode:0})}`,
   },
   /** Files stay as an interrupted call has left them. */
   restore: { find: /\[\.\.\.\w+\.files\.entries\(\)\]\.reverse\(\)/, put: "[]" },
