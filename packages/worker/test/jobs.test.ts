@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -98,11 +99,13 @@ describeWith(redisIsMissing)("jobs", () => {
       const fleet = testFleet({
         redisUrl: redis.url,
         storeUrl: places[kind].url(),
-        scenario: running("echo begin >> ran.txt; sleep 0.5; echo end >> ran.txt"),
+        scenario: running(
+          "echo begin >> ran.txt; until test -e go; do sleep 0.05; done; echo end >> ran.txt",
+        ),
       });
       const two = await Promise.all([fleet.start(["--concurrency", "2"]), fleet.start()]);
-      const sessionId = `turns-${kind}`;
-      const ids = ["j0", "j1", "j2", "j3"].map((id) => `${kind}-${id}`);
+      const sessionId = `turns-${randomUUID()}`;
+      const ids = ["j0", "j1", "j2", "j3"].map((id) => `${sessionId}-${id}`);
       const jobs = [];
       for (const id of ids) {
         jobs.push(await fleet.add({ sessionId, projectKey: "p", message: id }, id));
@@ -113,6 +116,7 @@ describeWith(redisIsMissing)("jobs", () => {
       expect(hosts).toHaveLength(1);
       busy?.process.kill("SIGKILL");
       spawnSync("kill", ["-KILL", ...hosts]);
+      writeFileSync(join(fleet.project, "go"), "");
       await fleet.start();
       for (const job of jobs) {
         expect(await job.waitUntilFinished(fleet.ends)).toMatchObject({ status: "completed" });

@@ -1,14 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { isAlive, ownIdentity } from "@tau-agent/system";
+import { ownIdentity } from "@tau-agent/system";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { SessionLease } from "./session-lease.ts";
-
-vi.mock(import("@tau-agent/system"), async (original) => {
-  const actual = await original();
-  return { ...actual, isAlive: vi.fn(actual.isAlive) };
-});
 
 let folder: string;
 let path: string;
@@ -21,7 +16,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  vi.mocked(isAlive).mockReset();
+  vi.restoreAllMocks();
   for (const lease of taken) lease.release();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -42,9 +37,9 @@ function leaveDead(): void {
 
 /** Runs something when a host has read whose the lease is, and has not acted on it. */
 function afterReading(work: () => void): void {
-  vi.mocked(isAlive).mockImplementationOnce(() => {
+  vi.spyOn(process, "kill").mockImplementationOnce(() => {
     work();
-    return false;
+    throw Object.assign(new Error("There is no such process"), { code: "ESRCH" });
   });
 }
 
