@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { makeFolder, type ToolEnvironment } from "@tau-agent/system";
+import { rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { makeFolder, randomHex, type ToolEnvironment } from "@tau-agent/system";
 import { Git } from "../../git/git.ts";
 import { ObjectStore } from "./object-store.ts";
 
@@ -41,13 +42,27 @@ export async function openStore(
     return { git, store: new ObjectStore(git, place), isInRepository, isApart };
   }
   const gitDir = join(directory, "stores", hashOf(folder));
-  if (!existsSync(join(gitDir, "HEAD"))) {
-    await makeFolder(join(directory, "stores"), 0o700);
-    const args = ["init", "--quiet", "--bare", "--shared=0600", "--template=", gitDir];
-    await git.run(args, { cwd: directory });
-  }
+  if (!existsSync(join(gitDir, "HEAD"))) await makeStore(git, { gitDir, temporaryDirectory });
   const place = { gitDir, algorithm: "sha1", temporaryDirectory } as const;
   return { git, store: new ObjectStore(git, place), isInRepository, isApart };
+}
+
+/** Makes a repository of ours. It is there as a whole or not at all: another host may look for it meanwhile. */
+async function makeStore(
+  git: Git,
+  { gitDir, temporaryDirectory }: { gitDir: string; temporaryDirectory: string },
+): Promise<void> {
+  await makeFolder(dirname(gitDir), 0o700);
+  await makeFolder(temporaryDirectory, 0o700);
+  const made = join(temporaryDirectory, `store-${randomHex(8)}`);
+  const args = ["init", "--quiet", "--bare", "--shared=0600", "--template=", made];
+  await git.run(args, { cwd: temporaryDirectory });
+  try {
+    await rename(made, gitDir);
+  } catch (error) {
+    await rm(made, { recursive: true, force: true });
+    if (!existsSync(join(gitDir, "HEAD"))) throw error;
+  }
 }
 
 /** A name for a folder or session that file systems and refs take. */
