@@ -4,6 +4,7 @@ import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
 import type { SessionLog } from "@tau-agent/sessions/log";
 import { randomHex, unlessMissing } from "@tau-agent/system";
+import type { StartedJob } from "../jobs/running-jobs.ts";
 import type { CallContext, CallContexts } from "./call-context.ts";
 import { type CallRecord, CallRecords, firstMissing, hashOf, isAnswered } from "./call-records.ts";
 import type { FolderRecorder } from "./folder-recorder.ts";
@@ -30,8 +31,8 @@ export interface DurableCallsOptions {
   readonly keepMs: number;
   readonly onWait: (call: ToolCall) => void;
   readonly jobs: {
-    /** The job that a call of `bash` has started with this command. */
-    startedAs(commandId: string): Promise<string | undefined>;
+    /** The job that a call of `bash` has recorded for this command, before it began. */
+    startedAs(commandId: string): Promise<StartedJob | undefined>;
     /** The commands of jobs that go on. */
     keptCommands(): Promise<readonly string[]>;
     /** Goes on with them. */
@@ -264,8 +265,10 @@ export class DurableCalls {
     const { commandId } = started;
     if (commandId !== undefined && call.name === "bash" && tool !== undefined && isBuiltIn(tool)) {
       if (call.arguments.background === true) {
-        const jobId = await jobs.startedAs(commandId);
-        if (jobId !== undefined) return jobResult(jobId);
+        // In this order: once it has ended, its command is forgotten.
+        const isThere = await this.#command(commandId).hold();
+        const job = await jobs.startedAs(commandId);
+        if (job !== undefined && (isThere || job.hasEnd)) return jobResult(job.jobId);
       } else if (!(await this.#command(commandId).isUnclaimed())) {
         const context: CallContext = { adopts: commandId };
         const going = contexts.run(context, execute);

@@ -158,6 +158,27 @@ it("never runs a call that a file says has started, whatever else the file says"
   }
 });
 
+it("says that a job was interrupted whose host died between its record and its command", async () => {
+  const commandId = "0123456789abcdef";
+  const command = "touch begun";
+  const call = { id: "c1", name: "bash", arguments: { command, background: true } };
+  const { open, cwd, agentDirectory } = place([
+    user,
+    replyWith(call),
+    started("c1", { commandId }),
+  ]);
+  const record = { jobId: "job-0a1b2c", command, startedAt: Date.now(), commandId, promptId: "p1" };
+  const folder = join(agentDirectory ?? "", "jobs", "s1", record.jobId);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, "job.json"), JSON.stringify(record));
+  const session = await open(["done"]);
+  await session.resume("p1");
+  expect(resultsOf(session.messages)).toMatchObject([
+    { isError: true, details: { interrupted: true } },
+  ]);
+  expect(existsSync(join(cwd, "begun"))).toBe(false);
+});
+
 it("follows a job to its end after the result of its call is stored", async () => {
   const command = "echo out; sleep 2; echo end";
   const { open } = place();

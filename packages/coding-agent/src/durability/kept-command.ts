@@ -23,9 +23,9 @@ export class KeptCommand {
     this.#options = options;
   }
 
-  /** Makes it this host's, so that it goes on until somebody says what becomes of it. */
-  async hold(): Promise<void> {
-    await this.#adopt();
+  /** Makes it this host's, so that it goes on until somebody says what becomes of it. False if it never began. */
+  async hold(): Promise<boolean> {
+    return (await this.#adopt()) !== undefined;
   }
 
   /** Ends it; returns when it ended, undefined if it never ran or nobody knows. */

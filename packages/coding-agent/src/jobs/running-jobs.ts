@@ -39,6 +39,12 @@ export interface RunningJobsOptions {
   readonly onEnd: (job: EndedJob) => void;
 }
 
+/** A job that a call has recorded. */
+export interface StartedJob {
+  readonly jobId: string;
+  readonly hasEnd: boolean;
+}
+
 /** A job that is known here. */
 interface Job {
   readonly record: JobRecord;
@@ -164,10 +170,12 @@ export class RunningJobs {
     return this.#describe(job);
   }
 
-  /** The job that was started with a kept command. */
-  async startedAs(directory: string, commandId: string): Promise<string | undefined> {
+  /** The job of a kept command, and whether its end is known: without one, the command may never have begun. */
+  async startedAs(directory: string, commandId: string): Promise<StartedJob | undefined> {
     const jobs = [...(await this.#jobsIn(directory)).values()];
-    return jobs.find(({ record }) => record.commandId === commandId)?.record.jobId;
+    const job = jobs.find(({ record }) => record.commandId === commandId);
+    if (job === undefined) return undefined;
+    return { jobId: job.record.jobId, hasEnd: job.end !== undefined && job.end.status !== "lost" };
   }
 
   /** The commands of calls of an earlier host that may go on. */

@@ -4,7 +4,7 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "@tau-agent/system";
 import { JOB_NOTICE_TYPE } from "../foreign-text/after-untrusted.ts";
 import type { JobPlace } from "./job-folders.ts";
-import type { EndedJob, JobRequest, RunningJobs } from "./running-jobs.ts";
+import type { EndedJob, JobRequest, RunningJobs, StartedJob } from "./running-jobs.ts";
 
 export interface JobSession {
   readonly id: string;
@@ -105,8 +105,8 @@ export class SessionJobs {
     if (await this.#areThere()) await this.list();
   }
 
-  /** The job that a call has started with a kept command. */
-  async startedAs(commandId: string): Promise<string | undefined> {
+  /** The job that a call has recorded for a kept command. */
+  async startedAs(commandId: string): Promise<StartedJob | undefined> {
     return (await this.#load()).startedAs(await this.#directory(), commandId);
   }
 
