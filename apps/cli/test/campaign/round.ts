@@ -60,7 +60,8 @@ export class Round {
       }
       if (this.random.below(2) === 0) await pause(this.random.below(60));
     }
-    this.#hasReached = true;
+    // Where a host died before, another result may be at the step.
+    this.#hasReached ||= this.crashes === 0;
   }
 
   /** Something has happened to its host, or nothing will. */
