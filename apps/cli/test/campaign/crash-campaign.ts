@@ -2,10 +2,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { Random } from "../../../../packages/ai/test/chaos/random.ts";
 import { startCampaignServer } from "./campaign-server.ts";
 import { playRounds, type RoundResult } from "./crew.ts";
 import { mutants } from "./mutants.ts";
-import { groupOf } from "./plans.ts";
+import { groupOf, isLonely, planRound } from "./plans.ts";
 
 const { values } = parseArgs({
   options: {
@@ -42,15 +43,19 @@ function refuseLost(name: string): void {
   }
 }
 
-/** Rounds that are played together: those of a group share their hosts, but for each fourth group. */
+/** Rounds that are played together: those of a group that can share their hosts do, but for each fourth group. */
 function planParties(): number[][] {
   const parties: number[][] = [];
-  let group: number | undefined;
+  const shared = new Map<number, number[]>();
   for (let own = seed; own < seed + rounds; own += 1) {
-    const isShared = !values.alone && groupOf(own) % 4 !== 3;
-    if (isShared && groupOf(own) === group) parties.at(-1)?.push(own);
-    else parties.push([own]);
-    group = groupOf(own);
+    const group = groupOf(own);
+    const plan = planRound(own, new Random(own), scenario);
+    const party = values.alone || group % 4 === 3 || isLonely(plan) ? undefined : shared.get(group);
+    party?.push(own);
+    if (party !== undefined) continue;
+    const begun = [own];
+    parties.push(begun);
+    if (!isLonely(plan)) shared.set(group, begun);
   }
   return parties;
 }
@@ -75,8 +80,9 @@ async function play(): Promise<void> {
 }
 
 function tell(result: RoundResult, party: readonly number[]): void {
-  const own = party[0] ?? 0;
-  const beside = party.length > 1 ? `, --seed ${own} --rounds ${party.length}` : "";
+  const [own = 0] = party;
+  const length = (party.at(-1) ?? own) + 1 - own;
+  const beside = party.length > 1 ? `, --seed ${own} --rounds ${length}` : "";
   for (const words of result.broken) {
     process.stdout.write(
       `seed ${result.seed} (${result.scenario}, ${result.fault} at ${result.step}${beside}): ${words}\n`,

@@ -5,7 +5,7 @@ import { answerOf } from "./answers.ts";
 import type { CampaignServer } from "./campaign-server.ts";
 import { Host, HostedSession } from "./host.ts";
 import { leaseMs, Place } from "./place.ts";
-import type { Fault } from "./plans.ts";
+import { type Fault, stopSteps } from "./plans.ts";
 import { Round } from "./round.ts";
 import { StoreServer } from "./store-server.ts";
 
@@ -25,8 +25,6 @@ export interface RoundResult {
   readonly broken: readonly string[];
 }
 
-/** Steps at which a host stops itself. */
-const stops = /^(change|file|restore|merge) \d+$/;
 /** Only what hangs takes longer: the machine may be busy. */
 const limitMs = 300_000;
 const maxLives = 30;
@@ -101,9 +99,7 @@ class Crew {
   constructor(parts: CrewParts) {
     this.#parts = parts;
     this.#random = new Random(-firstOf(parts.rounds)[0].seed);
-    // A host that stops itself is in the middle of something in each of its sessions.
-    const stopping = parts.rounds.filter(({ plan }) => stops.test(plan.step));
-    this.#leader = this.#random.pick(firstOf(stopping.length > 0 ? stopping : parts.rounds));
+    this.#leader = this.#random.pick(firstOf(parts.rounds));
     this.#isPatient = this.#random.below(2) === 0;
   }
 
@@ -238,11 +234,7 @@ class Crew {
   get #stopAt(): string | undefined {
     const { step, next } = this.#leader.plan;
     const own = this.#harms === 0 ? step : this.#harms === 1 ? next : undefined;
-    if (own === undefined || !stops.test(own)) return undefined;
-    const [kind, at] = own.split(" ");
-    // Each session that is opened is a change, and all are open before the first is at work.
-    const { length } = this.#parts.rounds;
-    return kind === "change" && length > 1 ? `change ${Number(at) + 2 * length}` : own;
+    return own !== undefined && stopSteps.test(own) ? own : undefined;
   }
 
   /** Hosts that have the sessions, which earlier ones may keep for a while. */

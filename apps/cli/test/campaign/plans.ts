@@ -85,7 +85,8 @@ function anyOf(options: PlanOptions = {}, only = faults): Scenario {
       durabilityAdoptMs: random.below(3) === 0 ? 1 : 20_000,
       isStored,
       isFar: fault === "carrier" || (fault !== "disk" && random.below(5) === 0),
-      isLate: fault === "pause" && random.below(2) === 0,
+      // One that stopped before a change would make it when the next one has taken the call back.
+      isLate: isAtChange || (fault === "pause" && random.below(2) === 0),
       restMs: 0,
       settings: options.settings ?? {},
     };
@@ -178,6 +179,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
 export const groupSize = 16;
 
 export const groupOf = (seed: number): number => Math.floor(seed / groupSize);
+
+/** Steps at which a host stops itself. */
+export const stopSteps = /^(change|file|restore|merge) \d+$/;
+
+/** Whether a round needs a host of its own: one that stops itself does so in one session. */
+export const isLonely = ({ step, next = "" }: Pick<RoundPlan, "step" | "next">): boolean =>
+  stopSteps.test(step) || stopSteps.test(next);
 
 /** Half of the rounds are any, the other half one of the others that fit their group. */
 export function planRound(
