@@ -180,8 +180,9 @@ export class HostedSession {
 
   /** Ends it, and its host if it is the only one. */
   async close(): Promise<void> {
-    if (this.#sessionId === undefined) await this.host.end();
-    else if (!this.hasEnded) await this.request({ type: "close_session" });
+    if (this.#sessionId === undefined) return this.host.end();
+    const isClosed = this.hasEnded || (await this.request({ type: "close_session" })) !== undefined;
+    if (!isClosed && !this.hasEnded) throw new Error("A session does not end");
   }
 
   #first(fits: (frame: Frame) => boolean, ms: number): Promise<Frame | undefined> {

@@ -61,6 +61,20 @@ describe("a full disk", () => {
     expect(session.messages).toEqual([]);
   });
 
+  it("before a subagent begins ends the run, and the session can be closed", async () => {
+    const { session } = await createTestSession([
+      turn(toolCall("task", { task: "look" })),
+      "never",
+    ]);
+    session.subscribe((event) => {
+      if (event.type === "tool_execution_start") disk.freeBytes = 0;
+    });
+    const result = await session.prompt("go");
+    disk.freeBytes = Number.POSITIVE_INFINITY;
+    expect(result).toMatchObject({ status: "error", code: "session_write_failed" });
+    await session.dispose();
+  });
+
   it("in the middle of a run ends it, with memory and file in agreement", async () => {
     const { session, written } = await createTestSession([
       turn([toolCall("ls", { path: "." })]),

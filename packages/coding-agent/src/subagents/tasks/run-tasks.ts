@@ -3,7 +3,7 @@ import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { type Consumption, nothingUsed } from "@tau-agent/sessions/log";
-import { isTimed, makeFolder, randomHex } from "@tau-agent/system";
+import { attempt, isTimed, makeFolder, randomHex } from "@tau-agent/system";
 import {
   type Change,
   type MergeOutcome,
@@ -41,13 +41,14 @@ export async function runTasks(
   order: TaskOrder,
   options: RunTasksOptions,
 ): Promise<{ results: TaskResult[]; leftOut: readonly string[]; started: number }> {
-  const running = beginAll(order, options);
   try {
+    const running = beginAll(order, options);
     return await runBegun(order, { ...options, running });
   } catch (error) {
-    // None has run, and each still has its one end.
+    // None has run, and each still has its one end, also where nothing can be written.
     for (const task of order.tasks) {
-      endOne(options, refused(task, order, { status: "failed", error: errorMessage(error) }));
+      const ending = { status: "failed", error: errorMessage(error) } as const;
+      attempt(() => endOne(options, refused(task, order, ending)));
     }
     throw error;
   }

@@ -189,8 +189,9 @@ export class SessionSubagents implements SubagentControl {
     };
     // Nobody may be waiting for it.
     live.started.promise.catch(() => {});
-    this.#live.set(id, live);
+    // In this order: what cannot be noted never begins, and nobody may wait for its end.
     this.#keep(live, record);
+    this.#live.set(id, live);
     return live;
   }
 
@@ -223,6 +224,8 @@ export class SessionSubagents implements SubagentControl {
     this.#live.delete(result.id);
     live.started.reject(new SessionError("subagent_not_running", { subagentId: result.id }));
     const { status, output, sessionFile, storedSession, patch, used } = result;
+    // It is over for those who wait, whether it can be noted or not.
+    live.ended.resolve();
     const isCutOff = this.#isClosed && status === "aborted";
     if (before !== undefined) {
       this.#keep(live, {
@@ -237,7 +240,6 @@ export class SessionSubagents implements SubagentControl {
         treePatch: undefined,
       });
     }
-    live.ended.resolve();
     const concerns = live.owner === this.#options.log().header.id;
     if (live.notifies && concerns && !this.#isClosed) this.#options.notify(noticeOf(result, text));
   }
