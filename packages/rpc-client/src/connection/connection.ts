@@ -6,17 +6,11 @@ import {
   type ExtensionUiResponse,
   encodeLine,
   type HostAnswer,
-  type HostRequestFrame,
-  type HostRequestResolved,
-  type HostToolCall,
-  type HostToolCancel,
-  type HostUriCancel,
-  type HostUriRequest,
   type Params,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import type { FromWorkspaceClient, ToWorkspaceClient } from "@tau-agent/rpc-protocol/workspace";
+import type { FromWorkspaceClient } from "@tau-agent/rpc-protocol/workspace";
 import {
   type ConnectionClosedError,
   FrameTooLargeError,
@@ -25,6 +19,7 @@ import {
 } from "../base/errors.ts";
 import { startTimer } from "../base/start-timer.ts";
 import {
+  type AskedFrame,
   decodeHostFrame,
   decodeHostLine,
   type HostLine,
@@ -45,16 +40,7 @@ export interface ConnectionOptions {
   readonly onEvent: (event: ClientEvent) => void;
   readonly onUiRequest: (request: ExtensionUiRequest) => void;
   /** What the host asks a client that said it answers such requests. */
-  readonly onHostRequest?: ((request: HostRequestFrame) => void) | undefined;
-  readonly onHostRequestResolved?: ((resolved: HostRequestResolved) => void) | undefined;
-  /** The host calls a tool of the client, or does not want its result any more. */
-  readonly onToolCall?: ((call: HostToolCall) => void) | undefined;
-  readonly onToolCancel?: ((cancel: HostToolCancel) => void) | undefined;
-  /** The host wants a URI of the client, or does not want it any more. */
-  readonly onUriRequest?: ((request: HostUriRequest) => void) | undefined;
-  readonly onUriCancel?: ((cancel: HostUriCancel) => void) | undefined;
-  /** The host uses the workspace of the client. */
-  readonly onWorkspaceFrame?: ((frame: ToWorkspaceClient) => void) | undefined;
+  readonly onAsked?: ((frame: AskedFrame) => void) | undefined;
   /** The host refuses an answer to such a request. */
   readonly onRefused?: ((id: string, message: string) => void) | undefined;
   /** Called with each line that is not a frame. */
@@ -196,26 +182,8 @@ export class Connection {
       case "ui_request":
         this.#options.onUiRequest(line.request);
         return;
-      case "host_request":
-        this.#options.onHostRequest?.(line.request);
-        return;
-      case "host_request_resolved":
-        this.#options.onHostRequestResolved?.(line.resolved);
-        return;
-      case "host_tool_call":
-        this.#options.onToolCall?.(line.call);
-        return;
-      case "host_tool_cancel":
-        this.#options.onToolCancel?.(line.cancel);
-        return;
-      case "host_uri_request":
-        this.#options.onUriRequest?.(line.request);
-        return;
-      case "host_uri_cancel":
-        this.#options.onUriCancel?.(line.cancel);
-        return;
-      case "workspace":
-        this.#options.onWorkspaceFrame?.(line.frame);
+      case "asked":
+        this.#options.onAsked?.(line.frame);
         return;
       case "bad_ui_request":
         this.answerUiRequest({ type: "extension_ui_response", id: line.id, cancelled: true });

@@ -12,7 +12,7 @@ import {
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { ToWorkspaceClient } from "@tau-agent/rpc-protocol/workspace";
 
 /** A `message_update` in delta form: only the step, for the client to apply. */
@@ -35,16 +35,20 @@ export interface DeltaStep {
   readonly message: AssistantMessage | undefined;
 }
 
+/** What the host asks of its client, or does not ask any more. */
+export type AskedFrame =
+  | HostRequestFrame
+  | HostRequestResolved
+  | HostToolCall
+  | HostToolCancel
+  | HostUriRequest
+  | HostUriCancel
+  | ToWorkspaceClient;
+
 export type HostLine =
   | { readonly kind: "response"; readonly frame: ResponseFrame }
   | { readonly kind: "ui_request"; readonly request: ExtensionUiRequest }
-  | { readonly kind: "host_request"; readonly request: HostRequestFrame }
-  | { readonly kind: "host_request_resolved"; readonly resolved: HostRequestResolved }
-  | { readonly kind: "host_tool_call"; readonly call: HostToolCall }
-  | { readonly kind: "host_tool_cancel"; readonly cancel: HostToolCancel }
-  | { readonly kind: "host_uri_request"; readonly request: HostUriRequest }
-  | { readonly kind: "host_uri_cancel"; readonly cancel: HostUriCancel }
-  | { readonly kind: "workspace"; readonly frame: ToWorkspaceClient }
+  | { readonly kind: "asked"; readonly frame: AskedFrame }
   | { readonly kind: "bad_ui_request"; readonly id: string }
   | { readonly kind: "event"; readonly event: ClientEvent }
   | { readonly kind: "delta"; readonly update: DeltaUpdate }
@@ -68,19 +72,7 @@ export function decodeHostFrame(value: unknown): HostLine {
   if (!isJsonObject(value) || typeof value.type !== "string") return { kind: "noise" };
   if (value.type === "response") return decodeResponse(value);
   if (value.type === "extension_ui_request") return decodeUiRequest(value);
-  if (value.type === "host_request") return decodeHostRequest(value);
-  if (value.type === "host_request_resolved") return decodeResolved(value);
-  if (value.type === "host_tool_call") return decodeToolCall(value);
-  if (value.type === "host_tool_cancel") {
-    return { kind: "host_tool_cancel", cancel: value as HostToolCancel };
-  }
-  if (value.type === "host_uri_request") return decodeUriRequest(value);
-  if (value.type === "host_uri_cancel") {
-    return { kind: "host_uri_cancel", cancel: value as HostUriCancel };
-  }
-  if (value.type === "workspace_call" || value.type === "workspace_cancel") {
-    return { kind: "workspace", frame: value as ToWorkspaceClient };
-  }
+  if (Object.hasOwn(isWholeAsked, value.type)) return decodeAsked(value);
   if (value.type === "message_update" && !isJsonObject(value.message)) return decodeDelta(value);
   return isEvent(value) ? { kind: "event", event: value } : { kind: "noise" };
 }
@@ -104,26 +96,22 @@ function decodeUiRequest(value: Record<string, unknown>): HostLine {
     : { kind: "noise" };
 }
 
-/** A request of a kind that this client does not know is left to others. */
-function decodeHostRequest(value: Record<string, unknown>): HostLine {
-  const isWhole = typeof value.id === "string" && isJsonObject(value.params);
-  if (!isWhole) return { kind: "noise" };
-  return { kind: "host_request", request: value as HostRequestFrame };
-}
+/** Whether an asking frame has the members without which nobody can answer it. */
+const isWholeAsked: Readonly<Record<AskedFrame["type"], (frame: JsonObject) => boolean>> = {
+  // A request of a kind that this client does not know is left to others.
+  host_request: ({ id, params }) => typeof id === "string" && isJsonObject(params),
+  host_request_resolved: ({ id }) => typeof id === "string",
+  host_tool_call: ({ id, arguments: args }) => typeof id === "string" && isJsonObject(args),
+  host_tool_cancel: () => true,
+  host_uri_request: ({ id, url }) => typeof id === "string" && typeof url === "string",
+  host_uri_cancel: () => true,
+  workspace_call: () => true,
+  workspace_cancel: () => true,
+};
 
-function decodeToolCall(value: Record<string, unknown>): HostLine {
-  if (typeof value.id !== "string" || !isJsonObject(value.arguments)) return { kind: "noise" };
-  return { kind: "host_tool_call", call: value as HostToolCall };
-}
-
-function decodeUriRequest(value: Record<string, unknown>): HostLine {
-  if (typeof value.id !== "string" || typeof value.url !== "string") return { kind: "noise" };
-  return { kind: "host_uri_request", request: value as HostUriRequest };
-}
-
-function decodeResolved(value: Record<string, unknown>): HostLine {
-  if (typeof value.id !== "string") return { kind: "noise" };
-  return { kind: "host_request_resolved", resolved: value as HostRequestResolved };
+function decodeAsked(value: JsonObject): HostLine {
+  const frame = value as AskedFrame;
+  return isWholeAsked[frame.type](value) ? { kind: "asked", frame } : { kind: "noise" };
 }
 
 function decodeDelta(value: Record<string, unknown>): HostLine {

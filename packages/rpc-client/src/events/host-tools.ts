@@ -1,12 +1,12 @@
 import type {
   HostToolCall,
-  HostToolCancel,
   HostToolResult,
   HostToolUpdate,
   Params,
   ToolResult,
 } from "@tau-agent/rpc-protocol";
 import { checkValue, jsonSchemaOf, type TypedSchema } from "@tau-agent/rpc-protocol/plain";
+import { RunningCalls } from "./running-calls.ts";
 
 /** What a running tool gets besides its arguments. */
 export interface HostToolContext {
@@ -69,52 +69,25 @@ export function defineTool({
   };
 }
 
-export class HostToolRunner {
-  readonly #send: (frame: HostToolUpdate | HostToolResult) => void;
-  readonly #running = new Map<string, AbortController>();
+export class HostToolRunner extends RunningCalls<HostToolUpdate, HostToolResult> {
   tools: ReadonlyMap<string, DefinedTool> = new Map();
 
-  constructor(send: (frame: HostToolUpdate | HostToolResult) => void) {
-    this.#send = send;
-  }
-
-  async run({ id, toolCallId, agentId, toolName, arguments: args }: HostToolCall): Promise<void> {
-    // A call that the host tells of again after a reconnect.
-    if (this.#running.has(id)) return;
-    const controller = new AbortController();
-    this.#running.set(id, controller);
-    const { signal } = controller;
-    const update = (partial: string | ToolResult): void => {
-      // A tool may go on reporting after it has returned.
-      if (this.#running.has(id)) {
-        this.#send({ type: "host_tool_update", id, partialResult: asResult(partial) });
+  run({ id, toolCallId, agentId, toolName, arguments: args }: HostToolCall): Promise<void> {
+    return this.begin(id, async (signal, send) => {
+      const update = (partial: string | ToolResult): void =>
+        send({ type: "host_tool_update", id, partialResult: asResult(partial) });
+      try {
+        const tool = this.tools.get(toolName);
+        if (tool === undefined) throw new Error(`This client has no tool ${toolName}`);
+        const { isError, ...result } = asResult(
+          await tool.run(args, { toolCallId, agentId, signal, update }),
+        );
+        return { type: "host_tool_result", id, result, ...(isError === true && { isError }) };
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error);
+        return { type: "host_tool_result", id, result: asResult(text), isError: true };
       }
-    };
-    try {
-      const tool = this.tools.get(toolName);
-      if (tool === undefined) throw new Error(`This client has no tool ${toolName}`);
-      const { isError, ...result } = asResult(
-        await tool.run(args, { toolCallId, agentId, signal, update }),
-      );
-      this.#end({ type: "host_tool_result", id, result, ...(isError === true && { isError }) });
-    } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      this.#end({ type: "host_tool_result", id, result: asResult(text), isError: true });
-    }
-  }
-
-  cancel({ targetId }: HostToolCancel): void {
-    this.#running.get(targetId)?.abort();
-    this.#running.delete(targetId);
-  }
-
-  end(): void {
-    for (const controller of this.#running.values()) controller.abort();
-    this.#running.clear();
-  }
-
-  #end(result: HostToolResult): void {
-    if (this.#running.delete(result.id)) this.#send(result);
+    });
   }
 }
 

@@ -1,4 +1,5 @@
-import type { HostUriCancel, HostUriRequest, HostUriResult, Params } from "@tau-agent/rpc-protocol";
+import type { HostUriRequest, HostUriResult, Params } from "@tau-agent/rpc-protocol";
+import { RunningCalls } from "./running-calls.ts";
 
 /** What a URI names: a text, or with what a reader should know of it. */
 export type UriContent = string | Omit<HostUriResult, "type" | "id" | "isError" | "error">;
@@ -26,14 +27,8 @@ export interface UriScheme {
 export type UriDefinition = Params<"set_host_uri_schemes">["schemes"][number];
 
 /** Answers the host's requests for URIs. */
-export class HostUriRunner {
-  readonly #send: (frame: HostUriResult) => void;
-  readonly #running = new Map<string, AbortController>();
+export class HostUriRunner extends RunningCalls<never, HostUriResult> {
   #schemes: readonly UriScheme[] = [];
-
-  constructor(send: (frame: HostUriResult) => void) {
-    this.#send = send;
-  }
 
   /** The schemes as the host learns them. */
   get definitions(): UriDefinition[] {
@@ -56,36 +51,23 @@ export class HostUriRunner {
     }
   }
 
-  async run({ id, agentId, operation, url, content = "" }: HostUriRequest): Promise<void> {
-    // A request that the host tells of again after a reconnect.
-    if (this.#running.has(id)) return;
-    const controller = new AbortController();
-    this.#running.set(id, controller);
-    const context = { agentId, signal: controller.signal };
-    try {
-      const served = this.#find(url);
-      if (operation === "read") {
-        const read = await served.read(url, context);
-        this.#end({ type: "host_uri_result", id, ...asContent(read) });
-        return;
+  run({ id, agentId, operation, url, content = "" }: HostUriRequest): Promise<void> {
+    return this.begin(id, async (signal) => {
+      const context = { agentId, signal };
+      try {
+        const served = this.#find(url);
+        if (operation === "read") {
+          const read = await served.read(url, context);
+          return { type: "host_uri_result", id, ...asContent(read) };
+        }
+        if (served.write === undefined) throw new Error("it is served for reading only");
+        await served.write(url, content, context);
+        return { type: "host_uri_result", id };
+      } catch (failure) {
+        const error = failure instanceof Error ? failure.message : String(failure);
+        return { type: "host_uri_result", id, isError: true, error };
       }
-      if (served.write === undefined) throw new Error("it is served for reading only");
-      await served.write(url, content, context);
-      this.#end({ type: "host_uri_result", id });
-    } catch (failure) {
-      const error = failure instanceof Error ? failure.message : String(failure);
-      this.#end({ type: "host_uri_result", id, isError: true, error });
-    }
-  }
-
-  cancel({ targetId }: HostUriCancel): void {
-    this.#running.get(targetId)?.abort();
-    this.#running.delete(targetId);
-  }
-
-  end(): void {
-    for (const controller of this.#running.values()) controller.abort();
-    this.#running.clear();
+    });
   }
 
   #find(url: string): UriScheme {
@@ -93,10 +75,6 @@ export class HostUriRunner {
     const found = this.#schemes.find(({ scheme }) => scheme.trim().toLowerCase() === name);
     if (found === undefined) throw new Error(`this client does not serve ${name}://`);
     return found;
-  }
-
-  #end(result: HostUriResult): void {
-    if (this.#running.delete(result.id)) this.#send(result);
   }
 }
 

@@ -2,6 +2,7 @@ import type { ExtensionUiRequest, HostRequestFrame, PendingRequest } from "@tau-
 import { ClientWorkspaceServer, type Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { ConnectionClosedError } from "../base/errors.ts";
 import { Connection } from "../connection/connection.ts";
+import type { AskedFrame } from "../connection/host-frame.ts";
 import type { Deciders } from "../events/decisions.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "../events/extension-ui.ts";
@@ -43,22 +44,13 @@ export class SessionChannel {
       this.connection.answerHostRequest(response);
     this.#workspace = workspace && new ClientWorkspaceServer(workspace, send);
     const { sessionId } = tag ?? {};
-    const requests = new HostRequestHandler({ ...handlers, ui, send, sessionId });
-    const tools = new HostToolRunner(send);
-    const uris = new HostUriRunner(send);
-    this.#requests = requests;
-    this.tools = tools;
-    this.uris = uris;
+    this.#requests = new HostRequestHandler({ ...handlers, ui, send, sessionId });
+    this.tools = new HostToolRunner(send);
+    this.uris = new HostUriRunner(send);
     this.connection = new Connection({
       ...options,
-      onToolCall: (call) => void tools.run(call),
-      onToolCancel: (cancel) => tools.cancel(cancel),
-      onUriRequest: (request) => void uris.run(request),
-      onUriCancel: (cancel) => uris.cancel(cancel),
-      onHostRequest: (request) => requests?.open(request),
-      onHostRequestResolved: (resolved) => requests?.close(resolved),
-      onWorkspaceFrame: (frame) => this.#workspace?.take(frame),
-      onRefused: (id, message) => requests?.refuse(id, message),
+      onAsked: (frame) => this.#take(frame),
+      onRefused: (id, message) => this.#requests.refuse(id, message),
       onEvent: (event) => {
         const wait = hub.emit(event);
         if (wait !== undefined) options.hold?.(wait);
@@ -73,7 +65,7 @@ export class SessionChannel {
     for (const request of pending) {
       if (request.method === "host_tool") this.#takeUpCall(request);
       else if (request.method === "host_uri") this.#takeUpUri(request);
-      else this.#requests?.open({ type: "host_request", ...request } as HostRequestFrame);
+      else this.#requests.open({ type: "host_request", ...request } as HostRequestFrame);
     }
   }
 
@@ -85,10 +77,35 @@ export class SessionChannel {
 
   close(error: ConnectionClosedError): void {
     void this.#workspace?.end();
-    this.#requests?.end();
+    this.#requests.end();
     this.tools.end();
     this.uris.end();
     this.connection.close(error);
+  }
+
+  #take(frame: AskedFrame): void {
+    switch (frame.type) {
+      case "host_request":
+        this.#requests.open(frame);
+        break;
+      case "host_request_resolved":
+        this.#requests.close(frame);
+        break;
+      case "host_tool_call":
+        void this.tools.run(frame);
+        break;
+      case "host_tool_cancel":
+        this.tools.cancel(frame);
+        break;
+      case "host_uri_request":
+        void this.uris.run(frame);
+        break;
+      case "host_uri_cancel":
+        this.uris.cancel(frame);
+        break;
+      default:
+        this.#workspace?.take(frame);
+    }
   }
 
   #takeUpCall({
