@@ -229,7 +229,9 @@ it("ends a turn with an error when its host dies, and when nothing of it was sto
 });
 
 it("leaves no host behind once its session is idle, and goes on in a new one", async () => {
-  const { run, harness, hosts } = place([slowly]);
+  // The host waits that long for who serves its workspace; by default a minute.
+  const workspace = { reconnectMs: 5_000 };
+  const { run, harness, hosts } = place([slowly], { workspace });
   const idle = { harness: { ...harness, args: ["--session-idle-ms", "1000"] } };
   const first = run({ ...idle, suspendAfter: "text-delta" });
   const suspended = await first.suspended();
