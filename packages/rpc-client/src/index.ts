@@ -53,9 +53,8 @@ export type { CommandMethods } from "./generated/command-methods.ts";
 export { type HostCommandOptions, hostCommand, type SessionChoice } from "./host/host-command.ts";
 export { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";
 export { RpcClient } from "./rpc-client.ts";
-export type { ConnectOptions } from "./session/connect-options.ts";
+export type { ConnectOptions, RemoteOptions } from "./session/connect-options.ts";
 export type { AttachOptions, RemoteClient } from "./session/remote-client.ts";
-export type { RemoteOptions } from "./session/remote-host.ts";
 export type { RemoteEvent, RemoteSession, SessionPosition } from "./session/remote-session.ts";
 export type { RpcClientOptions } from "./session/rpc-client-options.ts";
 export type {

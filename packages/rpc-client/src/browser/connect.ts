@@ -1,5 +1,6 @@
+import type { RemoteOptions } from "../session/connect-options.ts";
 import { RemoteClient } from "../session/remote-client.ts";
-import { RemoteHost, type RemoteOptions } from "../session/remote-host.ts";
+import { RemoteHost } from "../session/remote-host.ts";
 import { openWebSocket } from "../wire/open-web-socket.ts";
 
 /** How a page connects to a host. */

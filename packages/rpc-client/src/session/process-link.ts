@@ -4,15 +4,12 @@ import { ConnectionClosedError, type HostExit, RpcError } from "../base/errors.t
 import type { Connection } from "../connection/connection.ts";
 import { EventFilter } from "../events/event-filter.ts";
 import { EventHub } from "../events/event-hub.ts";
-import type { HostToolRunner } from "../events/host-tools.ts";
-import type { HostUriRunner } from "../events/host-uris.ts";
 import { describeExit } from "../host/describe-exit.ts";
 import { hostCommand, hostEnvironment, policiesOf } from "../host/host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "../host/host-process.ts";
-import { decodeResult } from "./command-methods.ts";
 import type { HostLink } from "./host-link.ts";
-import { initializeParams } from "./initialize-params.ts";
-import { DEFAULT_REQUEST_TIMEOUT_MS, type RpcClientOptions } from "./rpc-client-options.ts";
+import { initializeHost } from "./initialize-host.ts";
+import type { RpcClientOptions } from "./rpc-client-options.ts";
 import { SessionChannel } from "./session-channel.ts";
 import type { SessionRoutes } from "./session-routes.ts";
 
@@ -34,12 +31,8 @@ export class ProcessLink implements HostLink {
     this.#options = options;
   }
 
-  get tools(): HostToolRunner | undefined {
-    return this.#channel?.tools;
-  }
-
-  get uris(): HostUriRunner | undefined {
-    return this.#channel?.uris;
+  get channel(): SessionChannel | undefined {
+    return this.#channel;
   }
 
   get host(): Result<"initialize"> | undefined {
@@ -196,10 +189,7 @@ export class ProcessLink implements HostLink {
 
   async #initialize(): Promise<Result<"initialize"> | undefined> {
     try {
-      const { requestTimeoutMs: timeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = this.#options;
-      const asked = initializeParams(this.#options);
-      const { answer } = this.connection().send("initialize", asked, { timeoutMs });
-      return decodeResult("initialize", await answer);
+      return await initializeHost(this.connection(), this.#options);
     } catch (error) {
       // An older host: everything works, with replies in full form.
       if (error instanceof RpcError) return undefined;

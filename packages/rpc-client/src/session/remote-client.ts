@@ -1,5 +1,6 @@
 import type { HostedSessionInfo, Params } from "@tau-agent/rpc-protocol";
-import type { RemoteHost, RemoteOptions } from "./remote-host.ts";
+import type { RemoteOptions } from "./connect-options.ts";
+import type { RemoteHost } from "./remote-host.ts";
 import { type RemoteEvent, RemoteSession, type SessionPosition } from "./remote-session.ts";
 import { SessionClient } from "./session-client.ts";
 

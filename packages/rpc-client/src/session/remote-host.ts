@@ -4,8 +4,9 @@ import { ConnectionClosedError, RpcError } from "../base/errors.ts";
 import { Connection } from "../connection/connection.ts";
 import type { OpenWire, Wire } from "../wire/wire.ts";
 import { decodeResult } from "./command-methods.ts";
-import { initializeParams } from "./initialize-params.ts";
-import { DEFAULT_REQUEST_TIMEOUT_MS, type RpcClientOptions } from "./rpc-client-options.ts";
+import type { RemoteOptions } from "./connect-options.ts";
+import { initializeHost } from "./initialize-host.ts";
+import { DEFAULT_REQUEST_TIMEOUT_MS } from "./rpc-client-options.ts";
 import { type LinkedHost, SessionLink } from "./session-link.ts";
 import { SessionRoutes } from "./session-routes.ts";
 
@@ -13,30 +14,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const RECONNECT_MS = 60_000;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
-
-/** How a client gets on with a host that listens, whatever connects it. */
-export interface RemoteOptions
-  extends Pick<
-    RpcClientOptions,
-    | "approve"
-    | "raiseBudget"
-    | "answerQuestions"
-    | "answerElicitation"
-    | "openUrl"
-    | "credentials"
-    | "ui"
-    | "workspace"
-    | "clientInfo"
-    | "mergeMs"
-    | "rewind"
-    | "stream"
-    | "requestTimeoutMs"
-  > {
-  /** How long a lost connection is tried again, in ms: 60 s by default, 0 for not at all. */
-  readonly reconnect?: { readonly maxMs: number };
-  /** How long a connection may take, in ms: 10 s by default, 0 for no limit. */
-  readonly connectTimeoutMs?: number;
-}
 
 /** The connection to a host that listens. A lost one is made again, where it was cut. */
 export class RemoteHost implements LinkedHost {
@@ -145,9 +122,7 @@ export class RemoteHost implements LinkedHost {
     });
     this.#handshake = handshake;
     const { requestTimeoutMs: timeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = this.#options;
-    const asked = initializeParams(this.#options);
-    const { answer } = handshake.send("initialize", asked, { timeoutMs });
-    this.#info = decodeResult("initialize", await answer);
+    this.#info = await initializeHost(handshake, this.#options);
     const { maxFrameBytes } = this.#info;
     for (const link of this.#links) {
       if (maxFrameBytes) link.channel.connection.maxSentBytes = maxFrameBytes;
@@ -187,7 +162,8 @@ export class RemoteHost implements LinkedHost {
 
   /** A new connection knows neither the filter nor what the one before ran and served. */
   async #restore(handshake: Connection, link: SessionLink, timeoutMs: number): Promise<void> {
-    const { sessionId, filter, tools, uris } = link;
+    const { sessionId, filter } = link;
+    const { tools, uris } = link.channel;
     const tag = sessionId === undefined ? {} : { sessionId };
     if (filter.params !== undefined) {
       const params = { ...filter.params, ...tag };

@@ -3,7 +3,7 @@ import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { describe, expect, it, vi } from "vitest";
 import { ConnectionClosedError } from "../base/errors.ts";
 import { EventHub } from "../events/event-hub.ts";
-import { initializeParams } from "./initialize-params.ts";
+import { initializeParams } from "./initialize-host.ts";
 import { SessionChannel } from "./session-channel.ts";
 
 /** A place with one file, in which a command runs until it is ended. */

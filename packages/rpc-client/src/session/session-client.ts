@@ -250,7 +250,7 @@ export class SessionClient extends CommandClient {
    * request. Resolves to their names.
    */
   setHostTools(tools: readonly DefinedTool[]): Promise<readonly string[]> {
-    return registerTools(this.#link.tools, tools, (definitions) =>
+    return registerTools(this.#link.channel?.tools, tools, (definitions) =>
       this.request("set_host_tools", { tools: definitions }),
     );
   }
@@ -262,7 +262,7 @@ export class SessionClient extends CommandClient {
   async setHostUriSchemes(schemes: readonly UriScheme[]): Promise<readonly string[]> {
     const send = (definitions: UriDefinition[]) =>
       this.request("set_host_uri_schemes", { schemes: definitions });
-    const { uris } = this.#link;
+    const uris = this.#link.channel?.uris;
     return uris === undefined ? (await send([])).schemes : uris.register(schemes, send);
   }
 

@@ -4,8 +4,6 @@ import { ConnectionClosedError } from "../base/errors.ts";
 import type { Connection } from "../connection/connection.ts";
 import { EventFilter } from "../events/event-filter.ts";
 import { EventHub } from "../events/event-hub.ts";
-import type { HostToolRunner } from "../events/host-tools.ts";
-import type { HostUriRunner } from "../events/host-uris.ts";
 import type { HostLink } from "./host-link.ts";
 import { SessionChannel, type SessionChannelOptions } from "./session-channel.ts";
 
@@ -54,14 +52,6 @@ export class SessionLink implements HostLink {
       idPrefix: sessionId === undefined ? "c" : "s",
       namesPrompts: true,
     });
-  }
-
-  get tools(): HostToolRunner {
-    return this.channel.tools;
-  }
-
-  get uris(): HostUriRunner {
-    return this.channel.uris;
   }
 
   get host(): Result<"initialize"> | undefined {
