@@ -1,3 +1,5 @@
+import type { HostToolCancel, HostUriCancel } from "@tau-agent/rpc-protocol";
+
 interface EndFrame {
   readonly id: string;
 }
@@ -27,7 +29,7 @@ export class RunningCalls<Update extends EndFrame, End extends EndFrame> {
     if (this.#controllers.delete(id)) this.#send(end);
   }
 
-  cancel({ targetId }: { readonly targetId: string }): void {
+  cancel({ targetId }: HostToolCancel | HostUriCancel): void {
     this.#controllers.get(targetId)?.abort();
     this.#controllers.delete(targetId);
   }
