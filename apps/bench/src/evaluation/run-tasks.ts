@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Child, type Environment } from "../child.ts";
 import type { Frame } from "../frame-receiver.ts";
 import type { EvaluationTask } from "./evaluation-task.ts";
@@ -78,17 +79,17 @@ async function runTask(
   const unused = new Set(task.uses);
   let error: string | undefined;
   let isSettled = false;
-  const settled = follow(child, (frame) => {
+  const settled = child.next((frame) => {
     if (frame.type === "tool_execution_end") {
       calls.push(outcomeOf(frame));
       unused.delete(String(frame.toolName));
     }
     if (frame.type === "message_end") error = errorOf(frame) ?? error;
     isSettled = frame.type === "agent_settled";
-    return !isSettled;
+    return isSettled;
   });
   await child.request("prompt", { message: withPaths(task.task, task) });
-  await Promise.race([settled, expired(timeoutMs)]);
+  await Promise.race([settled, sleep(timeoutMs, undefined, { ref: false })]);
   if (!isSettled) {
     error = `not done after ${timeoutMs / 1000} s`;
     await child.request("abort");
@@ -122,11 +123,6 @@ interface Stats {
   readonly cost: number;
 }
 
-/** Hands every frame to `onFrame` until that says no. */
-async function follow(child: Child, onFrame: (frame: Frame) => boolean): Promise<void> {
-  await child.next((frame) => !onFrame(frame));
-}
-
 function outcomeOf({ result, isError }: Frame): TaskResult["calls"][number] {
   if (isError === true) return "refused";
   return JSON.stringify(result).includes("was not an exact match") ? "loose" : "exact";
@@ -135,8 +131,4 @@ function outcomeOf({ result, isError }: Frame): TaskResult["calls"][number] {
 function errorOf({ message }: Frame): string | undefined {
   const { stopReason, errorMessage } = Object(message) as Record<string, unknown>;
   return stopReason === "error" ? String(errorMessage) : undefined;
-}
-
-function expired(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }
