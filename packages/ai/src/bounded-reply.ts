@@ -72,6 +72,8 @@ async function beginningOf(
   return join(pieces);
 }
 
+type Piece = IteratorResult<Uint8Array, undefined>;
+
 /** Passes on events once they are whole. */
 function createWholeEvents(source: ByteSource, limits: ReplyLimits): ByteSource {
   let isDone = false;
@@ -87,18 +89,22 @@ function createWholeEvents(source: ByteSource, limits: ReplyLimits): ByteSource 
     }
   }
 
-  return {
-    async next() {
-      while (!isDone) {
-        const { done, value } = await source.next();
-        isDone = done === true;
-        const whole = done ? events.rest() : take(value);
-        if (whole.length > 0) return { done: false, value: whole };
-      }
-      return { done: true, value: undefined };
-    },
-    return: () => source.return(),
-  };
+  /** As a rule a piece ends with an event; then this is all, and one promise. */
+  function pass({ done, value }: Piece): Piece | Promise<Piece> {
+    isDone = done === true;
+    const whole = done ? events.rest() : take(value);
+    return whole.length > 0 ? { done: false, value: whole } : next();
+  }
+
+  async function end(): Promise<Piece> {
+    return { done: true, value: undefined };
+  }
+
+  function next(): Promise<Piece> {
+    return isDone ? end() : source.next().then(pass);
+  }
+
+  return { next, return: () => source.return() };
 }
 
 const lineFeed = 10;

@@ -8,7 +8,8 @@ import { ProviderError } from "./errors.ts";
 export class ReplyGuard {
   readonly #controller = new AbortController();
   readonly #userSignal: AbortSignal | undefined;
-  #interrupt: ((error: ProviderError) => void) | undefined;
+  /** Ends the wait for the current step. */
+  #waiting: Pick<PromiseWithResolvers<unknown>, "resolve" | "reject"> | undefined;
   #failure: ProviderError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #deadline = Number.POSITIVE_INFINITY;
@@ -38,21 +39,16 @@ export class ReplyGuard {
 
   /** Runs a step unless the reply has been ended; a step that outlives its reply is left alone. */
   wait<Result>(step: () => Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure !== undefined) {
-        reject(this.#failure);
-        return;
-      }
-      this.#interrupt = reject;
-      this.#resume();
-      const settle =
-        <Value>(end: (value: Value) => void) =>
-        (value: Value): void => {
-          this.#pausedSince = performance.now();
-          end(value);
-        };
-      step().then(settle(resolve), settle(reject));
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    if (this.#failure !== undefined) {
+      reject(this.#failure);
+      return promise;
+    }
+    this.#waiting = { resolve: resolve as (result: unknown) => void, reject };
+    this.#resume();
+    // No further wait begins after the end of the reply, so a step that outlives it meets its own wait.
+    step().then(this.#onResult, this.#onError);
+    return promise;
   }
 
   /** Restarts the time limit; undefined and 0 lift it. */
@@ -119,6 +115,16 @@ export class ReplyGuard {
     if (this.#timer === undefined) this.#arm(this.#deadline - now);
   }
 
+  readonly #onResult = (result: unknown): void => {
+    this.#pausedSince = performance.now();
+    this.#waiting?.resolve(result);
+  };
+
+  readonly #onError = (error: unknown): void => {
+    this.#pausedSince = performance.now();
+    this.#waiting?.reject(error);
+  };
+
   readonly #onTimer = (): void => {
     const left = this.#deadline - performance.now();
     this.#timer = undefined;
@@ -141,7 +147,7 @@ export class ReplyGuard {
   #end(failure: ProviderError): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
-    this.#interrupt?.(failure);
+    this.#waiting?.reject(failure);
     this.cancel();
   }
 }

@@ -62,7 +62,8 @@ async function* run(task: Run): AssistantStream {
     for (;;) {
       let chunk = takeNext(chunks, guard);
       if (chunk === undefined) {
-        const next = await readNext(chunks, guard, assembler.hasStopped);
+        const reading = guard.wait(() => chunks.next());
+        const next = await (assembler.hasStopped ? endQuietly(reading, guard) : reading);
         if (next.done) break;
         chunk = next.value;
       }
@@ -199,15 +200,28 @@ function withOwnName(delta: Delta, ownNames: ReadonlyMap<string, string>): Delta
 }
 
 /** A reducer trips over nothing but what no vendor documents; another attempt may well be readable. */
-function* readChunk(reduce: Reducer<unknown>, chunk: unknown): Iterable<Delta> {
+function readChunk(reduce: Reducer<unknown>, chunk: unknown): Iterable<Delta> {
   try {
-    yield* reduce(chunk);
+    const deltas = reduce(chunk);
+    // A list can be read without a generator (rows `many-sessions`).
+    return Array.isArray(deltas) ? deltas : readDeltas(deltas);
   } catch (error) {
-    const isSlip = error instanceof TypeError || error instanceof RangeError;
-    if (!isSlip) throw error;
-    const message = `The server sent an event that cannot be read: ${error.message}`;
-    throw new ProviderError({ code: "overloaded", message, cause: error });
+    throw unreadable(error);
   }
+}
+
+function* readDeltas(deltas: Iterable<Delta>): Iterable<Delta> {
+  try {
+    yield* deltas;
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+function unreadable(error: unknown): unknown {
+  if (!(error instanceof TypeError || error instanceof RangeError)) return error;
+  const message = `The server sent an event that cannot be read: ${error.message}`;
+  return new ProviderError({ code: "overloaded", message, cause: error });
 }
 
 /** What has arrived already, for streams that can tell; a failed reply takes nothing more. */
@@ -216,15 +230,14 @@ function takeNext(chunks: ChunkIterator, guard: ReplyGuard): unknown {
 }
 
 /** After the terminal event nothing that goes wrong matters any more. */
-async function readNext(
-  chunks: AsyncIterator<unknown>,
+async function endQuietly(
+  reading: Promise<IteratorResult<unknown>>,
   guard: ReplyGuard,
-  hasStopped: boolean,
 ): Promise<IteratorResult<unknown>> {
   try {
-    return await guard.wait(() => chunks.next());
+    return await reading;
   } catch (error) {
-    if (!hasStopped || guard.hasUserAborted) throw error;
+    if (guard.hasUserAborted) throw error;
     return { done: true, value: undefined };
   }
 }

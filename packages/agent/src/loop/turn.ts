@@ -164,7 +164,13 @@ async function relay(
 ): Promise<Omit<WatchedReply, "tools">> {
   const progress = new ReplyProgress();
   for (;;) {
-    const step = await nextStep(run, stream, progress);
+    let step: IteratorResult<AssistantMessageEvent, Reply>;
+    // Here and not in a function of its own, which costs promises for each event (rows `many-sessions`).
+    try {
+      step = await stream.next();
+    } catch (error) {
+      step = { done: true, value: thrownReply(run, progress, error) };
+    }
     if (step.done) {
       // An abort of the run wins, even over a reply that is being stopped.
       const stoppedBy = watch?.signal.aborted && !run.signal.aborted ? watch : undefined;
@@ -191,18 +197,10 @@ async function relay(
 }
 
 /** A stream that throws after its start still ends what clients have seen begin. */
-async function nextStep(
-  run: Run,
-  stream: AssistantStream,
-  progress: ReplyProgress,
-): Promise<IteratorResult<AssistantMessageEvent, Reply>> {
-  try {
-    return await stream.next();
-  } catch (error) {
-    const message = progress.endedBy(failure(run, error));
-    if (message === undefined) throw error;
-    return { done: true, value: { message, cause: error } };
-  }
+function thrownReply(run: Run, progress: ReplyProgress, error: unknown): Reply {
+  const message = progress.endedBy(failure(run, error));
+  if (message === undefined) throw error;
+  return { message, cause: error };
 }
 
 /** A reply that cannot be recorded ends as failed, so that no client waits for its end. */
