@@ -32,7 +32,10 @@ interface Whole {
 
 /** Neighbouring deltas of one block, which count as one frame. */
 interface Deltas {
-  readonly pieces: { readonly seq: number; readonly delta: string }[];
+  text: string;
+  /** The number of each delta, and the length of the text with it: numbers, not an object that lives for each. */
+  readonly seqs: number[];
+  readonly ends: number[];
   step: DeltaStep;
   event: UpdateEvent;
   order: EventOrder;
@@ -110,15 +113,20 @@ export class ReplayRing {
     const { delta } = step;
     const growing = this.#growing;
     if (growing !== undefined && isSameBlock(growing.step, step)) {
-      growing.pieces.push({ seq: order.seq, delta });
+      growing.text += delta;
+      growing.seqs.push(order.seq);
+      growing.ends.push(growing.text.length);
       const bytes = delta.length + ENVELOPE_BYTES;
       growing.bytes += bytes;
       this.#bytes += bytes;
-      Object.assign(growing, { step, event, order });
+      growing.step = step;
+      growing.event = event;
+      growing.order = order;
       return;
     }
     const bytes = delta.length + 2 * ENVELOPE_BYTES;
-    const deltas = { pieces: [{ seq: order.seq, delta }], step, event, order, bytes };
+    const place = { seqs: [order.seq], ends: [delta.length] };
+    const deltas = { text: delta, ...place, step, event, order, bytes };
     this.#open.add(this.#add(deltas, bytes));
     this.#growing = deltas;
   }
@@ -174,11 +182,9 @@ export class ReplayRing {
 }
 
 /** The deltas after a cursor as one; none of them was sent before it. */
-function tailOf({ pieces, step, event, order }: Deltas, cursor: number): ReplayedFrame {
-  const delta = pieces
-    .filter(({ seq }) => seq > cursor)
-    .map((piece) => piece.delta)
-    .join("");
+function tailOf({ text, seqs, ends, step, event, order }: Deltas, cursor: number): ReplayedFrame {
+  const last = seqs.findLastIndex((seq) => seq <= cursor);
+  const delta = text.slice(ends[last] ?? 0);
   return { kind: "event", frame: { ...event, assistantMessageEvent: { ...step, delta } }, order };
 }
 

@@ -5,16 +5,12 @@ import { FlushClock } from "./flush-clock.ts";
 
 type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
 
-interface Step {
-  readonly event: DeltaEvent;
-  readonly message: AssistantMessage;
-  readonly order: EventOrder;
-}
-
 /** Deltas of one block that wait to leave as one; message and place are those of the last. */
-interface Held extends Step {
-  readonly pieces: string[];
-  length: number;
+interface Held {
+  event: DeltaEvent;
+  message: AssistantMessage;
+  order: EventOrder;
+  text: string;
 }
 
 export interface ReaderState {
@@ -70,8 +66,7 @@ export class DeltaMerger {
       this.#isFirstOfBlock = true;
       return this.#sink.write(event, order);
     }
-    const message = event.message as AssistantMessage;
-    return this.#pushDelta({ event: event.assistantMessageEvent, message, order });
+    return this.#pushDelta(event.assistantMessageEvent, event.message as AssistantMessage, order);
   }
 
   flush(): void | Promise<void> {
@@ -79,28 +74,32 @@ export class DeltaMerger {
     if (pending === undefined) return;
     this.#pending = undefined;
     this.#clock.clear(this.#flushWhenDrained);
-    const { pieces, event } = pending;
-    if (pieces.length === 1) return this.#write(pending);
-    return this.#write({ ...pending, event: { ...event, delta: pieces.join("") } });
+    const { event, message, order, text } = pending;
+    const isOne = text.length === event.delta.length;
+    return this.#write(isOne ? event : { ...event, delta: text }, message, order);
   }
 
-  #pushDelta(step: Step): void | Promise<void> {
-    const { event } = step;
+  #pushDelta(
+    event: DeltaEvent,
+    message: AssistantMessage,
+    order: EventOrder,
+  ): void | Promise<void> {
     const pending = this.#pending;
     if (pending !== undefined && isSameBlock(pending.event, event)) {
-      pending.pieces.push(event.delta);
-      pending.length += event.delta.length;
-      Object.assign(pending, step);
-      return pending.length > MAX_HELD_CHARACTERS ? this.#wait() : undefined;
+      pending.text += event.delta;
+      pending.event = event;
+      pending.message = message;
+      pending.order = order;
+      return pending.text.length > MAX_HELD_CHARACTERS ? this.#wait() : undefined;
     }
     const wait = this.flush();
     const dueMs = this.#writtenAtMs + this.#intervalMs;
     const isFree = this.#sink.reader.isDrained && dueMs <= performance.now();
     if (this.#isFirstOfBlock || isFree) {
       this.#isFirstOfBlock = false;
-      return this.#write(step);
+      return this.#write(event, message, order);
     }
-    this.#pending = { ...step, pieces: [event.delta], length: event.delta.length };
+    this.#pending = { event, message, order, text: event.delta };
     this.#clock.set(this.#flushWhenDrained, dueMs);
     return wait;
   }
@@ -115,7 +114,7 @@ export class DeltaMerger {
     else this.#sink.reader.onDrain(() => void this.flush());
   };
 
-  #write({ event, message, order }: Step): void | Promise<void> {
+  #write(event: DeltaEvent, message: AssistantMessage, order: EventOrder): void | Promise<void> {
     this.#writtenAtMs = performance.now();
     return this.#sink.write(
       { type: "message_update", message, assistantMessageEvent: event },
