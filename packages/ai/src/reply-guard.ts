@@ -55,9 +55,8 @@ export class ReplyGuard {
   watch(timeoutMs: number | undefined, what: string): void {
     this.#limit = { timeoutMs: timeoutMs ?? 0, what };
     const delay = timeoutMs || Number.POSITIVE_INFINITY;
-    const now = performance.now();
-    const deadline = now + delay;
-    if (this.#pausedSince !== undefined) this.#pausedSince = now;
+    // A pause moves the deadline anyway, so that the time when it began will do.
+    const deadline = (this.#pausedSince ?? performance.now()) + delay;
     const isSooner = deadline < this.#deadline;
     this.#deadline = deadline;
     // A later deadline is noticed when the timer fires, which spares a timer per event.

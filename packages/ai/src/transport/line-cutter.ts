@@ -34,6 +34,7 @@ export class LineCutter {
     }
     const line = this.#text.slice(this.#at, end);
     this.#at = end + 1;
+    this.#mayHaveLine = this.#at < this.#text.length;
     return line;
   }
 

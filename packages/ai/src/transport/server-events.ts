@@ -58,10 +58,17 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
 
   /** The next value if its event has arrived, unless it is time to look for commands. */
   take(): Value | undefined {
-    while (!this.#hasEnded && this.#lines.mayHaveLine && !this.#isSliceOver()) {
+    // The clock is read once for an event, and not for each of its lines (rows `many-sessions`).
+    let isOver = this.#lines.mayHaveLine && this.#isSliceOver();
+    while (!this.#hasEnded && this.#lines.mayHaveLine && !isOver) {
       const line = this.#lines.next();
-      const value = line === "" ? this.#takeEvent() : this.#note(line ?? "");
+      if (line !== "") {
+        this.#note(line ?? "");
+        continue;
+      }
+      const value = this.#takeEvent();
       if (value !== undefined) return value;
+      isOver = this.#isSliceOver();
     }
     return undefined;
   }
@@ -102,7 +109,7 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
     return undefined;
   }
 
-  #note(line: string): undefined {
+  #note(line: string): void {
     const colon = line.indexOf(":");
     const name = colon === -1 ? line : line.slice(0, colon);
     if (name !== "data" && name !== "event") {
