@@ -20,11 +20,13 @@ export interface ModelCatalog {
   whyNotOffered?(provider: string, id: string): Promise<string | undefined>;
 }
 
+/** Facts that never change: all sessions of a host have the same (rows `many-sessions`). */
+const builtIn = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
+
 export function builtInCatalog(): ModelCatalog {
-  const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const date = catalogSource
     .match(/\d{4}-\d\d-\d\d/g)
     ?.sort()
     .at(-1);
-  return { providers: () => providers, models: loadModels, whyNotOffered, date };
+  return { providers: () => builtIn, models: loadModels, whyNotOffered, date };
 }
