@@ -135,42 +135,20 @@ async function openBody(reply: IncomingMessage): Promise<Readable> {
   return reply.pipe(opened);
 }
 
-/** More than this is not taken from a connection before it is read. */
-const maxHeldBytes = 64 * 1024;
-
-/**
- * Reads a stream piece by piece: whatever has arrived, at once. Pieces are taken as they come: that is half the
- * work of asking a stream for them (rows `many-sessions`).
- */
+/** Reads a stream piece by piece: whatever has arrived, at once. */
 function createBodySource(stream: Readable, signal: AbortSignal | undefined): ByteSource {
   let waiting: (() => void) | undefined;
   let failure: Error | undefined;
-  let pieces: Buffer[] = [];
-  let held = 0;
   const wake = (): void => {
     const look = waiting;
     waiting = undefined;
     look?.();
   };
-  stream.on("data", (piece: Buffer) => {
-    pieces.push(piece);
-    held += piece.length;
-    if (held > maxHeldBytes) stream.pause();
-    wake();
-  });
-  stream.on("end", wake).on("close", wake);
+  stream.on("readable", wake).on("end", wake).on("close", wake);
   stream.on("error", (error) => {
     failure = error;
     wake();
   });
-
-  function take(): Buffer | undefined {
-    const taken = pieces.length > 1 ? Buffer.concat(pieces) : pieces[0];
-    pieces = [];
-    held = 0;
-    if (stream.isPaused()) stream.resume();
-    return taken;
-  }
 
   function hasEnded(): boolean {
     return failure !== undefined || stream.readableEnded || stream.destroyed;
@@ -190,8 +168,8 @@ function createBodySource(stream: Readable, signal: AbortSignal | undefined): By
     next() {
       return new Promise((resolve, reject) => {
         const look = (): void => {
-          const value = take();
-          if (value !== undefined) resolve({ done: false, value });
+          const value: Buffer | null = stream.read();
+          if (value !== null) resolve({ done: false, value });
           else if (hasEnded()) end(resolve, reject);
           else waiting = look;
         };
