@@ -123,3 +123,13 @@ it("extensions run their programs there", async () => {
   expect(session.log.name).toBe("there");
   expect(started).toMatchObject([{ command: ["touch", "here"], cwd: join(cwd, "sub") }]);
 });
+
+it.each([
+  ["/project/gone", "Invalid option cwd: there is no folder /project/gone in workspace ws-memory"],
+  ["/project/file", "Invalid option cwd: /project/file in workspace ws-memory is not a folder"],
+])("is not opened in %s, which is no folder there", async (cwd, message) => {
+  const there = new MemoryWorkspace({ cwd: "/project" });
+  there.put("/project/file", "text");
+  const opening = open(there, { cwd });
+  await expect(opening).rejects.toMatchObject({ code: "invalid_option", message });
+});

@@ -160,6 +160,12 @@ function checkFolder(options: CreateAgentSessionOptions): void {
   const path = resolve(cwd ?? "");
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
-  const reason = found === undefined ? `there is no folder ${path}` : `${path} is not a folder`;
-  throw new SessionError("invalid_option", { option: "cwd", reason });
+  throw folderMissing(path, found !== undefined);
+}
+
+/** The refusal of a working folder that is not there, or is something else. */
+export function folderMissing(path: string, isThere: boolean, workspaceId?: string): SessionError {
+  const place = workspaceId === undefined ? path : `${path} in workspace ${workspaceId}`;
+  const reason = isThere ? `${place} is not a folder` : `there is no folder ${place}`;
+  return new SessionError("invalid_option", { option: "cwd", reason });
 }

@@ -6,6 +6,7 @@ import {
   type ModelRegistry,
   proxiedFetch,
 } from "@tau-agent/models";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { openSession } from "@tau-agent/sessions/log";
 import {
   credentialsOfClient,
@@ -17,6 +18,7 @@ import type { SessionPolicy } from "../../policy/session-policy.ts";
 import { type Disk, diskOf } from "../../resources/files/disk.ts";
 import { farLayoutOf } from "../../resources/files/far-layout.ts";
 import { WorkspaceStanding } from "../../session/workspace-standing.ts";
+import { folderMissing } from "../options/check-session-options.ts";
 import { resolveScope } from "../options/choose-model.ts";
 import { type Places, resolvePlaces } from "../options/places.ts";
 import { refuseBrokenFiles } from "../options/refuse-mistakes.ts";
@@ -70,7 +72,10 @@ async function openThere(
   const elsewhere = await projectElsewhere(reached);
   const disk = elsewhere?.disk;
   const early = disk && lookAhead({ ...given, disk });
-  const first = await loadSettings(options, given, elsewhere);
+  const [first] = await Promise.all([
+    loadSettings(options, given, elsewhere),
+    elsewhere && checkFolderThere(elsewhere.workspace, given.cwd),
+  ]);
   const stored = await folderOfSession(options, given, first);
   const places = stored?.places ?? given;
   const settings =
@@ -119,6 +124,13 @@ async function projectElsewhere(
   const { workspace } = reached;
   const disk = await diskOf(workspace);
   return disk && { workspace, disk };
+}
+
+/** A tool that makes missing folders would otherwise begin a project at a mistyped path. */
+async function checkFolderThere(workspace: Workspace, cwd: string): Promise<void> {
+  const found = await workspace.stat(cwd);
+  if (found?.kind === "directory") return;
+  throw folderMissing(cwd, found !== undefined, workspace.id);
 }
 
 /** Asks at once for what a start needs of a project far away. */
