@@ -17,7 +17,7 @@ async function start(): Promise<void> {
   if (token === undefined) {
     const text =
       "A link opens the console once, within five minutes. Press Enter where tau console runs for another.";
-    render(<Closed title="This link has been used" text={text} />, document.body);
+    render(<Closed title="This link does not work any more" text={text} />, document.body);
     return;
   }
   try {

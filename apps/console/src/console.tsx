@@ -55,7 +55,8 @@ export function Console({ host }: { readonly host: Host }) {
       const actions: Readonly<Record<string, () => void>> = {
         j: () => move(1),
         k: () => move(-1),
-        n: () => press("#new"),
+        // An open form is written on, not closed.
+        n: () => press(document.querySelector(".new") === null ? "#new" : ".new textarea"),
         i: () => press("#message"),
         a: () => press(".question .allow"),
         d: () => press(".question .deny"),

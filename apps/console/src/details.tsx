@@ -79,7 +79,8 @@ export function Details({ live, onClose }: DetailsProps) {
 }
 
 /** Nested subagents have the ids of those above in their own. */
-function SubagentRow({ subagent: { id, agent, status, doing } }: { readonly subagent: Subagent }) {
+function SubagentRow({ subagent }: { readonly subagent: Subagent }) {
+  const { id, agent, description, status, doing } = subagent;
   const depth = Math.min(4, id.split("/").length - 1);
   return (
     <li class={`depth-${depth}`}>
@@ -89,6 +90,9 @@ function SubagentRow({ subagent: { id, agent, status, doing } }: { readonly suba
         aria-label={status}
       />
       <b>{agent}</b>
+      <span class="about" title={description}>
+        {description}
+      </span>
       <span class="doing">{doing}</span>
     </li>
   );

@@ -11,7 +11,11 @@ const MAX_TITLE = 80;
 
 /** The host that serves the page: its sessions, the one that is shown, and what waits for an answer. */
 export class Host {
-  readonly questions = new Questions(() => this.#changed());
+  readonly questions = new Questions(() => {
+    this.#changed();
+    // After the answer, which is sent first: the list shows at once that nothing waits any more.
+    setTimeout(() => void this.refresh().catch(() => {}));
+  });
   readonly markup: Markup;
   sessions: readonly HostedSessionInfo[] = [];
   /** Sessions in files or in the host's store, once they were looked for. */

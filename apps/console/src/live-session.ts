@@ -10,6 +10,8 @@ export interface RunningCall {
 export interface Subagent {
   readonly id: string;
   readonly agent: string;
+  /** What it is for; read after it has started. */
+  readonly description?: string;
   readonly status: "running" | "done" | "failed";
   /** What it does now. */
   readonly doing: string;
@@ -94,7 +96,16 @@ export class LiveSession {
       this.session.listJobs(),
     ]);
     Object.assign(this, { state, stats, jobs });
+    await this.#readDescriptions();
     this.#onChange();
+  }
+
+  /** The event of a start has none. */
+  async #readDescriptions(): Promise<void> {
+    const hasAll = [...this.subagents.values()].every((one) => one.description !== undefined);
+    if (hasAll) return;
+    const { subagents } = await this.session.listSubagents();
+    for (const { id, description } of subagents) this.#changeSubagent(id, { description });
   }
 
   /** Soon, once for all events that come together. */

@@ -1,6 +1,6 @@
 import type { HostedSessionInfo } from "@tau-agent/rpc-protocol";
 import { memo } from "preact/compat";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Failure, useAttempt } from "./attempt.tsx";
 import { age, dollars, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
@@ -101,6 +101,9 @@ function since({ activeAt, startedAt }: HostedSessionInfo): string {
 
 function NewSession({ host, onDone }: { readonly host: Host; readonly onDone: () => void }) {
   const { attempt, error } = useAttempt();
+  const field = useRef<HTMLTextAreaElement>(null);
+  // Once: each event of any session draws the form again, while the folder is typed.
+  useLayoutEffect(() => field.current?.focus(), []);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -122,7 +125,7 @@ function NewSession({ host, onDone }: { readonly host: Host; readonly onDone: ()
         required
         placeholder="What shall it do?"
         aria-label="First message"
-        ref={(field) => field?.focus()}
+        ref={field}
       />
       <Failure text={error} />
       <button type="submit" class="main">

@@ -118,7 +118,7 @@ it("shows subagents, jobs and dialogs of extensions", async () => {
   const { link } = await consoleHost({
     scenario: [
       ...worker("<inner>", call("bash", { command: "echo inner" })),
-      ...worker("delegate", call("task", { task: "<inner>" })),
+      ...worker("delegate", call("task", { task: "<inner>", description: "looks inside" })),
       ...worker("background", call("bash", job)),
     ],
     files: { "agent/extensions/choose.ts": extension },
@@ -126,7 +126,7 @@ it("shows subagents, jobs and dialogs of extensions", async () => {
   const { page } = await openConsole(link);
   await startSession(page, "delegate");
   await page.getByText("delegate done").waitFor();
-  await page.locator(".tree li .state.done").waitFor();
+  await page.locator(".tree li", { hasText: "looks inside" }).locator(".state.done").waitFor();
   const send = async (text: string): Promise<void> => {
     await page.getByLabel("Message", { exact: true }).fill(text);
     await page.keyboard.press("Enter");

@@ -1,4 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hostileTexts } from "../../../../../packages/markup/src/__fixtures__/hostile-texts.ts";
 import { consoleHost, openConsole, startSession } from "../../support/console-page.ts";
@@ -149,6 +151,38 @@ describe("the console", () => {
     await page.keyboard.press("Escape");
     await page.getByText("Choose a session.").waitFor();
     await page.keyboard.press("j");
+    await page.getByText("Both are there.").waitFor();
+  });
+
+  it("says that a session waits no more once it is answered, and leaves what is typed alone", async () => {
+    const scenario = [
+      { content: [call("bash", { command: "echo one" })] },
+      { content: [call("bash", { command: "while [ ! -e go ]; do sleep 0.1; done" })] },
+      { repeat: true, content: "Both are there." },
+    ];
+    const { link, place } = await consoleHost({
+      scenario,
+      arguments: ["--permission-mode", "ask"],
+    });
+    const { page } = await openConsole(link);
+    await startSession(page, "Wait");
+    await page.locator(".question", { hasText: "echo one" }).waitFor();
+    await page.keyboard.press("n");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("n");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("TEXTAREA");
+    await page.getByLabel("Folder", { exact: true }).focus();
+    // Without its clock, the page learns of sessions only when it asks on an occasion.
+    await page.evaluate(() => {
+      Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
+    });
+    const allow = page.locator(".question .allow");
+    await allow.evaluate((button) => (button as HTMLElement).click());
+    await page.locator(".question", { hasText: "while" }).waitFor();
+    await allow.evaluate((button) => (button as HTMLElement).click());
+    await page.locator(".row .facts", { hasText: "running" }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("cwd");
+    writeFileSync(join(place.cwd, "go"), "");
     await page.getByText("Both are there.").waitFor();
   });
 
