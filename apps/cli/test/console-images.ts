@@ -37,11 +37,17 @@ const scenario = [
     "There is **one** caller, the calendar:\n\n```ts\nconst closed = isWeekend(opening);\n```\n\nIt passes dates in UTC, so the change is safe.",
   ]),
   ...says("<audit>", [[call("bash", { command: "sleep 120" })], "Nothing found."]),
+  ...says("<notes>", [[call("ls", { path: "." })], "They are written."]),
   ...says("releases", [
     [call("bash", { command: "echo server ready; sleep 600", background: true })],
     [
       { type: "text", text: "Two of them look while the server runs." },
-      call("task", { tasks: [{ id: "audit", task: "<audit> dependencies" }] }),
+      call("task", {
+        tasks: [
+          { id: "audit", task: "<audit>", description: "audit of dependencies" },
+          { id: "notes", task: "<notes>", description: "release notes" },
+        ],
+      }),
     ],
     "Ready.",
   ]),

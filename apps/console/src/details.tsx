@@ -38,7 +38,7 @@ export function Details({ live, onClose }: DetailsProps) {
           <h3>Subagents</h3>
           <ul class="tree">
             {[...subagents.values()].map((one) => (
-              <SubagentRow key={one.id} subagent={one} />
+              <SubagentRow key={one.id} subagent={one} isOnly={subagents.size === 1} />
             ))}
           </ul>
         </section>
@@ -79,8 +79,16 @@ export function Details({ live, onClose }: DetailsProps) {
 }
 
 /** Nested subagents have the ids of those above in their own. */
-function SubagentRow({ subagent }: { readonly subagent: Subagent }) {
-  const { id, agent, description, status, doing } = subagent;
+function SubagentRow({
+  subagent,
+  isOnly,
+}: {
+  readonly subagent: Subagent;
+  readonly isOnly: boolean;
+}) {
+  const { id, agent, status, doing } = subagent;
+  // The id of a call says nothing to a person, but tells several apart.
+  const about = subagent.description || (isOnly ? "" : id.split("/").at(-1));
   const depth = Math.min(4, id.split("/").length - 1);
   return (
     <li class={`depth-${depth}`}>
@@ -90,9 +98,11 @@ function SubagentRow({ subagent }: { readonly subagent: Subagent }) {
         aria-label={status}
       />
       <b>{agent}</b>
-      <span class="about" title={description}>
-        {description}
-      </span>
+      {about && (
+        <span class="about" title={about}>
+          {about}
+        </span>
+      )}
       <span class="doing">{doing}</span>
     </li>
   );

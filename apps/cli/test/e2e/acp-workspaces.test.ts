@@ -47,8 +47,10 @@ it("files and terminals of the editor are laid over this machine, and over no ot
   expect(readFileSync(join(there, "made.txt"), "utf8")).toBe("made");
   const states = Object.values(editor.states(sessionId)).map((each) => each.at(-1));
   expect(states).toEqual(["completed", "completed", "completed"]);
-  // A folder of that machine need not be here.
-  await expect(editor.open("/no/such/folder/here")).resolves.toHaveProperty("sessionId");
+  // A folder is looked for over there.
+  await expect(editor.open("/no/such/folder")).rejects.toThrow(
+    /\/no\/such\/folder in workspace ws-/,
+  );
 
   const here = await start([]);
   const folder = elsewhere();
