@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { type AgentSession, createAgentSession } from "@tau-agent/coding-agent";
 import type { CliOptions } from "../command-line/cli-options.ts";
 import { type ProcessEnvironment, readEnvironment } from "../process/environment.ts";
@@ -39,10 +40,21 @@ export async function settleBeforeSessions(
   if (options.unknown.size === 0) return;
   if (environment.sessionHandle === undefined) {
     const seams = { beforeExtensions };
-    const memory = { ...options, noSession: true };
+    const { workspace, ...here } = options;
+    const place = workspace === undefined ? {} : { cwd: folderWithoutProject(environment) };
+    const memory = { ...here, ...place, noSession: true };
     await (await openSession(memory, logger, seams, environment)).dispose();
   }
   options.areUnknownSettled = true;
+}
+
+/**
+ * A project elsewhere has no extensions that count, and its workspace may be that of a client that is not there
+ * yet: those of the user are the same in a folder without a project.
+ */
+function folderWithoutProject({ agentDirectory }: ProcessEnvironment): string {
+  mkdirSync(agentDirectory, { recursive: true, mode: 0o700 });
+  return agentDirectory;
 }
 
 interface SettlingContext {

@@ -51,6 +51,20 @@ async function resultTexts(session: Awaited<ReturnType<RpcClient["openSession"]>
 
 const isolated = ["--isolate", "process"];
 
+it("is there for a host whose command line has an option of an extension", async () => {
+  const extension = `export default (pi) => pi.registerFlag("plan", { type: "boolean" });`;
+  const form = (cwd: string) => JSON.stringify({ client: true, cwd });
+  const { cwd, workspace } = clientsPlace();
+  const { url, token } = await listeningHost({
+    scenario,
+    files: { "agent/extensions/plan.ts": extension },
+    arguments: ["--workspace", form(cwd), "--plan"],
+  });
+  const client = await connect(url, { token, workspace });
+  const session = await client.openSession();
+  expect((await session.getState()).workspace).toMatchObject({ kind: "client", cwd });
+});
+
 describe.each([
   ["a host", []],
   ["a host with a process for each session", isolated],
