@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { WorkspaceProcess, WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import { expect, it } from "vitest";
@@ -111,9 +111,10 @@ it("extensions run their programs there", async () => {
       factories: [
         (pi) =>
           pi.registerCommand("run", {
-            handler: async () => {
+            handler: async (_, ctx) => {
               const { stdout } = await pi.exec("touch", ["here"], { cwd: "sub" });
               pi.setSessionName(stdout);
+              await ctx.workspace.write(join(ctx.cwd, "made.txt"), Buffer.from("made"));
             },
           }),
       ],
@@ -122,12 +123,14 @@ it("extensions run their programs there", async () => {
   await session.prompt("/run");
   expect(session.log.name).toBe("there");
   expect(started).toMatchObject([{ command: ["touch", "here"], cwd: join(cwd, "sub") }]);
+  expect(String(await there.read(join(cwd, "made.txt")))).toBe("made");
+  expect(existsSync(join(cwd, "made.txt"))).toBe(false);
 });
 
 it.each([
   ["/project/gone", "Invalid option cwd: there is no folder /project/gone in workspace ws-memory"],
   ["/project/file", "Invalid option cwd: /project/file in workspace ws-memory is not a folder"],
-])("is not opened in %s, which is no folder there", async (cwd, message) => {
+])("is not opened in %s, which is not a folder there", async (cwd, message) => {
   const there = new MemoryWorkspace({ cwd: "/project" });
   there.put("/project/file", "text");
   const opening = open(there, { cwd });

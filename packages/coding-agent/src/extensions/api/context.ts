@@ -1,6 +1,7 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { Model, ThinkingLevel, ToolCall, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { ManagedTimers } from "./managed-timers.ts";
 import type { ExtensionModels } from "./models.ts";
 import type { ExtensionUi } from "./ui.ts";
@@ -66,7 +67,10 @@ export interface ExtensionContext extends ManagedTimers {
   readonly mode: ExtensionMode;
   /** Whether `ui` reaches a user. */
   readonly hasUI: boolean;
+  /** The working folder; a path of `workspace`. */
   readonly cwd: string;
+  /** Files and commands where the tools of the session act, within its sandbox. */
+  readonly workspace: Workspace;
   readonly sessionManager: ReadonlySession;
   /** The available models, as some hosts show them. */
   readonly models: {

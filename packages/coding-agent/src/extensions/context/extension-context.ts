@@ -6,6 +6,7 @@ import type { ExtensionModels } from "../api/models.ts";
 import type { ExtensionUi } from "../api/ui.ts";
 import { systemPromptOptionsOf } from "../hooks/system-prompt-options.ts";
 import type { Binding } from "../port/binding.ts";
+import { workspaceOf } from "../port/exec.ts";
 import { sessionWriter } from "./session-view.ts";
 
 export interface ContextSources {
@@ -48,6 +49,9 @@ export function createContext(sources: ContextSources): ExtensionContext {
     hasUI: hasUi,
     get cwd() {
       return place.cwd;
+    },
+    get workspace() {
+      return workspaceOf(port("workspace").execEnvironment);
     },
     mode: sources.mode,
     get sessionManager() {

@@ -14,6 +14,7 @@ import {
   type ToolEnvironment,
   truncateHead,
 } from "@tau-agent/system";
+import type { ExtensionContext } from "../../extensions/api/context.ts";
 import { ExtensionError } from "../../extensions/api/errors.ts";
 import type { BashOperations } from "../../extensions/api/events.ts";
 import type { ExtensionTool, ExtensionToolResult } from "../../extensions/api/tool.ts";
@@ -111,13 +112,23 @@ function piToolOf(tool: AgentTool): PiTool {
   return {
     ...described,
     ...(isReadOnly === true ? { executionMode: "parallel" as const } : {}),
-    execute: async (toolCallId, params, signal, onUpdate) =>
-      execute(params, {
+    execute: async (toolCallId, params, signal, onUpdate, context) => {
+      refuseElsewhere(tool.name, context as Partial<ExtensionContext> | undefined);
+      return execute(params, {
         toolCallId,
         signal: signal ?? new AbortController().signal,
         onUpdate: (partial) => onUpdate?.(partial),
-      }),
+      });
+    },
   };
+}
+
+/** What a session does elsewhere is never done on this machine instead. */
+function refuseElsewhere(name: string, context: Partial<ExtensionContext> | undefined): void {
+  const { id = "local" } = context?.workspace ?? {};
+  if (id === "local") return;
+  const text = `This ${name} acts on the host's machine, and the session in workspace ${id}. Give it operations that use ctx.workspace.`;
+  throw new ExtensionError("not_supported", text);
 }
 
 function withOptions(
