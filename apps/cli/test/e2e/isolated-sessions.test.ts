@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FrameClient } from "../support/frame-client.ts";
 import { listeningHost } from "../support/listening-host.ts";
-import { areGone } from "../support/start-host.ts";
+import { nextLike } from "../support/next-like.ts";
+import { areGone, startHost } from "../support/start-host.ts";
 import type { Frame } from "../support/test-client.ts";
 
 const scenario = [{ repeat: true, content: "Hello." }];
@@ -99,6 +100,23 @@ describe("a session in a process of its own", () => {
       success: false,
       code: "invalid_path",
     });
+  });
+
+  it("is greeted for once, and is not said to have failed when its host ends", async () => {
+    const host = startHost({
+      ...setup,
+      arguments: [...setup.arguments, "--sessions"],
+      dialect: "pisces",
+    });
+    host.child.stdin.write('{"id":"1","type":"open_session"}\n');
+    const { data } = await nextLike(host, { type: "response", id: "1" });
+    const { sessionId } = data as { sessionId: string };
+    host.child.stdin.write(`${JSON.stringify({ id: "2", type: "get_state", sessionId })}\n`);
+    await nextLike(host, { type: "response", id: "2" });
+    host.child.stdin.end();
+    expect((await host.ended).code).toBe(0);
+    expect(host.stdout.match(/"type":"ready"/g)).toHaveLength(1);
+    expect(host.stdout).not.toContain("session_closed");
   });
 
   it("ends with its host", async () => {

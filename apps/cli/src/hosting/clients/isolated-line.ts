@@ -10,6 +10,9 @@ const OWN = "tau:";
 /** A call of a workspace, or its early end, as this program writes it. */
 const workspaceCall = /^\{"type":"workspace_(?:call|cancel)","id":"([^"\\]+)"/;
 
+/** What a host says first in some dialects. The client has heard it from this one. */
+const greeting = /^\{"type":"ready"[,}]/;
+
 /** What the ids of all calls of a workspace begin with, over one connection. */
 function workspaceOf(id: unknown): string {
   return String(id).split(":", 1)[0] ?? "";
@@ -96,6 +99,7 @@ export class IsolatedLine {
   }
 
   #receive(line: string): void {
+    if (greeting.test(line)) return;
     const [, call] = workspaceCall.exec(line) ?? [];
     if (call !== undefined) {
       this.#workspaces.add(workspaceOf(call));
@@ -142,7 +146,7 @@ export class IsolatedLine {
       this.#pass(encodeLine(failure), true);
     }
     this.#open.clear();
-    if (!this.#isOver) {
+    if (!this.#isOver && !this.#session.hasBeenEnded) {
       this.#pass(encodeLine({ type: "session_closed", sessionId, reason: "error" }));
     }
     this.#settle();

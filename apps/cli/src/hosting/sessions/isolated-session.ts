@@ -45,6 +45,8 @@ export class IsolatedSession {
   #lastId = 0;
   #info: HostedSessionInfo | undefined;
   isClosing = false;
+  /** This host has ended the process, which is not an end that clients have to be told of as an error. */
+  hasBeenEnded = false;
 
   private constructor({ sessionId, command, variables, onEnd }: IsolatedSessionOptions) {
     this.sessionId = sessionId;
@@ -117,6 +119,7 @@ export class IsolatedSession {
 
   async end(): Promise<void> {
     this.isClosing = true;
+    this.hasBeenEnded = true;
     this.#control?.close();
     this.#child.stdin?.end();
     await this.#ended.promise;
