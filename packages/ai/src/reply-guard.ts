@@ -47,7 +47,11 @@ export class ReplyGuard {
     this.#waiting = { resolve: resolve as (result: unknown) => void, reject };
     this.#resume();
     // No further wait begins after the end of the reply, so a step that outlives it meets its own wait.
-    step().then(this.#onResult, this.#onError);
+    try {
+      step().then(this.#onResult, this.#onError);
+    } catch (error) {
+      this.#onError(error);
+    }
     return promise;
   }
 

@@ -1,4 +1,6 @@
+import { constants } from "node:os";
 import type { JobInfo, JobStatus } from "@tau-agent/rpc-protocol";
+import type { CommandOutcome } from "@tau-agent/system";
 
 export interface JobRecord {
   readonly jobId: string;
@@ -20,6 +22,22 @@ export interface JobEnd {
   readonly exitCode: number | null;
   /** In ms since the epoch. */
   readonly endedAt: number;
+}
+
+/** How a job ended by its command. */
+export function endOf(outcome: CommandOutcome): Pick<JobEnd, "status" | "exitCode"> {
+  switch (outcome.kind) {
+    case "exited":
+      return { status: "exited", exitCode: outcome.exitCode };
+    case "signalled":
+      return { status: "exited", exitCode: 128 + constants.signals[outcome.signal] };
+    case "timed_out":
+      return { status: "timeout", exitCode: null };
+    case "aborted":
+      return { status: "killed", exitCode: null };
+    case "unknown":
+      return { status: "exited", exitCode: null };
+  }
 }
 
 /** The end of a job whose host, connection or keeper ended first. */

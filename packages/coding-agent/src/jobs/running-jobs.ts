@@ -1,9 +1,7 @@
-import { constants } from "node:os";
 import type { JobInfo, JobOutput as OutputOfJob } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { isWorkspaceError, type WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import {
-  type CommandOutcome,
   commandVariables,
   ProcessError,
   runShellCommand,
@@ -12,7 +10,7 @@ import {
 } from "@tau-agent/system";
 import { JobFolders, type JobPlace, ownerOf } from "./job-folders.ts";
 import { JobOutput, tailBytes } from "./job-output.ts";
-import { describeJob, type JobEnd, type JobRecord, lostNow } from "./job-record.ts";
+import { describeJob, endOf, type JobEnd, type JobRecord, lostNow } from "./job-record.ts";
 import { readOutput } from "./read-output.ts";
 
 export interface JobRequest {
@@ -384,19 +382,4 @@ export class RunningJobs {
 function afterOf(folder: string) {
   const { session, epoch } = ownerOf(folder);
   return { session, beforeEpoch: epoch + 1 };
-}
-
-function endOf(outcome: CommandOutcome): Pick<JobEnd, "status" | "exitCode"> {
-  switch (outcome.kind) {
-    case "exited":
-      return { status: "exited", exitCode: outcome.exitCode };
-    case "signalled":
-      return { status: "exited", exitCode: 128 + constants.signals[outcome.signal] };
-    case "timed_out":
-      return { status: "timeout", exitCode: null };
-    case "aborted":
-      return { status: "killed", exitCode: null };
-    case "unknown":
-      return { status: "exited", exitCode: null };
-  }
 }
