@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { WorkspaceProcess, WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import { expect, it } from "vitest";
+import { createHostModules } from "../pi-modules/host-modules.ts";
 import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
@@ -125,6 +127,40 @@ it("extensions run their programs there", async () => {
   expect(started).toMatchObject([{ command: ["touch", "here"], cwd: join(cwd, "sub") }]);
   expect(String(await there.read(join(cwd, "made.txt")))).toBe("made");
   expect(existsSync(join(cwd, "made.txt"))).toBe(false);
+});
+
+it("tools that extensions make of pi's factories act there, also without the context", async () => {
+  const places = placesIn(temporaryFolder());
+  const { cwd, agentDirectory = "" } = places;
+  const there = new MemoryWorkspace({ cwd: "/project" });
+  there.put("/project/text.txt", "of that machine");
+  writeFileSync(join(cwd, "text.txt"), "of this machine");
+  mkdirSync(join(agentDirectory, "extensions"), { recursive: true });
+  writeFileSync(
+    join(agentDirectory, "extensions", "wrapped.ts"),
+    `import { createReadTool, createWriteTool } from "@mariozechner/pi-coding-agent";
+    const made = [createReadTool(${JSON.stringify(cwd)}), createWriteTool(${JSON.stringify(cwd)}, {
+      operations: { mkdir: async () => {} },
+    })];
+    export default (pi) => {
+      for (const tool of made)
+        pi.registerTool({ ...tool, execute: (id, params) => tool.execute(id, params) });
+    };`,
+  );
+  const hostModules = async () => createHostModules({ cwd, agentDirectory, version: "1" });
+  const { session } = await createTestSession(
+    [
+      turn(toolCall("read", { path: "text.txt" })),
+      turn(toolCall("write", { path: "new.txt", content: "new" })),
+      "done",
+    ],
+    { ...places, cwd: "/project", extensions: { hostModules }, workspace: there },
+  );
+  expect(session.diagnostics).toEqual([]);
+  await session.prompt("go");
+  expect(JSON.stringify(session.messages)).toContain("of that machine");
+  expect(String(await there.read("/project/new.txt"))).toBe("new");
+  expect(existsSync(join(cwd, "new.txt"))).toBe(false);
 });
 
 it.each([

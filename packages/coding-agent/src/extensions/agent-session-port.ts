@@ -38,6 +38,7 @@ export function createAgentSessionPort(options: PortOptions): SessionPort {
   let promptInput: SystemPromptInput = { tools: [], cwd: execEnvironment.cwd };
   return {
     ...{ settings: session.settings, stream: system.stream, execEnvironment },
+    toolEnvironment: parts.inputs.toolEnvironment,
     registry: session.models.registry,
     scopedModels: parts.inputs.scope,
     toolsChanged: options.toolsChanged,

@@ -19,7 +19,7 @@ import { type ExtensionFailure, ExtensionRunner } from "./hooks/runner.ts";
 import { askProjectTrust } from "./hooks/session-events.ts";
 import { type DiscoverOptions, discoverExtensions, type ExtensionFile } from "./load/discover.ts";
 import { hostCodeOf } from "./load/host-code.ts";
-import { type HostModules, hostNameOf } from "./load/host-imports.ts";
+import { type HostModules, hostNameOf, modulesElsewhere } from "./load/host-imports.ts";
 import {
   type InlineFactory,
   inlineFactories,
@@ -73,6 +73,7 @@ interface Generation {
  */
 export class ExtensionSystem {
   readonly #options: ExtensionSystemOptions;
+  readonly #hostModules: HostModules;
   readonly #channels: EventChannels;
   readonly #models: ModelsView;
   readonly #streams = new Map<string, ProviderStream>();
@@ -89,15 +90,17 @@ export class ExtensionSystem {
 
   constructor(options: ExtensionSystemOptions) {
     this.#options = options;
+    const { hostModules, execEnvironment } = options;
+    this.#hostModules =
+      execEnvironment.elsewhere === undefined
+        ? hostModules
+        : modulesElsewhere(hostModules, () => this.#port("tools")?.toolEnvironment);
     this.#channels = new EventChannels((channel, error) => this.#fail(`events:${channel}`, error));
     this.#virtual = new VirtualModels({
       registry: options.registry,
       stream: withProviderStreams(options.stream, (name) => this.#streams.get(name)),
       context: () => this.runner.context,
-      port: () => {
-        const { binding } = this.#generation;
-        return binding.isBound ? binding.port("route") : undefined;
-      },
+      port: () => this.#port("route"),
     });
     this.#stream = this.#virtual.stream;
     this.#models = new ModelsView({
@@ -186,6 +189,12 @@ export class ExtensionSystem {
     await this.bind(port);
   }
 
+  /** The session that there is now. */
+  #port(member: string): SessionPort | undefined {
+    const { binding } = this.#generation;
+    return binding.isBound ? binding.port(member) : undefined;
+  }
+
   /** Looks for extensions and reads their code again. */
   async reload(port: SessionPort): Promise<void> {
     this.#diagnostics = [];
@@ -210,8 +219,8 @@ export class ExtensionSystem {
   }
 
   async #import(files: readonly ExtensionFile[]): Promise<LoadedFactory[]> {
-    const { hostModules, agentDirectory } = this.#options;
-    const cacheDirectory = `${agentDirectory}/cache`;
+    const hostModules = this.#hostModules;
+    const cacheDirectory = `${this.#options.agentDirectory}/cache`;
     const { factories, diagnostics } = await loadFactories(files, { hostModules, cacheDirectory });
     this.#diagnostics.push(...diagnostics);
     return factories;
@@ -225,8 +234,8 @@ export class ExtensionSystem {
       const staged = new Staged(binding);
       const listeners: (() => void)[] = [];
       try {
-        const { hostModules, cwd } = this.#options;
-        const extras = { cwd, ...(await oldHostMembers(loaded.mentions, hostModules)) };
+        const { cwd } = this.#options;
+        const extras = { cwd, ...(await oldHostMembers(loaded.mentions, this.#hostModules)) };
         const channels = recording(this.#channels, listeners);
         const { execEnvironment, flagValues } = this.#options;
         const api = createExtensionApi({

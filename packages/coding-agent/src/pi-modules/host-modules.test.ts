@@ -99,21 +99,6 @@ it("tools work in any directory, also through other operations", async () => {
   expect(bash.content[0].text).toBe("elsewhere: ls");
 });
 
-it("tools of this machine refuse to act for a session whose workspace is elsewhere", async () => {
-  const { createReadTool, createLsTool } = await load("@mariozechner/pi-coding-agent");
-  writeFileSync(join(cwd, "decoy.txt"), "of this machine");
-  const run = (tool: typeof createReadTool, id: string) =>
-    tool(cwd).execute("1", { path: "decoy.txt" }, undefined, undefined, { workspace: { id } });
-  for (const tool of [createReadTool, createLsTool]) {
-    await expect(run(tool, "ws-there")).rejects.toThrow(/workspace ws-there\. Give it operations/);
-  }
-  expect((await run(createReadTool, "local")).content[0].text).toContain("of this machine");
-  const operations = { readFile: async () => "from there" };
-  const read = createReadTool(cwd, { operations });
-  const given = ["1", { path: "decoy.txt" }, undefined, undefined, { workspace: { id: "ws" } }];
-  expect((await read.execute(...given)).content[0].text).toContain("from there");
-});
-
 it("a shell elsewhere may print as much as one here, and end as it likes", async () => {
   const { createBashTool } = await load("@mariozechner/pi-coding-agent");
   type Exec = (printLine: (line: string) => void) => { exitCode: number | null };

@@ -1,5 +1,6 @@
 import type { HostModules } from "../extensions/load/host-imports.ts";
 import { completePlaces, type HostModulesOptions } from "./base/host-places.ts";
+import type { Elsewhere } from "./coding-agent/tools.ts";
 
 /**
  * The modules that imports of pi's packages and of TypeBox resolve to, by name. Nothing is loaded
@@ -33,6 +34,10 @@ export function createHostModules(options: HostModulesOptions): HostModules {
     "@tau-agent/ai": ai,
     "@tau-agent/agent": once(async () => import("@tau-agent/agent")),
     "@tau-agent/rpc-protocol": once(async () => import("@tau-agent/rpc-protocol")),
+    "pi.tools": once(async () => {
+      const { piTools } = await import("./coding-agent/tools.ts");
+      return { toolsIn: (elsewhere: Elsewhere) => piTools(places, elsewhere) };
+    }),
     "pi.packages": once(async () => (await places.loadPackages?.(all)) ?? {}),
     "pi.zod": once(async () => import("zod")),
     "pi.arktype": once(async () => (await import("./base/arktype.ts")).loadArktype()),

@@ -1,9 +1,28 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { attempt } from "@tau-agent/system";
+import { attempt, type ToolEnvironment } from "@tau-agent/system";
 
 /** Modules of the host by the names extensions import them under; each loaded on first use. */
 export type HostModules = Readonly<Record<string, () => Promise<object>>>;
+
+/** The same modules for a session elsewhere: the tools that they make act there. */
+export function modulesElsewhere(
+  modules: HostModules,
+  environment: () => ToolEnvironment | undefined,
+): HostModules {
+  const make = modules["pi.tools"];
+  if (make === undefined) return modules;
+  const load = (module: () => Promise<object>) => async () => {
+    const { toolsIn } = (await make()) as { toolsIn(elsewhere: typeof environment): object };
+    return { ...(await module()), ...toolsIn(environment) };
+  };
+  return Object.fromEntries(
+    Object.entries(modules).map(([name, module]) => [
+      name,
+      /\/(?:pi-)?coding-agent$/.test(name) ? load(module) : module,
+    ]),
+  );
+}
 
 /** More files than an extension has; a guard against following a whole project. */
 const maxFiles = 500;

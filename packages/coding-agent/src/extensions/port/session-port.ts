@@ -8,7 +8,7 @@ import type {
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
 import type { NewEntry, SessionLog } from "@tau-agent/sessions/log";
-import type { SettingsStore } from "@tau-agent/system";
+import type { SettingsStore, ToolEnvironment } from "@tau-agent/system";
 import type { SystemPromptInput } from "../../resources/system-prompt.ts";
 import type { DeliveryOptions, SlashCommandInfo } from "../api/api.ts";
 import type {
@@ -30,6 +30,8 @@ export interface SessionPort {
   readonly settings: SettingsStore;
   readonly stream: StreamFunction;
   readonly execEnvironment: ExecEnvironment;
+  /** What the session's own tools work with. */
+  readonly toolEnvironment: ToolEnvironment;
   readonly model: Model | undefined;
   readonly scopedModels: readonly ScopedModel[];
   readonly thinkingLevel: ThinkingLevel;

@@ -1,12 +1,11 @@
-import { readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import {
   type CommandOutcome,
   FileQueue,
   formatSize,
-  makeFolder,
   type OutputSink,
   openOutput,
   ProcessRegistry,
@@ -14,7 +13,6 @@ import {
   type ToolEnvironment,
   truncateHead,
 } from "@tau-agent/system";
-import type { ExtensionContext } from "../../extensions/api/context.ts";
 import { ExtensionError } from "../../extensions/api/errors.ts";
 import type { BashOperations } from "../../extensions/api/events.ts";
 import type { ExtensionTool, ExtensionToolResult } from "../../extensions/api/tool.ts";
@@ -50,27 +48,36 @@ interface PiToolOptions {
 
 type ToolName = "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls";
 
-export function piTools(places: HostPlaces): object {
+/** What a session elsewhere gives its tools; undefined before it has begun. */
+export type Elsewhere = () => ToolEnvironment | undefined;
+
+/** Makes tools of this machine, or of where a session acts. */
+export function piTools(places: HostPlaces, elsewhere?: Elsewhere): object {
   const fileQueue = new FileQueue();
   const processes = new ProcessRegistry({ systemRoot: places.environment.SystemRoot });
-  const environmentFor = (cwd: string, options: PiToolOptions = {}): ToolEnvironment => ({
-    ...withWorkspace({
-      cwd,
-      environment: places.environment,
-      homeDirectory: places.homeDirectory,
-      fileQueue,
-      processes,
-      shellCommandPrefix: options.commandPrefix,
-    }),
-    temporaryDirectory: places.temporaryDirectory,
-  });
+  const environmentFor = (cwd: string, { commandPrefix }: PiToolOptions = {}): ToolEnvironment => {
+    const there = elsewhere?.();
+    if (there !== undefined) {
+      // The folder of the host's process is not there.
+      const folder = cwd === places.cwd ? there.cwd : cwd;
+      return { ...there, cwd: folder, environment: {}, shellCommandPrefix: commandPrefix };
+    }
+    const { environment, homeDirectory, temporaryDirectory } = places;
+    const own = { cwd, environment, homeDirectory, fileQueue, processes };
+    return { ...withWorkspace({ ...own, shellCommandPrefix: commandPrefix }), temporaryDirectory };
+  };
   const create =
     (name: ToolName) =>
     (cwd = places.cwd, options: PiToolOptions = {}): PiTool => {
-      const environment = environmentFor(cwd, options);
-      const tool = createTools(environment).find((candidate) => candidate.name === name);
-      if (tool === undefined) throw new ExtensionError("not_supported", `There is no tool ${name}`);
-      return withOptions(piToolOf(tool), environment, options);
+      const make = (): AgentTool => {
+        const tools = createTools(environmentFor(cwd, options));
+        const tool = tools.find((candidate) => candidate.name === name);
+        if (tool !== undefined) return tool;
+        throw new ExtensionError("not_supported", `There is no tool ${name}`);
+      };
+      const described = make();
+      const tool = piToolOf(described, elsewhere === undefined ? () => described : make);
+      return withOptions(tool, () => environmentFor(cwd, options), options);
     };
   const makers = {
     createReadTool: create("read"),
@@ -107,37 +114,29 @@ export function piTools(places: HostPlaces): object {
   };
 }
 
-function piToolOf(tool: AgentTool): PiTool {
-  const { execute, isReadOnly, ...described } = tool;
+function piToolOf(
+  { execute: _, isReadOnly, ...described }: AgentTool,
+  tool: () => AgentTool,
+): PiTool {
   return {
     ...described,
     ...(isReadOnly === true ? { executionMode: "parallel" as const } : {}),
-    execute: async (toolCallId, params, signal, onUpdate, context) => {
-      refuseElsewhere(tool.name, context as Partial<ExtensionContext> | undefined);
-      return execute(params, {
+    execute: async (toolCallId, params, signal, onUpdate) =>
+      tool().execute(params, {
         toolCallId,
         signal: signal ?? new AbortController().signal,
         onUpdate: (partial) => onUpdate?.(partial),
-      });
-    },
+      }),
   };
-}
-
-/** What a session does elsewhere is never done on this machine instead. */
-function refuseElsewhere(name: string, context: Partial<ExtensionContext> | undefined): void {
-  const { id = "local" } = context?.workspace ?? {};
-  if (id === "local") return;
-  const text = `This ${name} acts on the host's machine, and the session in workspace ${id}. Give it operations that use ctx.workspace.`;
-  throw new ExtensionError("not_supported", text);
 }
 
 function withOptions(
   tool: PiTool,
-  environment: ToolEnvironment,
+  environment: () => ToolEnvironment,
   { operations, spawnHook }: PiToolOptions,
 ): PiTool {
   if (tool.name === "bash" && (operations?.exec !== undefined || spawnHook !== undefined)) {
-    const local = localBash((cwd) => ({ ...environment, cwd }));
+    const local = localBash((cwd) => ({ ...environment(), cwd }));
     const run = (operations as unknown as BashOperations | undefined) ?? local;
     return { ...tool, execute: bashElsewhere(run, environment, spawnHook) };
   }
@@ -145,7 +144,10 @@ function withOptions(
   if (!work) return tool;
   return {
     ...tool,
-    execute: async (_id, params) => work(params, (path) => resolve(environment.cwd, path)),
+    execute: async (_id, params) => {
+      const { cwd, workspace } = environment();
+      return work(params, { absolute: (path) => resolve(cwd, path), workspace });
+    },
   };
 }
 
@@ -175,10 +177,11 @@ function localBash(environmentFor: (cwd: string) => ToolEnvironment): BashOperat
 
 function bashElsewhere(
   operations: BashOperations,
-  environment: ToolEnvironment,
+  environmentNow: () => ToolEnvironment,
   spawnHook: PiToolOptions["spawnHook"],
 ): PiTool["execute"] {
   return async (_id, params, signal, onUpdate) => {
+    const environment = environmentNow();
     const prefix = environment.shellCommandPrefix;
     const command = [prefix, String(params.command)].filter(Boolean).join("\n");
     const env = { ...environment.environment };
@@ -227,23 +230,26 @@ interface FileOperations {
   mkdir?(path: string): Promise<unknown>;
 }
 
-type Work = (
-  params: Record<string, unknown>,
-  absolute: (path: string) => string,
-) => Promise<ExtensionToolResult>;
+interface FilePlace {
+  readonly absolute: (path: string) => string;
+  readonly workspace: Workspace;
+}
+
+type Work = (params: Record<string, unknown>, place: FilePlace) => Promise<ExtensionToolResult>;
 
 /** `read`, `write` and `edit` on files somewhere else. */
 function fileWork(name: string, operations: FileOperations): Work | undefined {
-  const read = async (path: string): Promise<string> =>
-    String(await (operations.readFile ?? readFile)(path));
-  const write = async (path: string, content: string): Promise<void> => {
-    await (operations.mkdir ?? ((dir) => makeFolder(dir)))(dirname(path));
-    await (operations.writeFile ?? writeFile)(path, content);
+  const { readFile, writeFile, mkdir } = operations;
+  const read = async (path: string, { workspace }: FilePlace): Promise<string> =>
+    Buffer.from(await (readFile?.(path) ?? workspace.read(path))).toString();
+  const write = async (path: string, content: string, { workspace }: FilePlace): Promise<void> => {
+    await (mkdir?.(dirname(path)) ?? workspace.createDirectory(dirname(path)));
+    await (writeFile?.(path, content) ?? workspace.write(path, Buffer.from(content)));
   };
   const say = (text: string): ExtensionToolResult => ({ content: [{ type: "text", text }] });
   if (name === "read") {
-    return async ({ path, offset, limit }, absolute) => {
-      const lines = (await read(absolute(String(path)))).split("\n");
+    return async ({ path, offset, limit }, place) => {
+      const lines = (await read(place.absolute(String(path)), place)).split("\n");
       const first = Math.max(0, Number(offset ?? 1) - 1);
       const wanted = lines.slice(first, limit === undefined ? undefined : first + Number(limit));
       const { content, truncated, totalBytes } = truncateHead(wanted.join("\n"));
@@ -251,20 +257,20 @@ function fileWork(name: string, operations: FileOperations): Work | undefined {
     };
   }
   if (name === "write") {
-    return async ({ path, content }, absolute) => {
-      await write(absolute(String(path)), String(content));
+    return async ({ path, content }, place) => {
+      await write(place.absolute(String(path)), String(content), place);
       return say(`Wrote ${Buffer.byteLength(String(content))} bytes to ${String(path)}`);
     };
   }
   if (name !== "edit") return undefined;
-  return async ({ path, oldText, newText }, absolute) => {
-    const file = absolute(String(path));
-    const pieces = (await read(file)).split(String(oldText));
+  return async ({ path, oldText, newText }, place) => {
+    const file = place.absolute(String(path));
+    const pieces = (await read(file, place)).split(String(oldText));
     if (pieces.length !== 2) {
       const text = `oldText occurs ${pieces.length - 1} times in ${String(path)}; it must be unique`;
       throw new ExtensionError("handler_failed", text);
     }
-    await write(file, pieces.join(String(newText)));
+    await write(file, pieces.join(String(newText)), place);
     return say(`Replaced the text in ${String(path)}`);
   };
 }

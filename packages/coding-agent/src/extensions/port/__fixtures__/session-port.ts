@@ -1,11 +1,12 @@
 import { createModelRegistry } from "@tau-agent/models";
 import { SessionLog } from "@tau-agent/sessions/log";
-import { ProcessRegistry, SettingsStore } from "@tau-agent/system";
+import { FileQueue, ProcessRegistry, SettingsStore } from "@tau-agent/system";
 import { createStream } from "@tau-agent/ai";
 import { ExtensionSystem, type ExtensionSystemOptions } from "../../extension-system.ts";
 import type { ExtensionFailure } from "../../hooks/runner.ts";
 import type { SessionPort } from "../session-port.ts";
 import { createHeadlessUiPort } from "../../ui/ui-port.ts";
+import { withWorkspace } from "../../../tools/common/local-place.ts";
 
 /** A registry without any model, in a folder. */
 function emptyRegistry(agentDirectory: string) {
@@ -38,6 +39,13 @@ export function fakePort(
     settings: SettingsStore.inMemory(),
     stream: createStream(),
     execEnvironment: { cwd: agentDirectory, environment: {}, processes: new ProcessRegistry({}) },
+    toolEnvironment: {
+      ...withWorkspace({
+        ...{ cwd: agentDirectory, homeDirectory: agentDirectory, environment: {} },
+        ...{ fileQueue: new FileQueue(), processes: new ProcessRegistry({}) },
+      }),
+      temporaryDirectory: agentDirectory,
+    },
     model: undefined,
     scopedModels: [],
     thinkingLevel: "off",
