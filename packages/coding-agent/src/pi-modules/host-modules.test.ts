@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -97,6 +97,15 @@ it("tools work in any directory, also through other operations", async () => {
   };
   const bash = await createBashTool(cwd, { operations }).execute("1", { command: "ls" });
   expect(bash.content[0].text).toBe("elsewhere: ls");
+});
+
+it("tools with operations that return nothing write no file of this machine", async () => {
+  const { createWriteTool } = await load("@mariozechner/pi-coding-agent");
+  const written: string[] = [];
+  const operations = { mkdir: () => {}, writeFile: (path: string) => void written.push(path) };
+  await createWriteTool(cwd, { operations }).execute("1", { path: "sub/kept.txt", content: "x" });
+  expect(written).toEqual([join(cwd, "sub/kept.txt")]);
+  expect(existsSync(join(cwd, "sub"))).toBe(false);
 });
 
 it("a shell elsewhere may print as much as one here, and end as it likes", async () => {

@@ -6,7 +6,6 @@ import type { ExtensionModels } from "../api/models.ts";
 import type { ExtensionUi } from "../api/ui.ts";
 import { systemPromptOptionsOf } from "../hooks/system-prompt-options.ts";
 import type { Binding } from "../port/binding.ts";
-import { workspaceOf } from "../port/exec.ts";
 import { sessionWriter } from "./session-view.ts";
 
 export interface ContextSources {
@@ -51,7 +50,7 @@ export function createContext(sources: ContextSources): ExtensionContext {
       return place.cwd;
     },
     get workspace() {
-      return workspaceOf(port("workspace").execEnvironment);
+      return port("workspace").toolEnvironment.workspace;
     },
     mode: sources.mode,
     get sessionManager() {

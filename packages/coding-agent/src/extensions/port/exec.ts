@@ -11,7 +11,9 @@ import { reasonOf } from "../api/errors.ts";
 export interface ExecEnvironment
   extends Pick<ToolEnvironment, "cwd" | "environment" | "processes" | "sandbox"> {
   /** Where the project is, if not on this machine: programs run there, without variables from here. */
-  readonly elsewhere?: { readonly workspace: Workspace; readonly isWindows: boolean } | undefined;
+  readonly elsewhere?:
+    | { readonly workspace: Pick<Workspace, "spawn">; readonly isWindows: boolean }
+    | undefined;
 }
 
 const defaultMaxBytes = 10 * 1024 * 1024;
@@ -54,15 +56,9 @@ export async function execCommand(
   }
 }
 
-function placeOf(environment: ExecEnvironment) {
-  const { elsewhere } = environment;
-  const path = elsewhere === undefined ? nodePath : elsewhere.isWindows ? win32 : posix;
-  return { path, workspace: workspaceOf(environment) };
-}
-
-/** Where the tools of the session act, within its sandbox. */
-export function workspaceOf({ elsewhere, ...here }: ExecEnvironment): Workspace {
-  return elsewhere?.workspace ?? new LocalWorkspace(here);
+function placeOf({ elsewhere, ...here }: ExecEnvironment) {
+  if (elsewhere === undefined) return { path: nodePath, workspace: new LocalWorkspace(here) };
+  return { path: elsewhere.isWindows ? win32 : posix, workspace: elsewhere.workspace };
 }
 
 /** Whether it ended because its time was over or its caller gave it up, and not by itself. */

@@ -239,12 +239,14 @@ type Work = (params: Record<string, unknown>, place: FilePlace) => Promise<Exten
 
 /** `read`, `write` and `edit` on files somewhere else. */
 function fileWork(name: string, operations: FileOperations): Work | undefined {
+  // Those of extensions may return nothing at all.
   const { readFile, writeFile, mkdir } = operations;
   const read = async (path: string, { workspace }: FilePlace): Promise<string> =>
-    Buffer.from(await (readFile?.(path) ?? workspace.read(path))).toString();
+    Buffer.from(await (readFile ? readFile(path) : workspace.read(path))).toString();
   const write = async (path: string, content: string, { workspace }: FilePlace): Promise<void> => {
-    await (mkdir?.(dirname(path)) ?? workspace.createDirectory(dirname(path)));
-    await (writeFile?.(path, content) ?? workspace.write(path, Buffer.from(content)));
+    const folder = dirname(path);
+    await (mkdir ? mkdir(folder) : workspace.createDirectory(folder));
+    await (writeFile ? writeFile(path, content) : workspace.write(path, Buffer.from(content)));
   };
   const say = (text: string): ExtensionToolResult => ({ content: [{ type: "text", text }] });
   if (name === "read") {
