@@ -54,9 +54,29 @@ export class StartStatus {
    * @param errors what was written to stderr, from its beginning
    */
   failureOf(exitCode: number | null, errors: string): SandboxStartError | undefined {
-    const { ranMark, errorPrefix, exitCode: failed } = this.#signs;
-    if (exitCode !== failed || this.#text.includes(ranMark)) return undefined;
-    if (!errors.startsWith(errorPrefix)) return undefined;
-    return new SandboxStartError(errors.slice(errorPrefix.length).trim());
+    const reason = failedStart(this.#signs, { exitCode, said: this.#text, errors });
+    return reason === undefined ? undefined : new SandboxStartError(reason);
   }
+}
+
+interface SandboxEnd {
+  readonly exitCode: number | null;
+  /** What was written to {@link statusDescriptor}. */
+  readonly said: string;
+  /** What was written to stderr, from its beginning. */
+  readonly errors: string;
+}
+
+/**
+ * Why a sandbox was not set up; undefined if its command ran.
+ *
+ * Also runs from its own source text, in the process that keeps commands: nothing outside of this function
+ * may be used in it.
+ */
+export function failedStart(
+  { ranMark, errorPrefix, exitCode: failed }: StartSigns,
+  { exitCode, said, errors }: SandboxEnd,
+): string | undefined {
+  if (exitCode !== failed || said.includes(ranMark)) return undefined;
+  return errors.startsWith(errorPrefix) ? errors.slice(errorPrefix.length).trim() : undefined;
 }

@@ -136,6 +136,18 @@ function breakMounts(place: SandboxedPlace): void {
   }));
 }
 
+/** Runs a command that would outlive this host. */
+async function runKept({ tools }: SandboxedPlace, command: string, signal?: AbortSignal) {
+  let output = "";
+  const process = await tools.workspace.spawn({
+    ...{ command, signal, session: "s1", epoch: 1, commandId: "c1", keepMs: 60_000 },
+    onOutput: (chunk) => {
+      output += Buffer.from(chunk).toString();
+    },
+  });
+  return { exit: await process.done, output };
+}
+
 describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", () => {
   it("runs a command once, and shows nothing of it", async () => {
     await using place = await new SandboxedPlace().enter();
@@ -179,6 +191,26 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
     expect(tries).toBe(2);
   });
 
+  it("starts a kept command once, and shows nothing of it", async () => {
+    await using place = await new SandboxedPlace().enter();
+    await listenOnce(place);
+    const line = "echo run >> log; cat log; echo 'bwrap: mine' >&2; exit 1";
+    expect(await runKept(place, line)).toEqual({
+      output: "run\nbwrap: mine\n",
+      exit: { exitCode: 1 },
+    });
+    expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt", "log"]);
+  });
+
+  it("ends a kept command that is killed before it ever runs", async () => {
+    await using place = await new SandboxedPlace().enter();
+    breakMounts(place);
+    const controller = new AbortController();
+    const ended = runKept(place, "touch never", controller.signal);
+    setTimeout(() => controller.abort(), 100);
+    expect((await ended).exit).toEqual({ exitCode: null, signal: "SIGTERM" });
+  });
+
   it("leaves nothing where a socket of the project was", async () => {
     await using place = await new SandboxedPlace().enter();
     const path = await listenOnce(place, place.project);
@@ -189,10 +221,12 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
   it("is an error that says why, where it never can be", async () => {
     await using place = await new SandboxedPlace().enter();
     breakMounts(place);
-    await expect(place.run("touch never")).rejects.toMatchObject({
+    const error = {
       code: "sandbox_unavailable",
       message: expect.stringMatching(/in \d+ tries: Can't find source path \/nowhere/),
-    });
+    };
+    await expect(place.run("touch never")).rejects.toMatchObject(error);
+    await expect(runKept(place, "touch never")).rejects.toMatchObject(error);
     expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt"]);
   });
 

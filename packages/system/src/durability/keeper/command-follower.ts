@@ -5,6 +5,7 @@ import {
   type WorkspaceSpawnOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 import { attempt } from "../../base/attempt.ts";
+import { SandboxStartError } from "../../processes/process-error.ts";
 import type { CommandFolder } from "./command-folder.ts";
 
 const pollMs = 50;
@@ -37,7 +38,8 @@ export function createCommandFollower(
         const { outcome } = folder;
         await readAll();
         if (outcome !== undefined) {
-          const { exitCode, signal, timedOut } = outcome;
+          const { exitCode, signal, timedOut, unstarted } = outcome;
+          if (unstarted !== undefined) throw new SandboxStartError(unstarted);
           return { exitCode, ...(signal && { signal }), ...(timedOut && { timedOut }) };
         }
         if (performance.now() - keptAt > keeperMs) {

@@ -1,5 +1,8 @@
+import type { StartSigns } from "../../processes/sandbox.ts";
+import type { failedStart } from "../../processes/start-status.ts";
 import type { createFrameWriter } from "./frame-writer.ts";
 import type { createJobWriter, StreamMask } from "./job-writer.ts";
+import type { createStartCheck } from "./start-check.ts";
 
 /** A command that its keeper is to start. */
 export interface KeepRequest {
@@ -12,8 +15,8 @@ export interface KeepRequest {
   /** What the environment of the command's processes carries. */
   readonly mark: string;
   readonly timeoutMs?: number | undefined;
-  /** The program writes to its descriptor 3. */
-  readonly hasStatus?: boolean | undefined;
+  /** By what it is known that it never ran; the program writes to its descriptor 3. */
+  readonly startSigns?: StartSigns | undefined;
   /** Where its output is written, instead of beside its end. */
   readonly output?:
     | {
@@ -44,6 +47,8 @@ export interface KeptOutcome {
   readonly timedOut?: boolean;
   /** Nobody took it over in time. */
   readonly unclaimed?: boolean;
+  /** Why it never ran. */
+  readonly unstarted?: string;
   /** In ms since the epoch. */
   readonly endedAt: number;
 }
@@ -141,6 +146,7 @@ interface CommandEnd {
   readonly code: number | null;
   readonly name: NodeJS.Signals | null;
   readonly endedFor: "timeout" | "unclaimed" | undefined;
+  readonly unstarted?: string | undefined;
   readonly endedAt: number;
 }
 
@@ -148,6 +154,8 @@ export interface KeeperParts {
   readonly createWriter: typeof createJobWriter;
   readonly createMask: typeof createMask;
   readonly createFrames: typeof createFrameWriter;
+  readonly createStartCheck: typeof createStartCheck;
+  readonly failedStart: typeof failedStart;
   readonly createFiles: typeof createKeeperFiles;
   readonly createWatch: typeof createCommandWatch;
   readonly killMarked: typeof killMarked;
@@ -202,12 +210,13 @@ export function createKeeperFiles() {
   }
 
   function writeEnd(folder: string, end: CommandEnd): boolean {
-    const { code, name, endedFor, endedAt } = end;
+    const { code, name, endedFor, unstarted, endedAt } = end;
     return write(folder, "outcome.json", {
       exitCode: endedFor === undefined ? code : null,
       ...(endedFor === undefined && name === null ? {} : { signal: name ?? "SIGTERM" }),
       ...(endedFor === "timeout" ? { timedOut: true } : {}),
       ...(endedFor === "unclaimed" ? { unclaimed: true } : {}),
+      ...(unstarted === undefined ? {} : { unstarted }),
       endedAt,
     });
   }
@@ -286,7 +295,7 @@ export function keepCommands(parts: KeeperParts): void {
   }
 
   /** @throws the error of a start that failed */
-  function begin({ folder, file, args, cwd, variables, output, hasStatus }: KeepRequest) {
+  function begin({ folder, file, args, cwd, variables, output, startSigns }: KeepRequest) {
     // Only one may start it, or see to it that it never starts.
     fs.writeFileSync(`${folder}/started`, "", { flag: "wx", mode: 0o600 });
     const mask = output && parts.createMask(output.keys, output.keyMark);
@@ -294,14 +303,9 @@ export function keepCommands(parts: KeeperParts): void {
       ? parts.createWriter({ folder: output.folder, mask })
       : parts.createFrames(folder);
     const more = { cwd, env: variables, detached: isGrouped, windowsHide: true };
-    // Above 2, "ignore" leaves a descriptor closed, and what the program opens first becomes it.
-    const status = hasStatus ? [fs.openSync("/dev/null", "w")] : [];
-    try {
-      const child = spawn(file, args, { ...more, stdio: ["ignore", "pipe", "pipe", ...status] });
-      return { child, writer };
-    } finally {
-      for (const descriptor of status) fs.closeSync(descriptor);
-    }
+    const status = startSigns === undefined ? [] : (["pipe"] as const);
+    const child = spawn(file, args, { ...more, stdio: ["ignore", "pipe", "pipe", ...status] });
+    return { child, writer };
   }
 
   function keep(request: KeepRequest): void {
@@ -324,28 +328,38 @@ export function keepCommands(parts: KeeperParts): void {
     const unwatch = watch(request, pid);
     let heardAt = performance.now();
     let isOver = false;
-    const streams = { stdout: child.stdout, stderr: child.stderr };
-    for (const [name, stream] of Object.entries(streams)) {
+    const { stdout, stderr } = child;
+    const status = child.stdio[3] as typeof stdout | undefined;
+    const start = parts.createStartCheck(
+      parts.failedStart,
+      request.startSigns,
+      status,
+      (...said) => {
+        writer.add(...said);
+        say({ id });
+      },
+    );
+    for (const [name, stream] of Object.entries({ stdout, stderr })) {
       stream?.on("data", (chunk: Buffer) => {
         heardAt = performance.now();
         // What processes in the background say after the end is read, so that they can go on.
-        if (isOver) return;
-        writer.add(chunk, name);
-        say({ id });
+        if (!isOver) start.take(chunk, name);
       });
       stream?.on("error", () => {});
     }
     child.once("exit", (code, name) => {
       const end = { code, name, endedFor: unwatch(), endedAt: Date.now() };
       const exitedAt = performance.now();
+      let unstarted: string | undefined;
       const finish = (): void => {
-        const isClosed = Object.values(streams).every((stream) => stream?.closed !== false);
+        const isClosed = [stdout, stderr, status].every((stream) => stream?.closed !== false);
         const isQuiet = performance.now() - heardAt >= 100 || performance.now() - exitedAt >= 1000;
         if (!isClosed && !isQuiet) return void setTimeout(finish, 5);
+        if (!isOver) unstarted = start.end(code);
         isOver = true;
         // A host waits for the end until the disk takes it.
         const isThere = fs.existsSync(folder);
-        if (isThere && (!writer.end() || !files.writeEnd(folder, end)))
+        if (isThere && (!writer.end() || !files.writeEnd(folder, { ...end, unstarted })))
           return void setTimeout(finish, 200);
         say({ id });
       };

@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { nobodys } from "../../processes/process-owners.ts";
+import { failedStart } from "../../processes/start-status.ts";
 import { createFrameWriter } from "./frame-writer.ts";
 import { createJobWriter } from "./job-writer.ts";
 import {
@@ -13,6 +14,7 @@ import {
   keepCommands,
   killMarked,
 } from "./keep-commands.ts";
+import { createStartCheck } from "./start-check.ts";
 
 /** A command could not be started; with the system's code, as an error of `spawn` has it. */
 class KeeperError extends Error {
@@ -113,6 +115,7 @@ function keeperSource(): string {
   const all = {
     ...{ createWriter: createJobWriter, createMask, createFrames: createFrameWriter, killMarked },
     ...{ createFiles: createKeeperFiles, createWatch: createCommandWatch },
+    ...{ createStartCheck, failedStart },
   };
   const parts = Object.entries(all).map(([name, code]) => `${name}: ${code}`);
   return `(${keepCommands})({ ${parts.join(", ")} })`;

@@ -4,6 +4,7 @@ import {
   type WorkspaceAdoptOptions,
   type WorkspaceDurable,
   WorkspaceError,
+  type WorkspaceExit,
   type WorkspaceOwner,
   type WorkspaceProcess,
   type WorkspaceSpawnOptions,
@@ -12,8 +13,10 @@ import { attempt } from "../../base/attempt.ts";
 import { whenAborted } from "../../base/when-aborted.ts";
 import { withLimit } from "../../processes/limit-mark.ts";
 import { keyMark } from "../../processes/output-mask.ts";
+import { SandboxStartError } from "../../processes/process-error.ts";
 import { ownersVariable } from "../../processes/process-owners.ts";
 import type { EnclosedCommand, PlainCommand } from "../../processes/sandbox.ts";
+import { setUpAgain } from "../../processes/set-up-again.ts";
 import type { EpochGuard } from "../epoch-guard.ts";
 import { CommandFolder, createMark, limitOf } from "./command-folder.ts";
 import { type CommandFollower, createCommandFollower } from "./command-follower.ts";
@@ -48,12 +51,37 @@ export class KeptCommands implements WorkspaceDurable {
   }
 
   /**
-   * Starts a command under the keeper.
+   * Starts a command under the keeper, again if its sandbox could not be set up.
    *
    * @throws {WorkspaceError} `exists`: it was started before; `stale_epoch`
+   * @throws {ProcessError} `sandbox_unavailable`; `done` may fail with it, too
    * @throws the error of a start that failed, with the system's code
    */
   async spawn(options: KeptStart): Promise<WorkspaceProcess> {
+    const { signal, timeoutMs } = options;
+    const started = performance.now();
+    const first = Promise.withResolvers<WorkspaceProcess>();
+    let last: WorkspaceProcess | undefined;
+    let killedBy: string | undefined;
+    const done = setUpAgain(async (): Promise<WorkspaceExit> => {
+      if (last !== undefined && signal?.aborted) return { exitCode: null, signal: "SIGTERM" };
+      const passedMs = performance.now() - started;
+      const leftMs = timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - passedMs);
+      last = await this.#start({ ...options, timeoutMs: leftMs });
+      if (killedBy !== undefined) await last.kill(killedBy);
+      first.resolve(last);
+      return last.done;
+    }, signal);
+    done.catch(first.reject);
+    const kill = async (name = "SIGTERM"): Promise<void> => {
+      killedBy = name;
+      await last?.kill(name);
+    };
+    return { ...(await first.promise), kill, done };
+  }
+
+  /** Its end is a {@link SandboxStartError} if it never ran. */
+  async #start(options: KeptStart): Promise<WorkspaceProcess> {
     const { commandId, command, enclose, timeoutMs, keepMs = defaultKeepMs, ...rest } = options;
     const { session, epoch, onOutput, signal, outputFolder, outputKeys } = rest;
     const mark = createMark();
@@ -80,6 +108,7 @@ export class KeptCommands implements WorkspaceDurable {
           cwd,
           variables,
           mark,
+          startSigns: enclosed?.startSigns,
           timeoutMs,
           keepMs,
           output:
@@ -87,9 +116,8 @@ export class KeptCommands implements WorkspaceDurable {
               ? undefined
               : { folder: outputFolder, keys: outputKeys, keyMark },
         };
-        const hasStatus = enclosed?.startSigns !== undefined;
         try {
-          await this.#running().start({ ...request, hasStatus }, () => follower?.wake());
+          await this.#running().start(request, () => follower?.wake());
         } catch (error) {
           made.remove();
           throw error;
@@ -100,9 +128,13 @@ export class KeptCommands implements WorkspaceDurable {
         await enclosed?.release();
         throw error;
       });
+    const forgetUnstarted = async (error: unknown): Promise<never> => {
+      if (error instanceof SandboxStartError) await this.forget({ session, epoch }, commandId);
+      throw error;
+    };
     follower = createCommandFollower(folder, { onOutput, fromOffset: 0 });
     const process = this.#process(folder, follower, { epoch, signal });
-    const done = process.done.finally(async () => {
+    const done = process.done.catch(forgetUnstarted).finally(async () => {
       this.#keeper?.forget(`${session}/${commandId}`);
       await enclosed?.release();
     });
@@ -115,7 +147,8 @@ export class KeptCommands implements WorkspaceDurable {
     const folder = await this.#guard.change({ session, epoch }, async (path) => {
       const found = new CommandFolder(path, commandId);
       if (!found.exists || found.forbidStart()) throw missing(commandId);
-      if (!(await hasBegun(found)) || found.outcome?.unclaimed) throw missing(commandId);
+      const hasRun = (await hasBegun(found)) && found.outcome?.unstarted === undefined;
+      if (!hasRun || found.outcome?.unclaimed) throw missing(commandId);
       found.own(epoch);
       return found;
     });

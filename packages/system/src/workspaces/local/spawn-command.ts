@@ -14,6 +14,7 @@ import {
   runToEnd,
   spawnErrorOf,
 } from "../../processes/process.ts";
+import { ProcessError } from "../../processes/process-error.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { Sandbox } from "../../processes/sandbox.ts";
 import { aborted, workspaceError } from "./local-errors.ts";
@@ -93,16 +94,24 @@ async function spawnKept(
   if (sandbox?.usesHost) return undefined;
   const variables = variablesOf(environment, options.environment);
   try {
-    return await keeper.spawn({
+    const { done, ...process } = await keeper.spawn({
       ...{ commandId, session, epoch, keepMs, timeoutMs, signal, outputFolder },
       outputKeys: outputKeys(),
       command: { ...plain, variables },
       enclose: sandbox && ((command) => sandbox.enclose(command)),
       onOutput: options.onOutput,
     });
+    const ended = done.catch(fail);
+    ended.catch(() => {});
+    return { ...process, done: ended };
   } catch (error) {
+    return fail(error);
+  }
+
+  async function fail(error: unknown): Promise<never> {
     if (isWorkspaceError(error)) throw error;
-    throw workspaceError(await spawnErrorOf(error, plain), plain.cwd);
+    const ownError = error instanceof ProcessError ? error : await spawnErrorOf(error, plain);
+    throw workspaceError(ownError, plain.cwd);
   }
 }
 
