@@ -32,7 +32,8 @@ export class FrameStream {
   readonly #id = randomUUID();
   #seq: number | undefined;
   #waiting: Frame[] = [];
-  #writing: Promise<void> | undefined;
+  #isWriting = false;
+  #written: Promise<void> | undefined;
   #isLost = false;
 
   constructor(redis: Redis, sessionId: string) {
@@ -43,12 +44,11 @@ export class FrameStream {
   /** Adds a frame after those before it. The first one makes this the writer of the stream. */
   add(frame: Frame): void {
     this.#waiting.push(frame);
-    if (this.#writing !== undefined) return;
-    this.#writing = this.#write().finally(() => {
-      this.#writing = undefined;
-    });
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    this.#written = this.#write();
     // Reported by `flushed`.
-    this.#writing.catch(() => undefined);
+    this.#written.catch(() => undefined);
   }
 
   /**
@@ -57,7 +57,7 @@ export class FrameStream {
    * @throws if another worker writes now
    */
   async flushed(): Promise<void> {
-    await this.#writing;
+    await this.#written;
     if (this.#isLost) throw new Error("another worker has taken the session over");
   }
 
@@ -80,16 +80,21 @@ export class FrameStream {
   }
 
   async #write(): Promise<void> {
-    let seq = this.#seq ?? (await this.#begin());
-    while (this.#waiting.length > 0 && !this.#isLost) {
-      const texts = this.#waiting.splice(0).map((frame) => {
-        seq += 1;
-        return JSON.stringify({ ...frame, sessionId: this.#sessionId, seq });
-      });
-      this.#seq = seq;
-      const words = [this.#id, seq, MAX_FRAMES, ...texts];
-      const added = await this.#redis.eval(append, 2, this.#name, this.#writer, ...words);
-      this.#isLost = added === null;
+    try {
+      let seq = this.#seq ?? (await this.#begin());
+      while (this.#waiting.length > 0 && !this.#isLost) {
+        const texts = this.#waiting.splice(0).map((frame) => {
+          seq += 1;
+          return JSON.stringify({ ...frame, sessionId: this.#sessionId, seq });
+        });
+        this.#seq = seq;
+        const words = [this.#id, seq, MAX_FRAMES, ...texts];
+        const added = await this.#redis.eval(append, 2, this.#name, this.#writer, ...words);
+        this.#isLost = added === null;
+      }
+    } finally {
+      // In the same step as the last look: a frame that comes a moment later must find nobody writing.
+      this.#isWriting = false;
     }
   }
 
