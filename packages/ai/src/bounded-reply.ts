@@ -1,6 +1,6 @@
 import { ProviderError } from "./errors.ts";
 import { HeaderList } from "./transport/header-list.ts";
-import { type ByteSource, bytesOf, makeResponse, only } from "./transport/reply.ts";
+import { type ByteSource, bytesOf, makeResponse, nextPiece, only } from "./transport/reply.ts";
 import { refuseWebPage } from "./web-page.ts";
 
 type Fetch = typeof globalThis.fetch;
@@ -59,7 +59,7 @@ async function beginningOf(
   const timer = setTimeout(giveUp, errorMs);
   try {
     while (size < errorBytes) {
-      const { done, value } = await source.next();
+      const { done, value } = await nextPiece(source);
       if (done) break;
       pieces.push(value.subarray(0, errorBytes - size));
       size += value.length;
@@ -72,39 +72,35 @@ async function beginningOf(
   return join(pieces);
 }
 
-type Piece = IteratorResult<Uint8Array, undefined>;
-
 /** Passes on events once they are whole. */
 function createWholeEvents(source: ByteSource, limits: ReplyLimits): ByteSource {
   let isDone = false;
   const events = createEventCutter(limits);
+  let resolve: Parameters<ByteSource["read"]>[0];
+  let reject: Parameters<ByteSource["read"]>[1];
 
-  function take(piece: Uint8Array): Uint8Array {
+  function pass({ done, value }: IteratorResult<Uint8Array, undefined>): void {
+    isDone = done === true;
+    let whole: Uint8Array;
     try {
-      return events.take(piece);
+      whole = done ? events.rest() : events.take(value);
     } catch (error) {
       isDone = true;
       void source.return().catch(() => undefined);
-      throw error;
+      reject(error);
+      return;
     }
+    if (whole.length > 0) resolve({ done: false, value: whole });
+    else read(resolve, reject);
   }
 
-  /** As a rule a piece ends with an event; then this is all, and one promise. */
-  function pass({ done, value }: Piece): Piece | Promise<Piece> {
-    isDone = done === true;
-    const whole = done ? events.rest() : take(value);
-    return whole.length > 0 ? { done: false, value: whole } : next();
+  function read(...asked: Parameters<ByteSource["read"]>): void {
+    [resolve, reject] = asked;
+    if (isDone) resolve({ done: true, value: undefined });
+    else source.read(pass, reject);
   }
 
-  async function end(): Promise<Piece> {
-    return { done: true, value: undefined };
-  }
-
-  function next(): Promise<Piece> {
-    return isDone ? end() : source.next().then(pass);
-  }
-
-  return { next, return: () => source.return() };
+  return { read, return: () => source.return() };
 }
 
 const lineFeed = 10;
@@ -173,6 +169,8 @@ function createEventCutter(limits: ReplyLimits) {
         if (held > eventBytes) throw tooLarge("an event", eventBytes);
         return join([]);
       }
+      // As a rule a piece ends with an event, and nothing came before it.
+      if (held === 0 && end === piece.length) return piece;
       const last = piece.subarray(0, end);
       const whole = held === 0 ? last : join([...pieces, last]);
       pieces = [];

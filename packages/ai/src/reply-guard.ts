@@ -1,5 +1,10 @@
 import { ProviderError } from "./errors.ts";
 
+type ReadStep<Result> = (
+  resolve: (result: Result) => void,
+  reject: (reason: unknown) => void,
+) => void;
+
 /**
  * Stands beside one reply: waits for its steps, and ends the wait at once on the user's abort or
  * when a time limit passes. One timer serves the whole reply, and every wait has its own promise,
@@ -39,20 +44,25 @@ export class ReplyGuard {
 
   /** Runs a step unless the reply has been ended; a step that outlives its reply is left alone. */
   wait<Result>(step: () => Promise<Result>): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    if (this.#failure !== undefined) {
-      reject(this.#failure);
-      return promise;
-    }
-    this.#waiting = { resolve: resolve as (result: unknown) => void, reject };
-    this.#resume();
-    // No further wait begins after the end of the reply, so a step that outlives it meets its own wait.
-    try {
-      step().then(this.#onResult, this.#onError);
-    } catch (error) {
-      this.#onError(error);
-    }
-    return promise;
+    return this.read((resolve, reject) => void step().then(resolve, reject));
+  }
+
+  /** As {@link wait}, for a step that calls back. */
+  read<Result>(step: ReadStep<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) {
+        reject(this.#failure);
+        return;
+      }
+      this.#waiting = { resolve: resolve as (result: unknown) => void, reject };
+      this.#resume();
+      // No further wait begins after the end of the reply, so a step that outlives it meets its own wait.
+      try {
+        step(this.#onResult, this.#onError);
+      } catch (error) {
+        this.#onError(error);
+      }
+    });
   }
 
   /** Restarts the time limit; undefined and 0 lift it. */

@@ -13,6 +13,7 @@ import { fitContext } from "./request/history.ts";
 import { InputEstimate } from "./request/input-estimate.ts";
 import { Memo } from "./request/memo.ts";
 import type { AssistantStream, CreateStreamOptions, StreamFunction } from "./stream-function.ts";
+import type { Read } from "./transport/reply.ts";
 
 /**
  * Makes the function that streams replies: the pipeline from context to request, and from the vendor's
@@ -56,13 +57,14 @@ async function* run(task: Run): AssistantStream {
     const { encoded, ownNames, namedCalls, options } = encode(task, provider);
     sent = options;
     const chunks = await open(task, provider, encoded, guard);
+    const read = chunks.read ?? ((resolve, reject) => void chunks.next().then(resolve, reject));
     const reduce = provider.reduce(model);
     const take = (delta: Delta) => assembler.push(withOwnName(delta, ownNames));
     let hasBegun = false;
     for (;;) {
       let chunk = takeNext(chunks, guard);
       if (chunk === undefined) {
-        const reading = guard.wait(() => chunks.next());
+        const reading = guard.read(read);
         const next = await (assembler.hasStopped ? endQuietly(reading, guard) : reading);
         if (next.done) break;
         chunk = next.value;
@@ -177,8 +179,14 @@ function placedModel(model: Model, { baseUrl }: StreamOptions): Model {
   return baseUrl === undefined ? model : { ...model, baseUrl };
 }
 
-/** `take` spares a promise for each chunk of a burst (row "text stream of 16 000 deltas"). */
-type ChunkIterator = AsyncIterator<unknown> & { take?(): unknown };
+/**
+ * `take` spares a promise for each chunk of a burst (row "text stream of 16 000 deltas"), `read` one for each
+ * that is waited for (rows `many-sessions`).
+ */
+type ChunkIterator = AsyncIterator<unknown, undefined> & {
+  take?(): unknown;
+  readonly read?: Read<unknown>;
+};
 
 function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): number {
   return idleTimeoutMs;

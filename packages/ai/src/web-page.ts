@@ -1,6 +1,6 @@
 import { ProviderError } from "./errors.ts";
 import type { HeaderList } from "./transport/header-list.ts";
-import type { ByteSource } from "./transport/reply.ts";
+import { type ByteSource, nextPiece } from "./transport/reply.ts";
 
 /** What a web page is answered with; {@link ProviderError} of it says what to check. */
 export const webPageText = "The server answered with a web page instead of a reply";
@@ -17,17 +17,17 @@ export async function refuseWebPage(
 ): Promise<ByteSource> {
   const type = headers.get("content-type") ?? "";
   if (!/^(?:text\/html|application\/xhtml\+xml)\b/i.test(type)) return source;
-  const first = await source.next();
+  const first = await nextPiece(source);
   const beginning = first.done ? "" : Buffer.from(first.value.subarray(0, 1024)).toString("utf8");
   if (/^\uFEFF?\s*</.test(beginning)) {
     await source.return().catch(() => undefined);
     throw new ProviderError({ code: "invalid_request", message: webPageText });
   }
   let isFirst = true;
-  const next = async (): ReturnType<ByteSource["next"]> => {
-    if (!isFirst) return source.next();
+  const read: ByteSource["read"] = (resolve, reject) => {
+    if (!isFirst) return source.read(resolve, reject);
     isFirst = false;
-    return first;
+    resolve(first);
   };
-  return { next, return: () => source.return() };
+  return { read, return: () => source.return() };
 }

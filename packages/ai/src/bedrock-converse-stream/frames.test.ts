@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toEventStream } from "../testing/wire/event-stream.ts";
-import { only } from "../transport/reply.ts";
+import { type ByteSource, only } from "../transport/reply.ts";
 import { cutFrames } from "./frames.ts";
 
 function sourceOf(pieces: readonly Uint8Array[]) {
   let at = 0;
   let isLeft = false;
   return {
-    next: async () => {
+    read(resolve: Parameters<ByteSource["read"]>[0]) {
       const value = pieces[at++];
-      return value === undefined ? { done: true as const, value } : { done: false as const, value };
+      resolve(value === undefined ? { done: true, value } : { done: false, value });
     },
     return: async () => {
       isLeft = true;

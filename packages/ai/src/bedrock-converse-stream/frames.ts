@@ -1,6 +1,6 @@
 import { errorOfBody } from "../error-body.ts";
 import { ProviderError } from "../errors.ts";
-import type { ByteSource } from "../transport/reply.ts";
+import { type ByteSource, nextPiece } from "../transport/reply.ts";
 
 /** A prelude of twelve bytes, and a checksum of four at the end. */
 const leastBytes = 16;
@@ -23,7 +23,7 @@ export async function* cutFrames(source: ByteSource): AsyncGenerator<Uint8Array,
   const frames = new FrameCutter();
   try {
     for (;;) {
-      const { done, value } = await source.next();
+      const { done, value } = await nextPiece(source);
       isDone = done === true;
       if (done) break;
       yield* frames.push(value);

@@ -175,8 +175,9 @@ function onlyCallPiece(delta: ChunkDelta): ToolCallPiece | undefined {
 }
 
 function hasOnly(delta: ChunkDelta, members: ReadonlySet<string>): boolean {
-  for (const [name, value] of Object.entries(delta)) {
-    if (value !== null && !members.has(name)) return false;
+  // Without a list of the members, which this would make for each chunk.
+  for (const name in delta) {
+    if (!members.has(name) && delta[name as keyof ChunkDelta] !== null) return false;
   }
   return true;
 }

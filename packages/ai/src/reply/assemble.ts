@@ -154,7 +154,7 @@ export class Assembler {
     const failure = judgeReply(final, this.#content, this.#message.usage, this.#model);
     if (failure !== undefined) return this.fail(failure);
     const message = this.#finalMessage(final);
-    this.#events.push({ type: "done", reason: final, message });
+    this.#add({ type: "done", reason: final, message });
     return { events: this.#events, result: { message } };
   }
 
@@ -188,7 +188,7 @@ export class Assembler {
           ? { type, text: "" }
           : { type, thinking: "", ...(delta.redacted === true && { redacted: true }) };
       const contentIndex = this.#append(block, content);
-      this.#events.push({ type: `${type}_start`, contentIndex, partial: this.#snapshot() });
+      this.#add({ type: `${type}_start`, contentIndex, partial: this.#snapshot() });
     }
     if (block.type === type && !block.hasEnded) this.#appendText(block, text);
   }
@@ -201,11 +201,11 @@ export class Assembler {
     if (content.type === "text") {
       this.#content[contentIndex] = { ...content, text: block.raw };
       const partial = this.#snapshot();
-      this.#events.push({ type: "text_delta", contentIndex, delta: text, partial });
+      this.#add({ type: "text_delta", contentIndex, delta: text, partial });
     } else if (content.type === "thinking") {
       this.#content[contentIndex] = { ...content, thinking: block.raw };
       const partial = this.#snapshot();
-      this.#events.push({ type: "thinking_delta", contentIndex, delta: text, partial });
+      this.#add({ type: "thinking_delta", contentIndex, delta: text, partial });
     }
   }
 
@@ -240,7 +240,7 @@ export class Assembler {
       ...(signature !== undefined && { thoughtSignature: signature }),
     });
     const partial = this.#snapshot();
-    this.#events.push({ type: "toolcall_start", id, toolName, contentIndex, partial });
+    this.#add({ type: "toolcall_start", id, toolName, contentIndex, partial });
     block.held = "";
     if (held !== "") this.#appendArguments(block, held);
   }
@@ -256,7 +256,7 @@ export class Assembler {
     const content = this.#content[contentIndex];
     if (content?.type !== "toolCall") return;
     this.#content[contentIndex] = { ...content, arguments: block.liveArguments() };
-    this.#events.push({ type: "toolcall_delta", contentIndex, delta, partial: this.#snapshot() });
+    this.#add({ type: "toolcall_delta", contentIndex, delta, partial: this.#snapshot() });
   }
 
   #sign(delta: DeltaOf<"signature">): void {
@@ -294,11 +294,11 @@ export class Assembler {
     this.#content[block.index] = settled;
     const at = { contentIndex: block.index, partial: this.#snapshot() };
     if (settled.type === "text") {
-      this.#events.push({ type: "text_end", content: settled.text, ...at });
+      this.#add({ type: "text_end", content: settled.text, ...at });
     } else if (settled.type === "thinking") {
-      this.#events.push({ type: "thinking_end", content: settled.thinking, ...at });
+      this.#add({ type: "thinking_end", content: settled.thinking, ...at });
     } else {
-      this.#events.push({ type: "toolcall_end", toolCall: settled, ...at });
+      this.#add({ type: "toolcall_end", toolCall: settled, ...at });
     }
   }
 
@@ -321,6 +321,12 @@ export class Assembler {
       ...(tokens.cacheWrite1h !== undefined && { cacheWrite1h: tokens.cacheWrite1h }),
       cost: this.#costTotal === undefined ? estimate : withVendorTotal(estimate, this.#costTotal),
     };
+  }
+
+  /** A list that is made with its one event has room for no more, and most deltas cause one. */
+  #add(event: AssistantMessageEvent): void {
+    if (this.#events.length === 0) this.#events = [event];
+    else this.#events.push(event);
   }
 
   #append(block: OpenBlock, content: AssistantContent): number {

@@ -14,6 +14,9 @@ interface Client {
 /** How long a connection may take to be there; a host that drops packets is noticed by nothing else. */
 const connectMs = 10_000;
 
+/** How much of a reply is kept for a reader that takes its time; then the server waits. */
+const mostWaitingBytes = 64 * 1024;
+
 /** An idle connection is closed before servers do it, which a request could run into. */
 const idleMs = 4_000;
 
@@ -135,46 +138,53 @@ async function openBody(reply: IncomingMessage): Promise<Readable> {
   return reply.pipe(opened);
 }
 
-/** Reads a stream piece by piece: whatever has arrived, at once. */
+/**
+ * Reads a stream piece by piece: whatever has arrived, at once. A stream that flows hands its pieces over as
+ * they come; asked to read, it would take a turn of its own for each (rows `many-sessions`).
+ */
 function createBodySource(stream: Readable, signal: AbortSignal | undefined): ByteSource {
-  let waiting: (() => void) | undefined;
+  let arrived: Buffer[] = [];
+  let size = 0;
+  let asked: Parameters<ByteSource["read"]> | undefined;
+  let hasEnded = stream.destroyed;
   let failure: Error | undefined;
-  const wake = (): void => {
-    const look = waiting;
-    waiting = undefined;
-    look?.();
-  };
-  stream.on("readable", wake).on("end", wake).on("close", wake);
-  stream.on("error", (error) => {
-    failure = error;
-    wake();
-  });
 
-  function hasEnded(): boolean {
-    return failure !== undefined || stream.readableEnded || stream.destroyed;
-  }
-
-  function end(
-    resolve: (end: IteratorResult<Uint8Array, undefined>) => void,
-    reject: (reason: unknown) => void,
-  ): void {
-    if (signal?.aborted) reject(signal.reason);
+  function answer(): void {
+    if (asked === undefined || (arrived.length === 0 && !hasEnded)) return;
+    const [resolve, reject] = asked;
+    asked = undefined;
+    const [first] = arrived;
+    if (first !== undefined) {
+      const value = arrived.length === 1 ? first : Buffer.concat(arrived, size);
+      arrived = [];
+      size = 0;
+      if (stream.isPaused()) stream.resume();
+      resolve({ done: false, value });
+    } else if (signal?.aborted) reject(signal.reason);
     else if (failure === undefined) resolve({ done: true, value: undefined });
     else reject(new TypeError("terminated", { cause: failure }));
   }
 
+  function end(): void {
+    hasEnded = true;
+    answer();
+  }
+
+  stream.on("data", (piece: Buffer) => {
+    arrived.push(piece);
+    size += piece.length;
+    answer();
+    if (size > mostWaitingBytes) stream.pause();
+  });
+  stream.on("end", end).on("close", end);
+  stream.on("error", (error) => {
+    failure = error;
+    end();
+  });
   return {
-    /** One promise for each piece, however long it is waited for (row "one delta a millisecond"). */
-    next() {
-      return new Promise((resolve, reject) => {
-        const look = (): void => {
-          const value: Buffer | null = stream.read();
-          if (value !== null) resolve({ done: false, value });
-          else if (hasEnded()) end(resolve, reject);
-          else waiting = look;
-        };
-        look();
-      });
+    read(...callbacks) {
+      asked = callbacks;
+      answer();
     },
     async return() {
       stream.destroy();

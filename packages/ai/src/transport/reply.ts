@@ -1,9 +1,23 @@
 import type { HeaderList } from "./header-list.ts";
 
-/** The bytes of a reply, in the pieces they arrive in; `return` gives up the rest. */
+/** Asks for the next value; one of the two is called once, maybe before this returns. */
+export type Read<Value> = (
+  resolve: (step: IteratorResult<Value, undefined>) => void,
+  reject: (reason: unknown) => void,
+) => void;
+
+/**
+ * The bytes of a reply, in the pieces they arrive in; `return` gives up the rest. Without promises, of which
+ * each layer would make one for each piece (rows `many-sessions`). One piece is asked for at a time.
+ */
 export interface ByteSource {
-  next(): Promise<IteratorResult<Uint8Array, undefined>>;
+  readonly read: Read<Uint8Array>;
   return(): Promise<unknown>;
+}
+
+/** The next piece of a source, as a promise. */
+export function nextPiece({ read }: ByteSource): Promise<IteratorResult<Uint8Array, undefined>> {
+  return new Promise(read);
 }
 
 export interface ReplyInit {
@@ -13,15 +27,18 @@ export interface ReplyInit {
   readonly body: ByteSource;
 }
 
+/** In the body of a reply that was made here: its source. */
+const ownSource: unique symbol = Symbol("source");
+
 /**
  * A reply with what the vendors' SDKs read of a `Response`. Node's own streams pass each piece through a
- * dozen promises; here it is one (rows "text stream", "one delta a millisecond").
+ * dozen promises; here it is one at most (rows "text stream", "one delta a millisecond").
  */
 export function makeResponse({ status, statusText, headers, body }: ReplyInit): Response {
   const text = async (): Promise<string> => {
     const decoder = new TextDecoder();
     let read = "";
-    for (let step = await body.next(); !step.done; step = await body.next()) {
+    for (let step = await nextPiece(body); !step.done; step = await nextPiece(body)) {
       read += decoder.decode(step.value, { stream: true });
     }
     return read + decoder.decode();
@@ -41,9 +58,14 @@ export function makeResponse({ status, statusText, headers, body }: ReplyInit): 
 
 /** The bytes of a reply's body, however it came. */
 export function bytesOf(body: ReadableStream<Uint8Array>): ByteSource {
+  const { [ownSource]: own } = body as { readonly [ownSource]?: ByteSource };
+  if (own !== undefined) return own;
   const reader = body.getReader();
   return {
-    next: () => reader.read() as ReturnType<ByteSource["next"]>,
+    read(resolve, reject) {
+      const reading = reader.read() as Promise<IteratorResult<Uint8Array, undefined>>;
+      reading.then(resolve, reject);
+    },
     return: () => reader.cancel(),
   };
 }
@@ -52,9 +74,9 @@ export function bytesOf(body: ReadableStream<Uint8Array>): ByteSource {
 export function only(piece: Uint8Array): ByteSource {
   const pieces = [piece].filter(({ length }) => length > 0).values();
   return {
-    next: async () => {
+    read(resolve) {
       const { done, value } = pieces.next();
-      return done ? { done, value: undefined } : { done: false, value };
+      resolve(done ? { done, value: undefined } : { done: false, value });
     },
     return: async () => void [...pieces],
   };
@@ -63,12 +85,13 @@ export function only(piece: Uint8Array): ByteSource {
 /** The part of a `ReadableStream` that is used: it is read to its end or cancelled. */
 function streamOf(source: ByteSource): object {
   const cancel = (): Promise<unknown> => source.return();
-  const next = (): ReturnType<ByteSource["next"]> => source.next();
+  const next = (): ReturnType<typeof nextPiece> => nextPiece(source);
   const leave = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
     await cancel();
     return { done: true, value: undefined };
   };
   return {
+    [ownSource]: source,
     cancel,
     getReader: () => ({ read: next, cancel, releaseLock: () => undefined }),
     [Symbol.asyncIterator]: () => ({ next, return: leave }),

@@ -10,12 +10,13 @@ function body(pieces: Iterable<string | Uint8Array>, staysOpen = false) {
   const rest = pieces[Symbol.iterator]();
   const seen = { reads: 0, isCancelled: false };
   const source: ByteSource = {
-    async next() {
+    read(resolve) {
       seen.reads += 1;
       const { done, value } = rest.next();
-      if (!done)
-        return { done: false, value: typeof value === "string" ? Buffer.from(value) : value };
-      return staysOpen ? new Promise(() => {}) : { done: true, value: undefined };
+      if (!done) {
+        const piece = typeof value === "string" ? Buffer.from(value) : value;
+        resolve({ done: false, value: piece });
+      } else if (!staysOpen) resolve({ done: true, value: undefined });
     },
     async return() {
       seen.isCancelled = true;
@@ -120,7 +121,10 @@ describe("ServerEvents", () => {
 
   it("hands on what breaks a body off", async () => {
     const { source } = body(["data: 1\n\n"]);
-    const broken = { ...source, next: () => Promise.reject(new TypeError("terminated")) };
+    const broken: ByteSource = {
+      ...source,
+      read: (_resolve, reject) => reject(new TypeError("terminated")),
+    };
     await expect(read(new ServerEvents(broken, asIs))).rejects.toThrow("terminated");
   });
 });

@@ -1,6 +1,6 @@
 import { errorOfBody } from "../error-body.ts";
 import { LineCutter } from "./line-cutter.ts";
-import type { ByteSource } from "./reply.ts";
+import { type ByteSource, nextPiece, type Read } from "./reply.ts";
 
 export interface ServerEvent {
   /** Empty for an event without a name. */
@@ -40,6 +40,10 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
   #event = "";
   #data: string | undefined;
   #sliceBegan = performance.now();
+  #askedAt = 0;
+  /** The callbacks of who waits for a value. */
+  #resolve: Parameters<Read<Value>>[0] = () => undefined;
+  #reject: Parameters<Read<Value>>[1] = () => undefined;
   /** What has come that belongs to no event. */
   #other: string | undefined;
   #isStream = false;
@@ -73,20 +77,16 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
     return undefined;
   }
 
-  async next(): Promise<IteratorResult<Value, undefined>> {
-    for (;;) {
-      const value = this.take();
-      if (value !== undefined) return { done: false, value };
-      if (this.#hasEnded) return { done: true, value: undefined };
-      if (this.#lines.mayHaveLine) await this.#turn();
-      else if (this.#isWhole) this.#end();
-      else {
-        // Here and not in a function of its own: each costs promises for each event (rows `many-sessions`).
-        const asked = performance.now();
-        this.#add(await this.#source.next(), asked);
-      }
-    }
+  next(): Promise<IteratorResult<Value, undefined>> {
+    return new Promise(this.read);
   }
+
+  /** {@link next} without a promise. */
+  readonly read: Read<Value> = (resolve, reject) => {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#step();
+  };
 
   /** Leaves the rest unread; its connection is closed. */
   async return(): Promise<IteratorResult<Value, undefined>> {
@@ -96,6 +96,32 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
     }
     return { done: true, value: undefined };
   }
+
+  #step(): void {
+    try {
+      const value = this.take();
+      if (value !== undefined) this.#resolve({ done: false, value });
+      else if (this.#hasEnded) this.#resolve({ done: true, value: undefined });
+      else if (this.#lines.mayHaveLine) setImmediate(this.#turned);
+      else if (this.#isWhole) this.#end();
+      else {
+        this.#askedAt = performance.now();
+        this.#source.read(this.#arrived, this.#reject);
+      }
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  readonly #turned = (): void => {
+    this.#sliceBegan = performance.now();
+    this.#step();
+  };
+
+  readonly #arrived = (step: IteratorResult<Uint8Array, undefined>): void => {
+    this.#add(step);
+    this.#step();
+  };
 
   #takeEvent(): Value | undefined {
     const [event, data] = [this.#event, this.#data];
@@ -138,20 +164,16 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
   #end(): void {
     this.#hasEnded = true;
     if (this.#other !== undefined) throw errorOfBody(this.#other);
+    this.#resolve({ done: true, value: undefined });
   }
 
   #isSliceOver(): boolean {
     return performance.now() - this.#sliceBegan > sliceMs;
   }
 
-  async #turn(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    this.#sliceBegan = performance.now();
-  }
-
-  #add({ done, value }: IteratorResult<Uint8Array, undefined>, asked: number): void {
+  #add({ done, value }: IteratorResult<Uint8Array, undefined>): void {
     const now = performance.now();
-    if (now - asked > turnMs) this.#sliceBegan = now;
+    if (now - this.#askedAt > turnMs) this.#sliceBegan = now;
     if (!done) {
       this.#lines.push(value);
       return;
@@ -167,7 +189,7 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
     const timer = setTimeout(giveUp, restMs);
     timer.unref();
     const read = async (): Promise<void> => {
-      while (!(await this.#source.next()).done);
+      while (!(await nextPiece(this.#source)).done);
     };
     // No caller waits for it or could be notified of a failure.
     read().then(
