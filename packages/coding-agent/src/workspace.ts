@@ -44,7 +44,7 @@ export type {
 } from "@tau-agent/system/workspaces";
 export {
   connectWorkspace,
-  createLocalWorkspace,
   fromSandboxSession,
   runWorkspaceConformance,
 } from "@tau-agent/system/workspaces";
+export { createLocalWorkspace } from "./tools/common/local-place.ts";

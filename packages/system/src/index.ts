@@ -180,4 +180,8 @@ export { runScript } from "./workspaces/common/run-script.ts";
 export { unlessMissing } from "./workspaces/common/unless-missing.ts";
 export { enclosingWorkspace } from "./workspaces/enclosing/enclosing-workspace.ts";
 export { LocalFiles } from "./workspaces/local/local-files.ts";
-export { createLocalWorkspace, LocalWorkspace } from "./workspaces/local/local-workspace.ts";
+export {
+  createLocalWorkspace,
+  LocalWorkspace,
+  type LocalWorkspaceOptions,
+} from "./workspaces/local/local-workspace.ts";

@@ -19,8 +19,9 @@ export const execServer = defineSubcommand({
   run: async ({ values }) => {
     const { readExecServerOptions } = await import("../exec-server/exec-server-options.ts");
     const options = readExecServerOptions(values, process.cwd(), refuse);
+    const { createLocalWorkspace } = await import("@tau-agent/coding-agent/workspace");
     const { serveExec } = await import("../exec-server/serve-exec.ts");
-    await serveExec(options);
+    await serveExec(options, createLocalWorkspace);
     return undefined;
   },
 });

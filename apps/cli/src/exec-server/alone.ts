@@ -1,5 +1,6 @@
 // Before all others: they use what Node 20 does not have.
 import "./node-20.ts";
+import { createLocalWorkspace } from "@tau-agent/system";
 import { readExecServerOptions, readWords } from "./exec-server-options.ts";
 import { serveExec } from "./serve-exec.ts";
 
@@ -9,4 +10,4 @@ function refuse(option: string, reason: string): never {
 }
 
 const words = readWords(process.argv.slice(2), refuse);
-void serveExec(readExecServerOptions(words, process.cwd(), refuse));
+void serveExec(readExecServerOptions(words, process.cwd(), refuse), createLocalWorkspace);

@@ -8,17 +8,26 @@ import {
   FrameLines,
   WorkspaceServer,
 } from "@tau-agent/rpc-protocol/workspace";
-import { createLocalWorkspace, enclosingWorkspace, keyVariableNames } from "@tau-agent/system";
+import { enclosingWorkspace, keyVariableNames, type LocalWorkspace } from "@tau-agent/system";
 import type { ExecServerOptions } from "./exec-server-options.ts";
 
 /** How long what is open may take to end with its client. */
 const endMs = 2_000;
 const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Serves this machine as a workspace on stdin and stdout (decision 62), until stdin ends. */
-export async function serveExec({ cwd, roots }: ExecServerOptions): Promise<void> {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Serves this machine as a workspace on stdin and stdout (decision 62), until stdin ends.
+ *
+ * @param open makes the workspace of this machine
+ */
+export async function serveExec(
+  options: ExecServerOptions,
+  open: (options: ExecServerOptions & { readonly environment: Environment }) => LocalWorkspace,
+): Promise<void> {
   const environment = withoutKeys(process.env);
-  const local = createLocalWorkspace({ cwd, roots, environment });
+  const local = open({ ...options, environment });
   const workspace = enclosingWorkspace(local, environment);
   const output = asyncStdout();
   const send = sender(output);

@@ -1,4 +1,13 @@
-import { LocalWorkspace, type ToolEnvironment } from "@tau-agent/system";
+import {
+  LocalWorkspace,
+  type LocalWorkspaceOptions,
+  type ToolEnvironment,
+} from "@tau-agent/system";
+
+/** The workspace of this machine. By default it searches with the ripgrep that this package comes with. */
+export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorkspace {
+  return new LocalWorkspace({ ripgrep: findRipgrep, ...options });
+}
 
 /** This machine as the workspace of an environment. */
 export function localWorkspace(
@@ -6,11 +15,10 @@ export function localWorkspace(
 ): LocalWorkspace {
   const { cwd, homeDirectory, processes, sandbox, shellPath, protectedFiles } = environment;
   const { createOutputMask } = environment;
-  return new LocalWorkspace({
+  return createLocalWorkspace({
     ...{ cwd, homeDirectory, processes, sandbox, shellPath, protectedFiles },
     environment: environment.environment,
     outputKeys: () => createOutputMask?.()?.keys ?? [],
-    ripgrep: findRipgrep,
   });
 }
 

@@ -48,7 +48,7 @@ export interface LocalWorkspaceOptions extends OuterReach {
   readonly outputKeys?: (() => readonly string[]) | undefined;
   readonly homeDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
-  /** ripgrep's executable, or what finds it; `null` searches without it. Default: `rg` on the PATH. */
+  /** ripgrep's executable, or what finds it; `null` searches without it. By default, or if none is found, `rg` on the PATH. */
   readonly ripgrep?: string | null | (() => Promise<string | undefined>) | undefined;
 }
 
@@ -219,8 +219,8 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
   async #findRipgrep(): Promise<string | undefined> {
     const { ripgrep } = this.#options;
     if (ripgrep === null) return undefined;
-    if (typeof ripgrep === "function") return ripgrep();
-    return ripgrep ?? ripgrepOnPath(this.#environment);
+    const found = typeof ripgrep === "function" ? await ripgrep() : ripgrep;
+    return found ?? ripgrepOnPath(this.#environment);
   }
 }
 
