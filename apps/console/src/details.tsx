@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { count, dollars } from "./format.ts";
 import type { Jobs, LiveSession, Subagent } from "./live-session.ts";
 import { Plots } from "./plots.tsx";
@@ -21,9 +22,7 @@ export function Details({ live, onClose }: DetailsProps) {
   ];
   return (
     <aside class="details" aria-label="Details">
-      <button type="button" class="close quiet" onClick={onClose}>
-        Close
-      </button>
+      <Button look="close quiet" label="Close" onClick={onClose} />
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -129,13 +128,11 @@ function JobRow({ job, live }: { readonly job: Jobs[number]; readonly live: Live
         <code>{command}</code>
       </button>
       {status === "running" && (
-        <button
-          type="button"
-          class="quiet"
+        <Button
+          look="quiet"
+          label="Kill"
           onClick={() => void live.session.jobKill(jobId).catch(() => {})}
-        >
-          Kill
-        </button>
+        />
       )}
       {output !== undefined && <pre>{output === "" ? "No output yet." : output}</pre>}
     </li>

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 import type { Question } from "./questions.ts";
 
 type Params = Extract<Question, { kind: "elicitation" }>["params"];
@@ -54,21 +55,15 @@ export function Elicitation({ params, answer }: { params: Params; answer: Answer
       ))}
       <p class="buttons">
         {mode === "form" && (
-          <button
-            type="button"
-            class="allow main"
-            disabled={!isWhole}
+          <Button
+            look="allow main"
+            label="Send"
+            isDisabled={!isWhole}
             onClick={() => answer({ action: "accept", content: given(values) })}
-          >
-            Send
-          </button>
+          />
         )}
-        <button type="button" class="deny" onClick={() => answer({ action: "decline" })}>
-          Decline
-        </button>
-        <button type="button" class="quiet" onClick={() => answer({ action: "cancel" })}>
-          Cancel
-        </button>
+        <Button look="deny" label="Decline" onClick={() => answer({ action: "decline" })} />
+        <Button look="quiet" label="Cancel" onClick={() => answer({ action: "cancel" })} />
       </p>
     </>
   );
@@ -87,9 +82,7 @@ export function OpenPage({ params, answer }: { params: Page; answer: Answer }) {
       )}
       <Address url={url} onOpen={() => answer(true)} />
       <p class="buttons">
-        <button type="button" class="deny" onClick={() => answer(false)}>
-          Cancel
-        </button>
+        <Button look="deny" label="Cancel" onClick={() => answer(false)} />
       </p>
     </>
   );

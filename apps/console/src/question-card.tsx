@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { Elicitation, OpenPage } from "./elicitation-card.tsx";
 import { subjectOf } from "./format.ts";
 import type { Host } from "./host.ts";
@@ -26,13 +27,9 @@ const cards: {
       <h3>{question.params.title}</h3>
       <p class="buttons wrap">
         {question.params.options.map((option) => (
-          <button type="button" key={option} onClick={() => answer(option)}>
-            {option}
-          </button>
+          <Button key={option} label={option} onClick={() => answer(option)} />
         ))}
-        <button type="button" class="deny quiet" onClick={() => answer(undefined)}>
-          Cancel
-        </button>
+        <Button look="deny quiet" label="Cancel" onClick={() => answer(undefined)} />
       </p>
     </>
   ),
@@ -41,12 +38,8 @@ const cards: {
       <h3>{question.params.title}</h3>
       {question.params.message !== undefined && <p>{question.params.message}</p>}
       <p class="buttons">
-        <button type="button" class="allow main" onClick={() => answer(true)}>
-          Yes
-        </button>
-        <button type="button" class="deny" onClick={() => answer(false)}>
-          No
-        </button>
+        <Button look="allow main" label="Yes" onClick={() => answer(true)} />
+        <Button look="deny" label="No" onClick={() => answer(false)} />
       </p>
     </>
   ),
@@ -102,9 +95,7 @@ function Approval({ question, host, answer }: CardProps<"approval">) {
       )}
       <p class="reason">{reason}</p>
       <p class="buttons">
-        <button type="button" class="allow main" onClick={() => answer({ decision: "allow" })}>
-          Allow
-        </button>
+        <Button look="allow main" label="Allow" onClick={() => answer({ decision: "allow" })} />
         {suggestions.length > 0 && (
           <button
             type="button"
@@ -114,9 +105,7 @@ function Approval({ question, host, answer }: CardProps<"approval">) {
             Allow for session
           </button>
         )}
-        <button type="button" class="deny" onClick={deny}>
-          Deny
-        </button>
+        <Button look="deny" label="Deny" onClick={deny} />
         <input
           class="why"
           placeholder="Why not (for the model)"
@@ -156,17 +145,13 @@ function Budget({ question, answer }: CardProps<"budget">) {
           value={value}
           onInput={({ currentTarget }) => setValue(currentTarget.value)}
         />
-        <button
-          type="button"
-          class="allow main"
-          disabled={!(next > used)}
+        <Button
+          look="allow main"
+          label="Raise"
+          isDisabled={!(next > used)}
           onClick={() => answer({ limit: next })}
-        >
-          Raise
-        </button>
-        <button type="button" class="deny" onClick={() => answer({ stop: true })}>
-          Stop the work
-        </button>
+        />
+        <Button look="deny" label="Stop the work" onClick={() => answer({ stop: true })} />
       </p>
     </>
   );
@@ -185,12 +170,8 @@ function Input({ question, answer }: CardProps<"input">) {
         onInput={({ currentTarget }) => setValue(currentTarget.value)}
       />
       <p class="buttons">
-        <button type="button" class="allow main" onClick={() => answer(value)}>
-          Answer
-        </button>
-        <button type="button" class="deny" onClick={() => answer(undefined)}>
-          Cancel
-        </button>
+        <Button look="allow main" label="Answer" onClick={() => answer(value)} />
+        <Button look="deny" label="Cancel" onClick={() => answer(undefined)} />
       </p>
     </>
   );
@@ -239,21 +220,17 @@ function AskUser({ question, answer }: CardProps<"question">) {
         </fieldset>
       ))}
       <p class="buttons">
-        <button
-          type="button"
-          class="allow main"
-          disabled={!isWhole}
+        <Button
+          look="allow main"
+          label="Answer"
+          isDisabled={!isWhole}
           onClick={() =>
             answer({
               answers: given.map(({ labels, text }) => ({ labels, ...(text && { text }) })),
             })
           }
-        >
-          Answer
-        </button>
-        <button type="button" class="deny" onClick={() => answer({ cancelled: true })}>
-          Do not answer
-        </button>
+        />
+        <Button look="deny" label="Do not answer" onClick={() => answer({ cancelled: true })} />
       </p>
     </>
   );

@@ -49,25 +49,12 @@ export class Questions {
   /** What the client calls when a host asks. */
   get handlers(): Handlers {
     return {
-      approve: (params, { signal }) => {
-        const { id, sessionId } = params;
-        return this.#ask({ id, sessionId, kind: "approval", params }, signal);
-      },
-      raiseBudget: (params, { signal }) => {
-        const { id, sessionId } = params;
-        return this.#ask({ id, sessionId, kind: "budget", params }, signal);
-      },
-      answerQuestions: (params, { signal }) => {
-        const { id, sessionId } = params;
-        return this.#ask({ id, sessionId, kind: "question", params }, signal);
-      },
-      answerElicitation: (params, { signal }) => {
-        const { id, sessionId } = params;
-        return this.#ask({ id, sessionId, kind: "elicitation", params }, signal);
-      },
-      openUrl: async (params, { signal }) => {
-        const { id, sessionId } = params;
-        const isOpened = await this.#ask({ id, sessionId, kind: "page", params }, signal);
+      approve: this.#asking("approval"),
+      raiseBudget: this.#asking("budget"),
+      answerQuestions: this.#asking("question"),
+      answerElicitation: this.#asking("elicitation"),
+      openUrl: async (params, context) => {
+        const isOpened = await this.#asking("page")(params, context);
         if (isOpened !== true) throw new Error("the person has not opened the page");
       },
       ui: {
@@ -83,6 +70,17 @@ export class Questions {
             params: { title, text: prefill, isLong: true },
           }),
       },
+    };
+  }
+
+  /** Asks what a session of the host asks. */
+  #asking<Kind extends "approval" | "budget" | "question" | "elicitation" | "page">(kind: Kind) {
+    return <Answer>(
+      params: Extract<Question, { kind: Kind }>["params"],
+      { signal }: { readonly signal: AbortSignal },
+    ): Promise<Answer> => {
+      const { id, sessionId } = params;
+      return this.#ask({ id, sessionId, kind, params } as Question, signal);
     };
   }
 

@@ -1,6 +1,7 @@
 import type { Result } from "@tau-agent/rpc-protocol";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Failure, useAttempt } from "./attempt.tsx";
+import { Button } from "./button.tsx";
 import { age } from "./format.ts";
 import type { LiveSession } from "./live-session.ts";
 
@@ -70,17 +71,13 @@ export function Rewind({ live, onClose }: RewindProps) {
         The conversation, too
       </label>
       <p class="buttons">
-        <button
-          type="button"
-          class="main"
-          disabled={preview === undefined}
+        <Button
+          look="main"
+          label="Rewind"
+          isDisabled={preview === undefined}
           onClick={() => void rewind()}
-        >
-          Rewind
-        </button>
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Cancel
-        </button>
+        />
+        <Button label="Cancel" onClick={() => dialog.current?.close()} />
       </p>
     </dialog>
   );

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Failure, useAttempt } from "./attempt.tsx";
+import { Button } from "./button.tsx";
 import { Conversation } from "./conversation.tsx";
 import { dollars, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
@@ -43,9 +44,7 @@ export function SessionView({ host, live, questions, onDetails }: SessionProps) 
         >
           Rewind
         </button>
-        <button type="button" class="quiet more" onClick={onDetails}>
-          Details
-        </button>
+        <Button look="quiet more" label="Details" onClick={onDetails} />
       </header>
       <Conversation live={live} markup={host.markup} />
       <footer>
