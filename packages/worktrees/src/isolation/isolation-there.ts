@@ -7,7 +7,7 @@ import { keepingModes } from "../elsewhere/keep-modes.ts";
 import { closedIn, openStoreScript, recordScript } from "../elsewhere/record-script.ts";
 import { namesIn, runThere } from "../elsewhere/run-there.ts";
 import { parseRawChanges } from "../git/lists.ts";
-import type { Change, MergeOutcome } from "./merge-back.ts";
+import { type Change, type MergeAttempt, type MergeOutcome, mergeAll } from "./merge-back.ts";
 import { readStatistics } from "./repository/patch.ts";
 import {
   branchScript,
@@ -203,26 +203,11 @@ git diff --binary --full-index --find-renames --no-color --no-ext-diff --no-text
     return { statistics, parts: isChanged ? [{ prefix: "", path }] : [], unmerged: [] };
   }
 
-  async mergeChanges(
+  mergeChanges(
     changes: readonly Change[],
     signal: AbortSignal | undefined,
   ): Promise<Map<string, MergeOutcome>> {
-    const { outcomes, refusal } = await this.#tryToMerge(changes, signal);
-    if (refusal === undefined) return outcomes;
-    // The caller's files may have changed in between.
-    const again = await this.#tryToMerge(changes, signal);
-    if (again.refusal === undefined) return again.outcomes;
-    // One change cannot be written; the others can without it.
-    for (const change of changes) {
-      const one = await this.#tryToMerge([change], signal);
-      const outcome = one.outcomes.get(change.id) ?? { status: "applied" };
-      const isRefused = one.refusal !== undefined && outcome.status === "applied";
-      outcomes.set(
-        change.id,
-        isRefused ? { status: "conflict", reason: one.refusal ?? "" } : outcome,
-      );
-    }
-    return outcomes;
+    return mergeAll(changes, (some) => this.#tryToMerge(some, signal));
   }
 
   async makeBranch(change: Change): Promise<MergeOutcome> {
@@ -245,7 +230,7 @@ git diff --binary --full-index --find-renames --no-color --no-ext-diff --no-text
   async #tryToMerge(
     changes: readonly Change[],
     signal: AbortSignal | undefined,
-  ): Promise<{ outcomes: Map<string, MergeOutcome>; refusal?: string }> {
+  ): Promise<MergeAttempt> {
     const before = readRecord(await this.#run(recordScript, { signal })).tree;
     const variables = { baseline: this.#baseline };
     const words = [before, ...changes.map(({ tree }) => tree)];

@@ -30,6 +30,13 @@ export type MergeOutcome =
    */
   | { readonly status: "conflict" | "kept"; readonly reason: string };
 
+/** What one attempt to merge came to; without a refusal it was written. */
+export interface MergeAttempt {
+  readonly outcomes: Map<string, MergeOutcome>;
+  /** Why the files could not be written. */
+  readonly refusal?: string;
+}
+
 /**
  * Merges changes into the caller's working tree, in the given order, each three-way on top of the
  * ones before. Merging happens outside the working tree; then all files are written in one step,
@@ -41,30 +48,38 @@ export function mergeChanges(
   signal?: AbortSignal,
 ): Promise<Map<string, MergeOutcome>> {
   const { folder, repository } = isolation;
-  return holdingMergeLock({ folder: folder.path, repository, signal }, async () => {
-    // Try again in case the caller's files changed in between.
-    const first = await tryToMerge(isolation, changes, signal);
-    if (first.failure === undefined) return first.outcomes;
-    const second = await tryToMerge(isolation, changes, signal);
-    if (second.failure === undefined) return second.outcomes;
-    // One task's changes cannot be written. Merge the others without it.
-    const outcomes = new Map<string, MergeOutcome>();
-    for (const change of changes) {
-      const { outcomes: one, failure } = await tryToMerge(isolation, [change], signal);
-      for (const [id, outcome] of one) {
-        const isRefused = failure !== undefined && outcome.status === "applied";
-        outcomes.set(id, isRefused ? { status: "conflict", reason: failure } : outcome);
-      }
+  return holdingMergeLock({ folder: folder.path, repository, signal }, () =>
+    mergeAll(changes, (some) => tryToMerge(isolation, some, signal)),
+  );
+}
+
+/** Merges all changes or, if they cannot be written, those that can be. */
+export async function mergeAll(
+  changes: readonly Change[],
+  tryToMerge: (changes: readonly Change[]) => Promise<MergeAttempt>,
+): Promise<Map<string, MergeOutcome>> {
+  // Try again in case the caller's files changed in between.
+  const first = await tryToMerge(changes);
+  if (first.refusal === undefined) return first.outcomes;
+  const second = await tryToMerge(changes);
+  if (second.refusal === undefined) return second.outcomes;
+  // One task's changes cannot be written. Merge the others without it.
+  const outcomes = new Map<string, MergeOutcome>();
+  for (const change of changes) {
+    const { outcomes: one, refusal } = await tryToMerge([change]);
+    for (const [id, outcome] of one) {
+      const isRefused = refusal !== undefined && outcome.status === "applied";
+      outcomes.set(id, isRefused ? { status: "conflict", reason: refusal } : outcome);
     }
-    return outcomes;
-  });
+  }
+  return outcomes;
 }
 
 async function tryToMerge(
   isolation: Isolation,
   changes: readonly Change[],
   signal: AbortSignal | undefined,
-): Promise<{ outcomes: Map<string, MergeOutcome>; failure?: string }> {
+): Promise<MergeAttempt> {
   const { git, repository, folder } = isolation;
   const outcomes = new Map<string, MergeOutcome>();
   const place = { folder: folder.path, signal };
@@ -97,8 +112,8 @@ async function tryToMerge(
   await joinPatches(paths, whole);
   signal?.throwIfAborted();
   const write = { folder: folder.path, patch: whole, files: replaced, modes };
-  const failure = await applyPatch(git, repository, write);
-  return failure === undefined ? { outcomes } : { outcomes, failure };
+  const refusal = await applyPatch(git, repository, write);
+  return refusal === undefined ? { outcomes } : { outcomes, refusal };
 }
 
 interface MergeState {
