@@ -1,6 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "./child.ts";
 import { now } from "./clock.ts";
 import type { Frame } from "./frame-receiver.ts";
+import { summarize } from "./measurement.ts";
+import type { RemoteModelServer } from "./remote-model-server.ts";
+
+const SETTLE_MS = 1_000;
 
 export async function runPrompt(child: Child): Promise<void> {
   const end = settled(child);
@@ -13,11 +18,40 @@ export function settled(child: Child): Promise<Frame> {
   return child.next((frame) => frame.type === "agent_settled");
 }
 
+/** The memory of a process once it has come to rest, in MiB. */
+export async function settledMib(child: Child): Promise<number> {
+  await sleep(SETTLE_MS);
+  return child.proportionalMib();
+}
+
 /** How long an action took, in ms. */
 export async function timed(action: () => Promise<unknown>): Promise<number> {
   const start = now();
   await action();
   return now() - start;
+}
+
+/** What an action cost a process, in µs of CPU. */
+export async function cpuOf(child: Child, action: () => Promise<unknown>): Promise<number> {
+  const before = child.cpuMicroseconds();
+  await action();
+  return child.cpuMicroseconds() - before;
+}
+
+/** The median of what is measured so often. */
+export async function medianOf(count: number, measure: () => Promise<number>): Promise<number> {
+  const values: number[] = [];
+  for (let index = 0; index < count; index++) values.push(await measure());
+  return summarize(values).median;
+}
+
+/** From a prompt to the request that the model gets for it, in ms; its run has ended then. */
+export async function promptToRequest(child: Child, server: RemoteModelServer): Promise<number> {
+  await server.reply();
+  const begun = now();
+  await runPrompt(child);
+  const [exchange] = await server.exchanges();
+  return (exchange?.arrived ?? Number.NaN) - begun;
 }
 
 /** How long a command took until its response had arrived, in ms; not how long the response takes to parse. */

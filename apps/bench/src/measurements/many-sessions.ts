@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Child } from "../child.ts";
 import { now } from "../clock.ts";
 import type { FrameReceiver } from "../frame-receiver.ts";
 import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
 import { RemoteModelServer } from "../remote-model-server.ts";
+import { settledMib } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 import { type SessionProgram, type SessionWay, sessionWays } from "./session-clients.ts";
 
@@ -11,7 +11,6 @@ import { type SessionProgram, type SessionWay, sessionWays } from "./session-cli
 const pauseMs = 20;
 const text = "twelve chars";
 const windowMs = 4_000;
-const settleMs = 1_000;
 /** A host gives memory back a second after its last session. */
 const closedMs = 3_000;
 const statePauseMs = 100;
@@ -80,20 +79,20 @@ async function measureHost(
   const ended = client.next(({ type }) => type === "agent_settled");
   client.send({ type: "prompt", sessionId: first, message: "Go on." });
   await ended;
-  const empty = await settled(child);
+  const empty = await settledMib(child);
   const begun = child.cpuMicroseconds();
   const sessions = await openAll(client, workspace, count);
   const opening = (child.cpuMicroseconds() - begun) / 1_000 / count;
   const streamed = await stream({ ...host, server, sessions, isQuick });
-  const idle = await settled(child);
+  const idle = await settledMib(child);
   await closeAll(client, sessions);
-  const afterFirst = await settled(child);
+  const afterFirst = await settledMib(child);
   for (let wave = 0; wave < 2; wave += 1) {
     const again = await openAll(client, workspace, count);
     await stream({ ...host, server, sessions: again, isQuick: true });
     await closeAll(client, again);
   }
-  const growth = (await settled(child)) - afterFirst;
+  const growth = (await settledMib(child)) - afterFirst;
   await child.stop();
   const perSession = (memory: number) => (memory - empty) / count;
   return {
@@ -186,11 +185,6 @@ function memberOf(frame: string, name: string): string | undefined {
 function percentile(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
-}
-
-async function settled(host: Child): Promise<number> {
-  await sleep(settleMs);
-  return host.proportionalMib();
 }
 
 function rowsOf(count: number, host: Hosted, floor: Streamed, before?: Hosted): Row[] {

@@ -6,9 +6,9 @@ import type { Child } from "../child.ts";
 import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
 import { proportionalMib } from "../process-usage.ts";
 import { RemoteModelServer } from "../remote-model-server.ts";
+import { cpuOf, settledMib } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 
-const SETTLE_MS = 1000;
 /** The pace of a quick model: 50 deltas a second. */
 const PAUSE_MS = 20;
 const mcpServer = fileURLToPath(new URL("../floors/mcp-server.mjs", import.meta.url));
@@ -31,25 +31,23 @@ async function sessionRows({ isQuick, hostCommand }: BenchOptions): Promise<Row[
   // The first session loads what all of them share.
   const first = await open(host, workspace);
   await prompt(host, first);
-  const empty = await settled(host);
+  const empty = await settledMib(host);
   const sessions: string[] = [];
   for (let index = 0; index < count; index += 1) sessions.push(await open(host, workspace));
-  const opened = await settled(host);
+  const opened = await settledMib(host);
   for (const sessionId of sessions) await prompt(host, sessionId);
-  const used = await settled(host);
+  const prompted = await settledMib(host);
   const plan = { text: "twelve chars", count: deltas, pauseMs: PAUSE_MS, eventsPerWrite: 1 };
   await server.reply({ ...plan, times: count });
-  const begun = host.cpuMicroseconds();
   const startedAt = performance.now();
-  await Promise.all(sessions.map((sessionId) => prompt(host, sessionId)));
-  const seconds = (performance.now() - startedAt) / 1000;
-  const share = (host.cpuMicroseconds() - begun) / 1e6 / seconds / count;
-  const afterwards = await settled(host);
+  const used = await cpuOf(host, () => Promise.all(sessions.map((id) => prompt(host, id))));
+  const share = used / 1e6 / ((performance.now() - startedAt) / 1000) / count;
+  const afterwards = await settledMib(host);
   await host.stop();
   return [
     row("a host with one session, after a prompt (PSS)", "MiB", empty),
     row(`one more open session, of ${count}`, "MiB", (opened - empty) / count),
-    row("the same after a prompt", "MiB", (used - empty) / count),
+    row("the same after a prompt", "MiB", (prompted - empty) / count),
     row(
       `the same after ${deltas} deltas at once with the others`,
       "MiB",
@@ -81,7 +79,7 @@ async function serverRows({ isQuick, hostCommand }: BenchOptions): Promise<Row[]
     };
     for (let wait = 0; (await connected()) < servers && wait < 100; wait += 1) await sleep(100);
     if ((await connected()) < servers) throw new Error("The MCP servers did not start");
-    const resident = await settled(host);
+    const resident = await settledMib(host);
     const programs = childrenOf(host.pid).reduce((sum, pid) => sum + proportionalMib(pid), 0);
     await host.stop();
     return { host: resident, programs };
@@ -109,11 +107,6 @@ async function prompt(host: Child, sessionId: string): Promise<void> {
   );
   await host.request("prompt", { sessionId, message: "Go on." });
   await ended;
-}
-
-async function settled(host: Child): Promise<number> {
-  await sleep(SETTLE_MS);
-  return host.proportionalMib();
 }
 
 function childrenOf(parent: number): number[] {

@@ -1,6 +1,6 @@
 import type { Child } from "../../child.ts";
 import { summarize } from "../../measurement.ts";
-import { settled, timed, timedRequest } from "../../runs.ts";
+import { medianOf, settled, timed, timedRequest } from "../../runs.ts";
 import { startFloor } from "../floors.ts";
 import { startHost } from "../hosts.ts";
 import { type Stage, scenario } from "../scenario.ts";
@@ -26,15 +26,14 @@ export const idleCommands = scenario({
 });
 
 async function askIdle(child: Child) {
-  const waits: number[] = [];
-  for (let count = 0; count < 300; count++) waits.push(await timedRequest(child, "get_state"));
+  const idle = await medianOf(300, () => timedRequest(child, "get_state"));
   const last = child.next((frame) => frame.id === BURST - 1);
   const lines = Array.from({ length: BURST }, (_, id) => JSON.stringify({ id, type: "get_state" }));
   const wall = await timed(() => {
     child.write(`${lines.join("\n")}\n`);
     return last;
   });
-  return { "get-state-idle": summarize(waits).median, "get-state-burst": (wall * 1_000) / BURST };
+  return { "get-state-idle": idle, "get-state-burst": (wall * 1_000) / BURST };
 }
 
 /** Commands while a reply comes as fast as it is read. */

@@ -1,11 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Child } from "../../child.ts";
-import { now } from "../../clock.ts";
-import { runPrompt, settled, timed, timedRequest } from "../../runs.ts";
+import { promptToRequest, runPrompt, timed, timedRequest } from "../../runs.ts";
 import { commonTools, startHost, turnTimes } from "../hosts.ts";
-import { type RowSpec, type Stage, scenario } from "../scenario.ts";
+import { type RowSpec, scenario } from "../scenario.ts";
 import { turnsOf } from "./files.ts";
 
 /** Each way, as between continents. */
@@ -78,7 +76,7 @@ export const distance = scenario({
         ...turns,
         "far-eight-reads": eight,
         "far-get-state": state,
-        "far-prompt": await promptMs(host, stage),
+        "far-prompt": await promptToRequest(host, server),
       };
     };
   },
@@ -101,14 +99,4 @@ async function writeFolder(there: string): Promise<void> {
   for (let index = 0; index < 20; index += 1) {
     await writeFile(join(there, `src/${index}.ts`), text);
   }
-}
-
-async function promptMs(host: Child, { server }: Stage): Promise<number> {
-  await server.reply();
-  const end = settled(host);
-  const sent = now();
-  await host.request("prompt", { message: "go" });
-  await end;
-  const [first] = await server.exchanges();
-  return (first?.arrived ?? Number.NaN) - sent;
 }

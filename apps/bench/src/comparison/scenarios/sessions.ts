@@ -5,8 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { describePast } from "@tau-agent/sessions/files";
 import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
-import { summarize } from "../../measurement.ts";
-import { runPrompt, timedRequest } from "../../runs.ts";
+import { medianOf, promptToRequest, timedRequest } from "../../runs.ts";
 import { firstKeptAt, sessionLines } from "../../session-lines.ts";
 import { startFloor } from "../floors.ts";
 import { startHost } from "../hosts.ts";
@@ -91,9 +90,9 @@ export const compactedSession = scenario({
     return async () => {
       const work = await workingCopy(path);
       const opened = await openSession(stage, contestant, work);
-      const again = await median(20, () => timedRequest(opened.host, "get_state"));
+      const again = await medianOf(20, () => timedRequest(opened.host, "get_state"));
       const messages = await timedRequest(opened.host, "get_messages");
-      const firstRequest = await timeFirstRequest(stage, opened.host);
+      const firstRequest = await promptToRequest(opened.host, stage.server);
       const fork = await timeFork(opened.host);
       await opened.host.stop();
       return {
@@ -156,8 +155,8 @@ export const sessionLists = scenario({
     const host = await startHost(stage, contestant, ["--session", path]);
     const since = (SHORT - 1).toString(16).padStart(8, "0");
     return async () => ({
-      "fork-messages": await median(20, () => timedRequest(host, "get_fork_messages")),
-      "entries-since": await median(20, () => timedRequest(host, "get_entries", { since })),
+      "fork-messages": await medianOf(20, () => timedRequest(host, "get_fork_messages")),
+      "entries-since": await medianOf(20, () => timedRequest(host, "get_entries", { since })),
     });
   },
 });
@@ -195,18 +194,10 @@ async function openSession(stage: Stage, contestant: Contestant, path: string) {
 async function useSession(stage: Stage, contestant: Contestant, path: string) {
   const host = await startHost(stage, contestant, []);
   const switched = await timedRequest(host, "switch_session", { sessionPath: path });
-  const firstRequest = await timeFirstRequest(stage, host);
+  const firstRequest = await promptToRequest(host, stage.server);
   const fork = await timeFork(host);
   await host.stop();
   return { switched, firstRequest, fork };
-}
-
-async function timeFirstRequest({ server }: Stage, host: Child): Promise<number> {
-  await server.reply();
-  const begun = now();
-  await runPrompt(host);
-  const [exchange] = await server.exchanges();
-  return (exchange?.arrived ?? Number.NaN) - begun;
 }
 
 /** Forks at the last message of the user, so that nearly everything is kept. */
@@ -224,10 +215,4 @@ async function parseSession(stage: Stage, path: string): Promise<number> {
   const elapsed = now() - begun;
   await floor.stop();
   return elapsed;
-}
-
-async function median(count: number, measure: () => Promise<number>): Promise<number> {
-  const values: number[] = [];
-  for (let index = 0; index < count; index++) values.push(await measure());
-  return summarize(values).median;
 }

@@ -2,7 +2,7 @@ import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
 import { summarize } from "../../measurement.ts";
 import type { ReplyPlan } from "../../remote-model-server.ts";
-import { runPrompt, settled, timedRequest } from "../../runs.ts";
+import { cpuOf, runPrompt, settled, timedRequest } from "../../runs.ts";
 import { runFloorPrompt, startFloor } from "../floors.ts";
 import { startHost } from "../hosts.ts";
 import { type Scenario, type Stage, scenario } from "../scenario.ts";
@@ -86,10 +86,8 @@ export const pacedStream = scenario({
 async function runPaced({ server }: Stage, host: Child, prompt: () => Promise<void>) {
   const count = 1_000;
   await server.reply({ ...PACE, count });
-  const cpu = host.cpuMicroseconds();
   const firstDelta = host.nextDelta();
-  await prompt();
-  const used = host.cpuMicroseconds() - cpu;
+  const used = await cpuOf(host, prompt);
   const [exchange] = await server.exchanges();
   return {
     "paced-cpu": used / count,
@@ -144,9 +142,7 @@ function cpuOfReply<Name extends string>(
   const turn = (stage: Stage, child: Child, prompt: () => Promise<void>) => async () => {
     const { plan, count } = replyFor(stage);
     await stage.server.reply(plan);
-    const cpu = child.cpuMicroseconds();
-    await prompt();
-    const used = child.cpuMicroseconds() - cpu;
+    const used = await cpuOf(child, prompt);
     return { [name]: used / count } as Record<Name, number>;
   };
   return {

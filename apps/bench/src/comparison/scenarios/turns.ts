@@ -1,7 +1,7 @@
 import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
 import { summarize } from "../../measurement.ts";
-import { runPrompt, timedRequest } from "../../runs.ts";
+import { cpuOf, medianOf, runPrompt, timedRequest } from "../../runs.ts";
 import { runFloorPrompt, startFloor } from "../floors.ts";
 import { startHost, turnTimes } from "../hosts.ts";
 import { type Stage, scenario } from "../scenario.ts";
@@ -36,13 +36,13 @@ export const shortPrompts = scenario({
 
 async function measurePrompts({ server }: Stage, child: Child, prompt: () => Promise<void>) {
   await server.reply();
-  const cpu = child.cpuMicroseconds();
   const begun: number[] = [];
-  for (let count = 0; count < PROMPTS; count++) {
-    begun.push(now());
-    await prompt();
-  }
-  const used = child.cpuMicroseconds() - cpu;
+  const used = await cpuOf(child, async () => {
+    for (let count = 0; count < PROMPTS; count++) {
+      begun.push(now());
+      await prompt();
+    }
+  });
   const exchanges = await server.exchanges();
   const waits = exchanges.map(({ arrived }, index) => arrived - (begun[index] ?? Number.NaN));
   return { "prompt-to-request": summarize(waits).median, "prompt-cpu": used / 1_000 / PROMPTS };
@@ -86,9 +86,7 @@ async function measureTurns(
 ) {
   const turns = late + WINDOW;
   await server.reply({ ...readCall, times: turns });
-  const cpu = child.cpuMicroseconds();
-  await prompt();
-  const used = child.cpuMicroseconds() - cpu;
+  const used = await cpuOf(child, prompt);
   const times = turnTimes(await server.exchanges());
   const around = (turn: number) => summarize(times.slice(turn - WINDOW, turn + WINDOW)).median;
   const [first, last] = [around(EARLY), around(late)];
@@ -166,10 +164,6 @@ export const bashCalls = scenario({
   },
 });
 
-async function medianBash(child: Child): Promise<number> {
-  const waits: number[] = [];
-  for (let count = 0; count < BASH_TURNS; count++) {
-    waits.push(await timedRequest(child, "bash", { command: "true" }));
-  }
-  return summarize(waits).median;
+function medianBash(child: Child): Promise<number> {
+  return medianOf(BASH_TURNS, () => timedRequest(child, "bash", { command: "true" }));
 }
