@@ -13,6 +13,7 @@ import {
   type Disks,
   disksOf,
   expandPlaces,
+  type LoadOptions,
   type ResourceDirs,
   type ResourcePlace,
   settingPlaces,
@@ -73,29 +74,17 @@ export class ResourceReader {
   readonly buildSystemPrompt = buildSystemPrompt;
 
   /** Skills, also from added places. */
-  async skills(added: AddedPlaces | undefined): Promise<LoadedSkills> {
-    const { settings, skillPaths, noSkills = false } = this.#options;
-    const flags = [
-      ...this.#flagPlaces([...(skillPaths ?? []), ...(added?.skillPaths ?? [])]),
-      ...(await this.#namedPackages("skills")),
-    ];
-    if (noSkills) return loadSkills(this.#dirs, flags, { onlyNamed: true });
-    const { places, excludes } = settingPlaces(settings.resources("skills"), this.#disks);
-    const named = await expandPlaces([...places, ...(await this.#packaged("skills"))]);
-    return loadSkills(this.#dirs, [...flags, ...named], { excludes });
+  skills(added: AddedPlaces | undefined): Promise<LoadedSkills> {
+    const { skillPaths = [], noSkills = false } = this.#options;
+    const paths = [...skillPaths, ...(added?.skillPaths ?? [])];
+    return this.#load("skills", paths, noSkills, loadSkills);
   }
 
   /** Templates, also from added places. */
-  async templates(added: AddedPlaces | undefined): Promise<LoadedTemplates> {
-    const { settings, templatePaths, noTemplates = false } = this.#options;
-    const flags = [
-      ...this.#flagPlaces([...(templatePaths ?? []), ...(added?.promptPaths ?? [])]),
-      ...(await this.#namedPackages("prompts")),
-    ];
-    if (noTemplates) return loadTemplates(this.#dirs, flags, { onlyNamed: true });
-    const { places, excludes } = settingPlaces(settings.resources("prompts"), this.#disks);
-    const named = await expandPlaces([...places, ...(await this.#packaged("prompts"))]);
-    return loadTemplates(this.#dirs, [...flags, ...named], { excludes });
+  templates(added: AddedPlaces | undefined): Promise<LoadedTemplates> {
+    const { templatePaths = [], noTemplates = false } = this.#options;
+    const paths = [...templatePaths, ...(added?.promptPaths ?? [])];
+    return this.#load("prompts", paths, noTemplates, loadTemplates);
   }
 
   /** The file of a skill as it is now. */
@@ -149,7 +138,26 @@ export class ResourceReader {
     return this.#options.baseDirectory ?? this.#options.cwd;
   }
 
-  #flagPlaces(paths: readonly string[] = []): ResourcePlace[] {
+  /** Loads what flags name and, unless that is all, what settings, packages and folders have. */
+  async #load<Loaded>(
+    kind: "skills" | "prompts",
+    paths: readonly string[],
+    onlyNamed: boolean,
+    load: (
+      dirs: ResourceDirs,
+      named: readonly ResourcePlace[],
+      options: LoadOptions,
+    ) => Promise<Loaded>,
+  ): Promise<Loaded> {
+    const flags = [...this.#flagPlaces(paths), ...(await this.#namedPackages(kind))];
+    if (onlyNamed) return load(this.#dirs, flags, { onlyNamed });
+    const resources = this.#options.settings.resources(kind);
+    const { places, excludes } = settingPlaces(resources, this.#disks);
+    const named = await expandPlaces([...places, ...(await this.#packaged(kind))]);
+    return load(this.#dirs, [...flags, ...named], { excludes });
+  }
+
+  #flagPlaces(paths: readonly string[]): ResourcePlace[] {
     const { homeDirectory } = this.#options;
     return paths.map((path) => ({
       path: absolutePath(path, this.#baseDirectory, homeDirectory),

@@ -1,6 +1,8 @@
 import type { Diagnostic } from "@tau-agent/system";
-import { askEach, type FoundFile, lookAt } from "./disk.ts";
+import { askEach, lookAt } from "./disk.ts";
 import type { LoadOptions, ResourcePlace } from "./places.ts";
+import type { TextBounds } from "./project-bounds.ts";
+import { originOf, readBoundText } from "./text-bounds.ts";
 
 interface NamedResource {
   readonly name: string;
@@ -16,11 +18,15 @@ export interface ResourceKind<
   readonly noun: string;
   readonly filesIn: (place: Place, diagnostics: Diagnostic[]) => Promise<readonly File[]>;
   readonly read: (
-    file: File,
+    file: File & { readonly text: string },
     place: Place,
-    found: FoundFile,
     diagnostics: Diagnostic[],
   ) => Promise<Resource | undefined>;
+}
+
+interface CollectOptions extends LoadOptions {
+  readonly bounds: TextBounds;
+  readonly diagnostics: Diagnostic[];
 }
 
 /**
@@ -34,7 +40,7 @@ export async function collectResources<
 >(
   places: readonly Place[],
   kind: ResourceKind<Place, File, Resource>,
-  { onlyNamed, excludes, diagnostics }: LoadOptions & { diagnostics: Diagnostic[] },
+  { onlyNamed, excludes, bounds, diagnostics }: CollectOptions,
 ): Promise<Resource[]> {
   const resources = new Map<string, Resource>();
   const seen = new Set<string>();
@@ -51,7 +57,7 @@ export async function collectResources<
       return {
         place,
         problems,
-        files: askEach(files, disk, (file) => readLater(file, place, kind)),
+        files: askEach(files, disk, (file) => readLater(file, place, kind, bounds)),
       };
     },
   );
@@ -85,12 +91,17 @@ async function readLater<Place extends ResourcePlace, File extends { path: strin
   file: File,
   place: Place,
   kind: ResourceKind<Place, File, Resource>,
+  bounds: TextBounds,
 ) {
   const { disk } = place;
   const found = lookAt(disk, file.path);
   const [read] = askEach([found], disk, async () => {
     const problems: Diagnostic[] = [];
-    return { resource: await kind.read(file, place, found, problems), problems };
+    const read = await readBoundText(file.path, originOf(place), bounds, { disk, found });
+    if ((await found)?.kind === "directory") return { resource: undefined, problems };
+    if (read.kind === "unreadable") problems.push(read.diagnostic);
+    if (read.kind !== "text") return { resource: undefined, problems };
+    return { resource: await kind.read({ ...file, text: read.text }, place, problems), problems };
   });
   return { path: file.path, found, read: read as NonNullable<typeof read> };
 }

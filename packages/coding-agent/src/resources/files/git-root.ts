@@ -23,3 +23,10 @@ export async function findGitRoot(
   }
   return undefined;
 }
+
+/** A folder and those above it within its repository, the nearest first; without one, itself. */
+export async function foldersOfRepository(disk: Disk, cwd: string): Promise<string[]> {
+  const root = (await findGitRoot(disk, cwd))?.root ?? cwd;
+  const upward = ancestorsOf(cwd, disk.path);
+  return upward.slice(0, Math.max(1, upward.indexOf(root) + 1));
+}

@@ -1,10 +1,9 @@
 import type { Diagnostic } from "@tau-agent/system";
 import { collectResources } from "../files/collect-resources.ts";
 import { fittingEntries } from "../files/folder-names.ts";
-import { findGitRoot } from "../files/git-root.ts";
-import { ancestorsOf, disksOf, type ResourceDirs, type ResourcePlace } from "../files/places.ts";
+import { foldersOfRepository } from "../files/git-root.ts";
+import { disksOf, type ResourceDirs, type ResourcePlace } from "../files/places.ts";
 import { textBoundsOf } from "../files/project-bounds.ts";
-import { originOf, readBoundText } from "../files/text-bounds.ts";
 import type { StreamRule } from "./stream-rule.ts";
 
 export interface LoadedRules {
@@ -24,15 +23,12 @@ export async function loadRules(dirs: ResourceDirs): Promise<LoadedRules> {
     {
       noun: "Rule",
       filesIn,
-      read: async ({ path }, place, found, problems) => {
-        const { disk } = place;
-        const file = await readBoundText(path, originOf(place), bounds, { disk, found });
-        if ((await found)?.kind === "directory") return undefined;
+      read: async (file, _, problems) => {
         const { readRule } = await import("./read-rule.ts");
         return readRule(file, problems);
       },
     },
-    { diagnostics },
+    { bounds, diagnostics },
   );
   return { rules, diagnostics };
 }
@@ -41,9 +37,7 @@ async function placesOf(dirs: ResourceDirs): Promise<ResourcePlace[]> {
   const { agentDirectory, cwd, homeDirectory } = dirs;
   const { host, project: disk } = disksOf(dirs);
   const { join } = disk.path;
-  const root = (await findGitRoot(disk, cwd))?.root ?? cwd;
-  const upward = ancestorsOf(cwd, disk.path);
-  const within = upward.slice(0, Math.max(1, upward.indexOf(root) + 1));
+  const within = await foldersOfRepository(disk, cwd);
   const project = [
     join(cwd, ".pi"),
     join(cwd, ".pi", "agent"),

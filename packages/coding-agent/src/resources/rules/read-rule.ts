@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic, TextFile } from "@tau-agent/system";
+import type { Diagnostic } from "@tau-agent/system";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
 import { clipped, parsePattern, type RulePattern } from "./rule-pattern.ts";
 import { parseScope, splitList } from "./rule-scope.ts";
@@ -11,17 +11,14 @@ const MAX_LENGTH = 256 * 1024;
 
 /** Reads a rule's file; undefined when it holds none that watches replies, or a broken one. */
 export async function readRule(
-  file: TextFile,
+  { path, text: source }: { readonly path: string; readonly text: string },
   diagnostics: Diagnostic[],
 ): Promise<StreamRule | undefined> {
-  const { path } = file;
   const leaveOut = (reason: string): undefined => {
     const message = `Rule ${path} is left out: ${reason}`;
     diagnostics.push({ severity: "warning", message, path });
   };
-  if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
-  if (file.kind !== "text") return undefined;
-  const { attributes, body, problem } = await parseFrontmatter(file.text);
+  const { attributes, body, problem } = await parseFrontmatter(source);
   if (problem !== undefined) {
     return leaveOut(`${problem}. Put patterns and globs in single quotes`);
   }
@@ -34,7 +31,7 @@ export async function readRule(
       ? leaveOut("its ttsr_trigger is neither a string nor a list of strings")
       : undefined;
   }
-  if (file.text.length > MAX_LENGTH) return leaveOut(`it is longer than ${MAX_LENGTH} characters`);
+  if (source.length > MAX_LENGTH) return leaveOut(`it is longer than ${MAX_LENGTH} characters`);
   const patterns: RulePattern[] = [];
   for (const text of written) {
     const pattern = parsePattern(text);

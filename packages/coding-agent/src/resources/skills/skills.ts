@@ -1,10 +1,9 @@
 import type { Diagnostic } from "@tau-agent/system";
 import { collectResources } from "../files/collect-resources.ts";
-import { askEach, type FoundFile, kindOf } from "../files/disk.ts";
+import { askEach, kindOf } from "../files/disk.ts";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
-import { findGitRoot } from "../files/git-root.ts";
+import { foldersOfRepository } from "../files/git-root.ts";
 import {
-  ancestorsOf,
   disksOf,
   type LoadOptions,
   type ResourceDirs,
@@ -12,7 +11,7 @@ import {
   type ResourceScope,
 } from "../files/places.ts";
 import { type TextBounds, textBoundsOf } from "../files/project-bounds.ts";
-import { originOf, readBoundText } from "../files/text-bounds.ts";
+import { originOf } from "../files/text-bounds.ts";
 import { type SkillCandidate, scanForSkills } from "./skill-scan.ts";
 
 /** Knowledge a model reads when a task calls for it. */
@@ -45,9 +44,7 @@ async function standardPlaces(
   const { agentDirectory, cwd, homeDirectory } = dirs;
   const { host, project: disk } = disksOf(dirs);
   const { join } = disk.path;
-  const root = (await findGitRoot(disk, cwd))?.root ?? cwd;
-  const upward = ancestorsOf(cwd, disk.path);
-  const within = upward.slice(0, Math.max(1, upward.indexOf(root) + 1));
+  const within = await foldersOfRepository(disk, cwd);
   const project = { disk, scope: "project", isNamed: false } as const;
   const user = { disk: host, scope: "user", isNamed: false } as const;
   return [
@@ -90,10 +87,9 @@ export async function loadSkills(
     {
       noun: "Skill",
       filesIn: (place, problems) => candidatesIn(place, bounds, problems),
-      read: (candidate, place, found, problems) =>
-        readSkill({ candidate, place, found }, bounds, problems),
+      read: readSkill,
     },
-    { ...options, diagnostics },
+    { ...options, bounds, diagnostics },
   );
   return { skills, diagnostics };
 }
@@ -121,33 +117,22 @@ async function candidatesIn(
   return [];
 }
 
-interface FoundSkill {
-  readonly candidate: SkillCandidate;
-  readonly place: ResourcePlace;
-  readonly found: FoundFile;
-}
-
 async function readSkill(
-  { candidate, place: { disk, scope, isNamed }, found }: FoundSkill,
-  bounds: TextBounds,
+  { path, text, isSkillFile }: SkillCandidate & { readonly text: string },
+  { disk, scope }: ResourcePlace,
   diagnostics: Diagnostic[],
 ): Promise<Skill | undefined> {
-  const { path } = candidate;
   const { basename, dirname } = disk.path;
   const warn = (message: string) => diagnostics.push({ severity: "warning", message, path });
-  const origin = originOf({ scope, isNamed });
-  const file = await readBoundText(path, origin, bounds, { disk, found });
-  if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
-  if (file.kind !== "text") return undefined;
-  const { attributes, problem } = await parseFrontmatter(file.text);
+  const { attributes, problem } = await parseFrontmatter(text);
   const description = textAttribute(attributes, "description");
   if (problem !== undefined) warn(`Skill ${path} is left out: ${problem}`);
-  else if (description === undefined && candidate.isSkillFile) {
+  else if (description === undefined && isSkillFile) {
     warn(`Skill ${path} is left out: it has no description`);
   }
   if (description === undefined) return undefined;
   const baseDir = dirname(path);
-  const fallback = candidate.isSkillFile ? basename(baseDir) : basename(path, ".md");
+  const fallback = isSkillFile ? basename(baseDir) : basename(path, ".md");
   const name = textAttribute(attributes, "name") ?? fallback;
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > maxNameLength) {
     warn(`Skill name ${name} should be at most 64 of a-z, 0-9 and single hyphens (in ${path})`);

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "@tau-agent/system";
 import { collectResources } from "../files/collect-resources.ts";
-import { askEach, type FoundFile, kindOf } from "../files/disk.ts";
+import { askEach, kindOf } from "../files/disk.ts";
 import { fittingEntries } from "../files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
 import {
@@ -10,8 +10,7 @@ import {
   type ResourcePlace,
   type ResourceScope,
 } from "../files/places.ts";
-import { type TextBounds, textBoundsOf } from "../files/project-bounds.ts";
-import { originOf, readBoundText } from "../files/text-bounds.ts";
+import { textBoundsOf } from "../files/project-bounds.ts";
 
 export interface PromptTemplate {
   readonly name: string;
@@ -52,17 +51,20 @@ function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]): Resource
   ];
 }
 
-async function filesIn(place: ResourcePlace, diagnostics: Diagnostic[]): Promise<string[]> {
+async function filesIn(
+  place: ResourcePlace,
+  diagnostics: Diagnostic[],
+): Promise<{ path: string }[]> {
   const { path, disk, isNamed } = place;
   const listed = askEach([path], disk, () =>
     fittingEntries(disk, path, /^[^.].*\.md$/s, diagnostics),
   );
   const kind = await kindOf(disk, path);
-  if (kind === "file") return [path];
+  if (kind === "file") return [{ path }];
   if (kind === "directory") {
     const entries = (await listed[0]?.()) ?? [];
     const files = entries.filter((entry) => entry.kind !== "directory");
-    return files.map(({ name }) => disk.path.join(path, name));
+    return files.map(({ name }) => ({ path: disk.path.join(path, name) }));
   }
   if (isNamed) {
     const message = `There are no prompt templates at ${path}`;
@@ -72,17 +74,11 @@ async function filesIn(place: ResourcePlace, diagnostics: Diagnostic[]): Promise
 }
 
 async function readTemplate(
-  path: string,
-  { place: { disk, scope, isNamed }, found }: { place: ResourcePlace; found: FoundFile },
-  bounds: TextBounds,
+  { path, text }: { readonly path: string; readonly text: string },
+  { disk, scope }: ResourcePlace,
   diagnostics: Diagnostic[],
-): Promise<PromptTemplate | undefined> {
-  const origin = originOf({ scope, isNamed });
-  const file = await readBoundText(path, origin, bounds, { disk, found });
-  if ((await found)?.kind === "directory") return undefined;
-  if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
-  if (file.kind !== "text") return undefined;
-  const { attributes, body, problem } = await parseFrontmatter(file.text);
+): Promise<PromptTemplate> {
+  const { attributes, body, problem } = await parseFrontmatter(text);
   if (problem !== undefined) {
     diagnostics.push({ severity: "warning", message: `Template ${path}: ${problem}`, path });
   }
@@ -109,14 +105,8 @@ export async function loadTemplates(
   const bounds = await textBoundsOf(dirs);
   const templates = await collectResources(
     placesOf(dirs, named),
-    {
-      noun: "Template",
-      filesIn: async (place, problems) =>
-        (await filesIn(place, problems)).map((path) => ({ path })),
-      read: ({ path }, place, found, problems) =>
-        readTemplate(path, { place, found }, bounds, problems),
-    },
-    { ...options, diagnostics },
+    { noun: "Template", filesIn, read: readTemplate },
+    { ...options, bounds, diagnostics },
   );
   return { templates, diagnostics };
 }

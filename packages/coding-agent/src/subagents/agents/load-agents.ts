@@ -5,7 +5,7 @@ import type { Diagnostic, TextFile } from "@tau-agent/system";
 import { askEach, type Disk, kindOf } from "../../resources/files/disk.ts";
 import { fittingEntries } from "../../resources/files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../../resources/files/frontmatter.ts";
-import { disksOf } from "../../resources/files/places.ts";
+import { disksOf, type ResourceDirs } from "../../resources/files/places.ts";
 import { textBoundsOf } from "../../resources/files/project-bounds.ts";
 import { leftOut, readBoundText } from "../../resources/files/text-bounds.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -17,12 +17,7 @@ export interface LoadedAgents {
 }
 
 /** Where agents are looked for, and how far the project's count. */
-export interface AgentDirs {
-  readonly agentDirectory: string;
-  readonly cwd: string;
-  readonly homeDirectory: string;
-  /** The disk that `cwd` is on; by default this machine's. */
-  readonly disk?: Disk | undefined;
+export interface AgentDirs extends ResourceDirs {
   /** Before trust, a project's agents take nobody's name and bring no model. */
   readonly isProjectTrusted: boolean;
 }
