@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
 
 /** The output of a `bash` command and how it ended. `exitCode` is absent if it was killed. */
 export const BashResult = z.object({
@@ -39,8 +38,6 @@ export const bashCommands = {
   }),
   abort_bash: command({
     summary: "Kills every running `bash` command.",
-    params: noParams,
-    result: nothing,
     data: "none",
     answersAtOnce: true,
   }),

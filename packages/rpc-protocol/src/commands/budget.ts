@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { BudgetLimits, BudgetSnapshot, OnExceeded } from "../vocabulary/budget.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 const budget = () =>
   z.object({
@@ -33,7 +32,6 @@ export const budgetCommands = {
   }),
   get_budget: command({
     summary: "Returns the limits and how much of them is used.",
-    params: noParams,
     result: budget,
   }),
 };

@@ -1,5 +1,4 @@
-import type * as z from "zod/mini";
-import { noParams } from "./shared.ts";
+import * as z from "zod/mini";
 import { type CommandScope, type CommandTraits, traitsOf } from "./traits.ts";
 
 /** The fields of a command besides `id` and `type`. */
@@ -36,16 +35,22 @@ export interface Command<
   readonly refusesUnknown: boolean;
 }
 
-/** Defines a command; see {@link Command}. Without a `scope`, it acts on a session. */
+const noParams = () => z.object({});
+const nothing = () => z.undefined();
+
+/**
+ * Defines a command; see {@link Command}. Without `params` it has no fields, without a `result` its
+ * response carries no `data`, without a `scope` it acts on a session.
+ */
 export function command<
-  P extends ParamsShape,
-  R extends z.ZodMiniType,
-  const K extends readonly (keyof z.infer<P> & string)[],
+  P extends ParamsShape = ReturnType<typeof noParams>,
+  R extends z.ZodMiniType = ReturnType<typeof nothing>,
+  const K extends readonly (keyof z.infer<P> & string)[] = readonly (keyof z.infer<P> & string)[],
   S extends CommandScope = "session",
 >(definition: {
   summary: string;
-  params: () => P;
-  result: () => R;
+  params?: () => P;
+  result?: () => R;
   positional?: K;
   scope?: S;
   data?: CommandTraits["data"];
@@ -56,14 +61,14 @@ export function command<
   takesLong?: true;
   refusesUnknown?: true;
 }): Command<P, R, K, S> {
-  const { params, positional, startsRun = false } = definition;
+  const { params, result, positional, startsRun = false } = definition;
   return {
     ...traitsOf({ beginsWork: startsRun, ...definition }),
     scope: definition.scope ?? ("session" as S),
     summary: definition.summary,
-    params: once(params),
-    hasFields: params !== noParams,
-    result: definition.result,
+    params: once(params ?? (noParams as unknown as () => P)),
+    hasFields: params !== undefined,
+    result: result ?? (nothing as unknown as () => R),
     positional: positional ?? ([] as unknown as K),
     startsRun,
     takesLong: definition.takesLong ?? false,

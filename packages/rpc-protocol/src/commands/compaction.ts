@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { CompactionResult } from "../vocabulary/session-event.ts";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
 
 const enabled = () =>
   z.object({
@@ -27,21 +26,17 @@ export const compactionCommands = {
   set_auto_compaction: command({
     summary: "Switches automatic compaction on or off for this session.",
     params: enabled,
-    result: nothing,
     data: "none",
     positional: ["enabled"],
   }),
   set_auto_retry: command({
     summary: "Switches automatic retry of transient errors on or off for this session.",
     params: enabled,
-    result: nothing,
     data: "none",
     positional: ["enabled"],
   }),
   abort_retry: command({
     summary: "Ends a pending retry.",
-    params: noParams,
-    result: nothing,
     data: "none",
     answersAtOnce: true,
   }),

@@ -4,7 +4,6 @@ import { SandboxInfo } from "../vocabulary/sandbox.ts";
 import { StreamForm } from "../vocabulary/stream-event.ts";
 import { SubagentLevel } from "../vocabulary/subagent-event.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 /** The dialects of the protocol; the first is the default. */
 const ProtocolName = z.enum(protocolNames);
@@ -80,7 +79,6 @@ export const connectionCommands = {
   get_capabilities: command({
     summary:
       "Returns what `initialize` returns about the host and the connection, without changing anything.",
-    params: noParams,
     result: HostInfo,
     scope: "connection",
   }),

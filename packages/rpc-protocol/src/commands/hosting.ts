@@ -4,7 +4,6 @@ import { AgentMessage } from "../vocabulary/message.ts";
 import { ThinkingLevel } from "../vocabulary/model.ts";
 import { WorkspaceChoice } from "../vocabulary/workspace-state.ts";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
 import { SessionState } from "./state.ts";
 
 const handle = {
@@ -158,7 +157,6 @@ export const hostingCommands = {
     summary:
       "With `--sessions`: stops what the session is doing and closes it; the answer is its last frame.",
     params: () => z.object(handle),
-    result: nothing,
     data: "none",
     positional: ["sessionId"],
     takesLong: true,
@@ -187,7 +185,6 @@ export const hostingCommands = {
         /** The handle of the session; left out where a host has one session. */
         sessionId: z.optional(z.string()),
       }),
-    result: nothing,
     data: "none",
     positional: ["sessionId"],
     answersAtOnce: true,
@@ -195,7 +192,6 @@ export const hostingCommands = {
   drain: command({
     summary:
       "Accepts no new prompts, lets running ones end for a while, aborts the rest, closes all sessions and returns where their frames ended. A listening host then exits.",
-    params: noParams,
     result: () =>
       z.object({
         /** The sessions that were open. */

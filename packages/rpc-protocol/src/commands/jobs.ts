@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { JobInfo, JobOutput } from "../vocabulary/job.ts";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
 
 const jobId = () => z.string();
 
@@ -28,14 +27,12 @@ export const jobCommands = {
         /** The id of the job. */
         jobId: jobId(),
       }),
-    result: nothing,
     data: "none",
     positional: ["jobId"],
     awaitsSessionChange: true,
   }),
   list_jobs: command({
     summary: "Lists the background jobs of the session, oldest first.",
-    params: noParams,
     result: () =>
       z.object({
         /** The jobs. */

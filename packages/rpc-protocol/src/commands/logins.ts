@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
 import { LoginMethod, LoginProvider } from "../vocabulary/login.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 /** Logins of model providers. */
 export const loginCommands = {
   get_login_providers: command({
     summary: "Lists the providers to log in to, and whether the user is logged in.",
-    params: noParams,
     result: () =>
       z.object({
         /** The providers, those with a login first. */

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { McpServerInfo } from "../vocabulary/mcp.ts";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
 
 const servers = () =>
   z.object({
@@ -21,7 +20,6 @@ const server = () =>
 export const mcpCommands = {
   get_mcp_servers: command({
     summary: "Lists the MCP servers of this session with their state and their tools.",
-    params: noParams,
     result: servers,
   }),
   set_mcp_servers: command({
@@ -57,7 +55,6 @@ export const mcpCommands = {
     summary:
       "Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the server is connected.",
     params: server,
-    result: nothing,
     data: "none",
     positional: ["server"],
     takesLong: true,
@@ -65,7 +62,6 @@ export const mcpCommands = {
   mcp_logout: command({
     summary: "Forgets the login of an MCP server.",
     params: server,
-    result: nothing,
     data: "none",
     positional: ["server"],
     takesLong: true,

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { Model, ThinkingLevel } from "../vocabulary/model.ts";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
 
 /** Choosing a model and how much it thinks. */
 export const modelCommands = {
@@ -20,7 +19,6 @@ export const modelCommands = {
   }),
   cycle_model: command({
     summary: "Switches to the next available model; null if there is no other.",
-    params: noParams,
     result: () =>
       z.nullable(
         z.object({
@@ -36,7 +34,6 @@ export const modelCommands = {
   }),
   get_available_models: command({
     summary: "Lists the models whose provider has a key.",
-    params: noParams,
     result: () =>
       z.object({
         /** The models. */
@@ -50,14 +47,12 @@ export const modelCommands = {
         /** The thinking level. */
         level: ThinkingLevel,
       }),
-    result: nothing,
     data: "none",
     positional: ["level"],
     awaitsSessionChange: true,
   }),
   cycle_thinking_level: command({
     summary: "Switches to the next thinking level the model supports; null if it supports none.",
-    params: noParams,
     result: () =>
       z.nullable(
         z.object({
@@ -69,7 +64,6 @@ export const modelCommands = {
   }),
   get_available_thinking_levels: command({
     summary: "Lists the thinking levels the model supports, lowest first.",
-    params: noParams,
     result: () =>
       z.object({
         /** The levels. */

@@ -1,14 +1,12 @@
 import * as z from "zod/mini";
 import { AgentMessage } from "../vocabulary/message.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 /** What only clients of oh-my-pi 18 ask for; each has a counterpart of Tau's own. */
 export const ohMyPiCommands = {
   get_subagents: command({
     summary:
       "Lists the session's subagents as clients of oh-my-pi 18 read them; see list_subagents.",
-    params: noParams,
     result: () =>
       z.object({
         /** The subagents. */
@@ -103,7 +101,6 @@ export const ohMyPiCommands = {
   }),
   get_available_commands: command({
     summary: "Lists the commands that a prompt may begin with; see get_commands.",
-    params: noParams,
     result: () =>
       z.object({
         /** The commands. */

@@ -7,7 +7,6 @@ import {
   SourcedRule,
 } from "../vocabulary/permission.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 const milliseconds = z.number().check(z.nonnegative());
 
@@ -44,7 +43,6 @@ export const permissionCommands = {
   }),
   get_permissions: command({
     summary: "Returns the permission mode and the rules of all sources.",
-    params: noParams,
     result: permissions,
   }),
   get_policy: command({
@@ -52,7 +50,6 @@ export const permissionCommands = {
       "Returns the policy that the host was started with: what nothing else that is said to it can widen.",
     scope: "host",
     answersAtOnce: true,
-    params: noParams,
     result: () =>
       z.object({
         /** What holds: all of `given` together; empty without a policy. */

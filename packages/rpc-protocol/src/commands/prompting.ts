@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { AttachmentInput, ImageInput, ResourceReference } from "../vocabulary/content.ts";
 import { command } from "./command.ts";
-import { Cancelled, noParams, nothing } from "./shared.ts";
+import { Cancelled } from "./shared.ts";
 
 const images = () => z.optional(z.array(ImageInput));
 
@@ -35,6 +35,14 @@ const queued = () =>
      */
     verbatim: z.optional(z.boolean()),
   });
+
+/** What all commands with a message share. */
+const ofMessage = {
+  result: PromptDisposition,
+  data: "initialized",
+  positional: ["message"],
+  awaitsSessionChange: true,
+} as const;
 
 /** Talking to the agent. */
 export const promptingCommands = {
@@ -74,55 +82,38 @@ export const promptingCommands = {
         /** The span that the run belongs to, as in W3C Trace Context, where spans are made; a malformed one is ignored. */
         traceparent: z.optional(z.string()),
       }),
-    result: PromptDisposition,
-    data: "initialized",
-    positional: ["message"],
-    awaitsSessionChange: true,
+    ...ofMessage,
     startsRun: true,
   }),
   steer: command({
     summary:
       "Queues a message that interrupts the run after the current tool; the remaining tool calls are skipped.",
     params: queued,
-    result: PromptDisposition,
-    data: "initialized",
-    positional: ["message"],
-    awaitsSessionChange: true,
+    ...ofMessage,
     startsRun: true,
   }),
   follow_up: command({
     summary: "Queues a message for when the agent has nothing left to do.",
     params: queued,
-    result: PromptDisposition,
-    data: "initialized",
-    positional: ["message"],
-    awaitsSessionChange: true,
+    ...ofMessage,
     startsRun: true,
   }),
   queue_message: command({
     summary:
       "Queues a message for the next turn of the current or the next run, without starting a run.",
     params: queued,
-    result: PromptDisposition,
-    data: "initialized",
-    positional: ["message"],
-    awaitsSessionChange: true,
+    ...ofMessage,
     beginsWork: true,
   }),
   abort_and_prompt: command({
     summary: "Stops what the agent is doing and sends a prompt, ahead of all queued messages.",
     params: queued,
-    result: PromptDisposition,
-    data: "initialized",
-    positional: ["message"],
-    awaitsSessionChange: true,
+    ...ofMessage,
     takesLong: true,
     startsRun: true,
   }),
   abort: command({
     summary: "Stops what the agent is doing; answered once it is idle.",
-    params: noParams,
-    result: nothing,
     data: "none",
     takesLong: true,
     answersAtOnce: true,

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
 import { InterruptMode, QueueMode, ToolExecutionMode } from "./state.ts";
 
 const mode = () =>
@@ -14,21 +13,18 @@ export const queueCommands = {
   set_steering_mode: command({
     summary: "Sets whether steering messages are delivered one at a time or all at once.",
     params: mode,
-    result: nothing,
     data: "none",
     positional: ["mode"],
   }),
   set_follow_up_mode: command({
     summary: "Sets whether follow-up messages are delivered one at a time or all at once.",
     params: mode,
-    result: nothing,
     data: "none",
     positional: ["mode"],
   }),
   set_queue_mode: command({
     summary: "Sets whether messages of `queue_message` are delivered one per turn or all at once.",
     params: mode,
-    result: nothing,
     data: "none",
     positional: ["mode"],
   }),
@@ -39,7 +35,6 @@ export const queueCommands = {
         /** Whether steering interrupts a batch of tool calls or waits for its end. */
         mode: InterruptMode,
       }),
-    result: nothing,
     data: "none",
     positional: ["mode"],
   }),
@@ -50,7 +45,6 @@ export const queueCommands = {
         /** `parallel` starts all calls together, except that those that write one file keep their order. */
         mode: ToolExecutionMode,
       }),
-    result: nothing,
     data: "none",
     positional: ["mode"],
   }),
@@ -71,7 +65,6 @@ export const queueCommands = {
   }),
   clear_queue: command({
     summary: "Empties all queues and returns the texts of the messages in them.",
-    params: noParams,
     result: () =>
       z.object({
         /** Texts of queued steering messages, oldest first. */

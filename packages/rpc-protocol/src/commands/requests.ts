@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
 import { PendingRequest } from "../vocabulary/host-request.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 /** What the host asks its client. */
 export const requestCommands = {
   get_pending_requests: command({
     summary: "Lists the open host requests, oldest first.",
-    params: noParams,
     result: () =>
       z.object({
         /** The requests, each as in its `host_request`. */

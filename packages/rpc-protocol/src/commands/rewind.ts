@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
 import { Checkpoint, RewindFiles } from "../vocabulary/rewind.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 /** Files as they were before a prompt. */
 export const rewindCommands = {
   list_checkpoints: command({
     summary: "Lists the prompts that changed files and can be taken back, oldest first.",
-    params: noParams,
     result: () =>
       z.object({
         /** The checkpoints. */

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { type ExportFormat, exportExtensions } from "../vocabulary/constants.ts";
 import { AnySessionEntry, SessionTreeNode } from "../vocabulary/session-tree.ts";
 import { command } from "./command.ts";
-import { Cancelled, noParams, nothing } from "./shared.ts";
+import { Cancelled } from "./shared.ts";
 
 const leafId = () => z.nullable(z.string());
 
@@ -51,7 +51,6 @@ const fork = command({
 
 const forkMessages = command({
   summary: "Lists the user messages a fork can start from.",
-  params: noParams,
   result: () =>
     z.object({
       /** The messages, oldest first. */
@@ -75,7 +74,6 @@ export const sessionCommands = {
         /** The name. */
         name: z.string(),
       }),
-    result: nothing,
     data: "none",
     positional: ["name"],
     awaitsSessionChange: true,
@@ -99,7 +97,6 @@ export const sessionCommands = {
   get_branch_messages: forkMessages,
   clone: command({
     summary: "Starts a new session file with a copy of the current branch.",
-    params: noParams,
     result: Cancelled,
     awaitsSessionChange: true,
     takesLong: true,
@@ -122,7 +119,6 @@ export const sessionCommands = {
   }),
   get_tree: command({
     summary: "Returns the entries of the session as a tree.",
-    params: noParams,
     result: () =>
       z.object({
         /** The root entries. */
@@ -167,7 +163,6 @@ export const sessionCommands = {
         /** The label; absent to remove it. */
         label: z.optional(z.string()),
       }),
-    result: nothing,
     data: "none",
     positional: ["entryId", "label"],
     awaitsSessionChange: true,
@@ -196,7 +191,6 @@ export const sessionCommands = {
         /** The file of the session. */
         sessionPath: z.string(),
       }),
-    result: nothing,
     data: "none",
     positional: ["sessionPath"],
   }),

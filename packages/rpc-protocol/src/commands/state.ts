@@ -4,7 +4,6 @@ import { Model, ThinkingLevel } from "../vocabulary/model.ts";
 import { PermissionMode } from "../vocabulary/permission.ts";
 import { WorkspaceState } from "../vocabulary/workspace-state.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 /** How a queue is emptied: one message at each opportunity, or all of them. */
 export const QueueMode = z.enum(["all", "one-at-a-time"]);
@@ -209,13 +208,11 @@ export type ContextReport = z.infer<typeof ContextReport>;
 export const stateCommands = {
   get_state: command({
     summary: "Returns the state of the session.",
-    params: noParams,
     result: () => SessionState,
     answersAtOnce: true,
   }),
   get_messages: command({
     summary: "Returns all messages of the conversation, without one that is still streaming.",
-    params: noParams,
     result: () =>
       z.object({
         /** The messages, oldest first. */
@@ -224,17 +221,14 @@ export const stateCommands = {
   }),
   get_session_stats: command({
     summary: "Returns message counts, tokens and cost of the session.",
-    params: noParams,
     result: () => SessionStats,
   }),
   get_context: command({
     summary: "Returns what the next request to the model contains, by kind, in estimated tokens.",
-    params: noParams,
     result: () => ContextReport,
   }),
   get_last_assistant_text: command({
     summary: "Returns the text of the last assistant message, or null.",
-    params: noParams,
     result: () =>
       z.object({
         /** The text; null if there is no reply yet. */
@@ -244,7 +238,6 @@ export const stateCommands = {
   get_commands: command({
     summary:
       "Lists extension commands, prompt templates and skills that a prompt can invoke with `/name`.",
-    params: noParams,
     result: () =>
       z.object({
         /** The commands. */

@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 import { AgentMessage } from "../vocabulary/message.ts";
 import { SubagentInfo } from "../vocabulary/subagent.ts";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
 
 const subagentId = () => z.string();
 
@@ -10,7 +9,6 @@ const subagentId = () => z.string();
 export const subagentCommands = {
   list_subagents: command({
     summary: "Lists the session's subagents, nested ones included, oldest first.",
-    params: noParams,
     result: () =>
       z.object({
         /** The subagents. */
@@ -60,7 +58,6 @@ export const subagentCommands = {
         /** The message. */
         message: z.string(),
       }),
-    result: nothing,
     data: "none",
     positional: ["subagentId", "message"],
     awaitsSessionChange: true,
@@ -72,7 +69,6 @@ export const subagentCommands = {
         /** The subagent; a nested one by its path. */
         subagentId: subagentId(),
       }),
-    result: nothing,
     data: "none",
     positional: ["subagentId"],
     awaitsSessionChange: true,

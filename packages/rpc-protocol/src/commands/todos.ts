@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { TodoItem, TodoPhase } from "../vocabulary/todo.ts";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 const list = () =>
   z.object({
@@ -31,7 +30,6 @@ const ForeignPhase = () =>
 export const todoCommands = {
   get_todos: command({
     summary: "Returns the todo list of the current branch.",
-    params: noParams,
     result: list,
   }),
   set_todos: command({

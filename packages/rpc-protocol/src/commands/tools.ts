@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { command } from "./command.ts";
-import { noParams } from "./shared.ts";
 
 const toolNames = () =>
   z.object({
@@ -46,7 +45,6 @@ export const toolCommands = {
   }),
   get_tools: command({
     summary: "Lists the tools the model may call in its next request.",
-    params: noParams,
     result: () =>
       z.object({
         /** The tools, in the order of the request. */
