@@ -1,12 +1,32 @@
+interface ErrorRow {
+  readonly message: string;
+  readonly retryable?: true;
+}
+
+type ErrorTable<Rows extends Readonly<Record<string, ErrorRow>>> = {
+  readonly [Code in keyof Rows]: {
+    readonly message: Rows[Code]["message"];
+    readonly retryable: Rows[Code] extends { readonly retryable: true } ? true : false;
+  };
+};
+
+/** Most errors stay as long as the request does. */
+function errors<const Rows extends Readonly<Record<string, ErrorRow>>>(rows: Rows) {
+  const entries = Object.entries<ErrorRow>(rows);
+  return Object.fromEntries(
+    entries.map(([code, row]) => [code, { retryable: false, ...row }]),
+  ) as ErrorTable<Rows>;
+}
+
 /**
  * Every error a client can meet: its code, its text, and whether the same request may succeed later.
  * `{name}` is replaced by a value. Clients match on some of these texts, so this is their only place.
  */
-export const errorTable = {
-  parse: { message: "Failed to parse command: {reason}", retryable: false },
-  unknown_command: { message: "Unknown command: {command}", retryable: false },
-  invalid_params: { message: 'Invalid field "{field}" of {command}: {reason}', retryable: false },
-  internal: { message: "Internal error: {reason}", retryable: false },
+export const errorTable = errors({
+  parse: { message: "Failed to parse command: {reason}" },
+  unknown_command: { message: "Unknown command: {command}" },
+  invalid_params: { message: 'Invalid field "{field}" of {command}: {reason}' },
+  internal: { message: "Internal error: {reason}" },
   busy: {
     message:
       "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.",
@@ -15,47 +35,36 @@ export const errorTable = {
   no_model: {
     message:
       "No model selected. Set an API key (for example ANTHROPIC_API_KEY), log in (tau auth login), start a server such as Ollama, or define a provider in models.json.",
-    retryable: false,
   },
-  model_not_found: { message: "Model not found: {model}", retryable: false },
+  model_not_found: { message: "Model not found: {model}" },
   model_ambiguous: {
     message: "Model {model} is ambiguous, it fits: {candidates}. Name one as provider/id.",
-    retryable: false,
   },
   no_key: {
     message:
       "No API key found for {provider}. Set {hint}, add a key to auth.json, or pass one when you start.",
-    retryable: false,
   },
-  key_unresolved: {
-    message: "The key of {provider} in {path} does not resolve: {reason}.",
-    retryable: false,
-  },
+  key_unresolved: { message: "The key of {provider} in {path} does not resolve: {reason}." },
   login_unavailable: {
     message: "Cannot log in to {provider}: {reason}. Run tau auth login {provider}{words}.",
-    retryable: false,
   },
   login_failed: { message: "Could not log in to {provider}: {reason}.", retryable: true },
-  provider_not_found: { message: "There is no provider {provider}{hint}.", retryable: false },
-  invalid_image: { message: "Invalid image in {field}: {reason}", retryable: false },
-  image_unusable: { message: "{reason}", retryable: false },
-  invalid_attachment: { message: "Invalid attachment in {field}: {reason}", retryable: false },
-  invalid_url: { message: "Only https URLs are fetched, not {url}", retryable: false },
+  provider_not_found: { message: "There is no provider {provider}{hint}." },
+  invalid_image: { message: "Invalid image in {field}: {reason}" },
+  image_unusable: { message: "{reason}" },
+  invalid_attachment: { message: "Invalid attachment in {field}: {reason}" },
+  invalid_url: { message: "Only https URLs are fetched, not {url}" },
   fetch_failed: { message: "Could not fetch {url}: {reason}", retryable: true },
-  prompt_empty: {
-    message: "The message is empty. Give it some text, an image or an attachment.",
-    retryable: false,
-  },
+  prompt_empty: { message: "The message is empty. Give it some text, an image or an attachment." },
   prompt_aborted: { message: "The prompt was aborted before its run began", retryable: true },
-  session_name_empty: { message: "Session name cannot be empty", retryable: false },
-  session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
-  transcript_invalid: { message: "Could not import {path}: {reason}", retryable: false },
+  session_name_empty: { message: "Session name cannot be empty" },
+  session_invalid: { message: "Not a session file: {path} ({reason})" },
+  transcript_invalid: { message: "Could not import {path}: {reason}" },
   session_damaged: {
     message: "Session {path} is damaged: {reason}. Nothing was changed; start another session.",
-    retryable: false,
   },
-  session_unreadable: { message: "Could not read the session {path}: {reason}", retryable: false },
-  session_not_found: { message: "Session file not found: {path}", retryable: false },
+  session_unreadable: { message: "Could not read the session {path}: {reason}" },
+  session_not_found: { message: "Session file not found: {path}" },
   session_locked: {
     message:
       "Session {path} is in use by process {owner}. Stop that process, or start with another session.",
@@ -64,18 +73,13 @@ export const errorTable = {
   session_changed: {
     message:
       "Session {path} was changed by another program. Nothing was written; fork it or start a new session.",
-    retryable: false,
   },
   workspace_mismatch: {
     message:
       "Session {path} works in workspace {own}, not in {asked}. Open it with its own workspace, or fork it.",
-    retryable: false,
   },
-  policy_denied: { message: "{member} is not allowed here: {reason}", retryable: false },
-  sandbox_unavailable: {
-    message: "The sandbox cannot hold in workspace {workspace}: {reason}",
-    retryable: false,
-  },
+  policy_denied: { message: "{member} is not allowed here: {reason}" },
+  sandbox_unavailable: { message: "The sandbox cannot hold in workspace {workspace}: {reason}" },
   workspace_unreachable: {
     message: "The workspace {workspace} cannot be reached: {reason}",
     retryable: true,
@@ -83,11 +87,9 @@ export const errorTable = {
   durability_unavailable: {
     message:
       "Effects cannot be kept here: {reason}. Start with durability log, or choose another workspace.",
-    retryable: false,
   },
   prompt_not_paused: {
     message: "Prompt {promptId} is not paused: another prompt has begun since.",
-    retryable: false,
   },
   session_write_failed: {
     message:
@@ -97,18 +99,15 @@ export const errorTable = {
   session_lost: {
     message:
       "Another host has taken over session {path}. Open it again once that host has ended, or start another session.",
-    retryable: false,
   },
   queue_item_not_found: {
     message: "Queued item not found: {itemId}. It was delivered, cancelled, or never queued.",
-    retryable: false,
   },
-  entry_not_found: { message: "Entry not found: {entryId}", retryable: false },
-  invalid_fork_entry: { message: "Invalid entry ID for forking", retryable: false },
+  entry_not_found: { message: "Entry not found: {entryId}" },
+  invalid_fork_entry: { message: "Invalid entry ID for forking" },
   rewind_disabled: {
     message:
       "Rewind is off, so no files were recorded. Set rewind.enabled in the settings, or send rewind: true with initialize.",
-    retryable: false,
   },
   rewind_busy: {
     message: "A run is active. Wait for its end or abort it, then rewind.",
@@ -116,89 +115,66 @@ export const errorTable = {
   },
   rewind_cancelled: {
     message: "An extension cancelled the move to {entryId}. Nothing was changed.",
-    retryable: false,
   },
   rewind_failed: { message: "Could not rewind: {reason}", retryable: true },
   invalid_rewind_entry: {
     message: "Entry {entryId} is not a user message. list_checkpoints lists those to go back to.",
-    retryable: false,
   },
   checkpoint_not_found: {
     message: "Checkpoint not found: {checkpointId}. list_checkpoints lists those there are.",
-    retryable: false,
   },
   checkpoint_dropped: {
     message:
       "The files before message {entryId} are not kept any more (setting rewind.keep). Choose a later message.",
-    retryable: false,
   },
-  already_compacted: { message: "Already compacted", retryable: false },
-  nothing_to_compact: { message: "Nothing to compact (session too small)", retryable: false },
+  already_compacted: { message: "Already compacted" },
+  nothing_to_compact: { message: "Nothing to compact (session too small)" },
   compaction_cancelled: { message: "Compaction cancelled", retryable: true },
   compaction_running: { message: "A compaction is already running", retryable: true },
   summary_failed: { message: "Could not summarise the conversation: {reason}", retryable: true },
-  invalid_settings: { message: "Invalid setting in {path}: {reason}", retryable: false },
+  invalid_settings: { message: "Invalid setting in {path}: {reason}" },
   file_write_failed: { message: "Could not write {path}: {reason}", retryable: true },
   file_locked: { message: "{path} is locked by another process. Try again.", retryable: true },
-  invalid_schema: { message: "Invalid JSON Schema in {field}: {reason}", retryable: false },
-  invalid_option: { message: "Invalid option {option}: {reason}", retryable: false },
-  skill_unreadable: {
-    message: "Could not read the skill {name} at {path}: {reason}",
-    retryable: false,
-  },
+  invalid_schema: { message: "Invalid JSON Schema in {field}: {reason}" },
+  invalid_option: { message: "Invalid option {option}: {reason}" },
+  skill_unreadable: { message: "Could not read the skill {name} at {path}: {reason}" },
   package_failed: { message: "{program} failed: {reason}", retryable: true },
   package_not_found: {
     message: "There is no package {source} in the settings. tau list shows those there are.",
-    retryable: false,
   },
-  extension_unusable: { message: "{reason}", retryable: false },
+  extension_unusable: { message: "{reason}" },
   command_not_queueable: {
     message:
       'Extension command "/{name}" cannot be queued. Send it with prompt, which runs it at once.',
-    retryable: false,
   },
   budget_exceeded: {
     message:
       "The budget is used up: {dimension} reached {used} of {limit} ({setting}). Raise it with set_budget or in the settings.",
-    retryable: false,
   },
   subagent_not_found: {
     message: "There is no subagent {subagentId}. list_subagents lists those there are.",
-    retryable: false,
   },
   subagent_not_running: {
     message: "Subagent {subagentId} does not run. Resume it to go on with its conversation.",
-    retryable: false,
   },
   subagent_running: {
     message: "Subagent {subagentId} still runs. Steer it, or resume it once it has ended.",
     retryable: true,
   },
-  job_not_found: {
-    message: "There is no job {jobId}. list_jobs lists those there are.",
-    retryable: false,
-  },
+  job_not_found: { message: "There is no job {jobId}. list_jobs lists those there are." },
   job_not_detachable: {
     message:
       "Jobs may not outlive the agent here. Leave detached out, or set bash.jobs.allowDetached in the settings of a session whose workspace keeps commands.",
-    retryable: false,
   },
-  bash_failed: { message: "Could not run the command: {reason}", retryable: false },
-  nothing_to_export: {
-    message: "Nothing to export yet - start a conversation first",
-    retryable: false,
-  },
+  bash_failed: { message: "Could not run the command: {reason}" },
+  nothing_to_export: { message: "Nothing to export yet - start a conversation first" },
   export_failed: { message: "Could not write the page to {path}: {reason}", retryable: true },
-  tool_not_found: {
-    message: "There is no tool {name}. get_tools lists those there are.",
-    retryable: false,
-  },
+  tool_not_found: { message: "There is no tool {name}. get_tools lists those there are." },
   mcp_server_not_found: {
     message:
       "There is no MCP server {server}{hint}. get_mcp_servers, or tau mcp list, shows those there are.",
-    retryable: false,
   },
-  invalid_mcp_server: { message: "Invalid MCP server {server}: {reason}", retryable: false },
+  invalid_mcp_server: { message: "Invalid MCP server {server}: {reason}" },
   mcp_failed: { message: "The MCP server {server} failed: {reason}", retryable: true },
   mcp_login_failed: {
     message: "The login of the MCP server {server} failed: {reason}",
@@ -206,41 +182,30 @@ export const errorTable = {
   },
   request_not_found: {
     message: "There is no request {id}. get_pending_requests lists the open ones.",
-    retryable: false,
   },
   request_closed: {
     message: "Request {id} is closed: it was answered, timed out or was withdrawn.",
-    retryable: false,
   },
-  invalid_response: {
-    message: "Invalid answer to request {id}: {field}: {reason}",
-    retryable: false,
-  },
+  invalid_response: { message: "Invalid answer to request {id}: {field}: {reason}" },
   missing_session_id: {
     message:
       "The field sessionId is missing: {command} is about one of this host's sessions. open_session and list_sessions return it.",
-    retryable: false,
   },
   unknown_session: {
     message: "There is no session {sessionId}. list_sessions lists those there are.",
-    retryable: false,
   },
-  session_closing: { message: "Session {sessionId} is being closed.", retryable: false },
+  session_closing: { message: "Session {sessionId} is being closed." },
   session_path_in_use: {
     message: "{path} is open as session {sessionId} of this host. Attach to that one.",
-    retryable: false,
   },
-  invalid_path: { message: "Invalid path in {field}: {path}: {reason}", retryable: false },
-  multi_session_disabled: {
-    message: "{command} needs a host that was started with --sessions.",
-    retryable: false,
-  },
+  invalid_path: { message: "Invalid path in {field}: {path}: {reason}" },
+  multi_session_disabled: { message: "{command} needs a host that was started with --sessions." },
   draining: {
     message: "The host is about to end and accepts no new prompts. Send it to another one.",
     retryable: true,
   },
-  disposed: { message: "The session has been closed", retryable: false },
-} as const satisfies Record<string, { message: string; retryable: boolean }>;
+  disposed: { message: "The session has been closed" },
+});
 
 /** The code of an error in {@link errorTable}. */
 export type ErrorCode = keyof typeof errorTable;
