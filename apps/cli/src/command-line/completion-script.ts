@@ -49,7 +49,7 @@ function wordsOf(options: OptionTable): string[] {
 /** What follows each option that takes a value, as a case of bash. */
 function valueCases(options: OptionTable): string[] {
   return Object.entries(options).flatMap(([name, row]) => {
-    if (row.kind !== "value" && row.kind !== "list") return [];
+    if (row.kind !== undefined && row.kind !== "list") return [];
     const pattern = [`--${name}`, ...(row.short === undefined ? [] : [`-${row.short}`])].join("|");
     return [`    ${pattern}) COMPREPLY=(${replyOf(row)}); return 0 ;;`];
   });
@@ -87,7 +87,7 @@ function fishOptions(options: OptionTable, condition: string): string[] {
     const { short, kind, choices, isPath, help } = row;
     const shortName =
       short === undefined ? "" : short.length === 1 ? ` -s ${short}` : ` -o ${short}`;
-    const takes = kind === "value" || kind === "list";
+    const takes = kind === undefined || kind === "list";
     const value = !takes
       ? ""
       : choices !== undefined

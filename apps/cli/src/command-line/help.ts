@@ -70,8 +70,8 @@ function rowsOf(options: OptionTable): string[] {
 
 function leftOf(name: string, { short, kind, value = "value" }: OptionRow): string {
   const shortName = short === undefined ? "    " : `-${short}, `;
-  const values = { switch: "", value: ` <${value}>`, list: ` <${value}>`, optional: " [words]" };
-  return `  ${shortName}--${name}${values[kind]}`;
+  const given = kind === "optional" ? " [words]" : ` <${value}>`;
+  return `  ${shortName}--${name}${kind === "switch" ? "" : given}`;
 }
 
 /** Names with a sentence each, one below the other. */

@@ -7,27 +7,23 @@ import { storeOptions } from "./store-options.ts";
 const waysIn = {
   mode: {
     value: "mode",
-    kind: "value",
     choices: ["text", "json", "rpc"],
     help: "rpc: commands on stdin, events on stdout; json: events of one run; text: the final text",
   },
   print: { kind: "switch", short: "p", help: "Answer one prompt and exit" },
   protocol: {
     value: "dialect",
-    kind: "value",
     choices: protocolNames,
     help: `Dialect of the RPC protocol: ${protocolNames.join(", ")}`,
   },
   "output-schema": {
     value: "file",
     isPath: true,
-    kind: "value",
     help: "With -p: file with a JSON Schema that the answer fits; prints it as JSON",
   },
   "trajectory-file": {
     value: "file",
     isPath: true,
-    kind: "value",
     help: "With -p: write the session as a trajectory (ATIF) at the end, also after a failure",
   },
   verbatim: {
@@ -37,7 +33,6 @@ const waysIn = {
   export: {
     value: "session file",
     isPath: true,
-    kind: "value",
     help: "Write a session file as one HTML page, as tau export does; a path behind it says where",
   },
   "list-models": {
@@ -52,31 +47,23 @@ const model = {
   provider: {
     value: "id",
     isNeverEmpty: true,
-    kind: "value",
     help: "Provider of the model (anthropic, openai, …)",
   },
   model: {
     value: "model",
     isNeverEmpty: true,
-    kind: "value",
     help: "Model: id, provider/id or a part of it, with optional :<thinking>",
   },
   durability: {
     value: "what",
-    kind: "value",
     choices: ["log", "effects"],
     help: "What survives the host: the log, or effects of tools as well",
   },
   "durability-adopt-ms": {
     value: "n",
-    kind: "value",
     help: "How long commands of a host that died wait for the next one",
   },
-  "max-turns": {
-    value: "n",
-    kind: "value",
-    help: "Pause a prompt after so many replies; -p exits with 2 then",
-  },
+  "max-turns": { value: "n", help: "Pause a prompt after so many replies; -p exits with 2 then" },
   "resume-interrupted": {
     kind: "switch",
     help: "Go on with a prompt whose host died, when its session is opened",
@@ -87,20 +74,14 @@ const model = {
     kind: "list",
     help: "Model that answers when the one before it fails; repeatable",
   },
-  models: {
-    value: "patterns",
-    kind: "value",
-    help: "Models to cycle through, comma-separated patterns",
-  },
+  models: { value: "patterns", help: "Models to cycle through, comma-separated patterns" },
   thinking: {
     value: "level",
-    kind: "value",
     choices: thinkingLevels,
     help: `Thinking level: ${thinkingLevels.join(", ")}`,
   },
   "api-key": {
     value: "key",
-    kind: "value",
     help: "Key for the provider, for this run only",
   },
 } as const satisfies OptionTable;
@@ -109,13 +90,11 @@ const session = {
   cwd: {
     value: "folder",
     isNeverEmpty: true,
-    kind: "value",
     help: "Project folder, default the current one; absolute in a workspace",
   },
   workspace: {
     value: "name|JSON",
     isNeverEmpty: true,
-    kind: "value",
     help: 'Where tools act: a name of the settings, or {"command": […], …}',
   },
   continue: {
@@ -133,43 +112,25 @@ const session = {
   session: {
     value: "file|id",
     isPath: true,
-    kind: "value",
     help: "Session to continue: a file, or an id of this project",
   },
   "session-id": {
     value: "id",
-    kind: "value",
     help: "Session with this id; made if there is none",
   },
-  fork: {
-    value: "file|id",
-    isPath: true,
-    kind: "value",
-    help: "Start a copy of a session (a file, or an id)",
-  },
+  fork: { value: "file|id", isPath: true, help: "Start a copy of a session (a file, or an id)" },
   "no-session": { kind: "switch", help: "Keep the session in memory only" },
   "session-dir": {
     value: "folder",
     isPath: true,
-    kind: "value",
     help: "Folder for session files",
   },
-  name: { value: "name", kind: "value", short: "n", help: "Name of the session" },
+  name: { value: "name", short: "n", help: "Name of the session" },
 } as const satisfies OptionTable;
 
 const tools = {
-  tools: {
-    value: "names",
-    kind: "value",
-    short: "t",
-    help: "Active tools: names, +name, -name, comma-separated",
-  },
-  "exclude-tools": {
-    value: "names",
-    kind: "value",
-    short: "xt",
-    help: "Tools to leave out, in subagents too",
-  },
+  tools: { value: "names", short: "t", help: "Active tools: names, +name, -name, comma-separated" },
+  "exclude-tools": { value: "names", short: "xt", help: "Tools to leave out, in subagents too" },
   "no-tools": { kind: "switch", short: "nt", help: "No tools at all" },
   "no-builtin-tools": {
     kind: "switch",
@@ -178,7 +139,6 @@ const tools = {
   },
   "permission-mode": {
     value: "mode",
-    kind: "value",
     choices: permissionModes,
     help: `How tools are approved where no rule fits: ${permissionModes.join(", ")}`,
   },
@@ -198,44 +158,31 @@ const tools = {
   },
   "tool-execution": {
     value: "how",
-    kind: "value",
     choices: ["sequential", "parallel"],
     help: "How the tool calls of a reply run: sequential, parallel",
   },
   "mcp-servers": {
     value: "names",
-    kind: "value",
     help: "MCP servers to use, comma-separated",
   },
   "no-mcp": { kind: "switch", help: "Start no MCP servers" },
   "task-depth": {
     value: "n",
-    kind: "value",
     help: "How deep this host stands among subagents; set by the host that starts it",
   },
   "task-folder": {
     value: "path",
-    kind: "value",
     help: "The folder that this host's folder is a copy of; set by the host that starts it",
   },
-  "task-agents": {
-    value: "names",
-    kind: "value",
-    help: "Agents this host's subagents may be, comma-separated",
-  },
+  "task-agents": { value: "names", help: "Agents this host's subagents may be, comma-separated" },
   "agent-name": {
     value: "name",
-    kind: "value",
     help: "The agent as its spans name it; set by the host that starts it",
   },
 } as const satisfies OptionTable;
 
 const resources = {
-  "system-prompt": {
-    value: "text|file",
-    kind: "value",
-    help: "Replaces the system prompt (text or file)",
-  },
+  "system-prompt": { value: "text|file", help: "Replaces the system prompt (text or file)" },
   "append-system-prompt": {
     value: "text|file",
     kind: "list",
@@ -297,12 +244,7 @@ const resources = {
 
 const ofProcess = {
   offline: { kind: "switch", help: "No network besides model requests" },
-  "log-file": {
-    value: "file",
-    isPath: true,
-    kind: "value",
-    help: "Write the log here instead of stderr",
-  },
+  "log-file": { value: "file", isPath: true, help: "Write the log here instead of stderr" },
   verbose: { kind: "switch", help: "Log more" },
 } as const satisfies OptionTable;
 

@@ -12,7 +12,6 @@ export const hostingOptions = {
     help: "With --mode rpc: unix:<path> or <host>:<port> instead of stdin; repeatable",
   },
   "token-file": {
-    kind: "value",
     value: "file",
     isPath: true,
     help: "File with the token for TCP; by default rpc-token in the agent directory",
@@ -36,7 +35,6 @@ export const hostingOptions = {
     help: "Another name of this host that the console is opened by, as behind a proxy; repeatable",
   },
   "session-idle-ms": {
-    kind: "value",
     value: "ms",
     help: "Close a session without connection and work after this time (1800000)",
   },
@@ -45,17 +43,14 @@ export const hostingOptions = {
     help: "With --sessions: end once the last session was closed, or none was opened for --session-idle-ms",
   },
   "drain-timeout-ms": {
-    kind: "value",
     value: "ms",
     help: "How long running prompts may take when the host drains (25000)",
   },
   "client-timeout-ms": {
-    kind: "value",
     value: "ms",
     help: "With a client on stdin: end once it has sent nothing for this time, not even a blank line",
   },
   isolate: {
-    kind: "value",
     choices: ["process"],
     help: "With --sessions: run each session in a process of its own",
   },

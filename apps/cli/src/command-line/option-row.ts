@@ -1,9 +1,10 @@
-/** `optional`: takes the next word unless that is an option or a file. */
-type OptionKind = "switch" | "value" | "list" | "optional";
+/** What is no plain value. `optional`: takes the next word unless that is an option or a file. */
+type OptionKind = "switch" | "list" | "optional";
 
 /** An option of a command; its long name is its key in the table. */
 export interface OptionRow {
-  readonly kind: OptionKind;
+  /** By default the option takes one value. */
+  readonly kind?: OptionKind;
   /** Without the dash; some have several letters, as in pi. */
   readonly short?: string;
   readonly choices?: readonly string[];

@@ -2,17 +2,12 @@ import type { OptionTable } from "./option-row.ts";
 
 export const storeOptions = {
   store: {
-    kind: "value",
     value: "url|module",
     isNeverEmpty: true,
     help: "Store for sessions: redis://…, postgres://…, or a module",
   },
-  "project-key": {
-    kind: "value",
-    help: "Project in the store; by default the folder's, as for files",
-  },
+  "project-key": { help: "Project in the store; by default the folder's, as for files" },
   "lease-ms": {
-    kind: "value",
     value: "ms",
     help: "Lease of a session in the store, as the setting session.leaseMs",
   },

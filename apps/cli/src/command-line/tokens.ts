@@ -60,7 +60,7 @@ export function tokensOf(words: readonly string[], table: OptionTable): Token[] 
 }
 
 function typeOf({ kind }: OptionRow): "string" | "boolean" {
-  return kind === "value" || kind === "list" ? "string" : "boolean";
+  return kind === undefined || kind === "list" ? "string" : "boolean";
 }
 
 /** A prompt may begin with dashes (YAML frontmatter, a list), and a value may be a negative number. */

@@ -15,7 +15,6 @@ export const auth = defineSubcommand({
   },
   options: {
     method: {
-      kind: "value",
       value: "how",
       help: "oauth: a browser here; device: a code for any browser; key: from stdin",
     },

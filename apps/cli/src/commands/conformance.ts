@@ -7,24 +7,20 @@ export const conformance = defineSubcommand({
   usage: ["[options] -- <host and its arguments>", "--list [--filter <text>]", "--play <text>"],
   options: {
     dialect: {
-      kind: "value",
       value: "names",
       help: "Dialects to try, comma-separated; by default those the host names, else pi",
     },
     filter: {
-      kind: "value",
       value: "text",
       help: "Only transcripts whose name or requirements contain the text",
     },
     strict: { kind: "switch", help: "Further members and events are deviations, too" },
     api: {
-      kind: "value",
       value: "name",
       help: "Wire format of the scripted model (anthropic-messages)",
     },
-    "timeout-ms": { kind: "value", value: "n", help: "How long a frame is waited for (10000)" },
+    "timeout-ms": { value: "n", help: "How long a frame is waited for (10000)" },
     play: {
-      kind: "value",
       value: "text",
       help: "Be the host of the one transcript with this in its name, on stdin and stdout, for a client; what the client does wrong is told on stderr",
     },

@@ -6,7 +6,7 @@ export const execServer = defineSubcommand({
   summary: "Serve this machine's files and commands to a host elsewhere, on stdin and stdout",
   usage: ["[--cwd <folder>] [--root <folder>]…"],
   options: {
-    cwd: { kind: "value", value: "folder", help: "The folder in which the work starts" },
+    cwd: { value: "folder", help: "The folder in which the work starts" },
     root: {
       kind: "list",
       value: "folder",

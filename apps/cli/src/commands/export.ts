@@ -7,26 +7,23 @@ export const exportCommand = defineSubcommand({
   usage: ["<session> --format html|jsonl|markdown|atif [-o <file>]"],
   options: {
     format: {
-      kind: "value",
       value: "format",
       choices: Object.keys(exportExtensions),
       help: "html (default), jsonl, markdown, atif",
     },
     output: {
-      kind: "value",
       short: "o",
       value: "file",
       isPath: true,
       help: "Where to write it; by default in this folder",
     },
     "session-dir": {
-      kind: "value",
       value: "folder",
       isPath: true,
       help: "Folder with the session files",
     },
-    store: { kind: "value", value: "url|module", help: "Store that has the session" },
-    "project-key": { kind: "value", help: "Project in the store" },
+    store: { value: "url|module", help: "Store that has the session" },
+    "project-key": { help: "Project in the store" },
   },
   maxWords: 1,
   notes: `<session> is a session file, or the id of a session of this project. It may be in use; it is only

@@ -6,19 +6,16 @@ export const importCommand = defineSubcommand({
   usage: ["<file> [--from claude-code|codex]"],
   options: {
     from: {
-      kind: "value",
       value: "agent",
       choices: ["claude-code", "codex"],
       help: "Who wrote it, claude-code or codex; by default, what its lines look like",
     },
     cwd: {
-      kind: "value",
       value: "folder",
       isNeverEmpty: true,
       help: "Project folder of the session, default the current one",
     },
     "session-dir": {
-      kind: "value",
       value: "folder",
       isPath: true,
       help: "Folder for session files",

@@ -27,15 +27,14 @@ export const mcp = defineSubcommand({
     },
     json: { kind: "switch", help: "Print JSON" },
     env: { kind: "list", value: "NAME=VALUE", help: "Variable for the program; repeatable" },
-    cwd: { kind: "value", value: "folder", isPath: true, help: "Folder of the program" },
-    url: { kind: "value", value: "address", help: "Address of a server that runs elsewhere" },
+    cwd: { value: "folder", isPath: true, help: "Folder of the program" },
+    url: { value: "address", help: "Address of a server that runs elsewhere" },
     header: { kind: "list", value: "NAME=VALUE", help: "Header of each request; repeatable" },
     exposure: {
-      kind: "value",
       value: "how",
       help: "How its tools are offered: direct, deferred or hidden",
     },
-    description: { kind: "value", value: "text", help: "What the server is for" },
+    description: { value: "text", help: "What the server is for" },
   },
   takesProgram: true,
   run: async (line, context) => {

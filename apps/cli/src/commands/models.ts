@@ -6,7 +6,6 @@ export const models = defineSubcommand({
   usage: ["[search …]", "refresh [provider …] [--from <url>]"],
   options: {
     from: {
-      kind: "value",
       value: "url",
       help: "Where refresh reads facts about all providers; models.dev by default",
     },

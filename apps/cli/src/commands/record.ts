@@ -5,10 +5,10 @@ export const record = defineSubcommand({
   summary: "Keep a provider's real reply, without keys, as a fixture for Tau's tests",
   usage: ['--provider <id> --model <id> --out <folder> "prompt"'],
   options: {
-    provider: { kind: "value", value: "id", help: "The provider to ask" },
-    model: { kind: "value", value: "id", help: "The model to ask" },
-    out: { kind: "value", value: "folder", help: "A new or empty folder for the fixture" },
-    thinking: { kind: "value", value: "level", help: "The thinking level; off by default" },
+    provider: { value: "id", help: "The provider to ask" },
+    model: { value: "id", help: "The model to ask" },
+    out: { value: "folder", help: "A new or empty folder for the fixture" },
+    thinking: { value: "level", help: "The thinking level; off by default" },
   },
   maxWords: 1,
   notes: `This sends one request, which costs what the provider charges. The model is offered a tool named

@@ -12,7 +12,6 @@ export const rewind = defineSubcommand({
     },
     "dry-run": { kind: "switch", help: "Show what would change, and change nothing" },
     session: {
-      kind: "value",
       value: "id",
       help: "The session; the project's latest by default",
     },
