@@ -18,27 +18,23 @@ interface Denial {
   readonly message: string;
 }
 
+const bearer = { header: "authorization", bearer: true, status: 401 } as const;
+const wrongKey = { ...bearer, message: "Incorrect API key provided." } as const;
+const wrongGoogleKey = {
+  header: "x-goog-api-key",
+  status: 401,
+  message: "Request had invalid authentication credentials.",
+} as const;
+
 /** How each vendor takes a key, and its words for a wrong one. */
 const ways: Readonly<
   Record<LoopbackApi, { readonly header: string; readonly bearer?: true } & Denial>
 > = {
   "anthropic-messages": { header: "x-api-key", status: 401, message: "invalid x-api-key" },
-  "openai-completions": {
-    header: "authorization",
-    bearer: true,
-    status: 401,
-    message: "Incorrect API key provided.",
-  },
-  "openai-responses": {
-    header: "authorization",
-    bearer: true,
-    status: 401,
-    message: "Incorrect API key provided.",
-  },
+  "openai-completions": wrongKey,
+  "openai-responses": wrongKey,
   "openai-codex-responses": {
-    header: "authorization",
-    bearer: true,
-    status: 401,
+    ...bearer,
     message: "Your authentication token is not valid. Please try signing in again.",
   },
   "google-generative-ai": {
@@ -47,27 +43,13 @@ const ways: Readonly<
     message: "API key not valid. Please pass a valid API key.",
   },
   "bedrock-converse-stream": {
-    header: "authorization",
-    bearer: true,
+    ...bearer,
     status: 403,
     message: "The security token included in the request is invalid.",
   },
-  "mistral-conversations": {
-    header: "authorization",
-    bearer: true,
-    status: 401,
-    message: "Unauthorized",
-  },
-  "google-vertex": {
-    header: "x-goog-api-key",
-    status: 401,
-    message: "Request had invalid authentication credentials.",
-  },
-  "anthropic-vertex": {
-    header: "x-goog-api-key",
-    status: 401,
-    message: "Request had invalid authentication credentials.",
-  },
+  "mistral-conversations": { ...bearer, message: "Unauthorized" },
+  "google-vertex": wrongGoogleKey,
+  "anthropic-vertex": wrongGoogleKey,
   "azure-openai-responses": {
     header: "api-key",
     status: 401,
@@ -91,9 +73,9 @@ export function denialOf(
     const isRight = headers.authorization === `Bearer ${credentials.googleToken}`;
     return isRight ? undefined : ways[api];
   }
-  const { header, bearer, status, message } = ways[api];
+  const { header, bearer: isBearer, status, message } = ways[api];
   const { key, bearer: token } = credentials;
   if (token !== undefined && headers.authorization === `Bearer ${token}`) return undefined;
-  const wanted = bearer === true ? `Bearer ${key}` : key;
+  const wanted = isBearer === true ? `Bearer ${key}` : key;
   return key !== undefined && headers[header] === wanted ? undefined : { status, message };
 }
