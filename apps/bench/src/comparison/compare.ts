@@ -51,6 +51,7 @@ export async function compare(
     const floorResult = results.of(FLOOR, name);
     const tauResult = results.of(tau.name, name);
     return {
+      unit: "ms",
       ...spec,
       name,
       ...(tauResult && { tau: tauResult }),

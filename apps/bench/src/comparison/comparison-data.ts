@@ -52,6 +52,7 @@ export function comparisonsOf({ rows }: ComparisonData): Comparison[] {
     const peers = Object.entries(medians.peers ?? {});
     return [
       {
+        unit: "ms",
         ...spec,
         name,
         ...(medians.tau !== undefined && { tau: summary(medians.tau) }),

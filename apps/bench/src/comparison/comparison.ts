@@ -2,6 +2,7 @@ import type { Summary } from "../measurement.ts";
 import type { RowSpec } from "./scenario.ts";
 
 export interface Comparison extends RowSpec {
+  readonly unit: NonNullable<RowSpec["unit"]>;
   readonly name: string;
   readonly tau?: Summary;
   readonly peers: readonly { readonly name: string; readonly result: Summary }[];

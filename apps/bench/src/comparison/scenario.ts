@@ -4,7 +4,8 @@ import type { Workspace } from "../workspace.ts";
 /** One line of the comparison: what is measured, and how Tau must compare. Less is better in all. */
 export interface RowSpec {
   readonly what: string;
-  readonly unit: "ms" | "µs" | "MiB" | "bytes" | "calls" | "×";
+  /** Default: ms. */
+  readonly unit?: "ms" | "µs" | "MiB" | "bytes" | "calls" | "×";
   /** The largest acceptable ratio of Tau to the best peer. */
   readonly peer?: number;
   /** The largest acceptable ratio of Tau to the floor. */

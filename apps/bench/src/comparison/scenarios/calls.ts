@@ -11,7 +11,7 @@ const sleeps = Array.from({ length: 8 }, () => ({
 }));
 /** A call that is stopped. */
 export const stoppedCall = scenario({
-  rows: { "call-abort": { what: "abort during `bash` → response", unit: "ms", peer: 1 } },
+  rows: { "call-abort": { what: "abort during `bash` → response", peer: 1 } },
   rounds: 9,
   warmUps: 2,
   host: async (stage, contestant) => {
@@ -37,7 +37,6 @@ export const callsOfOneReply = scenario({
   rows: {
     "parallel-calls": {
       what: "eight `sleep 0.3` in one reply, where calls may run together",
-      unit: "ms",
       peer: 1.1,
     },
   },

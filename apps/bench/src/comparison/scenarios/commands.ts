@@ -10,7 +10,7 @@ const BURST = 2_000;
 /** Commands while nothing runs. */
 export const idleCommands = scenario({
   rows: {
-    "get-state-idle": { what: "get_state idle, p50", unit: "ms", peer: 0.8 },
+    "get-state-idle": { what: "get_state idle, p50", peer: 0.8 },
     "get-state-burst": { what: "2 000 get_state in one write, per command", unit: "µs", peer: 0.8 },
   },
   rounds: 9,
@@ -41,10 +41,9 @@ export const commandsUnderStream = scenario({
   rows: {
     "get-state-under-stream": {
       what: "get_state under a full-speed stream, p50",
-      unit: "ms",
       peer: 0.8,
     },
-    "abort-under-stream": { what: "abort → response under it", unit: "ms", peer: 0.8 },
+    "abort-under-stream": { what: "abort → response under it", peer: 0.8 },
   },
   rounds: 5,
   host: async (stage, contestant) => {

@@ -16,7 +16,6 @@ const slowWay = [process.execPath, relay, JSON.stringify({ delayMs: DELAY_MS })]
 /** Two round trips, and what the work itself takes; a third one would be above it. */
 const turnOf = (tool: string): RowSpec => ({
   what: `\`${tool}\` turn, the workspace one round trip of 100 ms away`,
-  unit: "ms",
   floor: 2.8,
 });
 
@@ -29,8 +28,8 @@ const rows = {
   "far-grep": turnOf("grep"),
   "far-find": turnOf("find"),
   "far-eight-reads": { ...turnOf("read"), what: "the same: eight `read` in one reply" },
-  "far-get-state": { what: "the same: get_state", unit: "ms", floor: 0.5 },
-  "far-prompt": { what: "the same: prompt → model request received", unit: "ms", floor: 0.5 },
+  "far-get-state": { what: "the same: get_state", floor: 0.5 },
+  "far-prompt": { what: "the same: prompt → model request received", floor: 0.5 },
 } satisfies Readonly<Record<string, RowSpec>>;
 
 /** Calls of tools, after the first use, whose workspace is behind an exec server far away. */

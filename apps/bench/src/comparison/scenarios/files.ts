@@ -13,11 +13,11 @@ const CALLS = 5;
 /** Searches in a large tree. */
 export const searches = scenario({
   rows: {
-    find: { what: "20 000 files: `find` turn, 20 matches", unit: "ms", peer: 0.8 },
-    "grep-none": { what: "20 000 files: `grep` turn without a match", unit: "ms", peer: 0.8 },
-    "grep-few": { what: "20 000 files: `grep` turn, 20 matches", unit: "ms", peer: 0.8 },
-    "grep-many": { what: "20 000 files: `grep` turn, 50 of 200 matches", unit: "ms", peer: 1.05 },
-    "grep-everywhere": { what: "20 000 files: `grep` turn, all match", unit: "ms", peer: 1.05 },
+    find: { what: "20 000 files: `find` turn, 20 matches", peer: 0.8 },
+    "grep-none": { what: "20 000 files: `grep` turn without a match", peer: 0.8 },
+    "grep-few": { what: "20 000 files: `grep` turn, 20 matches", peer: 0.8 },
+    "grep-many": { what: "20 000 files: `grep` turn, 50 of 200 matches", peer: 1.05 },
+    "grep-everywhere": { what: "20 000 files: `grep` turn, all match", peer: 1.05 },
   },
   rounds: 7,
   host: async (stage, contestant) => {
@@ -42,8 +42,8 @@ const EDITS = 25;
 /** A small change of a file of 20 KB. */
 export const edits = scenario({
   rows: {
-    "edit-line": { what: "`edit` of one line of 20 KB: turn", unit: "ms", peer: 0.7 },
-    "edit-large": { what: "`edit` of one line of 1 MB: turn", unit: "ms", peer: 1 },
+    "edit-line": { what: "`edit` of one line of 20 KB: turn", peer: 0.7 },
+    "edit-large": { what: "`edit` of one line of 1 MB: turn", peer: 1 },
   },
   rounds: 9,
   warmUps: 2,

@@ -38,7 +38,7 @@ const OUTPUT_MIB = 200;
 /** A command that prints a lot. */
 export const largeOutput = scenario({
   rows: {
-    "large-output": { what: "RPC `bash` that prints 200 MiB: wall", unit: "ms", peer: 1 },
+    "large-output": { what: "RPC `bash` that prints 200 MiB: wall", peer: 1 },
     "large-output-memory": { what: "the same: peak memory", unit: "MiB", peer: 0.6 },
   },
   rounds: 3,

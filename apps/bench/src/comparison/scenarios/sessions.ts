@@ -18,21 +18,19 @@ export const longSession = scenario({
   rows: {
     "session-state": {
       what: "100 000 entries: spawn → get_state",
-      unit: "ms",
       peer: 0.3,
       floor: 0.6,
     },
     "session-memory": { what: "the same: resident memory then", unit: "MiB" },
-    "session-get-messages": { what: "the same: get_messages", unit: "ms", peer: 0.6 },
-    "session-fork-messages": { what: "the same: get_fork_messages", unit: "ms", peer: 1 },
+    "session-get-messages": { what: "the same: get_messages", peer: 0.6 },
+    "session-fork-messages": { what: "the same: get_fork_messages", peer: 1 },
     "session-first-request": {
       what: "the same: prompt → first request received",
-      unit: "ms",
       peer: 0.4,
     },
-    "session-append": { what: "the same: set_session_name", unit: "ms", peer: 1 },
-    "session-fork": { what: "the same: fork", unit: "ms", peer: 0.15 },
-    "session-switch": { what: "switch_session to it", unit: "ms", peer: 0.45 },
+    "session-append": { what: "the same: set_session_name", peer: 1 },
+    "session-fork": { what: "the same: fork", peer: 0.15 },
+    "session-switch": { what: "switch_session to it", peer: 0.45 },
   },
   rounds: 3,
   warmUps: 0,
@@ -69,18 +67,16 @@ export const compactedSession = scenario({
   rows: {
     "compacted-state": {
       what: "100 000 entries compacted near the end: spawn → get_state",
-      unit: "ms",
       peer: 0.1,
     },
     "compacted-memory": { what: "the same: resident memory then", unit: "MiB", peer: 0.35 },
-    "compacted-get-state": { what: "the same: get_state again", unit: "ms", peer: 1 },
-    "compacted-get-messages": { what: "the same: get_messages", unit: "ms", peer: 1 },
+    "compacted-get-state": { what: "the same: get_state again", peer: 1 },
+    "compacted-get-messages": { what: "the same: get_messages", peer: 1 },
     "compacted-first-request": {
       what: "the same: prompt → first request received",
-      unit: "ms",
       peer: 0.4,
     },
-    "compacted-fork": { what: "the same: fork", unit: "ms", peer: 0.15 },
+    "compacted-fork": { what: "the same: fork", peer: 0.15 },
   },
   rounds: 3,
   warmUps: 0,
@@ -116,13 +112,12 @@ const SHORT = 1_000;
 /** The first use of a session of usual length. */
 export const shortSession = scenario({
   rows: {
-    "short-switch": { what: "switch_session to 1 000 entries", unit: "ms", peer: 1 },
+    "short-switch": { what: "switch_session to 1 000 entries", peer: 1 },
     "short-first-request": {
       what: "1 000 entries: prompt → first request received",
-      unit: "ms",
       peer: 1,
     },
-    "short-fork": { what: "1 000 entries: fork", unit: "ms", peer: 1 },
+    "short-fork": { what: "1 000 entries: fork", peer: 1 },
   },
   rounds: 9,
   host: async (stage, contestant) => {
@@ -141,10 +136,9 @@ export const shortSession = scenario({
 /** Lists of a session of usual length. */
 export const sessionLists = scenario({
   rows: {
-    "fork-messages": { what: "1 000 entries: get_fork_messages", unit: "ms", peer: 1 },
+    "fork-messages": { what: "1 000 entries: get_fork_messages", peer: 1 },
     "entries-since": {
       what: "1 000 entries: get_entries since the last but one",
-      unit: "ms",
       peer: 1,
     },
   },

@@ -12,7 +12,7 @@ import { type Stage, scenario } from "../scenario.ts";
 /** From spawn to the first response. */
 export const start = scenario({
   rows: {
-    start: { what: "spawn → first get_state", unit: "ms", peer: 0.3, floor: 1.8 },
+    start: { what: "spawn → first get_state", peer: 0.3, floor: 1.8 },
     "start-memory": { what: "resident memory after start", unit: "MiB", peer: 0.6 },
   },
   rounds: 15,
@@ -32,7 +32,6 @@ export const startUncached = scenario({
   rows: {
     "start-uncached": {
       what: "start without the compile cache (a fresh container)",
-      unit: "ms",
       peer: 0.13,
     },
   },
@@ -55,7 +54,7 @@ export const startUncached = scenario({
 /** A whole life: start, one prompt. */
 export const firstPrompt = scenario({
   rows: {
-    "first-prompt": { what: "spawn → end of a first prompt", unit: "ms", peer: 0.4 },
+    "first-prompt": { what: "spawn → end of a first prompt", peer: 0.4 },
     "first-prompt-memory": { what: "resident memory after one prompt", unit: "MiB", peer: 0.55 },
   },
   rounds: 11,
@@ -90,17 +89,14 @@ export const eightHosts = scenario({
   rows: {
     "eight-hosts-start": {
       what: "8 hosts at once, spawn → all have answered",
-      unit: "ms",
       peer: 0.3,
     },
     "eight-hosts-wall": {
       what: "8 hosts, a prompt of 1 000 deltas to all: wall",
-      unit: "ms",
       peer: 0.5,
     },
     "eight-hosts-cpu": {
       what: "8 hosts, a prompt of 1 000 deltas to all: CPU",
-      unit: "ms",
       peer: 0.5,
     },
     "eight-hosts-memory": { what: "8 hosts after it: sum of PSS", unit: "MiB", peer: 0.4 },

@@ -60,11 +60,10 @@ export const pacedStream = scenario({
     "paced-cpu": { what: "one delta a millisecond: CPU per delta", unit: "µs", peer: 0.55 },
     "first-delta": {
       what: "first delta sent → first delta at the client",
-      unit: "ms",
       peer: 0.7,
     },
-    "last-byte": { what: "last byte sent → end at the client", unit: "ms", peer: 0.7 },
-    "paced-abort": { what: "abort → response at that pace", unit: "ms", peer: 0.8 },
+    "last-byte": { what: "last byte sent → end at the client", peer: 0.7 },
+    "paced-abort": { what: "abort → response at that pace", peer: 0.8 },
   },
   rounds: 9,
   warmUps: 2,
@@ -101,7 +100,6 @@ export const unmergedDeltas = scenario({
   rows: {
     "delta-delay": {
       what: "each delta sent → at the client, without merging, p50",
-      unit: "ms",
       most: 1,
     },
   },

@@ -14,10 +14,9 @@ export const shortPrompts = scenario({
   rows: {
     "prompt-to-request": {
       what: "prompt written → model request received",
-      unit: "ms",
       peer: 0.5,
     },
-    "prompt-cpu": { what: "CPU per short prompt", unit: "ms", peer: 0.5 },
+    "prompt-cpu": { what: "CPU per short prompt", peer: 0.5 },
   },
   rounds: 7,
   warmUps: 2,
@@ -53,10 +52,10 @@ const [EARLY, WINDOW] = [10, 5];
 /** A run in which the model reads a file again and again. */
 export const readTurns = scenario({
   rows: {
-    "read-turn-early": { what: "`read` turn, the 10th", unit: "ms", peer: 0.5 },
-    "read-turn-late": { what: "`read` turn, the 200th", unit: "ms", peer: 0.5 },
+    "read-turn-early": { what: "`read` turn, the 10th", peer: 0.5 },
+    "read-turn-late": { what: "`read` turn, the 200th", peer: 0.5 },
     "read-turn-growth": { what: "`read` turn: the 200th to the 10th", unit: "×", most: 1.3 },
-    "read-turn-cpu": { what: "`read` turn: CPU", unit: "ms", peer: 0.4 },
+    "read-turn-cpu": { what: "`read` turn: CPU", peer: 0.4 },
   },
   rounds: 5,
   host: async (stage, contestant) => {
@@ -135,8 +134,8 @@ const BASH_TURNS = 20;
 /** The shortest command, by the model and by the client. */
 export const bashCalls = scenario({
   rows: {
-    "bash-turn": { what: "`bash true` turn", unit: "ms", peer: 0.7 },
-    "bash-command": { what: "RPC `bash true`", unit: "ms", peer: 0.7 },
+    "bash-turn": { what: "`bash true` turn", peer: 0.7 },
+    "bash-command": { what: "RPC `bash true`", peer: 0.7 },
   },
   rounds: 7,
   warmUps: 2,
