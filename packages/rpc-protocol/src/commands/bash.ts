@@ -38,7 +38,6 @@ export const bashCommands = {
   }),
   abort_bash: command({
     summary: "Kills every running `bash` command.",
-    data: "none",
     answersAtOnce: true,
   }),
 };

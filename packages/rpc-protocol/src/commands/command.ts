@@ -63,7 +63,7 @@ export function command<
 }): Command<P, R, K, S> {
   const { params, result, positional, startsRun = false } = definition;
   return {
-    ...traitsOf({ beginsWork: startsRun, ...definition }),
+    ...traitsOf({ beginsWork: startsRun, data: result ? "always" : "none", ...definition }),
     scope: definition.scope ?? ("session" as S),
     summary: definition.summary,
     params: once(params ?? (noParams as unknown as () => P)),

@@ -26,18 +26,15 @@ export const compactionCommands = {
   set_auto_compaction: command({
     summary: "Switches automatic compaction on or off for this session.",
     params: enabled,
-    data: "none",
     positional: ["enabled"],
   }),
   set_auto_retry: command({
     summary: "Switches automatic retry of transient errors on or off for this session.",
     params: enabled,
-    data: "none",
     positional: ["enabled"],
   }),
   abort_retry: command({
     summary: "Ends a pending retry.",
-    data: "none",
     answersAtOnce: true,
   }),
 };

@@ -157,7 +157,6 @@ export const hostingCommands = {
     summary:
       "With `--sessions`: stops what the session is doing and closes it; the answer is its last frame.",
     params: () => z.object(handle),
-    data: "none",
     positional: ["sessionId"],
     takesLong: true,
     answersAtOnce: true,
@@ -185,7 +184,6 @@ export const hostingCommands = {
         /** The handle of the session; left out where a host has one session. */
         sessionId: z.optional(z.string()),
       }),
-    data: "none",
     positional: ["sessionId"],
     answersAtOnce: true,
   }),

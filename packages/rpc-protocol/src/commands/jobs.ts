@@ -27,7 +27,6 @@ export const jobCommands = {
         /** The id of the job. */
         jobId: jobId(),
       }),
-    data: "none",
     positional: ["jobId"],
     awaitsSessionChange: true,
   }),

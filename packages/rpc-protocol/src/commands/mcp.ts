@@ -55,14 +55,12 @@ export const mcpCommands = {
     summary:
       "Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the server is connected.",
     params: server,
-    data: "none",
     positional: ["server"],
     takesLong: true,
   }),
   mcp_logout: command({
     summary: "Forgets the login of an MCP server.",
     params: server,
-    data: "none",
     positional: ["server"],
     takesLong: true,
   }),

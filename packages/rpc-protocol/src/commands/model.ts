@@ -47,7 +47,6 @@ export const modelCommands = {
         /** The thinking level. */
         level: ThinkingLevel,
       }),
-    data: "none",
     positional: ["level"],
     awaitsSessionChange: true,
   }),

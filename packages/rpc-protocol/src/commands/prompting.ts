@@ -114,7 +114,6 @@ export const promptingCommands = {
   }),
   abort: command({
     summary: "Stops what the agent is doing; answered once it is idle.",
-    data: "none",
     takesLong: true,
     answersAtOnce: true,
   }),

@@ -13,19 +13,16 @@ export const queueCommands = {
   set_steering_mode: command({
     summary: "Sets whether steering messages are delivered one at a time or all at once.",
     params: mode,
-    data: "none",
     positional: ["mode"],
   }),
   set_follow_up_mode: command({
     summary: "Sets whether follow-up messages are delivered one at a time or all at once.",
     params: mode,
-    data: "none",
     positional: ["mode"],
   }),
   set_queue_mode: command({
     summary: "Sets whether messages of `queue_message` are delivered one per turn or all at once.",
     params: mode,
-    data: "none",
     positional: ["mode"],
   }),
   set_interrupt_mode: command({
@@ -35,7 +32,6 @@ export const queueCommands = {
         /** Whether steering interrupts a batch of tool calls or waits for its end. */
         mode: InterruptMode,
       }),
-    data: "none",
     positional: ["mode"],
   }),
   set_tool_execution: command({
@@ -45,7 +41,6 @@ export const queueCommands = {
         /** `parallel` starts all calls together, except that those that write one file keep their order. */
         mode: ToolExecutionMode,
       }),
-    data: "none",
     positional: ["mode"],
   }),
   cancel_queued: command({

@@ -74,7 +74,6 @@ export const sessionCommands = {
         /** The name. */
         name: z.string(),
       }),
-    data: "none",
     positional: ["name"],
     awaitsSessionChange: true,
   }),
@@ -163,7 +162,6 @@ export const sessionCommands = {
         /** The label; absent to remove it. */
         label: z.optional(z.string()),
       }),
-    data: "none",
     positional: ["entryId", "label"],
     awaitsSessionChange: true,
   }),
@@ -191,7 +189,6 @@ export const sessionCommands = {
         /** The file of the session. */
         sessionPath: z.string(),
       }),
-    data: "none",
     positional: ["sessionPath"],
   }),
   export_html: command({

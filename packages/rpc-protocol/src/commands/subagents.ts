@@ -58,7 +58,6 @@ export const subagentCommands = {
         /** The message. */
         message: z.string(),
       }),
-    data: "none",
     positional: ["subagentId", "message"],
     awaitsSessionChange: true,
   }),
@@ -69,7 +68,6 @@ export const subagentCommands = {
         /** The subagent; a nested one by its path. */
         subagentId: subagentId(),
       }),
-    data: "none",
     positional: ["subagentId"],
     awaitsSessionChange: true,
   }),
