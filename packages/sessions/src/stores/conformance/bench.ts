@@ -11,8 +11,8 @@ import { isSameJson } from "./same-json.ts";
 
 export interface Check {
   readonly name: string;
-  /** Rejects, with the reason, if the store breaks it. */
-  readonly run: (bench: Bench) => Promise<void>;
+  /** Rejects, with the reason, if the store breaks it. `key` is of a session that is not there yet. */
+  readonly run: (bench: Bench, key: SessionKey) => Promise<void>;
 }
 
 /** Longer than any check takes. */

@@ -12,8 +12,7 @@ const samples: readonly Uint8Array[] = [
 export const blobChecks: readonly Check[] = [
   {
     name: "blobs come back byte for byte under their hash",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       for (const bytes of samples) {
         const stored = await bench.store.putBlob(key, bytes);
         same(
@@ -30,8 +29,7 @@ export const blobChecks: readonly Check[] = [
   },
   {
     name: "an unknown blob is null",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const { id } = await bench.store.putBlob(key, new Uint8Array([1]));
       const unknown = `${id.slice(0, -4)}${id.endsWith("0000") ? "1111" : "0000"}`;
       same(await bench.store.getBlob(key, unknown), null, "getBlob() of an unknown id");
@@ -40,8 +38,7 @@ export const blobChecks: readonly Check[] = [
   },
   {
     name: "blobs are copied in and out",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const bytes = Uint8Array.from([1, 2, 3]);
       const { id } = await bench.store.putBlob(key, bytes);
       bytes[0] = 9;

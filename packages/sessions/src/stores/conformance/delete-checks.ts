@@ -45,8 +45,7 @@ export const deleteChecks: readonly Check[] = [
   },
   {
     name: "a session may be deleted twice",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       await bench.store.delete(key);
       await bench.write(key, bench.entries(1));
       await bench.store.delete(key);
@@ -56,9 +55,8 @@ export const deleteChecks: readonly Check[] = [
   },
   {
     name: "while a lease lives, only its holder deletes",
-    run: async (bench) => {
+    run: async (bench, key) => {
       const { store } = bench;
-      const key = bench.key();
       const old = await bench.acquire(key);
       const entries = [bench.header(key), bench.entry()];
       await store.append(key, entries, old);
@@ -73,8 +71,7 @@ export const deleteChecks: readonly Check[] = [
   },
   {
     name: "a lease that ran out does not keep a session from being deleted",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const lease = await bench.acquireBriefly(key);
       await bench.store.append(key, [bench.entry()], lease);
       await bench.outlast();

@@ -21,8 +21,7 @@ const hard: StoreEntry = {
 export const entryChecks: readonly Check[] = [
   {
     name: "an unknown session loads as null",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       await bench.holds(key, null);
       const lease = await bench.acquire(key);
       await bench.holds(key, null);
@@ -32,8 +31,7 @@ export const entryChecks: readonly Check[] = [
   },
   {
     name: "entries come back deep-equal",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const own = JSON.parse('{"__proto__":{"polluted":true}}') as StoreEntry;
       const entries = [bench.entry(hard), { ...bench.entry(), ...own }, bench.entry()];
       // A spread would set the prototype.
@@ -48,8 +46,7 @@ export const entryChecks: readonly Check[] = [
   },
   {
     name: "entries are copied in and out",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const entry = { ...bench.entry(), list: [1] };
       const all = structuredClone(await bench.write(key, [entry]));
       entry.list.push(2);
@@ -61,8 +58,7 @@ export const entryChecks: readonly Check[] = [
   },
   {
     name: "batches are stored in the order of the calls",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const lease = await bench.acquire(key);
       const batches = Array.from({ length: 25 }, (_, index) =>
         bench.entries(((index * 7) % 5) + 1),
@@ -74,8 +70,7 @@ export const entryChecks: readonly Check[] = [
   },
   {
     name: "readers see whole batches",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const lease = await bench.acquire(key);
       const size = 40;
       let isWriting = true;
@@ -102,8 +97,7 @@ export const entryChecks: readonly Check[] = [
   },
   {
     name: "an entry whose id the session has is left out",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const lease = await bench.acquire(key);
       const [first, second, third, fourth] = bench.entries(4) as [
         StoreEntry,
@@ -135,8 +129,7 @@ export const entryChecks: readonly Check[] = [
   },
   {
     name: "a large batch is stored as a whole",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       await bench.holds(key, await bench.write(key, bench.entries(2500)));
     },
   },

@@ -5,8 +5,7 @@ import { type Check, ensure, rejects, same } from "./bench.ts";
 export const leaseChecks: readonly Check[] = [
   {
     name: "a lease says what it is",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const first = await bench.store.acquire(key, 60_000, "me");
       isLease(first, key, "acquire()");
       same(first.owner, "me", "acquire() returned another owner");
@@ -20,8 +19,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "a living lease keeps everyone out",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const lease = await bench.store.acquire(key, 60_000, "me");
       for (const owner of ["another", "me", undefined]) {
         await rejects("lease_held", bench.store.acquire(key, 60_000, owner), "a second acquire()");
@@ -32,8 +30,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "one of many that ask at once gets the lease",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const tries = Array.from({ length: 12 }, () => bench.acquire(key));
       const settled = await Promise.allSettled(tries);
       const won = settled.filter(({ status }) => status === "fulfilled").length;
@@ -56,8 +53,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "tokens rise over release",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const first = await bench.acquire(key);
       await bench.store.release(first);
       const second = await bench.acquire(key);
@@ -67,8 +63,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "tokens rise over expiry",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const first = await bench.acquireBriefly(key);
       await bench.outlast();
       const second = await bench.acquire(key);
@@ -85,8 +80,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "tokens rise over delete",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const first = await bench.acquire(key);
       await bench.store.append(key, [bench.header(key), bench.entry()], first);
       await bench.store.release(first);
@@ -101,8 +95,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "running out alone does not end a lease",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const lease = await bench.acquireBriefly(key);
       await bench.outlast();
       const entry = bench.entry();
@@ -115,8 +108,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "a renewed lease lives on",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const lease = await bench.acquireBriefly(key);
       const renewed = await bench.store.renew(lease, 60_000);
       await bench.outlast();
@@ -127,8 +119,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "a released lease is over",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const lease = await bench.acquire(key);
       const entry = bench.entry();
       await bench.store.append(key, [entry], lease);
@@ -145,8 +136,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "only the newest token writes",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const free: StoreEntry[] | null = await bench.store.load(key);
       same(free, null, "a new session has entries");
       await bench.isRefused(key, { token: 1 }, "an append without any lease");
@@ -161,8 +151,7 @@ export const leaseChecks: readonly Check[] = [
   },
   {
     name: "a stale writer stores nothing among newer entries",
-    run: async (bench) => {
-      const key = bench.key();
+    run: async (bench, key) => {
       const stale = await bench.acquireBriefly(key);
       const begun = bench.entries(2);
       await bench.store.append(key, begun, stale);

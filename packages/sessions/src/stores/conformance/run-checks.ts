@@ -48,9 +48,10 @@ export async function runChecks(
   const deadline = performance.now() + totalMs;
   const callMs = await timeOfCall(store, probeMs);
   const results = await mapSome(checks, CONCURRENCY, ({ name, run }) =>
-    runCheck(name, Math.min(checkMs, deadline - performance.now()), () =>
-      run(new Bench(store, callMs)),
-    ),
+    runCheck(name, Math.min(checkMs, deadline - performance.now()), () => {
+      const bench = new Bench(store, callMs);
+      return run(bench, bench.key());
+    }),
   );
   return { results };
 }
