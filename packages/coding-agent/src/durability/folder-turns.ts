@@ -1,3 +1,5 @@
+import { unlessAborted } from "@tau-agent/system";
+
 /** Changing calls of one folder run one after the other, over all sessions of a host. */
 export class FolderTurns {
   readonly #last = new Map<string, Promise<void>>();
@@ -18,21 +20,12 @@ export class FolderTurns {
     const own = before === undefined ? promise : before.then(() => promise);
     this.#last.set(folder, own);
     const timer = before && setTimeout(onWait, 1_000);
-    const aborted = Promise.withResolvers<never>();
-    // Only a call that waits listens.
-    aborted.promise.catch(() => {});
-    const onAbort = (): void => aborted.reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
     try {
-      if (before !== undefined) {
-        signal.throwIfAborted();
-        await Promise.race([before, aborted.promise]);
-      }
+      if (before !== undefined) await unlessAborted(before, signal);
       clearTimeout(timer);
       return await work();
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
       resolve();
       if (this.#last.get(folder) === own) this.#last.delete(folder);
     }

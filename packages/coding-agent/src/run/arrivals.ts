@@ -1,4 +1,5 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { unlessAborted } from "@tau-agent/system";
 
 /**
  * How long an abort waits for a prompt to be taken in, whose run it then stops. What takes longer
@@ -25,14 +26,7 @@ export class Arrivals {
   /** For one prompt, which an abort after now may call off. */
   orCalledOff(): OrCalledOff {
     const { signal } = this.#calledOff;
-    return (work) =>
-      new Promise((resolve, reject) => {
-        const callOff = (): void => reject(new SessionError("prompt_aborted"));
-        if (signal.aborted) callOff();
-        signal.addEventListener("abort", callOff, { once: true });
-        const leave = (): void => signal.removeEventListener("abort", callOff);
-        work.then(resolve, reject).finally(leave);
-      });
+    return (work) => unlessAborted(work, signal, () => new SessionError("prompt_aborted"));
   }
 
   /** Resolves once all that are here now are accepted or refused; soon, since slow work is called off. */

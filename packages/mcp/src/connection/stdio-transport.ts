@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { setTimeout as after } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { DEFAULT_MAX_LINE_BYTES, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
 import type { SandboxStartError, ServerProcess } from "@tau-agent/system";
@@ -77,7 +78,7 @@ export class StdioTransport implements Transport {
     // What it said last may still be in the pipe.
     const drained = new Promise((resolve) => child.stdout.once("close", resolve));
     void child.ended.then(async (how) => {
-      await Promise.race([drained, after(STOP_GRACE_MS)]);
+      await Promise.race([drained, after(STOP_GRACE_MS, undefined, { ref: false })]);
       this.#finish(`it ended with ${how}`);
     });
   }
@@ -137,12 +138,6 @@ export class StdioTransport implements Transport {
     this.#isClosed = true;
     this.onclose?.();
   }
-}
-
-function after(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }
 
 function parse(line: string): JSONRPCMessage | undefined {

@@ -1,5 +1,6 @@
 import type { GetCredentials, GivenCredentials } from "@tau-agent/rpc-protocol";
 import { isJsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
+import { within } from "../base/within.ts";
 import type { Answer, HostRequests } from "./host-requests.ts";
 
 /** How long an answer to the question for a key may take. */
@@ -60,16 +61,12 @@ const unanswered = `there was no answer within ${CREDENTIAL_LIMIT_MS / 1000} s`;
 /** The answer of an embedder's function. */
 export function credentialsOfFunction(get: GetCredentials): GetCredentials {
   return async (params) => {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(unanswered)), CREDENTIAL_LIMIT_MS);
-    try {
-      const given: unknown = await Promise.race([get(params), late]);
-      if (given == null) return undefined;
-      const read = readCredentials(given);
-      if ("field" in read) throw new Error(`${read.field}: ${read.reason}`);
-      return read.result;
-    } finally {
-      clearTimeout(timer);
-    }
+    const given: unknown = await within(CREDENTIAL_LIMIT_MS, Promise.resolve(get(params)), () => {
+      throw new Error(unanswered);
+    });
+    if (given == null) return undefined;
+    const read = readCredentials(given);
+    if ("field" in read) throw new Error(`${read.field}: ${read.reason}`);
+    return read.result;
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { within } from "@tau-agent/system";
 import type { SessionKey, StoreEntry, StoreLease } from "./session-store.ts";
@@ -308,10 +309,4 @@ export class StoreJournal {
       throw new Error(`the store did not answer within ${this.#access.timeoutMs} ms`);
     });
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }
