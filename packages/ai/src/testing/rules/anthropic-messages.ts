@@ -10,7 +10,7 @@ import {
   unknownMembers,
 } from "./common.ts";
 import { outputConfigFaults } from "./output-form.ts";
-import { type Rule, type RuleMemory, type RuleRequest, rule } from "./rule.ts";
+import { type Rule, type RuleMemory, type RuleRequest, rulesOf } from "./rule.ts";
 
 const api = "anthropic-messages";
 
@@ -250,17 +250,19 @@ function* systemPlaces(request: RuleRequest): Generator<string> {
 }
 
 export const anthropicRules: readonly Rule[] = [
-  rule(api, "required", required),
-  rule(api, "roles", roles),
-  rule(api, "content", content),
-  rule(api, "counts", counts),
-  rule(api, "cache-lifetimes", cacheLifetimes),
-  rule(api, "tool-uses", toolUses),
-  rule(api, "pairs", pairs),
-  rule(api, "thinking", thinking),
-  rule(api, "tools", tools),
-  rule(api, "system-places", systemPlaces),
-  rule(api, "output", ({ body }) => outputConfigFaults(objectOf(body.output_config))),
+  ...rulesOf(api, {
+    required,
+    roles,
+    content,
+    counts,
+    "cache-lifetimes": cacheLifetimes,
+    "tool-uses": toolUses,
+    pairs,
+    thinking,
+    tools,
+    "system-places": systemPlaces,
+    output: ({ body }) => outputConfigFaults(objectOf(body.output_config)),
+  }),
   {
     api,
     rule: "bound-thinking",

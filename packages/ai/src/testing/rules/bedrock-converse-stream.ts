@@ -8,9 +8,7 @@ import {
   schemaFaults,
   unknownMembers,
 } from "./common.ts";
-import { type Rule, type RuleRequest, rule } from "./rule.ts";
-
-const api = "bedrock-converse-stream";
+import { type RuleRequest, rulesOf } from "./rule.ts";
 
 const members: ReadonlySet<string> = new Set([
   ...["messages", "system", "inferenceConfig", "toolConfig", "guardrailConfig"],
@@ -209,13 +207,13 @@ function* thinking({ body }: RuleRequest): Generator<string> {
   }
 }
 
-export const bedrockRules: readonly Rule[] = [
-  rule(api, "required", required),
-  rule(api, "roles", roles),
-  rule(api, "content", content),
-  rule(api, "calls", calls),
-  rule(api, "pairs", pairs),
-  rule(api, "tools", tools),
-  rule(api, "cache-points", cachePoints),
-  rule(api, "thinking", thinking),
-];
+export const bedrockRules = rulesOf("bedrock-converse-stream", {
+  required,
+  roles,
+  content,
+  calls,
+  pairs,
+  tools,
+  "cache-points": cachePoints,
+  thinking,
+});

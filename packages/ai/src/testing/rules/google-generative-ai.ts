@@ -2,9 +2,7 @@ import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { isFilledList, modelOf, repeated, schemaFaults, unknownMembers } from "./common.ts";
 import { responseSchemaFaults } from "./output-form.ts";
-import { type Rule, type RuleRequest, rule } from "./rule.ts";
-
-const api = "google-generative-ai";
+import { type RuleRequest, rulesOf } from "./rule.ts";
 
 const members: ReadonlySet<string> = new Set([
   ...["contents", "systemInstruction", "tools", "toolConfig", "safetySettings"],
@@ -179,12 +177,12 @@ function* output({ body, path }: RuleRequest): Generator<string> {
   yield* responseSchemaFaults(objectOf(body.generationConfig), place);
 }
 
-export const googleRules: readonly Rule[] = [
-  rule(api, "required", required),
-  rule(api, "content", content),
-  rule(api, "calls", calls),
-  rule(api, "pairs", pairs),
-  rule(api, "tools", tools),
-  rule(api, "thinking", thinking),
-  rule(api, "output", output),
-];
+export const googleRules = rulesOf("google-generative-ai", {
+  required,
+  content,
+  calls,
+  pairs,
+  tools,
+  thinking,
+  output,
+});

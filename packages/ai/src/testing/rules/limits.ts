@@ -1,6 +1,6 @@
 import { objectOf } from "../wire/json.ts";
 import { estimateTokens, modelOf } from "./common.ts";
-import { type ModelLimits, type Rule, type RuleMemory, type RuleRequest, rule } from "./rule.ts";
+import { type ModelLimits, type Rule, type RuleMemory, type RuleRequest, rulesOf } from "./rule.ts";
 
 const minResponsesTokens = 16;
 
@@ -25,7 +25,7 @@ function askedOf(
   return { ...limits, name, output: value, input: estimateTokens(body) };
 }
 
-const anthropicLimits = rule("anthropic-messages", "limits", function* (request, memory) {
+function* anthropicLimits(request: RuleRequest, memory: RuleMemory): Generator<string> {
   const asked = askedOf(request, memory, "max_tokens", request.body.max_tokens);
   if (asked === undefined) return;
   const { output, input, contextWindow, maxTokens } = asked;
@@ -40,9 +40,9 @@ const anthropicLimits = rule("anthropic-messages", "limits", function* (request,
   if (input + output > contextWindow) {
     yield `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${contextWindow}, decrease input length or \`max_tokens\` and try again`;
   }
-});
+}
 
-const completionsLimits = rule("openai-completions", "limits", function* (request, memory) {
+function* completionsLimits(request: RuleRequest, memory: RuleMemory): Generator<string> {
   const { max_tokens: older, max_completion_tokens: newer } = request.body;
   if (older !== undefined && newer !== undefined) {
     yield "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.";
@@ -60,9 +60,9 @@ const completionsLimits = rule("openai-completions", "limits", function* (reques
   if (input + output > contextWindow) {
     yield `This model's maximum context length is ${contextWindow} tokens. However, you requested ${input + output} tokens (${input} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`;
   }
-});
+}
 
-const responsesLimits = rule("openai-responses", "limits", function* (request, memory) {
+function* responsesLimits(request: RuleRequest, memory: RuleMemory): Generator<string> {
   const name = "max_output_tokens";
   const asked = askedOf(request, memory, name, request.body.max_output_tokens);
   if (asked === undefined) return;
@@ -73,9 +73,9 @@ const responsesLimits = rule("openai-responses", "limits", function* (request, m
   if (output > maxTokens) {
     yield `${name} is too large: ${output}. This model supports at most ${maxTokens} output tokens.`;
   }
-});
+}
 
-const googleLimits = rule("google-generative-ai", "limits", function* (request, memory) {
+function* googleLimits(request: RuleRequest, memory: RuleMemory): Generator<string> {
   const { maxOutputTokens } = objectOf(request.body.generationConfig);
   const asked = askedOf(request, memory, "maxOutputTokens", maxOutputTokens);
   if (asked === undefined) return;
@@ -87,9 +87,9 @@ const googleLimits = rule("google-generative-ai", "limits", function* (request, 
   if (input > contextWindow) {
     yield `The input token count (${input}) exceeds the maximum number of tokens allowed (${contextWindow}).`;
   }
-});
+}
 
-const bedrockLimits = rule("bedrock-converse-stream", "limits", function* (request, memory) {
+function* bedrockLimits(request: RuleRequest, memory: RuleMemory): Generator<string> {
   const { maxTokens: wanted } = objectOf(request.body.inferenceConfig);
   const asked = askedOf(request, memory, "maxTokens", wanted);
   if (asked === undefined) return;
@@ -101,7 +101,7 @@ const bedrockLimits = rule("bedrock-converse-stream", "limits", function* (reque
     yield `The maximum tokens you requested exceeds the model limit of ${maxTokens}. Try again with a maximum tokens value that is lower than ${maxTokens}.`;
   }
   if (input > contextWindow) yield "Input is too long for requested model.";
-});
+}
 
 function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1;
@@ -109,9 +109,9 @@ function isCount(value: number): boolean {
 
 /** Output limits within the model's own and within the rest of its window. */
 export const limitRules: readonly Rule[] = [
-  anthropicLimits,
-  completionsLimits,
-  responsesLimits,
-  googleLimits,
-  bedrockLimits,
+  ...rulesOf("anthropic-messages", { limits: anthropicLimits }),
+  ...rulesOf("openai-completions", { limits: completionsLimits }),
+  ...rulesOf("openai-responses", { limits: responsesLimits }),
+  ...rulesOf("google-generative-ai", { limits: googleLimits }),
+  ...rulesOf("bedrock-converse-stream", { limits: bedrockLimits }),
 ];

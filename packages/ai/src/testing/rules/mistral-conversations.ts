@@ -1,9 +1,7 @@
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { unknownMembers } from "./common.ts";
-import { type Rule, type RuleRequest, rule } from "./rule.ts";
-
-const api = "mistral-conversations";
+import { type RuleRequest, rulesOf } from "./rule.ts";
 
 const members: ReadonlySet<string> = new Set([
   ...["model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "temperature"],
@@ -52,11 +50,11 @@ function* content({ body }: RuleRequest): Generator<string> {
   if (images > mostImages) yield `Too many images in request. The maximum is ${mostImages}.`;
 }
 
-export const mistralRules: readonly Rule[] = [
-  rule(api, "required", required),
-  rule(api, "ids", ids),
-  rule(api, "content", content),
-];
+export const mistralRules = rulesOf("mistral-conversations", {
+  required,
+  ids,
+  content,
+});
 
 /** A request as chat completions have it: without the names of tools in their results. */
 export function toCompletions(request: RuleRequest): RuleRequest {

@@ -3,9 +3,7 @@ import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { isFilledList, messagesOf, repeated, unknownMembers } from "./common.ts";
 import { badName, emptyList, functionFaults, isImageUrl, sameNames } from "./openai-functions.ts";
 import { replyFormFaults } from "./output-form.ts";
-import { type Rule, type RuleRequest, rule } from "./rule.ts";
-
-const api = "openai-completions";
+import { type RuleRequest, rulesOf } from "./rule.ts";
 
 /** OpenAI's own, and those that other servers of the format document. */
 const members: ReadonlySet<string> = new Set([
@@ -135,11 +133,11 @@ function* output({ body }: RuleRequest): Generator<string> {
   yield* replyFormFaults(type, objectOf(given), "response_format.json_schema");
 }
 
-export const completionsRules: readonly Rule[] = [
-  rule(api, "required", required),
-  rule(api, "content", content),
-  rule(api, "calls", calls),
-  rule(api, "pairs", pairs),
-  rule(api, "tools", tools),
-  rule(api, "output", output),
-];
+export const completionsRules = rulesOf("openai-completions", {
+  required,
+  content,
+  calls,
+  pairs,
+  tools,
+  output,
+});

@@ -3,9 +3,7 @@ import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { isFilledList, repeated, unknownMembers } from "./common.ts";
 import { badName, emptyList, functionFaults, isImageUrl, sameNames } from "./openai-functions.ts";
 import { replyFormFaults } from "./output-form.ts";
-import { type Rule, type RuleRequest, rule } from "./rule.ts";
-
-const api = "openai-responses";
+import { type RuleRequest, rulesOf } from "./rule.ts";
 
 const members: ReadonlySet<string> = new Set([
   ...["model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "stream"],
@@ -203,14 +201,14 @@ function* output({ body }: RuleRequest): Generator<string> {
   yield* replyFormFaults(type, objectOf(format), "text.format");
 }
 
-export const responsesRules: readonly Rule[] = [
-  rule(api, "required", required),
-  rule(api, "content", content),
-  rule(api, "ids", ids),
-  rule(api, "calls", calls),
-  rule(api, "pairs", pairs),
-  rule(api, "reasoning", reasoning),
-  rule(api, "tools", tools),
-  rule(api, "settings", settings),
-  rule(api, "output", output),
-];
+export const responsesRules = rulesOf("openai-responses", {
+  required,
+  content,
+  ids,
+  calls,
+  pairs,
+  reasoning,
+  tools,
+  settings,
+  output,
+});

@@ -38,18 +38,17 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** A rule from a generator of complaints; the first one counts. */
-export function rule(
-  api: LoopbackApi,
-  name: string,
-  complaints: (request: RuleRequest, memory: RuleMemory) => Iterable<string>,
-): Rule {
-  return {
+/** What is wrong with a request, in the vendor's words; only the first counts. */
+type Complaints = (request: RuleRequest, memory: RuleMemory) => Iterable<string>;
+
+/** Rules of a format, by their short names. */
+export function rulesOf(api: LoopbackApi, rules: Readonly<Record<string, Complaints>>): Rule[] {
+  return Object.entries(rules).map(([rule, complaints]) => ({
     api,
-    rule: name,
+    rule,
     check(request, memory) {
       for (const complaint of complaints(request, memory)) return complaint;
       return undefined;
     },
-  };
+  }));
 }

@@ -1,9 +1,6 @@
 import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { modelOf } from "./common.ts";
-import { type Rule, type RuleRequest, rule } from "./rule.ts";
-
-const gemini = "google-vertex";
-const claude = "anthropic-vertex";
+import { type Rule, type RuleRequest, rulesOf } from "./rule.ts";
 
 function* parts({ body }: RuleRequest): Generator<string> {
   for (const { parts: list } of listOf(body.contents)) {
@@ -29,8 +26,8 @@ function* version({ body }: RuleRequest): Generator<string> {
 
 /** What Vertex AI refuses beside what Google and Anthropic do. */
 export const vertexRules: readonly Rule[] = [
-  rule(gemini, "parts", parts),
-  rule(claude, "version", version),
+  ...rulesOf("google-vertex", { parts }),
+  ...rulesOf("anthropic-vertex", { version }),
 ];
 
 /** A request for Claude on Vertex AI as Anthropic itself would get it. */
