@@ -1,4 +1,5 @@
 export { attempt } from "./base/attempt.ts";
+export { boundedBytes } from "./base/bounded-bytes.ts";
 export type { CallbackServer } from "./base/callback-server.ts";
 export { listenForCallback } from "./base/callback-server.ts";
 export type { OptionCheck, OptionChecks } from "./base/check-options.ts";

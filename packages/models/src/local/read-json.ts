@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
+import { boundedBytes } from "@tau-agent/system";
 
 /** More than any list of models takes. */
 const maxBytes = 4 * 1024 * 1024;
@@ -27,23 +28,14 @@ export function askAt(origin: string, { fetch, signal }: AskOptions): Ask {
         await response.body?.cancel();
         return undefined;
       }
-      return asAnswer(JSON.parse(await boundedText(response.body)));
+      const tooLarge = () => new Error("The answer is too long");
+      const bytes = await boundedBytes(response.body, maxBytes, tooLarge);
+      return asAnswer(JSON.parse(bytes.toString("utf8")));
     } catch {
       // No server there, one that speaks something else, or one too slow.
       return undefined;
     }
   };
-}
-
-async function boundedText(body: ReadableStream<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > maxBytes) throw new Error("The answer is too long");
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString("utf8");
 }
 
 export function asAnswer(value: unknown): Answer | undefined {

@@ -4,7 +4,7 @@ import {
   type JsonObject,
   parseObject,
 } from "@tau-agent/rpc-protocol/plain";
-import { isLoopback } from "@tau-agent/system";
+import { boundedBytes, isLoopback } from "@tau-agent/system";
 import type { LoginContext } from "./login-definition.ts";
 
 const maxBytes = 1024 * 1024;
@@ -103,14 +103,10 @@ export function safeAddress(url: string): URL {
 }
 
 async function readObject(response: Response): Promise<JsonObject> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.byteLength;
-    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes / 1024 / 1024} MiB`);
-    pieces.push(piece);
-  }
-  return parseObject(Buffer.concat(pieces).toString("utf8")) ?? {};
+  if (response.body === null) return {};
+  const tooLarge = () => new Error(`the answer is larger than ${maxBytes / 1024 / 1024} MiB`);
+  const bytes = await boundedBytes(response.body, maxBytes, tooLarge);
+  return parseObject(bytes.toString("utf8")) ?? {};
 }
 
 /** `fetch` hides the reason of a failed connection in its cause. */

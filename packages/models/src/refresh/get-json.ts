@@ -1,3 +1,5 @@
+import { boundedBytes } from "@tau-agent/system";
+
 /** More than the public list of all models takes. */
 const maxBytes = 16 * 1024 * 1024;
 
@@ -19,15 +21,13 @@ export async function getJson(url: string, options: GetOptions): Promise<unknown
     await response.body?.cancel();
     throw new Error(`the server answered with status ${response.status}`);
   }
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body) {
-    size += piece.length;
-    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
-    pieces.push(piece);
-  }
+  const bytes = await boundedBytes(
+    response.body,
+    maxBytes,
+    () => new Error(`the answer is larger than ${maxBytes} bytes`),
+  );
   try {
-    return JSON.parse(Buffer.concat(pieces).toString("utf8"));
+    return JSON.parse(bytes.toString("utf8"));
   } catch {
     throw new Error("the answer is not JSON");
   }

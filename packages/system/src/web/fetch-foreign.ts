@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { boundedBytes } from "../base/bounded-bytes.ts";
 import type { FetchForeign, ForeignReply, ForeignRequest } from "../base/foreign-request.ts";
 import { unlessAborted } from "../base/unless-aborted.ts";
 import { type ForeignAccess, openConnection, type Way } from "./foreign-connection.ts";
@@ -93,17 +94,7 @@ async function readBody(
 ): Promise<Buffer> {
   const tooLarge = () => new ForeignError(`it is larger than ${maxBytes / 1024 / 1024} MiB`);
   if (Number(response.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
-  const pieces: Buffer[] = [];
-  let size = 0;
-  const read = async (): Promise<void> => {
-    for await (const piece of decoded(response)) {
-      size += piece.length;
-      if (size > maxBytes) throw tooLarge();
-      pieces.push(piece);
-    }
-  };
-  await unlessAborted(read(), signal);
-  return Buffer.concat(pieces, size);
+  return unlessAborted(boundedBytes(decoded(response), maxBytes, tooLarge), signal);
 }
 
 function decoded(response: IncomingMessage): Readable {
