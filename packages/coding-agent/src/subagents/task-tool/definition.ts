@@ -7,40 +7,37 @@ export const taskTool = toolRow({
     ({ description }: TaskServices) =>
     () =>
       description.text,
-  parameters: {
-    type: "object",
-    properties: {
-      task: {
-        type: "string",
-        description: "All it sees",
-      },
-      agent: { type: "string" },
-      description: { type: "string" },
-      tasks: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            id: { type: "string" },
-            task: { type: "string" },
-            agent: { type: "string" },
-          },
-          required: ["id", "task"],
+  properties: {
+    task: {
+      type: "string",
+      description: "All it sees",
+    },
+    agent: { type: "string" },
+    description: { type: "string" },
+    tasks: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          id: { type: "string" },
+          task: { type: "string" },
+          agent: { type: "string" },
         },
+        required: ["id", "task"],
       },
-      context: { type: "string", description: "For all" },
-      model: { type: "string" },
-      outputSchema: { type: "object" },
-      isolated: {
-        type: "boolean",
-        description: "Comes back as a patch",
-      },
-      background: { type: "boolean" },
-      notify: { type: "boolean" },
-      resume: { type: "string", description: "Ended id" },
-      verify: {
-        description: "true, or {commands: [{name, command}]}",
-      },
+    },
+    context: { type: "string", description: "For all" },
+    model: { type: "string" },
+    outputSchema: { type: "object" },
+    isolated: {
+      type: "boolean",
+      description: "Comes back as a patch",
+    },
+    background: { type: "boolean" },
+    notify: { type: "boolean" },
+    resume: { type: "string", description: "Ended id" },
+    verify: {
+      description: "true, or {commands: [{name, command}]}",
     },
   },
   load: async () => (await import("./task.ts")).runTaskTool,

@@ -7,31 +7,28 @@ export const askUserTool = toolRow({
   name: ASK_USER,
   description:
     "Ask the user one to four questions of two to four options, when you cannot decide well.",
-  parameters: {
-    type: "object",
-    properties: {
-      questions: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            question: { type: "string" },
-            header: { type: "string" },
-            options: {
-              type: "array",
-              items: {
-                type: "object",
-                properties: { label: { type: "string" }, description: { type: "string" } },
-                required: ["label"],
-              },
+  properties: {
+    questions: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          question: { type: "string" },
+          header: { type: "string" },
+          options: {
+            type: "array",
+            items: {
+              type: "object",
+              properties: { label: { type: "string" }, description: { type: "string" } },
+              required: ["label"],
             },
-            multiSelect: { type: "boolean" },
           },
-          required: ["question", "options"],
+          multiSelect: { type: "boolean" },
         },
+        required: ["question", "options"],
       },
     },
-    required: ["questions"],
   },
+  required: ["questions"],
   load: async () => (await import("./ask-user.ts")).runAskUserTool,
 });

@@ -8,16 +8,13 @@ export const bashTool = toolRow({
     const text = `${purpose} ${backgroundText(environment)}`;
     return () => text;
   },
-  parameters: {
-    type: "object",
-    properties: {
-      command: { type: "string" },
-      timeout: { type: "number", description: "Seconds" },
-      background: { type: "boolean" },
-      notify: { type: "boolean", description: "When it ends" },
-    },
-    required: ["command"],
+  properties: {
+    command: { type: "string" },
+    timeout: { type: "number", description: "Seconds" },
+    background: { type: "boolean" },
+    notify: { type: "boolean", description: "When it ends" },
   },
+  required: ["command"],
   isReadOnlyCall: async ({ command, background }, environment) =>
     background !== true && onlyReads(command, environment),
   prepareArguments: (received) =>

@@ -4,11 +4,8 @@ import { toolRow } from "../common/tool-row.ts";
 export const callToolTool = toolRow({
   name: "call_tool",
   description: "Call a tool named in a result.",
-  parameters: {
-    type: "object",
-    properties: { name: { type: "string" }, arguments: { type: "object" } },
-    required: ["name", "arguments"],
-  },
+  properties: { name: { type: "string" }, arguments: { type: "object" } },
+  required: ["name", "arguments"],
   callsByName: true,
   load: async () => (await import("./call-tool.ts")).runCallTool,
 });

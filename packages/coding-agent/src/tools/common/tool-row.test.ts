@@ -4,8 +4,10 @@ import { createTool, toolRow } from "./tool-row.ts";
 it("loads the code of a tool at its first call, once, and again when that failed", async () => {
   const run = async () => ({ content: [] });
   const load = vi.fn().mockRejectedValueOnce(new Error("no such file")).mockResolvedValue(run);
-  const parameters = { type: "object" } as const;
-  const tool = createTool(toolRow({ name: "t", description: "", parameters, load }), {} as never);
+  const tool = createTool(
+    toolRow({ name: "t", description: "", properties: {}, load }),
+    {} as never,
+  );
   expect(load).not.toHaveBeenCalled();
   const call = () => tool.execute({}, {} as never);
   await expect(call()).rejects.toThrow("no such file");

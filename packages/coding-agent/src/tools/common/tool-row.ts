@@ -49,10 +49,15 @@ interface RowParts<Name extends string, Environment>
   ) => Promise<string | undefined>;
 }
 
-interface TypedRow<Name extends string, Schema, Environment> extends RowParts<Name, Environment> {
-  readonly parameters: Schema;
+interface TypedRow<Name extends string, Properties, Required, Environment>
+  extends RowParts<Name, Environment> {
+  /** The schema of each argument, and the names of those that every call needs. */
+  readonly properties: Properties;
+  readonly required?: Required;
   /** Loads the code that runs the tool; called at its first use. */
-  readonly load: () => Promise<Run<ArgumentsFor<Schema>, Environment>>;
+  readonly load: () => Promise<
+    Run<ArgumentsFor<{ type: "object"; properties: Properties; required: Required }>, Environment>
+  >;
 }
 
 /** Everything about a tool, in one place; its code is behind `load`. */
@@ -67,10 +72,13 @@ export type NamedTool<Name extends string> = AgentTool & { readonly name: Name }
 /** Ties the type of the arguments to the schema; the loop checks them against it before the call. */
 export function toolRow<
   const Name extends string,
-  const Schema extends AgentTool["parameters"],
+  const Properties extends Readonly<Record<string, unknown>>,
+  const Required extends readonly string[],
   Environment = BuiltinEnvironment,
->(row: TypedRow<Name, Schema, Environment>): ToolRow<Name, Environment> {
-  return row as unknown as ToolRow<Name, Environment>;
+>(row: TypedRow<Name, Properties, Required, Environment>): ToolRow<Name, Environment> {
+  const { properties, required, ...rest } = row;
+  const parameters = { type: "object", properties, ...(required && { required }) };
+  return { ...rest, parameters } as unknown as ToolRow<Name, Environment>;
 }
 
 /** The tool of a row in one session; loads and reads nothing yet. */

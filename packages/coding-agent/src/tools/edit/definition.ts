@@ -4,27 +4,24 @@ import { toolRow } from "../common/tool-row.ts";
 export const editTool = toolRow({
   name: "edit",
   description: "Replace text in a file. oldText must match exactly and once; keep it short.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      oldText: { type: "string" },
-      newText: { type: "string" },
-      edits: {
-        type: "array",
-        description: "Several, each found in the original file",
-        items: {
-          type: "object",
-          properties: {
-            oldText: { type: "string" },
-            newText: { type: "string" },
-          },
-          required: ["oldText", "newText"],
+  properties: {
+    path: { type: "string" },
+    oldText: { type: "string" },
+    newText: { type: "string" },
+    edits: {
+      type: "array",
+      description: "Several, each found in the original file",
+      items: {
+        type: "object",
+        properties: {
+          oldText: { type: "string" },
+          newText: { type: "string" },
         },
+        required: ["oldText", "newText"],
       },
     },
-    required: ["path"],
   },
+  required: ["path"],
   prepareArguments: prepareEditArguments,
   writtenPath: async ({ path }, environment) => {
     const { existingPath } = await import("../common/paths.ts");

@@ -8,14 +8,11 @@ const jobId = { type: "string" } as const;
 export const jobOutputTool = toolRow({
   name: "job_output",
   description: "Read the output of a background job; at most the last 50KB.",
-  parameters: {
-    type: "object",
-    properties: {
-      jobId,
-      offset: { type: "number", description: "Skip what was read: the last nextOffset" },
-    },
-    required: ["jobId"],
+  properties: {
+    jobId,
+    offset: { type: "number", description: "Skip what was read: the last nextOffset" },
   },
+  required: ["jobId"],
   isReadOnly: true,
   load: async () => (await import("./jobs.ts")).runJobOutputTool,
 });
@@ -23,14 +20,16 @@ export const jobOutputTool = toolRow({
 export const jobKillTool = toolRow({
   name: "job_kill",
   description: "Kill a background job.",
-  parameters: { type: "object", properties: { jobId }, required: ["jobId"] },
+  properties: { jobId },
+  required: ["jobId"],
   load: async () => (await import("./jobs.ts")).runJobKillTool,
 });
 
 export const listJobsTool = toolRow({
   name: "list_jobs",
   description: "List background jobs.",
-  parameters: { type: "object", properties: {}, required: [] },
+  properties: {},
+  required: [],
   isReadOnly: true,
   load: async () => (await import("./jobs.ts")).runListJobsTool,
 });

@@ -3,14 +3,11 @@ import { toolRow } from "../common/tool-row.ts";
 export const lsTool = toolRow({
   name: "ls",
   description: "List a directory, hidden files included.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      limit: { type: "number" },
-    },
-    required: [],
+  properties: {
+    path: { type: "string" },
+    limit: { type: "number" },
   },
+  required: [],
   isReadOnly: true,
   load: async () => (await import("./ls.ts")).runLsTool,
 });

@@ -4,14 +4,11 @@ import { toolRow } from "../common/tool-row.ts";
 export const readEntryTool = toolRow({
   name: "read_entry",
   description: "Show a tool's output that was cleared from the conversation, by its entry id.",
-  parameters: {
-    type: "object",
-    properties: {
-      entryId: { type: "string" },
-      offset: { type: "number", description: "Characters to skip" },
-    },
-    required: ["entryId"],
+  properties: {
+    entryId: { type: "string" },
+    offset: { type: "number", description: "Characters to skip" },
   },
+  required: ["entryId"],
   isReadOnly: true,
   load: async () => (await import("./read-entry.ts")).runReadEntryTool,
 });

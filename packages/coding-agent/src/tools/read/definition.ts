@@ -3,16 +3,13 @@ import { toolRow } from "../common/tool-row.ts";
 export const readTool = toolRow({
   name: "read",
   description: "Read a text file, at most 2000 lines or 50KB at once, image or PDF.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      offset: { type: "number", description: "First line, from 1" },
-      limit: { type: "number" },
-      pages: { type: "string", description: "PDF: 3-7" },
-    },
-    required: ["path"],
+  properties: {
+    path: { type: "string" },
+    offset: { type: "number", description: "First line, from 1" },
+    limit: { type: "number" },
+    pages: { type: "string", description: "PDF: 3-7" },
   },
+  required: ["path"],
   isReadOnly: true,
   promptGuidelines: [
     "Read files with read, not cat or sed.",

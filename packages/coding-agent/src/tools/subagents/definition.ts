@@ -12,11 +12,8 @@ const id = { type: "string" } as const;
 export const subagentOutputTool = toolRow({
   name: "subagent_output",
   description: "Show a subagent's status and last text; waits for its end up to waitMs.",
-  parameters: {
-    type: "object",
-    properties: { id, waitMs: { type: "number", description: "At most 60000" } },
-    required: ["id"],
-  },
+  properties: { id, waitMs: { type: "number", description: "At most 60000" } },
+  required: ["id"],
   isReadOnly: true,
   load: async () => (await import("./subagents.ts")).runSubagentOutputTool,
 });
@@ -24,14 +21,16 @@ export const subagentOutputTool = toolRow({
 export const abortSubagentTool = toolRow({
   name: "abort_subagent",
   description: "Stop a subagent.",
-  parameters: { type: "object", properties: { id }, required: ["id"] },
+  properties: { id },
+  required: ["id"],
   load: async () => (await import("./subagents.ts")).runAbortSubagentTool,
 });
 
 export const listSubagentsTool = toolRow({
   name: "list_subagents",
   description: "List subagents.",
-  parameters: { type: "object", properties: {}, required: [] },
+  properties: {},
+  required: [],
   isReadOnly: true,
   load: async () => (await import("./subagents.ts")).runListSubagentsTool,
 });

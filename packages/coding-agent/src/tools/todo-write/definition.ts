@@ -5,26 +5,23 @@ import { toolRow } from "../common/tool-row.ts";
 export const todoWriteTool = toolRow({
   name: "todo_write",
   description: "Write the whole todo list.",
-  parameters: {
-    type: "object",
-    properties: {
-      todos: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            content: { type: "string" },
-            status: {
-              type: "string",
-              enum: ["pending", "in_progress", "completed", "abandoned"],
-            },
+  properties: {
+    todos: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          content: { type: "string" },
+          status: {
+            type: "string",
+            enum: ["pending", "in_progress", "completed", "abandoned"],
           },
-          required: ["content", "status"],
         },
+        required: ["content", "status"],
       },
     },
-    required: ["todos"],
   },
+  required: ["todos"],
   promptGuidelines: ["For three steps or more, keep a todo_write list with one item in_progress."],
   prepareArguments: prepareTodoArguments,
   load: async () => (await import("./todo-write.ts")).runTodoWriteTool,

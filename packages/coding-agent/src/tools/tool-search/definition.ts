@@ -5,17 +5,14 @@ export const toolSearchTool = toolRow({
   name: "tool_search",
   description:
     "Find further tools by name or by what they do; try before you say that something cannot be done.",
-  parameters: {
-    type: "object",
-    properties: {
-      query: {
-        type: "string",
-        description: "Words, or exact names separated by commas",
-      },
-      limit: { type: "number", description: "Default 5" },
+  properties: {
+    query: {
+      type: "string",
+      description: "Words, or exact names separated by commas",
     },
-    required: ["query"],
+    limit: { type: "number", description: "Default 5" },
   },
+  required: ["query"],
   isReadOnly: true,
   load: async () => (await import("./tool-search.ts")).runToolSearch,
 });

@@ -6,14 +6,11 @@ export const webFetchName = "web_fetch";
 export const webFetchTool = toolRow({
   name: webFetchName,
   description: "Fetch a public web page as Markdown, or JSON, text or a PDF as text.",
-  parameters: {
-    type: "object",
-    properties: {
-      url: { type: "string" },
-      maxTokens: { type: "number", description: "Default 10000" },
-    },
-    required: ["url"],
+  properties: {
+    url: { type: "string" },
+    maxTokens: { type: "number", description: "Default 10000" },
   },
+  required: ["url"],
   isParallel: true,
   openWorld: true,
   load: async () => (await import("./web-fetch.ts")).runWebFetchTool,

@@ -3,14 +3,11 @@ import { toolRow } from "../common/tool-row.ts";
 export const writeTool = toolRow({
   name: "write",
   description: "Create or replace a file, with its parent directories.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      content: { type: "string" },
-    },
-    required: ["path", "content"],
+  properties: {
+    path: { type: "string" },
+    content: { type: "string" },
   },
+  required: ["path", "content"],
   promptGuidelines: ["Use edit for changes, write for new files and rewrites."],
   writtenPath: async ({ path }, environment) => {
     const { resolvePath } = await import("../common/paths.ts");
