@@ -16,6 +16,11 @@ describe("redactSecrets", () => {
       "Authorization: Bearer [redacted]",
     );
     expect(redactSecrets("GET /v1?key=12345&x=1")).toBe("GET /v1?key=[redacted]&x=1");
+    expect(redactSecrets("connect to http://me:hunter2@proxy:8080/ and redis://:p%40ss@box")).toBe(
+      "connect to http://me:[redacted]@proxy:8080/ and redis://:[redacted]@box",
+    );
+    const address = "see http://proxy:8080/@types and mail me@proxy";
+    expect(redactSecrets(address)).toBe(address);
     const plain = "The task-runner-of-the-day sk-1 model claude-sonnet-4-5 is fine";
     expect(redactSecrets(plain)).toBe(plain);
   });

@@ -1,5 +1,15 @@
-const secretText =
-  /\b(?:sk|pk|rk|gsk|xai|csk|nvapi|hf|r8|ghp|gho|github_pat)[-_][\w-]{12,}|\bAIza[\w-]{20,}|(?<=\bBearer\s+)[\w.~+/=-]{8,}|(?<=[?&](?:key|api_key|access_token)=)[^&\s"']+|(?<=(?:x-api-key|x-goog-api-key|authorization)["']?\s*[:=]\s*["']?)(?!Bearer\b)[\w.~+/=-]{8,}/gi;
+const secretText = new RegExp(
+  [
+    String.raw`\b(?:sk|pk|rk|gsk|xai|csk|nvapi|hf|r8|ghp|gho|github_pat)[-_][\w-]{12,}`,
+    String.raw`\bAIza[\w-]{20,}`,
+    String.raw`(?<=\bBearer\s+)[\w.~+/=-]{8,}`,
+    String.raw`(?<=[?&](?:key|api_key|access_token)=)[^&\s"']+`,
+    String.raw`(?<=(?:x-api-key|x-goog-api-key|authorization)["']?\s*[:=]\s*["']?)(?!Bearer\b)[\w.~+/=-]{8,}`,
+    // The password of a URL, such as that of a proxy or of a store.
+    String.raw`(?<=:\/\/[^\s/:@"']*:)[^\s/@"']+(?=@)`,
+  ].join("|"),
+  "gi",
+);
 
 /** Replaces what looks like a key or token. */
 export function redactSecrets(text: string): string {
