@@ -71,6 +71,7 @@ describe("an editor under a policy", () => {
     const { editor, asked, hasRun } = await start("reject_once");
     const { sessionId, modes } = await editor.open();
     expect(modes?.currentModeId).toBe("ask");
+    expect(modes?.availableModes.map(({ id }) => id)).toEqual(["ask", "readOnly"]);
     for (const modeId of ["all", "acceptEdits"]) {
       const setting = editor.agent.request("session/set_mode", { sessionId, modeId });
       await expect(setting).rejects.toEqual(denied("permissions.mode"));

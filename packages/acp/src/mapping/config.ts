@@ -1,5 +1,6 @@
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { Model, PermissionMode, ThinkingLevel } from "@tau-agent/coding-agent";
+import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 
 interface DescribedMode {
   readonly id: PermissionMode;
@@ -18,8 +19,13 @@ const modes: readonly DescribedMode[] = [
   { id: "readOnly", name: "Read only", description: "Only tools that read may run." },
 ];
 
-export function modeState(currentModeId: PermissionMode): SessionModeState {
-  return { currentModeId, availableModes: modes.map((mode) => ({ ...mode })) };
+/** @param least - the mode of the host's policy, which refuses those that are less strict */
+export function modeState(
+  currentModeId: PermissionMode,
+  least: PermissionMode = "all",
+): SessionModeState {
+  const allowed = permissionModes.slice(permissionModes.indexOf(least));
+  return { currentModeId, availableModes: modes.filter(({ id }) => allowed.includes(id)) };
 }
 
 export function modeWithId(id: string): PermissionMode | undefined {

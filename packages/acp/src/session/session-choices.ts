@@ -25,8 +25,8 @@ export class SessionChoices {
   }
 
   async state(): Promise<{ modes: SessionModeState; configOptions: SessionConfigOption[] }> {
-    const { mode } = this.#session.permissions.state;
-    return { modes: modeState(mode), configOptions: await this.#options() };
+    const { mode, ceiling } = this.#session.permissions.state;
+    return { modes: modeState(mode, ceiling), configOptions: await this.#options() };
   }
 
   /**
