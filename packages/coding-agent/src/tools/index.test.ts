@@ -53,6 +53,18 @@ it("makes the tools in a fixed order with names that types know", () => {
   ]);
 });
 
+it("keeps a key from a command that became known after the tools were made", async () => {
+  const names: string[] = [];
+  const environment = workspace.environment({
+    environment: { PATH: process.env.PATH, VENDOR_KEY: "as a key" },
+  });
+  Object.defineProperty(environment, "keyVariables", { get: () => [...names] });
+  const bash = createTools(environment).find(({ name }) => name === "bash");
+  names.push("VENDOR_KEY");
+  const result = await bash?.execute({ command: 'echo "[$VENDOR_KEY]"' }, toolCall());
+  expect(result && textOf(result)).toBe("[]\n");
+});
+
 it("runs every tool with arguments as the loop validates them", async () => {
   const tools = createTools(workspace.environment());
   const run = async (name: BuiltinToolName, args: Record<string, unknown>) => {

@@ -2,7 +2,12 @@ import type { ToolEnvironment } from "@tau-agent/system";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import { bashTool } from "./bash/definition.ts";
 import { ReadLedger } from "./common/read-ledger.ts";
-import { createTool, type NamedTool } from "./common/tool-row.ts";
+import {
+  type BuiltinEnvironment,
+  createTool,
+  type NamedTool,
+  type ToolRow,
+} from "./common/tool-row.ts";
 import { editTool } from "./edit/definition.ts";
 import { findTool } from "./find/definition.ts";
 import { grepTool } from "./grep/definition.ts";
@@ -40,25 +45,30 @@ export function createTools(
   environment: ToolEnvironment,
   jobs?: SessionJobs,
 ): NamedTool<BuiltinToolName>[] {
-  const shared = {
-    ...environment,
-    get cwd() {
-      return environment.cwd;
-    },
-    readLedger: new ReadLedger(),
-    jobs,
-  };
-  const all = (tool: NamedTool<BuiltinToolName>) =>
-    withClientUris(withDiagnostics(tool, environment), environment);
-  return rows.map((row) => {
-    const tool = createTool(row, shared);
-    if (environment.sandbox === undefined) return all(tool);
-    const outside = () =>
-      createTool(row, {
-        ...shared,
-        sandbox: undefined,
-        workspace: environment.outside?.() ?? environment.workspace,
-      });
-    return all(withWayOut(tool, outside, environment));
-  });
+  const shared = withChanges(environment, { readLedger: new ReadLedger(), jobs });
+  return rows.map((row) =>
+    createTool(row, shared, (execute) => {
+      const inside =
+        environment.sandbox === undefined
+          ? execute
+          : withWayOut(execute, row.name, () => createOutside(row, shared).execute, environment);
+      return withClientUris(withDiagnostics(inside, row.name, environment), row.name, environment);
+    }),
+  );
+}
+
+function createOutside<Name extends string>(
+  row: ToolRow<Name, BuiltinEnvironment>,
+  environment: BuiltinEnvironment,
+): NamedTool<Name> {
+  const workspace = environment.outside?.() ?? environment.workspace;
+  return createTool(row, withChanges(environment, { sandbox: undefined, workspace }));
+}
+
+/** A copy would make at once what an environment makes when it is first asked, and keep it as it is then. */
+function withChanges<Given extends ToolEnvironment, Changes extends object>(
+  environment: Given,
+  changes: Changes,
+): Given & Changes {
+  return Object.assign(Object.create(environment), changes);
 }

@@ -1,31 +1,27 @@
-import type { ToolCallContext } from "@tau-agent/agent";
 import { SandboxRefusal, type ToolEnvironment } from "@tau-agent/system";
-import type { NamedTool } from "./common/tool-row.ts";
+import type { Execute } from "./common/tool-row.ts";
 
 /**
- * A tool whose calls may leave the sandbox when a person allows it: what the sandbox refused runs again
- * outside. Where nobody is asked, the model reads the refusal.
+ * What a tool of this name does, whose calls may leave the sandbox when a person allows it: what the sandbox
+ * refused runs again outside. Where nobody is asked, the model reads the refusal.
  *
- * @param outside - the tool without a sandbox
+ * @param outside - what the tool does without a sandbox
  */
-export function withWayOut<Name extends string>(
-  tool: NamedTool<Name>,
-  outside: () => NamedTool<Name>,
+export function withWayOut(
+  execute: Execute,
+  toolName: string,
+  outside: () => Execute,
   { askToLeave }: Pick<ToolEnvironment, "askToLeave">,
-): NamedTool<Name> {
-  const execute = async (args: Record<string, unknown>, call: ToolCallContext) => {
+): Execute {
+  return async (args, call) => {
     try {
-      return await tool.execute(args, call);
+      return await execute(args, call);
     } catch (error) {
       if (!(error instanceof SandboxRefusal) || askToLeave === undefined) throw error;
-      const { reason } = error;
-      const question = { toolCallId: call.toolCallId, toolName: tool.name, input: args, reason };
-      if (!(await askToLeave(question, call.signal))) throw error;
+      const { toolCallId, signal } = call;
+      const question = { toolCallId, toolName, input: args, reason: error.reason };
+      if (!(await askToLeave(question, signal))) throw error;
     }
-    return outside().execute(args, call);
+    return outside()(args, call);
   };
-  return Object.defineProperties({ execute } as NamedTool<Name>, {
-    ...Object.getOwnPropertyDescriptors(tool),
-    execute: { value: execute, enumerable: true },
-  });
 }

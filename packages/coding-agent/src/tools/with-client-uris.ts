@@ -1,25 +1,21 @@
-import type { ToolCallContext } from "@tau-agent/agent";
 import type { ToolEnvironment } from "@tau-agent/system";
-import type { NamedTool } from "./common/tool-row.ts";
+import type { Execute } from "./common/tool-row.ts";
 
 /** The tools that take a path. */
 const ofPaths: ReadonlySet<string> = new Set(["read", "edit", "write", "grep", "find", "ls"]);
 
-/** A tool that takes a URI that the client serves for a path. */
-export function withClientUris<Name extends string>(
-  tool: NamedTool<Name>,
+/** What a tool of this name does, which takes a URI that the client serves for a path. */
+export function withClientUris(
+  execute: Execute,
+  tool: string,
   { clientUris }: Pick<ToolEnvironment, "clientUris">,
-): NamedTool<Name> {
-  if (clientUris === undefined || !ofPaths.has(tool.name)) return tool;
-  const execute = async (args: Record<string, unknown>, call: ToolCallContext) => {
+): Execute {
+  if (clientUris === undefined || !ofPaths.has(tool)) return execute;
+  return async (args, call) => {
     const uri = typeof args.path === "string" ? clientUris.uriOf(args.path) : undefined;
-    if (uri === undefined) return tool.execute(args, call);
+    if (uri === undefined) return execute(args, call);
     // Loaded with the first of them.
     const { runOnUri } = await import("./run-on-uri.ts");
-    return runOnUri({ tool: tool.name, uri, args }, clientUris, call);
+    return runOnUri({ tool, uri, args }, clientUris, call);
   };
-  return Object.defineProperties({ execute } as NamedTool<Name>, {
-    ...Object.getOwnPropertyDescriptors(tool),
-    execute: { value: execute, enumerable: true },
-  });
 }

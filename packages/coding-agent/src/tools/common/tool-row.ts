@@ -81,10 +81,18 @@ export function toolRow<
   return { ...rest, parameters } as unknown as ToolRow<Name, Environment>;
 }
 
-/** The tool of a row in one session; loads and reads nothing yet. */
+/** What a call of a tool does. */
+export type Execute = AgentTool["execute"];
+
+/**
+ * The tool of a row in one session; loads and reads nothing yet.
+ *
+ * @param around - what a call does beside what the row says
+ */
 export function createTool<Name extends string, Environment>(
   row: ToolRow<Name, Environment>,
   environment: Environment,
+  around: (execute: Execute) => Execute = (execute) => execute,
 ): NamedTool<Name> {
   const { load, description: text, isReadOnlyCall, writtenPath, ...described } = row;
   let run: Awaited<ReturnType<typeof load>> | undefined;
@@ -94,11 +102,11 @@ export function createTool<Name extends string, Environment>(
     description: typeof text === "string" ? text : "",
     ...(isReadOnlyCall && { isReadOnlyCall: (args) => isReadOnlyCall(args, environment) }),
     ...(writtenPath && { writtenPath: (args) => writtenPath(args, environment) }),
-    execute: async (args, call) => {
+    execute: around(async (args, call) => {
       // An import costs as much as a small file, also of what is loaded (row "`read` turn: CPU").
       run ??= await load();
       return run(args, environment, call);
-    },
+    }),
   };
   if (typeof text === "string") return tool;
   // With a getter an object takes five times the memory, and each session has twenty tools.
