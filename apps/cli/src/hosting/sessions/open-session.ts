@@ -124,8 +124,7 @@ function optionsOf(asked: Asked, { options, environment }: SessionDefaults): Cli
   const { provider, modelId, fallbackModels, thinkingLevel, apiKey, approve, cwd, workspace } =
     asked;
   const isOtherProvider = provider !== undefined && provider !== options.provider;
-  const isStart =
-    workspace === undefined && (cwd === undefined || realPath(cwd) === realPath(environment.cwd));
+  const isStart = workspace === undefined && (cwd === undefined || isSame(cwd, environment.cwd));
   return {
     ...options,
     provider: provider ?? options.provider,
@@ -139,6 +138,10 @@ function optionsOf(asked: Asked, { options, environment }: SessionDefaults): Cli
     noApprove: approve === undefined ? options.noApprove : !approve,
     mode: "rpc",
   } as CliOptions;
+}
+
+function isSame(path: string, other: string): boolean {
+  return path === other || realPath(path) === realPath(other);
 }
 
 function placesOf(

@@ -325,6 +325,8 @@ function isModule(name: string): boolean {
 }
 
 function list(folder: string): Dirent[] {
+  // Most folders of extensions are missing, and an error costs more than a look.
+  if (kindHere(folder) !== "directory") return [];
   const entries = attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -80,6 +80,8 @@ export async function entriesOf(
   folder: string,
   options: Parameters<WorkspaceFiles["list"]>[1] = {},
 ): Promise<WorkspaceEntry[]> {
+  // An error costs more than a look, but for a disk that is far away.
+  if (!disk.isFar && (await lookAt(disk, folder)) === undefined) return [];
   const found = await unlessDenied(disk.files.list(folder, options), []);
   return [...found].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -3,7 +3,7 @@ import { attempt } from "@tau-agent/system";
 
 /** What is at a path of this machine; links are followed. */
 export function kindHere(path: string): "file" | "directory" | "missing" {
-  const found = attempt(() => statSync(path));
+  const found = attempt(() => statSync(path, { throwIfNoEntry: false }));
   if (found === undefined) return "missing";
   return found.isDirectory() ? "directory" : "file";
 }

@@ -61,7 +61,10 @@ export async function readTextFile(path: string): Promise<TextFile> {
  */
 export function readTextFileNow(path: string, maxBytes = MAX_TEXT_BYTES): TextFile {
   try {
-    const problem = problemOf(statSync(path), maxBytes);
+    // An error costs more than all else here, and most files of settings are missing.
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return { kind: "missing", path };
+    const problem = problemOf(stats, maxBytes);
     if (problem !== undefined) return unreadable(path, problem);
     return textFile(path, readFileSync(path, "utf8"));
   } catch (error) {
