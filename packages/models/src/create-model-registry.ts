@@ -4,7 +4,7 @@ import { KeyResolver, type KeyResolverOptions } from "./auth/key-resolver.ts";
 import { createCommandRunner } from "./auth/run-command.ts";
 import { AuthStore } from "./auth/store.ts";
 import type { ModelCatalog } from "./catalog.ts";
-import { loadCustomModels } from "./custom-models.ts";
+import { KeptModels } from "./kept-models.ts";
 import { Logins } from "./logins/logins.ts";
 import { factsFolder } from "./refresh/facts-folder.ts";
 import { ModelRegistry, type ModelRegistryOptions } from "./registry.ts";
@@ -22,11 +22,14 @@ export interface ModelRegistryInput {
   readonly allows?: ModelRegistryOptions["allows"];
   /** The wire formats that requests can have; undefined if the program that embeds Tau sends them. */
   readonly apis?: readonly string[] | undefined;
+  /** What registries with the same catalogue share. */
+  readonly keptModels?: KeptModels | undefined;
 }
 
 /** Connects the model registry and the key resolver, which need each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
   const { agentDirectory, catalog, environment, credentials, processes, fetch, apis } = input;
+  const { keptModels = new KeptModels() } = input;
   const isBuiltIn = (provider: string) => Object.hasOwn(catalog.providers(), provider);
   const store = input.auth ?? new AuthStore(agentDirectory);
   const logins = new Logins({
@@ -60,7 +63,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
       const { readFacts } = await import("./refresh/fact-files.ts");
       return readFacts(agentDirectory, provider, catalog.date ?? "");
     },
-    loadCustomModels: () => loadCustomModels(agentDirectory, { isBuiltIn, apis }),
+    loadCustomModels: () => keptModels.load(agentDirectory, { isBuiltIn, apis }),
   });
   return registry;
 }

@@ -13,6 +13,7 @@ export { parseModelsFile } from "./custom-schema.ts";
 export { resolveFallbacks } from "./fallback-models.ts";
 export type { InitialModel, InitialModelInput } from "./initial-model.ts";
 export { selectInitialModel } from "./initial-model.ts";
+export { KeptModels } from "./kept-models.ts";
 export type { ServerKind } from "./local/server-kinds.ts";
 export type { FindOptions, FoundServer } from "./local-servers.ts";
 export {

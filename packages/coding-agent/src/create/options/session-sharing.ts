@@ -1,13 +1,16 @@
 import { McpPool } from "@tau-agent/mcp";
+import { KeptModels } from "@tau-agent/models";
 import { LanguageServers } from "../../diagnostics/language-servers.ts";
 import { FolderTurns } from "../../durability/folder-turns.ts";
 
 /**
  * What sessions with the same one share: MCP servers whose entries say `stateless`, the language servers of a folder,
- * and, with `durability: "effects"`, the turns in which changing calls of a folder run.
+ * and, with `durability: "effects"`, the turns in which changing calls of a folder run. Also what was read of
+ * files, while they stay as they are.
  */
 export class SessionSharing {
   readonly mcpPool = new McpPool();
   readonly languageServers = new LanguageServers();
   readonly folderTurns = new FolderTurns();
+  readonly keptModels = new KeptModels();
 }

@@ -194,6 +194,7 @@ function createRegistry(
     credentials: options.credentials,
     allows: policy && ((model) => policy.allowsModel(model)),
     apis: options.stream === undefined ? Object.keys(builtInProviders) : undefined,
+    keptModels: options.sharing.keptModels,
     ...shared,
   });
   for (const provider of options.providers ?? []) registry.addProvider(provider);
