@@ -69,6 +69,7 @@ export { type DocumentSource, type DocumentText, takesDocuments } from "./reques
 export { type HistoryOptions, prepareContext } from "./request/history.ts";
 export { hasOutputForm } from "./request/output-form.ts";
 export { sanitizeText } from "./request/sanitize.ts";
+export { WireSchemas } from "./request/wire-schemas.ts";
 export {
   type AssistantStream,
   type CreateStreamOptions,

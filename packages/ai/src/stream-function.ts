@@ -3,6 +3,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Context, StreamOptions } from "./provider.ts";
 import type { ProviderTable } from "./providers.ts";
 import type { AssemblerOptions, StreamResult } from "./reply/assemble.ts";
+import type { WireSchemas } from "./request/wire-schemas.ts";
 
 /**
  * A reply while it streams. Iterate for events; the generator's return value is the result. It never
@@ -21,4 +22,6 @@ export type StreamFunction = (
 export interface CreateStreamOptions extends AssemblerOptions {
   /** Wire formats beside the built-in ones, by `api`; the same name replaces. */
   readonly providers?: ProviderTable | undefined;
+  /** What stream functions share of the tools that they send; by default each has its own. */
+  readonly schemas?: WireSchemas | undefined;
 }

@@ -21,7 +21,8 @@ import type { Read } from "./transport/reply.ts";
  */
 export function createReplyStream(options: CreateStreamOptions = {}): StreamFunction {
   const providers = new LoadedProviders({ ...builtInProviders, ...options.providers });
-  const kept = { history: new Memo(), estimate: new InputEstimate(), tools: new ToolFitter() };
+  const tools = new ToolFitter(options.schemas);
+  const kept = { history: new Memo(), estimate: new InputEstimate(), tools };
   return (model, context, request) => run({ model, context, request, providers, options, ...kept });
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isRecent, stampOf, statOf } from "@tau-agent/system";
+import { isRecent, LastKept, stampOf, statOf } from "@tau-agent/system";
 import { type CustomModels, loadCustomModels } from "./custom-models.ts";
 import type { KnownModels } from "./custom-schema.ts";
 
@@ -8,16 +8,13 @@ import type { KnownModels } from "./custom-schema.ts";
  * have the same one. They know the same catalogue.
  */
 export class KeptModels {
-  #last: { readonly key: string; readonly models: Promise<CustomModels> } | undefined;
+  readonly #last = new LastKept<Promise<CustomModels>>();
 
   /** As {@link loadCustomModels}. */
   load(agentDirectory: string, known: KnownModels): Promise<CustomModels> {
     const found = statOf(join(agentDirectory, "models.json"));
     if (found === undefined || isRecent(found)) return loadCustomModels(agentDirectory, known);
     const key = [agentDirectory, stampOf(found), known.apis].join("\n");
-    if (this.#last?.key !== key) {
-      this.#last = { key, models: loadCustomModels(agentDirectory, known) };
-    }
-    return this.#last.models;
+    return this.#last.get(key, () => loadCustomModels(agentDirectory, known));
   }
 }

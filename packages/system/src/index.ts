@@ -67,6 +67,7 @@ export type { FetchForeign, ForeignReply, WebAccess } from "./base/foreign-reque
 export { findHomeDirectory } from "./base/home-directory.ts";
 export { isLoopback } from "./base/is-loopback.ts";
 export { isRunning } from "./base/is-running.ts";
+export { LastKept } from "./base/last-kept.ts";
 export { mapSome } from "./base/map-some.ts";
 export { isAlive, ownIdentity, type ProcessIdentity } from "./base/process-identity.ts";
 export { processStat } from "./base/process-stat.ts";

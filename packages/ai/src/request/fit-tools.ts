@@ -1,7 +1,8 @@
 import type { RequestDiagnostic, ToolDefinition } from "../provider.ts";
 import { wireName } from "./tool-name.ts";
-import { type ToolRules, toolRules } from "./tool-rules.ts";
+import { toolRules } from "./tool-rules.ts";
 import { UnusableSchema, wireSchema } from "./tool-schema.ts";
+import { WireSchemas } from "./wire-schemas.ts";
 
 export interface FittedTools {
   readonly tools: readonly ToolDefinition[];
@@ -16,16 +17,20 @@ type Fitted = ToolDefinition | RequestDiagnostic;
 export class ToolFitter {
   readonly #known = new Map<string, WeakMap<ToolDefinition, Fitted>>();
   readonly #reported = new Set<string>();
+  readonly #schemas: WireSchemas;
+
+  constructor(schemas: WireSchemas = new WireSchemas()) {
+    this.#schemas = schemas;
+  }
 
   fit(api: string, tools: readonly ToolDefinition[]): FittedTools {
-    const rules = toolRules(api);
     const known = this.#known.get(api) ?? new WeakMap<ToolDefinition, Fitted>();
     this.#known.set(api, known);
     const fitted = new Map<string, ToolDefinition>();
     const ownNames = new Map<string, string>();
     const leftOut: RequestDiagnostic[] = [];
     for (const tool of tools) {
-      let made = known.get(tool) ?? fitTool(tool, rules);
+      let made = known.get(tool) ?? fitTool(tool, api, this.#schemas);
       known.set(tool, made);
       if (!("code" in made) && fitted.has(made.name)) {
         made = leaveOut(tool, "another tool has its name");
@@ -49,13 +54,15 @@ export class ToolFitter {
   }
 }
 
-function fitTool(tool: ToolDefinition, rules: ToolRules): Fitted {
+function fitTool(tool: ToolDefinition, api: string, schemas: WireSchemas): Fitted {
+  const rules = toolRules(api);
   if (typeof tool.name !== "string" || tool.name.trim() === "") {
     return leaveOut(tool, "it has no name");
   }
   try {
     // A schema may be a live object; what cannot be written cannot be sent.
-    const parameters = wireSchema(JSON.parse(JSON.stringify(tool.parameters) ?? "{}"), rules);
+    const json = JSON.stringify(tool.parameters) ?? "{}";
+    const parameters = schemas.of(api, json, () => wireSchema(JSON.parse(json), rules));
     const { description } = tool;
     return {
       name: wireName(tool.name, rules),

@@ -190,7 +190,8 @@ function streamOf(
   { surroundings: { options, registry, extensions } }: SessionDraft,
   telemetry: Awaited<ReturnType<typeof createTelemetry>>,
 ): StreamFunction {
-  const stream = extensions?.opened?.system.stream ?? options.stream ?? createStream();
+  const { schemas } = options.sharing;
+  const stream = extensions?.opened?.system.stream ?? options.stream ?? createStream({ schemas });
   const allowed: StreamFunction = (model, ...request) => {
     registry.requireModel(model);
     return stream(model, ...request);

@@ -1,16 +1,21 @@
+import { WireSchemas } from "@tau-agent/ai";
 import { McpPool } from "@tau-agent/mcp";
 import { KeptModels } from "@tau-agent/models";
+import { type KnownKeys, LastKept, type ProtectedFiles } from "@tau-agent/system";
 import { LanguageServers } from "../../diagnostics/language-servers.ts";
 import { FolderTurns } from "../../durability/folder-turns.ts";
 
 /**
  * What sessions with the same one share: MCP servers whose entries say `stateless`, the language servers of a folder,
  * and, with `durability: "effects"`, the turns in which changing calls of a folder run. Also what was read of
- * files, while they stay as they are.
+ * files, while they stay as they are, and the schemas of tools.
  */
 export class SessionSharing {
   readonly mcpPool = new McpPool();
   readonly languageServers = new LanguageServers();
   readonly folderTurns = new FolderTurns();
   readonly keptModels = new KeptModels();
+  readonly knownKeys = new LastKept<KnownKeys>();
+  readonly protectedFiles = new LastKept<ProtectedFiles>();
+  readonly schemas = new WireSchemas();
 }

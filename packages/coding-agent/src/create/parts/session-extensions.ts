@@ -130,7 +130,7 @@ export class SessionExtensions {
     const { workingFolder, settings, registry, environment, processes } = this.#base;
     const { disk, sandboxed } = this.#base;
     const workspace = sandboxed.workspace ?? this.#base.workspace;
-    const { stream = createStream() } = this.#base.options;
+    const { sharing, stream = createStream({ schemas: sharing.schemas }) } = this.#base.options;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
       import("../../extensions/open-extensions.ts"),
       options.hostModules(),

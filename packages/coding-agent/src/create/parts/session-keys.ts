@@ -6,8 +6,9 @@ export interface SessionKeys extends KeySources {
   readonly noteSecret: (value: string) => void;
 }
 
-export function sessionKeys({ environment, places, registry }: SessionBase): SessionKeys {
-  const known = new KnownKeys(places.agentDirectory);
+export function sessionKeys({ environment, places, registry, options }: SessionBase): SessionKeys {
+  const { agentDirectory } = places;
+  const known = options.sharing.knownKeys.get(agentDirectory, () => new KnownKeys(agentDirectory));
   const seen = new Set<string>();
   const used = () => [...registry.keys.secrets, ...seen];
   return { environment, known, used, noteSecret: (value) => void seen.add(value) };

@@ -52,7 +52,11 @@ export function createToolEnvironment(
   let visited: VisitedHosts | undefined;
   let web: WebAccess | undefined;
   let fileDiagnosis: FileDiagnosis | undefined;
-  const protectedFiles = new ProtectedFiles(agentDirectory, keyFileNames, places.secretFiles);
+  const closedTo = [agentDirectory, ...places.secretFiles].join("\0");
+  const protectedFiles = options.sharing.protectedFiles.get(
+    closedTo,
+    () => new ProtectedFiles(agentDirectory, keyFileNames, places.secretFiles),
+  );
   const shellPath = settings.get("shellPath");
   const isManaged = (policy?.merged.sandbox?.mode ?? "off") !== "off";
   const fileQueue = new FileQueue();
