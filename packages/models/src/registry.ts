@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic, Environment } from "@tau-agent/system";
+import { type Diagnostic, type Environment, SparseMap } from "@tau-agent/system";
 import { hasGaps, requireAddress, withAddresses } from "./addresses.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
@@ -51,7 +51,7 @@ export class ModelRegistry {
   readonly #fetch: ModelRegistryOptions["fetch"];
   readonly #allows: ModelRegistryOptions["allows"];
   readonly #readFacts: ModelRegistryOptions["readFacts"];
-  readonly #added = new Map<string, CustomProvider>();
+  readonly #added = new SparseMap<string, CustomProvider>();
   readonly #extra: Model[] = [];
   readonly #models = new Map<string, Promise<readonly Model[]>>();
   #custom: Promise<CustomModels> | undefined;

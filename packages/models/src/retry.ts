@@ -2,7 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { ProviderError } from "@tau-agent/ai";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { MAX_TIMER_MS, type SettingsStore } from "@tau-agent/system";
+import { MAX_TIMER_MS, type SettingsStore, SparseSet } from "@tau-agent/system";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 
 export interface RetryOptions {
@@ -36,7 +36,7 @@ export class Retry {
   /**
    * Each ends a current wait: with `true` the request is made now, otherwise its failure is final.
    */
-  readonly #waits = new Set<(goesOn: boolean) => void>();
+  readonly #waits = new SparseSet<(goesOn: boolean) => void>();
 
   constructor(options: RetryOptions) {
     this.#options = options;

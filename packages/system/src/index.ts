@@ -73,6 +73,7 @@ export { isAlive, ownIdentity, type ProcessIdentity } from "./base/process-ident
 export { processStat } from "./base/process-stat.ts";
 export { randomHex, randomUuid } from "./base/random.ts";
 export { endsWithin, runCheck } from "./base/run-check.ts";
+export { SparseMap, SparseSet } from "./base/sparse.ts";
 export { parseTemplateArguments, substituteArguments } from "./base/template-arguments.ts";
 export { isTimed, MAX_TIMER_MS } from "./base/timer-limit.ts";
 export { Turns } from "./base/turns.ts";

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentMessage, ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { SparseMap } from "@tau-agent/system";
 import { LINE_TOKENS } from "./estimate.ts";
 import { readRange } from "./read-range.ts";
 
@@ -45,15 +46,15 @@ interface SeenFile {
  */
 export class ClearableResults {
   readonly #options: ClearableOptions;
-  readonly #calls = new Map<string, ToolCall>();
+  readonly #calls = new SparseMap<string, ToolCall>();
   /** The newest result of each call that the model reads in full. */
-  readonly #newest = new Map<string, SeenResult>();
+  readonly #newest = new SparseMap<string, SeenResult>();
   /** What the model has read of each file and is still true. */
-  readonly #files = new Map<string, Set<SeenResult>>();
+  readonly #files = new SparseMap<string, Set<SeenResult>>();
   /** Large results by their last use, and how many of them have been judged. */
   readonly #large: { readonly result: SeenResult; readonly usedAt: number }[] = [];
   #judged = 0;
-  readonly #clearable = new Map<ToolResultMessage, SeenResult>();
+  readonly #clearable = new SparseMap<ToolResultMessage, SeenResult>();
   #length = 0;
   #size = 0;
   #lastUserAt = -1;

@@ -1,7 +1,7 @@
 import { type AgentTool, checkSchema, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { ProtocolError, SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { ClosedRequest, HostRequests } from "@tau-agent/system";
+import { type ClosedRequest, type HostRequests, SparseSet } from "@tau-agent/system";
 import type { SessionPolicy } from "../policy/session-policy.ts";
 import type { HostUris } from "./host-uris.ts";
 import { readToolResult } from "./tool-result.ts";
@@ -40,7 +40,7 @@ export class HostTools {
   readonly #policy: SessionPolicy | undefined;
   /** What the client serves under URI schemes of its own. */
   readonly uris: HostUris;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new SparseSet<() => void>();
   #tools: readonly RunnableHostTool[] = [];
 
   /** @param offer - receives all tools each time. */

@@ -1,7 +1,12 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { HostUriParams, HostUriResult, Params } from "@tau-agent/rpc-protocol";
 import { ProtocolError } from "@tau-agent/rpc-protocol/plain";
-import type { ClientUris, ClosedRequest, HostRequests } from "@tau-agent/system";
+import {
+  type ClientUris,
+  type ClosedRequest,
+  type HostRequests,
+  SparseSet,
+} from "@tau-agent/system";
 
 type HostUriScheme = Params<"set_host_uri_schemes">["schemes"][number];
 
@@ -29,7 +34,7 @@ const reserved: ReadonlySet<string> = new Set([
 /** What the client serves under URI schemes of its own; `read` and `write` take such a URI for a path. */
 export class HostUris implements ClientUris {
   readonly #requests: HostRequests;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new SparseSet<() => void>();
   #served: readonly ServedUris[] = [];
   #wasUsed = false;
 

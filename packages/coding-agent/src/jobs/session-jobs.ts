@@ -1,7 +1,7 @@
 import type { JobInfo, JobOutput, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { ToolEnvironment } from "@tau-agent/system";
+import { SparseMap, type ToolEnvironment } from "@tau-agent/system";
 import { JOB_NOTICE_TYPE } from "../foreign-text/after-untrusted.ts";
 import type { JobPlace } from "./job-folders.ts";
 import type { EndedJob, JobRequest, RunningJobs, StartedJob } from "./running-jobs.ts";
@@ -38,7 +38,7 @@ export class SessionJobs {
   readonly #options: SessionJobsOptions;
   #running: Promise<RunningJobs> | undefined;
   /** The session that a job of this process was started in. */
-  readonly #owners = new Map<string, string>();
+  readonly #owners = new SparseMap<string, string>();
   #isClosed = false;
 
   constructor(options: SessionJobsOptions) {

@@ -5,7 +5,7 @@ import type {
   SourcedRule,
 } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic } from "@tau-agent/system";
+import { type Diagnostic, SparseSet } from "@tau-agent/system";
 import {
   type PermissionChange,
   type PermissionFile,
@@ -50,7 +50,7 @@ export class SessionPermissions {
   readonly #source: PermissionSource;
   readonly #host: PermissionChange;
   readonly #ceiling: PermissionCeiling;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new SparseSet<() => void>();
   #own: PermissionChange = {};
   /** What answers have allowed "for this session". */
   #granted: readonly PermissionRule[] = [];

@@ -1,5 +1,5 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import { unlessAborted } from "@tau-agent/system";
+import { SparseSet, unlessAborted } from "@tau-agent/system";
 
 /**
  * How long an abort waits for a prompt to be taken in, whose run it then stops. What takes longer
@@ -12,7 +12,7 @@ export type OrCalledOff = <Value>(work: Promise<Value>) => Promise<Value>;
 
 /** The prompts that are being taken in: extensions or the admission still hold them. */
 export class Arrivals {
-  readonly #arriving = new Set<Promise<unknown>>();
+  readonly #arriving = new SparseSet<Promise<unknown>>();
   #calledOff = new AbortController();
 
   /** Keeps a prompt here until it is accepted or refused. */

@@ -6,6 +6,7 @@ import {
   maskText,
   type OutputMask,
   type SandboxParts,
+  SparseMap,
   type ToolEnvironment,
 } from "@tau-agent/system";
 import type { SessionHooks, ShellRequest } from "./session-hooks.ts";
@@ -32,7 +33,7 @@ export interface BashCommandsOptions {
 /** Shell commands that a client runs; several may run at once. */
 export class BashCommands {
   readonly #options: BashCommandsOptions;
-  readonly #running = new Map<AbortController, Promise<BashResult>>();
+  readonly #running = new SparseMap<AbortController, Promise<BashResult>>();
   readonly #held: BashExecutionMessage[] = [];
   #isClosed = false;
 

@@ -7,6 +7,7 @@ import {
 } from "@tau-agent/ai";
 import type { AgentEvent } from "@tau-agent/rpc-protocol/events";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
+import { SparseSet } from "@tau-agent/system";
 
 /** Tells the time and waits. */
 export interface WarmingClock {
@@ -58,7 +59,7 @@ export class CacheWarming {
   #usage: Usage | undefined;
   /** Cancels the wait; undefined while no tool runs. */
   #cancel: (() => void) | undefined;
-  readonly #open = new Set<AbortController>();
+  readonly #open = new SparseSet<AbortController>();
 
   constructor(options: CacheWarmingOptions) {
     this.#options = options;

@@ -1,4 +1,5 @@
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
+import { SparseMap, SparseSet } from "@tau-agent/system";
 import {
   type PromptIdentity,
   type PromptOutcome,
@@ -13,8 +14,8 @@ interface HandledPrompt {
 /** Sees each prompt that begins no run, because an extension takes it, to its one result. */
 export class HandledPrompts {
   readonly #announce: (outcome: PromptOutcome) => Promise<void>;
-  readonly #underWay = new Set<HandledPrompt>();
-  readonly #results = new Map<string, Promise<PromptResult>>();
+  readonly #underWay = new SparseSet<HandledPrompt>();
+  readonly #results = new SparseMap<string, Promise<PromptResult>>();
 
   constructor(announce: (outcome: PromptOutcome) => Promise<void>) {
     this.#announce = announce;

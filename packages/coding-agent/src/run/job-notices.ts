@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { SparseSet } from "@tau-agent/system";
 import type { Admission } from "./admission.ts";
 import type { AgentQueues } from "./agent-queues.ts";
 import type { ProblemReport } from "./problem-report.ts";
@@ -17,7 +18,7 @@ export interface JobNoticesOptions {
 export class JobNotices {
   readonly #options: JobNoticesOptions;
   /** Waiting for a turn of the current run. */
-  readonly #waiting = new Set<AgentMessage>();
+  readonly #waiting = new SparseSet<AgentMessage>();
 
   constructor(options: JobNoticesOptions) {
     this.#options = options;

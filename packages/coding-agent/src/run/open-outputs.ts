@@ -1,10 +1,10 @@
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
-import { OUTPUT_REMINDER, type OutputAnswer } from "@tau-agent/system";
+import { OUTPUT_REMINDER, type OutputAnswer, SparseMap } from "@tau-agent/system";
 
 /** The answers that prompts with an output schema still need. */
 export class OpenOutputs {
-  readonly #answers = new Map<string, OutputAnswer>();
+  readonly #answers = new SparseMap<string, OutputAnswer>();
   /** In the order of their prompts' delivery. */
   #asked: OutputAnswer[] = [];
 

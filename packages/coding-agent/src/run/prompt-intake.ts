@@ -3,7 +3,7 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Conversation } from "@tau-agent/sessions/log";
-import { randomUuid } from "@tau-agent/system";
+import { randomUuid, SparseSet } from "@tau-agent/system";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
@@ -62,7 +62,7 @@ export class PromptIntake {
   readonly #queues: QueueReport;
   readonly #arrivals = new Arrivals();
   /** Prompts whose results this host has announced. */
-  readonly #announced = new Set<string>();
+  readonly #announced = new SparseSet<string>();
 
   constructor(options: PromptIntakeOptions) {
     this.#options = options;

@@ -3,7 +3,7 @@ import { isProviderError } from "@tau-agent/ai";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { CodedError, errorMessage, lastReplyText } from "@tau-agent/rpc-protocol/plain";
-import type { OutputAnswer, OutputResult } from "@tau-agent/system";
+import { type OutputAnswer, type OutputResult, SparseSet } from "@tau-agent/system";
 import type { PausedBy } from "./step-limits.ts";
 
 /** How an accepted prompt ended, as its event tells. */
@@ -68,7 +68,7 @@ export interface RunStop {
 export class PromptTracker {
   #prompts: AcceptedPrompt[] = [];
   /** Prompts that nobody had claimed when their results came. */
-  readonly #unheard = new Set<string>();
+  readonly #unheard = new SparseSet<string>();
 
   /** Notes a prompt and returns the promise of its result. */
   accept(message: AgentMessage, prompt: PromptIdentity): Promise<PromptResult> {

@@ -2,6 +2,7 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { Context, ToolDefinition } from "@tau-agent/ai";
 import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { type Conversation, SETUP_ENTRY, type SessionTree } from "@tau-agent/sessions/log";
+import { SparseSet } from "@tau-agent/system";
 import { type MessagesAt, PastRequests, type Setup } from "./past-requests.ts";
 
 /** The type of the message that brings changed context files and skills to the model. */
@@ -31,7 +32,7 @@ export class RequestSetup {
   /** The requests of earlier processes. */
   #past: PastRequests | undefined;
   /** The models that have been given those, by name. */
-  readonly #repeated = new Set<string>();
+  readonly #repeated = new SparseSet<string>();
   /** Nothing was sent by this process yet: servers may not be up. */
   #isResumed = false;
   /** Whether the model has been told of changed texts. */

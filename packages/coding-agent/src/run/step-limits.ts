@@ -1,4 +1,5 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
+import { SparseMap, SparseSet } from "@tau-agent/system";
 
 /** How far a prompt goes before it pauses. */
 export interface Until {
@@ -20,8 +21,8 @@ interface Limit {
 /** Pauses prompts after so many steps (decision 64). A prompt that is resumed counts from 0 again. */
 export class StepLimits {
   readonly #maxTurns: () => number | undefined;
-  readonly #asked = new Map<string, Until>();
-  readonly #closed = new Set<string>();
+  readonly #asked = new SparseMap<string, Until>();
+  readonly #closed = new SparseSet<string>();
   #limit: Limit | undefined;
   #paused: { readonly promptId: string; readonly by: PausedBy } | undefined;
 

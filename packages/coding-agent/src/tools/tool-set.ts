@@ -1,5 +1,5 @@
 import type { AgentTool } from "@tau-agent/agent";
-import type { Diagnostic } from "@tau-agent/system";
+import { type Diagnostic, SparseMap, SparseSet } from "@tau-agent/system";
 import {
   isTakenAway,
   type SelectableTools,
@@ -42,17 +42,17 @@ const nothing: Offer = { tools: [], inactive: new Set() };
  */
 export class ToolSet {
   readonly #options: ToolSetOptions;
-  readonly #offers = new Map<ChangingToolSource, Offer>();
+  readonly #offers = new SparseMap<ChangingToolSource, Offer>();
   readonly #sources = new WeakMap<AgentTool, ToolSource>();
   /** What was switched on or off since the start, by name; tools of the client have a list of their own. */
-  readonly #switched = new Map<string, boolean>();
-  readonly #hostToolsOff = new Set<string>();
+  readonly #switched = new SparseMap<string, boolean>();
+  readonly #hostToolsOff = new SparseSet<string>();
   /** Names of deferred tools in the order in which they were found. */
   #loaded: ReadonlySet<string> = new Set();
   /** Those of them that the client has activated by name. */
   #asked: ReadonlySet<string> = new Set();
   /** Names of the tools of `onRewrite` that are needed. */
-  readonly #needed = new Set<string>();
+  readonly #needed = new SparseSet<string>();
   /** Whether deferred tools may come later: their source is configured, but not up. */
   #expectsDeferred = false;
   /** Names of the tools that a request has declared, in their first order. */

@@ -1,6 +1,7 @@
 import { redactSecrets } from "@tau-agent/ai";
 import type { CredentialParams, GetCredentials, GivenCredentials } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
+import { SparseMap } from "@tau-agent/system";
 
 export interface KeptCredentialsOptions {
   readonly get: GetCredentials;
@@ -14,8 +15,8 @@ export interface KeptCredentialsOptions {
  */
 export class KeptCredentials {
   readonly #options: KeptCredentialsOptions;
-  readonly #kept = new Map<string, GivenCredentials>();
-  readonly #asking = new Map<string, Promise<GivenCredentials | undefined>>();
+  readonly #kept = new SparseMap<string, GivenCredentials>();
+  readonly #asking = new SparseMap<string, Promise<GivenCredentials | undefined>>();
 
   constructor(options: KeptCredentialsOptions) {
     this.#options = options;

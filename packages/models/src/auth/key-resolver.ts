@@ -1,6 +1,6 @@
 import type { GivenCredentials } from "@tau-agent/rpc-protocol";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
-import { type Environment, environmentKeys } from "@tau-agent/system";
+import { type Environment, environmentKeys, SparseMap } from "@tau-agent/system";
 import {
   cloudHint,
   isCloud,
@@ -40,12 +40,12 @@ interface UsedLogin {
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
   readonly #runCommand: CommandRunner;
-  readonly #runtimeKeys = new Map<string, string>();
+  readonly #runtimeKeys = new SparseMap<string, string>();
   readonly #secrets = new Set<string>();
   /** Access tokens in use, by provider; none for providers whose key is not from a login. */
-  readonly #tokens = new Map<string, string>();
+  readonly #tokens = new SparseMap<string, string>();
   /** Keys in use that were asked for, by provider and model. */
-  readonly #given = new Map<string, GivenCredentials>();
+  readonly #given = new SparseMap<string, GivenCredentials>();
 
   constructor(options: KeyResolverOptions) {
     this.#options = options;

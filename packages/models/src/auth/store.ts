@@ -3,6 +3,7 @@ import {
   type Diagnostic,
   isRecent,
   readJsonFile,
+  SparseMap,
   stampOf,
   statOf,
   unlessAborted,
@@ -48,9 +49,12 @@ export class AuthStore {
   readonly path: string;
   #read: Promise<ReadFile> | undefined;
   #last: ReadFile | undefined;
-  readonly #renewals = new Map<string, Promise<OAuthCredential | undefined>>();
+  readonly #renewals = new SparseMap<string, Promise<OAuthCredential | undefined>>();
   /** The last tokens that were renewed, by provider, with half of their life. */
-  readonly #arrived = new Map<string, { readonly access: string; readonly marginMs: number }>();
+  readonly #arrived = new SparseMap<
+    string,
+    { readonly access: string; readonly marginMs: number }
+  >();
 
   constructor(agentDirectory: string) {
     this.path = join(agentDirectory, "auth.json");

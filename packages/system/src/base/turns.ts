@@ -1,6 +1,7 @@
+import { SparseMap } from "./sparse.ts";
 /** Does work for one key in the order of the calls, and for others at the same time. */
 export class Turns {
-  readonly #last = new Map<string, Promise<void>>();
+  readonly #last = new SparseMap<string, Promise<void>>();
 
   /** The keys that have work. */
   get keys(): Iterable<string> {

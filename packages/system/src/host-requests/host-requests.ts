@@ -6,6 +6,7 @@ import type {
   PendingRequest,
 } from "@tau-agent/rpc-protocol";
 import { randomUuid } from "../base/random.ts";
+import { SparseMap, SparseSet } from "../base/sparse.ts";
 import { MAX_TIMER_MS } from "../base/timer-limit.ts";
 import { type AnswerProblem, RequestError } from "./request-error.ts";
 
@@ -94,9 +95,9 @@ interface OpenRequest {
  * first answer counts. What nobody can answer ends at once, and never as a yes.
  */
 export class HostRequests {
-  readonly #open = new Map<string, OpenRequest>();
-  readonly #closed = new Set<string>();
-  readonly #listeners = new Set<() => void>();
+  readonly #open = new SparseMap<string, OpenRequest>();
+  readonly #closed = new SparseSet<string>();
+  readonly #listeners = new SparseSet<() => void>();
   #sink: RequestSink | undefined;
   #isEnded = false;
 

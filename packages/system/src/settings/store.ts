@@ -75,11 +75,13 @@ export interface GuardEntry {
   readonly value: unknown;
 }
 
+/** What most files say, since most are missing. */
+const nothing = { layer: new Map(), guards: guardsOf(() => undefined), diagnostics: [] };
+
 function layerOf(file: JsonFile, scope: SettingsScope, baseDirectory: string): FileLayer {
   const { path } = file;
   const place = { scope, path, baseDirectory };
-  const nothing = { layer: new Map(), guards: guardsOf(() => undefined) };
-  if (file.kind === "missing") return { ...place, ...nothing, diagnostics: [] };
+  if (file.kind === "missing") return { ...place, ...nothing };
   if (file.kind === "unreadable") {
     // Its limits are unknown, so the strictest ones apply.
     const found = guardsOf((name) => {

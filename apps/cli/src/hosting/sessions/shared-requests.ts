@@ -5,6 +5,7 @@ import type {
   OpenHostRequest,
 } from "@tau-agent/rpc-protocol";
 import { hostRequestMethods, isWork, type WorkMethod } from "@tau-agent/rpc-protocol/plain";
+import { SparseSet } from "@tau-agent/system";
 import type { ClientRequests } from "../../rpc/connection/client-requests.ts";
 import { WorkingClient } from "./working-client.ts";
 
@@ -26,9 +27,9 @@ export interface SharedRequestsOptions {
  */
 export class SharedRequests implements RequestSink {
   readonly #options: SharedRequestsOptions;
-  readonly #clients = new Set<ClientRequests>();
+  readonly #clients = new SparseSet<ClientRequests>();
   /** Methods that some client has answered. */
-  readonly #seen = new Set<HostRequestMethod>();
+  readonly #seen = new SparseSet<HostRequestMethod>();
   readonly #working: Readonly<Record<WorkMethod, WorkingClient>>;
   /** The client that is asked for keys, once somebody has opened the session. */
   #keyClient: ClientRequests | undefined;

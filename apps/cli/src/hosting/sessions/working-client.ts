@@ -1,6 +1,7 @@
 import type { HostRequests } from "@tau-agent/coding-agent";
 import type { WorkRequest } from "@tau-agent/rpc-protocol";
 import type { WorkMethod } from "@tau-agent/rpc-protocol/plain";
+import { SparseSet } from "@tau-agent/system";
 import type { ClientRequests } from "../../rpc/connection/client-requests.ts";
 
 export interface WorkingClientOptions {
@@ -21,7 +22,7 @@ export class WorkingClient {
   readonly #method: WorkMethod;
   readonly #options: WorkingClientOptions;
   /** Requests that some client has been told of. */
-  readonly #told = new Set<string>();
+  readonly #told = new SparseSet<string>();
   #client: ClientRequests | undefined;
   #grace: NodeJS.Timeout | undefined;
 

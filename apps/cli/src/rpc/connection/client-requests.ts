@@ -14,7 +14,7 @@ import {
   requestOfDialog,
   type WorkMethod,
 } from "@tau-agent/rpc-protocol/plain";
-import { RequestError } from "@tau-agent/system";
+import { RequestError, SparseMap, SparseSet } from "@tau-agent/system";
 import type { Connection } from "./connection.ts";
 
 /** What a client says it answers: everything, or these methods. */
@@ -36,12 +36,12 @@ const cancelTypes = { host_tool: "host_tool_cancel", host_uri: "host_uri_cancel"
 export class ClientRequests {
   readonly #connection: Connection;
   readonly #requests: HostRequests;
-  readonly #forms = new Map<string, Form>();
+  readonly #forms = new SparseMap<string, Form>();
   /** Questions that this client is asked as dialogs, one after the other. */
-  readonly #questions = new Map<string, QuestionDialogs>();
+  readonly #questions = new SparseMap<string, QuestionDialogs>();
   #answered: AnsweredMethods | undefined;
   /** What it does for the session. */
-  readonly works = new Set<WorkMethod>();
+  readonly works = new SparseSet<WorkMethod>();
 
   constructor(connection: Connection, requests: HostRequests) {
     this.#connection = connection;

@@ -1,5 +1,11 @@
 import type { BudgetResult, BudgetViolationReason } from "@tau-agent/rpc-protocol";
-import { type HostRequests, type RequestOutcome, randomUuid, Withdrawal } from "@tau-agent/system";
+import {
+  type HostRequests,
+  type RequestOutcome,
+  randomUuid,
+  SparseMap,
+  Withdrawal,
+} from "@tau-agent/system";
 import type { BudgetQuestion, BudgetStep } from "./budget-question.ts";
 
 /** Who is asked about a budget, and in whose name. */
@@ -23,7 +29,7 @@ interface OpenQuestion {
 /** The questions whether a limit is raised: one for each limit, however many steps need more of it. */
 export class BudgetQuestions {
   readonly #options: BudgetQuestionsOptions;
-  readonly #open = new Map<BudgetViolationReason, OpenQuestion>();
+  readonly #open = new SparseMap<BudgetViolationReason, OpenQuestion>();
 
   constructor(options: BudgetQuestionsOptions) {
     this.#options = options;

@@ -14,7 +14,7 @@ import {
   plus,
   usedBy,
 } from "@tau-agent/sessions/log";
-import { MAX_TIMER_MS, type SettingsStore, Withdrawal } from "@tau-agent/system";
+import { MAX_TIMER_MS, type SettingsStore, SparseSet, Withdrawal } from "@tau-agent/system";
 import type { BudgetStep } from "./budget-question.ts";
 import type { BudgetDecision, BudgetQuestions } from "./budget-questions.ts";
 import { type BudgetedSession, nothingSpent } from "./budgeted-session.ts";
@@ -42,10 +42,10 @@ export class SessionBudget {
   #used = nothingUsed;
   readonly #clock = new RunClock();
   #timer: NodeJS.Timeout | undefined;
-  readonly #warned = new Set<BudgetViolationReason>();
-  readonly #followers = new Set<() => void>();
+  readonly #warned = new SparseSet<BudgetViolationReason>();
+  readonly #followers = new SparseSet<() => void>();
   /** The dimensions whose next step is held, as subagents have learned. */
-  readonly #held = new Set<BudgetViolationReason>();
+  readonly #held = new SparseSet<BudgetViolationReason>();
   /** The dimension that was announced as exceeded. */
   #exceeded: Dimension | undefined;
   /** Aborted when the run has ended. */

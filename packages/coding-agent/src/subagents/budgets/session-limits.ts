@@ -1,5 +1,5 @@
 import type { BudgetLimits, OnExceeded } from "@tau-agent/rpc-protocol";
-import type { SettingsStore } from "@tau-agent/system";
+import { type SettingsStore, SparseMap } from "@tau-agent/system";
 import { type Dimension, dimensions, type LimitName } from "./dimensions.ts";
 
 /** Limits to set, and names of limits to remove; others stay. */
@@ -12,7 +12,7 @@ export type BudgetChange = BudgetLimits & {
 export class SessionLimits {
   readonly #settings: SettingsStore;
   /** Limits set for this session; null removes the setting's limit. */
-  readonly #given = new Map<LimitName, number | null>();
+  readonly #given = new SparseMap<LimitName, number | null>();
   #onExceeded: OnExceeded | undefined;
 
   constructor(settings: SettingsStore) {

@@ -8,6 +8,7 @@ import {
   readConversation,
   type WrittenConversation,
 } from "@tau-agent/sessions/log";
+import { SparseMap, SparseSet } from "@tau-agent/system";
 import type { Subagent, SubagentControl, SubagentMessages } from "../runners/subagent-runner.ts";
 import { nestedRefusal } from "./nested-refusal.ts";
 import { fileOf, infoOf, messagesOf, recordsIn, type SubagentRecord } from "./subagent-record.ts";
@@ -54,12 +55,12 @@ export interface SubagentsOptions {
  */
 export class SessionSubagents implements SubagentControl {
   readonly #options: SubagentsOptions;
-  readonly #live = new Map<string, Live>();
-  readonly #claimed = new Set<string>();
-  readonly #resuming = new Set<string>();
+  readonly #live = new SparseMap<string, Live>();
+  readonly #claimed = new SparseSet<string>();
+  readonly #resuming = new SparseSet<string>();
   #records: { readonly owner: string; readonly byId: Map<string, SubagentRecord> } | undefined;
   /** The conversations of those that have no file. */
-  readonly #lines = new Map<string, readonly object[]>();
+  readonly #lines = new SparseMap<string, readonly object[]>();
   #isClosed = false;
 
   constructor(options: SubagentsOptions) {

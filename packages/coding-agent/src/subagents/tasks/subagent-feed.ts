@@ -1,4 +1,5 @@
 import type { EventOrder, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
+import { SparseSet } from "@tau-agent/system";
 import type { Subagent } from "../runners/subagent-runner.ts";
 
 /** The words of oh-my-pi 18 for the levels. */
@@ -14,7 +15,7 @@ const activity: ReadonlySet<string> = new Set([
 /** Which events of its subagents a session reports, and how. */
 export class SubagentFeed {
   #level: SubagentLevel = "none";
-  readonly #running = new Set<Subagent>();
+  readonly #running = new SparseSet<Subagent>();
 
   /** Sets what is reported from now on, of subagents that run already, too. */
   async setLevel(level: SubagentLevel): Promise<void> {
