@@ -1,6 +1,8 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { StreamOptions } from "../provider.ts";
 import { createStream } from "../stream.ts";
 import { GrowingJson } from "./growing-json.ts";
@@ -24,6 +26,22 @@ describe("GrowingJson", () => {
           }
         }
       }),
+    );
+  });
+
+  it("writes everything again once a collection has taken the last request", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect: () => void = runInNewContext("gc");
+    const json = new GrowingJson();
+    let count = 0;
+    const item = { toJSON: () => ++count };
+    json.of({ items: [item] }, "items");
+    await vi.waitFor(
+      () => {
+        collect();
+        expect(json.of({ items: [item] }, "items")).toBe('{"items":[2]}');
+      },
+      { timeout: 60_000, interval: 0 },
     );
   });
 

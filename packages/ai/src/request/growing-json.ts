@@ -1,19 +1,29 @@
 /** Beyond this many characters, which images reach and texts do not, memory counts for more than time. */
 const mostKept = 8 * 1024 * 1024;
 
+interface Sent {
+  /** The request as a whole: sending makes one piece of it, of which the next one takes its part. */
+  readonly text: string;
+  /** Where its list begins. */
+  readonly start: number;
+  readonly items: readonly unknown[];
+  /** Where each item ends, from the beginning of the list. */
+  readonly ends: readonly number[];
+}
+
+const nothing: Sent = { text: "", start: 0, items: [], ends: [] };
+
 /**
  * The JSON of requests of which each repeats a list of the one before and adds to it. Items that the
  * last request began with are not written again, so that a long conversation costs little more than a
  * short one (row `read-turn-growth`). Items in the list never change.
  */
 export class GrowingJson {
-  /** The last request, as a whole: sending makes one piece of it, of which the next one takes its part. */
-  #text = "";
-  /** Where its list begins. */
-  #start = 0;
-  #items: readonly unknown[] = [];
-  /** Where each item ends, from the beginning of the list. */
-  #ends: readonly number[] = [];
+  /**
+   * The last request. A collection of all garbage may take it: it is as large as the conversation, and most
+   * sessions wait for a person (rows `many-sessions`).
+   */
+  #last: WeakRef<Sent> | undefined;
 
   /** `request` as `JSON.stringify` writes it; `list` names the member that grows. */
   of(request: object, list: string): string {
@@ -26,35 +36,33 @@ export class GrowingJson {
   }
 
   #write(head: string, items: readonly unknown[], tail: string): string {
-    const known = this.#countKnown(items);
-    const ends = this.#ends.slice(0, known);
-    let text = head + this.#text.slice(this.#start, this.#start + (ends.at(-1) ?? 0));
+    const last = this.#last?.deref() ?? nothing;
+    const known = countKnown(last, items);
+    const ends = last.ends.slice(0, known);
+    let text = head + last.text.slice(last.start, last.start + (ends.at(-1) ?? 0));
     for (const [index, item] of items.slice(known).entries()) {
       text += itemText(item, known + index);
       ends.push(text.length - head.length);
     }
     text += tail;
     const isKept = text.length <= mostKept;
-    this.#text = isKept ? text : "";
-    this.#start = head.length;
-    this.#items = isKept ? [...items] : [];
-    this.#ends = isKept ? ends : [];
+    const sent = { text, start: head.length, items: [...items], ends };
+    this.#last = isKept ? new WeakRef(sent) : undefined;
     return text;
   }
+}
 
-  /** How many items of the last list these begin with; the system prompt is the same in a new object. */
-  #countKnown(items: readonly unknown[]): number {
-    const isKnown = (item: unknown, at: number): boolean =>
-      item === this.#items[at] || itemText(item, at) === this.#textOf(at);
-    const both = items.slice(0, this.#items.length);
-    const firstNew = both.findIndex((item, at) => !isKnown(item, at));
-    return firstNew === -1 ? both.length : firstNew;
-  }
+/** How many items of the last list these begin with; the system prompt is the same in a new object. */
+function countKnown(last: Sent, items: readonly unknown[]): number {
+  const isKnown = (item: unknown, at: number): boolean =>
+    item === last.items[at] || itemText(item, at) === textOf(last, at);
+  const both = items.slice(0, last.items.length);
+  const firstNew = both.findIndex((item, at) => !isKnown(item, at));
+  return firstNew === -1 ? both.length : firstNew;
+}
 
-  #textOf(at: number): string {
-    const end = this.#ends[at] ?? 0;
-    return this.#text.slice(this.#start + (this.#ends[at - 1] ?? 0), this.#start + end);
-  }
+function textOf({ text, start, ends }: Sent, at: number): string {
+  return text.slice(start + (ends[at - 1] ?? 0), start + (ends[at] ?? 0));
 }
 
 /** An item with the comma before it. */

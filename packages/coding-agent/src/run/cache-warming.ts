@@ -96,6 +96,7 @@ export class CacheWarming {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#usage = undefined;
+    this.#last = undefined;
   }
 
   #wait(count: number, last: SentRequest | undefined): void {
