@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { AgentMessage } from "../vocabulary/message.ts";
+import { AgentMessage, tokenKinds } from "../vocabulary/message.ts";
 import { Model, ThinkingLevel } from "../vocabulary/model.ts";
 import { PermissionMode } from "../vocabulary/permission.ts";
 import { WorkspaceState } from "../vocabulary/workspace-state.ts";
@@ -21,14 +21,7 @@ export const ToolExecutionMode = z.enum(["sequential", "parallel"]);
 export type ToolExecutionMode = z.infer<typeof ToolExecutionMode>;
 
 const TokenCounts = z.object({
-  /** Input tokens, without those read from or written to the cache. */
-  input: z.number(),
-  /** Output tokens. */
-  output: z.number(),
-  /** Tokens read from the vendor's cache. */
-  cacheRead: z.number(),
-  /** Tokens written to the vendor's cache. */
-  cacheWrite: z.number(),
+  ...tokenKinds,
   /** All tokens together. */
   total: z.number(),
 });

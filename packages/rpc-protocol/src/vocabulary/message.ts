@@ -16,11 +16,8 @@ export const UsageCost = z.object({
 });
 export type UsageCost = z.infer<typeof UsageCost>;
 
-/**
- * Tokens of one model call. `input` excludes cached tokens; `reasoning` is a part of
- * `output`, `cacheWrite1h` a part of `cacheWrite`.
- */
-export const Usage = z.object({
+/** Tokens by what they cost. */
+export const tokenKinds = {
   /** Input tokens, without those read from or written to the cache. */
   input: z.number(),
   /** Output tokens. */
@@ -29,6 +26,14 @@ export const Usage = z.object({
   cacheRead: z.number(),
   /** Tokens written to the vendor's cache. */
   cacheWrite: z.number(),
+};
+
+/**
+ * Tokens of one model call. `input` excludes cached tokens; `reasoning` is a part of
+ * `output`, `cacheWrite1h` a part of `cacheWrite`.
+ */
+export const Usage = z.object({
+  ...tokenKinds,
   /** All tokens together. */
   totalTokens: z.optional(z.number()),
   /** The part of `output` spent on reasoning. */
@@ -130,9 +135,8 @@ export const BashExecutionMessage = z.object({
 });
 export type BashExecutionMessage = z.infer<typeof BashExecutionMessage>;
 
-/** A message an extension put into the conversation. */
-export const CustomMessage = z.object({
-  role: z.literal("custom"),
+/** What an extension puts into the conversation. */
+export const customContent = {
   /** The extension's name for this kind of entry or message. */
   customType: z.string(),
   /** The content the model sees. */
@@ -141,6 +145,12 @@ export const CustomMessage = z.object({
   display: z.boolean(),
   /** Data for clients; not sent to the model. */
   details: z.optional(z.unknown()),
+};
+
+/** A message an extension put into the conversation. */
+export const CustomMessage = z.object({
+  role: z.literal("custom"),
+  ...customContent,
   /** When it was created, in ms since the epoch. */
   timestamp: z.number(),
 });

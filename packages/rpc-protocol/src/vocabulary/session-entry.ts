@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
-import { UserContent } from "./content.ts";
-import { AgentMessage, Usage } from "./message.ts";
+import { AgentMessage, customContent, Usage } from "./message.ts";
 
 /** First line of a session file. `timestamp` is ISO 8601, `parentSession` a path. */
 export const SessionHeader = z.object({
@@ -34,6 +33,18 @@ const node = {
   timestamp: z.string(),
 };
 
+/** A summary, and what of the conversation it replaces. */
+export const compacted = {
+  /** The text that replaces the summarised messages. */
+  summary: z.string(),
+  /** The first entry that is kept as it is. */
+  firstKeptEntryId: z.string(),
+  /** Tokens in the conversation before the compaction. */
+  tokensBefore: z.number(),
+  /** Data for clients; not sent to the model. */
+  details: z.optional(z.unknown()),
+};
+
 /** A node of the session tree; every line after the header is one. */
 export const KnownSessionEntry = z.discriminatedUnion("type", [
   z.object({
@@ -61,14 +72,7 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("compaction"),
     ...node,
-    /** The text that replaces the summarised messages. */
-    summary: z.string(),
-    /** The first entry that is kept as it is. */
-    firstKeptEntryId: z.string(),
-    /** Tokens in the conversation before the compaction. */
-    tokensBefore: z.number(),
-    /** Data for clients; not sent to the model. */
-    details: z.optional(z.unknown()),
+    ...compacted,
     /** Whether an extension wrote the summary. */
     fromHook: z.optional(z.boolean()),
     /** Tokens and cost. */
@@ -101,14 +105,7 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("custom_message"),
     ...node,
-    /** The extension's name for this kind of entry or message. */
-    customType: z.string(),
-    /** The content the model sees. */
-    content: z.union([z.string(), z.array(UserContent)]),
-    /** Whether clients should display it. */
-    display: z.boolean(),
-    /** Data for clients; not sent to the model. */
-    details: z.optional(z.unknown()),
+    ...customContent,
   }),
   z.object({
     type: z.literal("label"),

@@ -4,22 +4,14 @@ import { budgetEvents } from "./budget.ts";
 import { jobEvents } from "./job.ts";
 import { McpStatus } from "./mcp.ts";
 import { ThinkingLevel } from "./model.ts";
+import { compacted } from "./session-entry.ts";
 import { StreamRuleInfo } from "./stream-rule.ts";
 import { subagentEvents } from "./subagent-event.ts";
 import { todoEvents } from "./todo.ts";
 import { workspaceEvents } from "./workspace-state.ts";
 
 /** The result of a compaction. */
-export const CompactionResult = z.object({
-  /** The text that replaces the summarised messages. */
-  summary: z.string(),
-  /** The first entry that is kept as it is. */
-  firstKeptEntryId: z.string(),
-  /** Tokens in the conversation before the compaction. */
-  tokensBefore: z.number(),
-  /** Data for clients; not sent to the model. */
-  details: z.optional(z.unknown()),
-});
+export const CompactionResult = z.object(compacted);
 export type CompactionResult = z.infer<typeof CompactionResult>;
 
 const compactionEnd = {

@@ -14,18 +14,23 @@ const Started = z.object({
 const Kind = z.enum(["file", "directory", "symlink", "other"]);
 const Stream = z.enum(["stdout", "stderr"]);
 
+/** What commands at the place depend on. */
+const platform = {
+  /** The kind of platform. */
+  platform: z.enum(["linux", "darwin", "win32"]),
+  /** The home folder of the user. */
+  homeDirectory: z.string(),
+  /** The folder for temporary files. */
+  temporaryDirectory: z.string(),
+  /** The program that runs the lines of `spawn`. */
+  shell: z.string(),
+};
+
 /** What each method of an exec server answers as `result`; the others answer `{}`. */
 export const ExecServerResults = z.object({
   /** What the place is. */
   describe: z.object({
-    /** The kind of platform. */
-    platform: z.enum(["linux", "darwin", "win32"]),
-    /** The home folder of the user. */
-    homeDirectory: z.string(),
-    /** The folder for temporary files. */
-    temporaryDirectory: z.string(),
-    /** The program that runs the lines of `spawn`. */
-    shell: z.string(),
+    ...platform,
     /** The name of the user. */
     user: z.optional(z.string()),
     /** The promises that the place cannot keep. */
@@ -128,14 +133,7 @@ export const ExecServerReady = z.object({
   type: z.literal("ready"),
   /** The version of this protocol. */
   protocolVersion: z.literal(1),
-  /** The kind of platform. */
-  platform: z.enum(["linux", "darwin", "win32"]),
-  /** The home folder of the user. */
-  homeDirectory: z.string(),
-  /** The folder for temporary files. */
-  temporaryDirectory: z.string(),
-  /** The program that runs the lines of `spawn`. */
-  shell: z.string(),
+  ...platform,
   /** The number of the server in the place's process table. */
   pid: z.number(),
   /** The folder in which the work starts. */
