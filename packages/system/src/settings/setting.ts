@@ -24,14 +24,7 @@ function row<T>(
   kind: Pick<Setting<T>, "type" | "accepts"> & { merge?: Setting<T>["merge"] },
   rest: { default: T; description: string; scope?: "user" | undefined },
 ): Setting<T> {
-  return {
-    type: kind.type,
-    accepts: kind.accepts,
-    merge: kind.merge ?? "replace",
-    default: rest.default,
-    description: rest.description,
-    scope: rest.scope ?? "any",
-  };
+  return { merge: "replace", ...kind, ...rest, scope: rest.scope ?? "any" };
 }
 
 /** A value that its reader checks itself. */
