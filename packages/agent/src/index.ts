@@ -23,5 +23,6 @@ export {
 } from "./tools/define-tool.ts";
 export { ToolError } from "./tools/errors.ts";
 export { guardSchema } from "./tools/guard-schema.ts";
+export { onlyReads } from "./tools/only-reads.ts";
 export type { AgentTool, ToolCallContext } from "./tools/tool.ts";
 export { argumentsCheck, validateArguments } from "./tools/validate-arguments.ts";

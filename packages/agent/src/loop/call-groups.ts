@@ -1,4 +1,5 @@
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { onlyReads } from "../tools/only-reads.ts";
 import type { AgentTool } from "../tools/tool.ts";
 
 /**
@@ -18,7 +19,7 @@ export async function groupCalls<Item>(
   const groups: Item[][] = [];
   let previousIsReadOnly = false;
   for (const item of items) {
-    const isReadOnly = await onlyReads(callOf(item), tools);
+    const isReadOnly = await mayRunBeside(callOf(item), tools);
     const last = groups.at(-1);
     if (last && isReadOnly && previousIsReadOnly) last.push(item);
     else groups.push([item]);
@@ -27,15 +28,10 @@ export async function groupCalls<Item>(
   return groups;
 }
 
-async function onlyReads(call: ToolCall, tools: readonly AgentTool[]): Promise<boolean> {
+async function mayRunBeside(call: ToolCall, tools: readonly AgentTool[]): Promise<boolean> {
   const tool = tools.find(({ name }) => name === call.name);
   if (tool?.isParallel ?? tool?.isReadOnly) return true;
-  try {
-    return (await tool?.isReadOnlyCall?.(call.arguments)) ?? false;
-  } catch {
-    // With arguments that it cannot judge, the tool may write.
-    return false;
-  }
+  return tool !== undefined && onlyReads(tool, call);
 }
 
 /** The file that a call writes, if its tool can tell. */

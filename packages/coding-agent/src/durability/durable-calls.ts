@@ -1,4 +1,4 @@
-import type { AgentTool } from "@tau-agent/agent";
+import { type AgentTool, onlyReads } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { Workspace, WorkspaceOwner } from "@tau-agent/rpc-protocol/workspace";
@@ -93,7 +93,8 @@ export class DurableCalls {
     const started = this.#started.get(call.id);
     if (started !== undefined) return inTurn(() => this.#goOn(call, started, execute));
     const tool = findTool(call.name);
-    if (tool === undefined || harmless.has(call.name) || (await onlyReads(tool, call))) {
+    const isHarmless = tool === undefined || tool.isReadOnly === true || harmless.has(call.name);
+    if (isHarmless || (await onlyReads(tool, call))) {
       return execute();
     }
     if (call.name === "task") {
@@ -372,14 +373,4 @@ export class DurableCalls {
 function jobResult(jobId: string): ToolResult {
   const text = `Started in the background as ${jobId}.`;
   return { content: [{ type: "text", text }], details: { jobId } };
-}
-
-async function onlyReads(tool: AgentTool, call: ToolCall): Promise<boolean> {
-  if (tool.isReadOnly === true) return true;
-  try {
-    return (await tool.isReadOnlyCall?.(call.arguments)) ?? false;
-  } catch {
-    // With arguments that it cannot judge, the tool may write.
-    return false;
-  }
 }

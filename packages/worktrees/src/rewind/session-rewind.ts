@@ -1,4 +1,4 @@
-import type { AgentTool } from "@tau-agent/agent";
+import { type AgentTool, onlyReads } from "@tau-agent/agent";
 import type { Checkpoint, Result } from "@tau-agent/rpc-protocol";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
@@ -220,15 +220,6 @@ export class SessionRewind {
       const message = `Rewind: the files could not be recorded: ${errorMessage(error)}`;
       this.#options.note({ severity: "error", message });
     }
-  }
-}
-
-async function onlyReads(tool: AgentTool, call: ToolCall): Promise<boolean> {
-  try {
-    return (await tool.isReadOnlyCall?.(call.arguments)) ?? false;
-  } catch {
-    // With arguments that it cannot judge, the tool may write.
-    return false;
   }
 }
 
