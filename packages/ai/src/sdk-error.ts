@@ -54,6 +54,6 @@ function entries(value: object): [string, unknown][] {
   return names.map((name) => [name, Reflect.get(value, name)]);
 }
 
-function isHeaders(value: unknown): value is Pick<Headers, "get"> {
+export function isHeaders(value: unknown): value is Pick<Headers, "get"> {
   return typeof value === "object" && value !== null && "get" in value;
 }

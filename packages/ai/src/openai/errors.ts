@@ -1,5 +1,6 @@
 import { readVendorError } from "../error-body.ts";
 import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
+import { isHeaders } from "../sdk-error.ts";
 
 /** What an error thrown by the `openai` SDK means. */
 export function classifyOpenAiError(error: unknown): ProviderErrorInit {
@@ -18,8 +19,4 @@ export function classifyOpenAiError(error: unknown): ProviderErrorInit {
     ...(isHeaders(error.headers) && { headers: error.headers }),
     cause: error,
   });
-}
-
-function isHeaders(value: unknown): value is Pick<Headers, "get"> {
-  return typeof value === "object" && value !== null && "get" in value;
 }

@@ -1,6 +1,4 @@
-import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import type { SessionTree } from "@tau-agent/sessions/log";
-import { userText } from "@tau-agent/sessions/log";
+import { type SessionTree, userMessageOf, userText } from "@tau-agent/sessions/log";
 import type { RewindSession, UserEntry } from "@tau-agent/worktrees";
 import type { SessionParts } from "./session-parts.ts";
 
@@ -36,7 +34,7 @@ function lastUserEntry(tree: SessionTree): string | undefined {
     const role = tree.roleAt(position);
     if (role !== undefined && role !== "user") continue;
     const entry = tree.at(position);
-    if (entry !== undefined && isUserMessage(entry)) return entry.id;
+    if (entry && userMessageOf(entry)) return entry.id;
   }
   return undefined;
 }
@@ -45,12 +43,6 @@ function userEntry(tree: SessionTree, entryId: string): UserEntry | undefined | 
   const position = tree.indexOf(entryId);
   const entry = position === undefined ? undefined : tree.at(position);
   if (position === undefined || entry === undefined) return null;
-  const { type, message } = entry as Extract<KnownSessionEntry, { type: "message" }>;
-  if (type !== "message" || message.role !== "user") return undefined;
-  return { text: userText(message), position };
-}
-
-function isUserMessage(entry: SessionEntry): boolean {
-  const known = entry as KnownSessionEntry;
-  return known.type === "message" && known.message.role === "user";
+  const message = userMessageOf(entry);
+  return message && { text: userText(message), position };
 }

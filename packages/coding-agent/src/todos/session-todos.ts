@@ -1,4 +1,4 @@
-import type { KnownSessionEntry, SessionEntry, TodoItem, TodoPhase } from "@tau-agent/rpc-protocol";
+import type { SessionEntry, TodoItem, TodoPhase } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import {
   type Conversation,
@@ -8,6 +8,7 @@ import {
   type SessionLog,
   TODO_EDIT_TYPE,
   todosOf,
+  userMessageOf,
 } from "@tau-agent/sessions/log";
 import { todoLines } from "./todo-text.ts";
 
@@ -88,14 +89,9 @@ function find({ tree }: SessionLog, known: KnownTodos | undefined): readonly Tod
     const items = position === knownAt ? known?.items : todosOf(entry);
     // A list that was finished before the user's next message is dropped.
     if (items !== undefined) return isPromptedSince && !items.some(isOpen) ? [] : items;
-    isPromptedSince ||= isUserMessage(entry);
+    isPromptedSince ||= userMessageOf(entry) !== undefined;
   }
   return [];
-}
-
-function isUserMessage(entry: SessionEntry): boolean {
-  const known = entry as KnownSessionEntry;
-  return known.type === "message" && known.message.role === "user";
 }
 
 function noticeOf(todos: readonly TodoItem[]): AgentMessage {
