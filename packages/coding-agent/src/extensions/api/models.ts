@@ -1,6 +1,6 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
-import type { NativeProvider, ProviderStream } from "./native-provider.ts";
+import type { NativeProvider, OAuthTokens, ProviderStream } from "./native-provider.ts";
 
 /** Key and headers of a model, or why there are none. */
 export type ModelAuth =
@@ -113,12 +113,4 @@ export interface ProviderOAuth {
   getApiKey?(credentials: OAuthTokens): string;
   /** The models available with a login. */
   modifyModels?(models: Model[], credentials: OAuthTokens): Model[];
-}
-
-/** Tokens of a login; `expires` is epoch time in ms. */
-interface OAuthTokens {
-  readonly access: string;
-  readonly refresh: string;
-  readonly expires: number;
-  readonly [member: string]: unknown;
 }

@@ -19,12 +19,15 @@ interface KeySearch {
 }
 
 /** Tokens of a login; `expires` is epoch time in ms. */
-interface NativeLogin {
-  readonly type: "oauth";
+export interface OAuthTokens {
   readonly access: string;
   readonly refresh: string;
   readonly expires: number;
   readonly [member: string]: unknown;
+}
+
+interface NativeLogin extends OAuthTokens {
+  readonly type: "oauth";
 }
 
 /** How a whole provider finds its keys and uses logins. */
