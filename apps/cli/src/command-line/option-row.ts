@@ -1,4 +1,4 @@
-/** What is no plain value. `optional`: takes the next word unless that is an option or a file. */
+/** What an option takes instead of one value. `optional` takes the next word unless that is an option or a file. */
 type OptionKind = "switch" | "list" | "optional";
 
 /** An option of a command; its long name is its key in the table. */
