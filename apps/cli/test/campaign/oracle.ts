@@ -136,8 +136,14 @@ function effectsOf(
       say(!isInterrupted && JSON.stringify(content).includes(`left ${mark}`), "G4 its answer");
       break;
     case "isolated": {
-      const whole = isolatedFiles(mark).filter((name) => text(at(name)) === `${mark}\n`).length;
-      const isKept = whole === (isInterrupted || isError ? 0 : 4);
+      const names = isolatedFiles(mark);
+      // Without space its lines leave empty files, or none: what it says it changed came back.
+      const isFull = fault === "disk";
+      const isThere = (name: string) =>
+        isFull ? existsSync(at(name)) : text(at(name)) === `${mark}\n`;
+      const said = Number(/Changes: (\d+) file/.exec(JSON.stringify(content))?.[1] ?? 0);
+      const whole = names.filter(isThere).length;
+      const isKept = whole === (isInterrupted || isError ? 0 : isFull ? said : names.length);
       // Nothing records a folder elsewhere, and the result says so.
       say(isKept || (isFar && isInterrupted), `G1 ${whole} files of 4 came back`);
       break;
