@@ -38,8 +38,8 @@ function readersPage({ date, machine, hosts }: ComparisonData, rows: readonly Co
 
 # Performance
 
-Tau beside the newest release of pi, which speaks the same protocol. Both take turns in one run, as they are
-installed, over stdio, with a model server on the same machine. Values are medians, and less is better everywhere: Tau
+Tau beside pi, which speaks the same protocol: in each row, the best of the releases below. All take turns in one run,
+as they are installed, over stdio, with a model server on the same machine. Values are medians, and less is better everywhere: Tau
 needs less in ${better} of ${ratios.length} rows. Each pair of bars has a scale of its own.
 
 - Date: ${date}
