@@ -76,7 +76,11 @@ export interface GuardEntry {
 }
 
 /** What most files say, since most are missing. */
-const nothing = { layer: new Map(), guards: guardsOf(() => undefined), diagnostics: [] };
+const nothing: Pick<FileLayer, "layer" | "guards" | "diagnostics"> = {
+  layer: new Map(),
+  guards: guardsOf(() => undefined),
+  diagnostics: [],
+};
 
 function layerOf(file: JsonFile, scope: SettingsScope, baseDirectory: string): FileLayer {
   const { path } = file;

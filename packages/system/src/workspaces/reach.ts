@@ -9,6 +9,5 @@ export type {
   WorkspaceConformanceResult,
 } from "./conformance/run-workspace-conformance.ts";
 export { runWorkspaceConformance } from "./conformance/run-workspace-conformance.ts";
-export { createLocalWorkspace } from "./local/local-workspace.ts";
 export { fromSandboxSession } from "./sandbox-session/from-sandbox-session.ts";
 export type { SandboxSession } from "./sandbox-session/sandbox-session.ts";
