@@ -43,3 +43,14 @@ it("waits while a session works", async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   expect(loaded).toEqual(["frames", "loop"]);
 });
+
+it("waits while a command is being answered", async () => {
+  const { loaded, idle } = preparation();
+  const answered = Promise.withResolvers<void>();
+  idle.asked("switch_session", answered.promise);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(loaded).toEqual([]);
+  answered.resolve();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(loaded).toEqual(["frames", "loop"]);
+});

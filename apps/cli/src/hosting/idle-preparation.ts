@@ -9,7 +9,7 @@ type Piece = () => Promise<unknown>;
 export interface IdlePreparationOptions {
   /** What to load, in order; asked for once. */
   readonly pieces: () => readonly Piece[];
-  /** Whether a command is being answered, or a session works. */
+  /** Whether a session works. */
   readonly isBusy: () => boolean;
 }
 
@@ -22,15 +22,29 @@ export class IdlePreparation {
   #pieces: Piece[] | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isDone = false;
+  /** Commands that are being answered. */
+  #pending = 0;
 
   constructor(options: IdlePreparationOptions) {
     this.#options = options;
   }
 
-  /** A command has come. */
-  asked(command: string): void {
+  /**
+   * A command has come.
+   *
+   * @param done - settles once it is answered, if it is not yet; must never reject
+   */
+  asked(command: string, done?: Promise<unknown>): void {
+    if (this.#isDone) return;
+    if (done !== undefined) void this.#await(done);
     if (this.#timer !== undefined) this.#timer.refresh();
-    else if (!this.#isDone && !ofState.has(command)) this.#wait();
+    else if (!ofState.has(command)) this.#wait();
+  }
+
+  async #await(done: Promise<unknown>): Promise<void> {
+    this.#pending += 1;
+    await done;
+    this.#pending -= 1;
   }
 
   #wait(): void {
@@ -39,7 +53,7 @@ export class IdlePreparation {
 
   async #loadNext(): Promise<void> {
     this.#timer = undefined;
-    if (this.#options.isBusy()) return this.#wait();
+    if (this.#pending > 0 || this.#options.isBusy()) return this.#wait();
     this.#pieces ??= [...this.#options.pieces()];
     const piece = this.#pieces.shift();
     this.#isDone = piece === undefined;

@@ -69,7 +69,7 @@ export async function serveHost(
     pieces: () => [loadFrames, ...firstPieces(pool.sessions[0]?.state.model?.api)],
     isBusy: () => pool.sessions.some(({ isBusy }) => isBusy),
   });
-  const onCommand = (name: string) => preparation.asked(name);
+  const onCommand = preparation.asked.bind(preparation);
   const setup: ClientSetup = { pool, dialect, isolatedLines, onInternalError, onCommand };
   const openLate = isOfClient ? (place: ClientPlace) => openOnly(pool, context, place) : undefined;
   if (settings === undefined) await serveStdio(setup, { ...context, clientTimeoutMs }, openLate);

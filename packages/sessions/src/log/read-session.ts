@@ -1,4 +1,4 @@
-import { constants, copyFileSync, fstatSync, openSync } from "node:fs";
+import { constants, copyFileSync, openSync } from "node:fs";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { parseObject, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import { type Diagnostic, randomHex } from "@tau-agent/system";
@@ -16,8 +16,8 @@ import type { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 
 const FIRST_BYTES = 64 * 1024;
-/** A compaction is looked for here first. */
-const NEAR_BYTES = 256 * 1024;
+/** How much of a file is searched for a compaction at once. */
+const WINDOW_BYTES = 256 * 1024;
 /** One further from the end of a file is not looked for. */
 const LAST_BYTES = 4 * 1024 * 1024;
 /** As hosts write it. */
@@ -51,7 +51,7 @@ export async function readSession(
 ): Promise<ReadSession> {
   const lines = openLines(path);
   try {
-    const { size } = fstatSync(lines.descriptor);
+    const size = lines.sizeBytes;
     const end = size > shortest ? await readEnd(path, lines, size) : undefined;
     if (end !== undefined) return end;
     const tree = new SessionTree(Math.ceil(size / USUAL_LINE_BYTES));
@@ -107,34 +107,36 @@ async function readEnd(
 }
 
 function headerOf(path: string, lines: LineReader, size: number): SessionHeader | undefined {
-  const first = bytesAt(lines, 0, Math.min(size, FIRST_BYTES));
-  const end = first.indexOf("\n");
-  if (end === -1) return undefined;
+  const first = lineAt(lines, 0, Math.min(size, FIRST_BYTES));
+  if (first === "") return undefined;
   const records = new RecordReader(path, () => {});
-  records.take(first.toString("utf8", 0, end));
+  records.take(first);
   return records.header?.version === SESSION_VERSION ? records.header : undefined;
 }
 
 /** The compactions at the end of a file, the last one first. */
-function compactionsOf(lines: LineReader, size: number): Record<string, unknown>[] {
-  const near = compactionsIn(lines, size, NEAR_BYTES);
-  return near.length > 0 ? near : compactionsIn(lines, size, LAST_BYTES);
-}
-
-function compactionsIn(lines: LineReader, size: number, most: number): Record<string, unknown>[] {
-  const start = Math.max(0, size - most);
-  const last = bytesAt(lines, start, size - start);
-  const found: Record<string, unknown>[] = [];
-  for (let at = last.lastIndexOf(COMPACTION); at > 0; at = last.lastIndexOf(COMPACTION, at - 1)) {
-    const end = last.indexOf("\n", at + 1);
-    const line = end === -1 ? undefined : parseObject(last.toString("utf8", at + 1, end));
-    if (line !== undefined) found.push(line as Record<string, unknown>);
+function* compactionsOf(lines: LineReader, size: number): Generator<Record<string, unknown>> {
+  const first = Math.max(0, size - LAST_BYTES);
+  for (let end = size, start = size; start > first; end = start + COMPACTION.length - 1) {
+    start = Math.max(first, end - WINDOW_BYTES);
+    const window = lines.bytes({ start, length: end - start });
+    for (let at = window.lastIndexOf(COMPACTION); at !== -1; ) {
+      const line = parseObject(lineAt(lines, start + at + 1, size));
+      if (line !== undefined) yield line as Record<string, unknown>;
+      at = at === 0 ? -1 : window.lastIndexOf(COMPACTION, at - 1);
+    }
   }
-  return found;
 }
 
-function bytesAt(lines: LineReader, start: number, length: number): Buffer {
-  return Buffer.concat(Array.from(lines.pieces({ start, length }), (piece) => Buffer.from(piece)));
+/** A line without its end; empty if it has none. */
+function lineAt(lines: LineReader, start: number, size: number): string {
+  const parts: Buffer[] = [];
+  for (const piece of lines.pieces({ start, length: size - start })) {
+    const end = piece.indexOf("\n");
+    parts.push(Buffer.from(end === -1 ? piece : piece.subarray(0, end)));
+    if (end !== -1) return Buffer.concat(parts).toString();
+  }
+  return "";
 }
 
 function openLines(path: string): LineReader {

@@ -87,6 +87,19 @@ async function written(path: string, all: readonly Act[]): Promise<void> {
   log.close();
 }
 
+/** Enough entries to leave unread, a compaction, and one message after it. */
+function compacted(text: string): Act[] {
+  return [
+    ...Array.from({ length: 50 }, (_, at) => ({
+      ...{ act: at % 2 === 0 ? "answer" : "say", text: "x" },
+      stopReason: "stop",
+    })),
+    { act: "level" },
+    { act: "compact", at: 3 },
+    { act: "say", text },
+  ] as Act[];
+}
+
 interface Opened {
   readonly seen: object;
   /** Whether the past was not read when the session was opened. */
@@ -166,15 +179,7 @@ describe("a session whose past is not read", () => {
 
   it("stays unread for what the state, the messages and a prompt need", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
-    await written(path, [
-      ...Array.from({ length: 50 }, (_, at) => ({
-        ...{ act: at % 2 === 0 ? "answer" : "say", text: "x" },
-        stopReason: "stop",
-      })),
-      { act: "level" },
-      { act: "compact", at: 3 },
-      { act: "say", text: "more" },
-    ] as Act[]);
+    await written(path, compacted("more"));
     const { tree, lines } = await readSession(path, 0);
     const context = contextOfBranch(tree);
     expect(context.messages).toHaveLength(5);
@@ -186,5 +191,32 @@ describe("a session whose past is not read", () => {
     expect(tree.branch()).toHaveLength(55);
     expect(tree.unreadLength).toBe(0);
     lines.close();
+  });
+
+  it("is found wherever the compaction lies in the parts that are read", async () => {
+    const path = join(temporaryFolder(), "session.jsonl");
+    await written(path, compacted("more"));
+    const bytes = readFileSync(path);
+    const end = bytes.lastIndexOf("\n", -2) + 1;
+    const behind = bytes.length - bytes.lastIndexOf('{"type":"compaction"');
+    // The line begins before, at and behind the boundary between two parts of 256 KiB.
+    for (const shift of [-25, -20, -12, -1, 0, 1, 40]) {
+      const text = "x".repeat(256 * 1024 - behind + shift);
+      const more = bytes.subarray(end).toString().replace('"more"', JSON.stringify(`more${text}`));
+      writeFileSync(path, bytes.subarray(0, end) + more);
+      const { isLazy, seen } = await opened(path, 0);
+      expect(isLazy).toBe(true);
+      expect(seen).toEqual((await opened(path, whole)).seen);
+    }
+  });
+
+  it("is no matter of a file that somebody has cut it out of", async () => {
+    const path = join(temporaryFolder(), "session.jsonl");
+    await written(path, compacted("more"));
+    const [header, ...lines] = readFileSync(path, "utf8").split("\n");
+    writeFileSync(path, [header, ...lines.slice(-6)].join("\n"));
+    const { isLazy, seen } = await opened(path, 0);
+    expect(isLazy).toBe(false);
+    expect(seen).toEqual((await opened(path, whole)).seen);
   });
 });

@@ -1,4 +1,4 @@
-import { fstatSync, openSync } from "node:fs";
+import { openSync } from "node:fs";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import { isJsonObject, parseObject, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
@@ -55,7 +55,7 @@ export async function describePast(
 ): Promise<PastRecord | undefined> {
   const lines = new LineReader(path, openSync(path, "r"));
   try {
-    if (fstatSync(lines.descriptor).size < shortest) return undefined;
+    if (lines.sizeBytes < shortest) return undefined;
     return await describe(lines, path, { firstKeptId, shortest });
   } finally {
     lines.close();
@@ -149,9 +149,8 @@ function lineAt(
   lines: LineReader,
   { start, length }: LinePlace,
 ): Record<string, unknown> | undefined {
-  if (start < 1) return undefined;
-  const around = lines.pieces({ start: start - 1, length: length + 2 });
-  const text = Buffer.concat(Array.from(around, (piece) => Buffer.from(piece))).toString();
+  if (start < 1 || start + length >= lines.sizeBytes) return undefined;
+  const text = lines.bytes({ start: start - 1, length: length + 2 }).toString();
   if (!text.startsWith("\n") || !text.endsWith("\n") || text.slice(1, -1).includes("\n"))
     return undefined;
   return parseObject(text.slice(1, -1)) as Record<string, unknown> | undefined;

@@ -10,8 +10,8 @@ export interface ClientSetup {
   /** The way to sessions in processes of their own, where there are such. */
   readonly isolatedLines?: ((options: IsolatedLinesOptions) => IsolatedLines) | undefined;
   readonly onInternalError: (error: unknown) => void;
-  /** Called with the name of each command. */
-  readonly onCommand?: ((name: string) => void) | undefined;
+  /** Called with the name of each command, and what settles once it is answered if it is not yet. */
+  readonly onCommand?: ((name: string, done?: Promise<unknown>) => void) | undefined;
 }
 
 export interface ClientOptions extends ClientSetup {

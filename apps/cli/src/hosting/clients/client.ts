@@ -190,10 +190,10 @@ export class Client implements CommandClient, WorkspaceServingClient {
       return;
     }
     if (isEnding?.()) return;
-    if (frame.kind === "command") onCommand?.(frame.name);
     const wait = frame.kind === "command" ? before?.(frame) : undefined;
     if (wait !== undefined) this.#frames.hold(wait);
     const done = wait === undefined ? this.#route(frame) : wait.then(() => this.#route(frame));
+    if (frame.kind === "command") onCommand?.(frame.name, done ?? undefined);
     if (done === undefined) return;
     // A change of dialect comes before whatever follows it.
     if (frame.kind === "command" && frame.name === "initialize") this.#frames.hold(done);

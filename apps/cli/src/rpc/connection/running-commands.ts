@@ -1,3 +1,5 @@
+import { within } from "@tau-agent/system";
+
 /** How long commands that have begun may take to be answered once the host ends, in milliseconds. */
 const GRACE_MS = 1_000;
 
@@ -27,5 +29,3 @@ export class RunningCommands {
     if (!this.isEmpty) await within(GRACE_MS, this.settled());
   }
 }
-
-import { within } from "@tau-agent/system";

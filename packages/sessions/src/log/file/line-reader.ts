@@ -34,6 +34,11 @@ export class LineReader {
     this.#inode = inodeOf(descriptor);
   }
 
+  /** Of the file, which may grow; while it is open. */
+  get sizeBytes(): number {
+    return fstatSync(this.descriptor).size;
+  }
+
   /**
    * The bytes of a line, valid until the next call.
    *
@@ -46,13 +51,22 @@ export class LineReader {
     }
     // Aligned, so that readers in either direction meet each window once.
     const windowStart = start - (start % WINDOW_BYTES);
-    if (start + length > windowStart + WINDOW_BYTES) return this.#readAt(start, length, length);
+    if (start + length > windowStart + WINDOW_BYTES) return this.bytes({ start, length });
     // Larger ones are given back to the system when they are replaced, and each page of a new one costs time.
     this.#room ??= Buffer.allocUnsafeSlow(WINDOW_BYTES);
     this.#window = noBytes;
     this.#window = this.#readInto(this.#room, windowStart, start + length - windowStart);
     this.#windowStart = windowStart;
     return this.read({ start, length });
+  }
+
+  /**
+   * The bytes of a range, in a buffer of their own.
+   *
+   * @throws {SessionError} `session_changed`
+   */
+  bytes({ start, length }: LinePlace): Buffer {
+    return this.#readInto(Buffer.allocUnsafeSlow(length), start, length);
   }
 
   /**
@@ -136,10 +150,6 @@ export class LineReader {
       // It was valid when it was scanned.
       throw new SessionError("session_changed", { path: this.#path }, { cause: error });
     }
-  }
-
-  #readAt(start: number, length: number, needed: number): Buffer {
-    return this.#readInto(Buffer.allocUnsafeSlow(length), start, needed);
   }
 
   /** Fills a buffer from `start` on, with at least `needed` bytes. */
