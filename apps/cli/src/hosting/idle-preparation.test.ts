@@ -14,9 +14,9 @@ function preparation({ isBusy = (): boolean => false } = {}) {
 it("loads piece by piece once a client asks nothing", async () => {
   const { loaded, idle } = preparation();
   idle.asked("initialize");
-  await vi.advanceTimersByTimeAsync(29);
+  await vi.advanceTimersByTimeAsync(499);
   idle.asked("get_commands");
-  await vi.advanceTimersByTimeAsync(29);
+  await vi.advanceTimersByTimeAsync(499);
   expect(loaded).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(loaded).toEqual(["frames"]);
@@ -33,14 +33,16 @@ it("loads nothing for a client that only asks for the state", async () => {
   expect(loaded).toEqual([]);
 });
 
-it("waits while a session works", async () => {
+it("waits while a session works, and a while after it", async () => {
   let isBusy = true;
   const { loaded, idle } = preparation({ isBusy: () => isBusy });
   idle.asked("prompt");
   await vi.advanceTimersByTimeAsync(1_000);
   expect(loaded).toEqual([]);
   isBusy = false;
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(999);
+  expect(loaded).toEqual([]);
+  await vi.advanceTimersByTimeAsync(100);
   expect(loaded).toEqual(["frames", "loop"]);
 });
 
@@ -51,6 +53,6 @@ it("waits while a command is being answered", async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   expect(loaded).toEqual([]);
   answered.resolve();
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(1_100);
   expect(loaded).toEqual(["frames", "loop"]);
 });

@@ -1,8 +1,10 @@
 /** A host that is only asked for these stays as small as it is after its start. */
 const ofState: ReadonlySet<string> = new Set(["get_state", "get_capabilities"]);
 
-/** Nothing more comes of what a client asks at its start. */
-const quietMs = 30;
+/** A person is needed for what comes next, and other hosts that started at the same time have answered. */
+const QUIET_MS = 500;
+/** Between two pieces. */
+const PAUSE_MS = 30;
 
 type Piece = () => Promise<unknown>;
 
@@ -24,6 +26,8 @@ export class IdlePreparation {
   #isDone = false;
   /** Commands that are being answered. */
   #pending = 0;
+  /** As it was seen last. */
+  #isBusy = false;
 
   constructor(options: IdlePreparationOptions) {
     this.#options = options;
@@ -37,8 +41,9 @@ export class IdlePreparation {
   asked(command: string, done?: Promise<unknown>): void {
     if (this.#isDone) return;
     if (done !== undefined) void this.#await(done);
-    if (this.#timer !== undefined) this.#timer.refresh();
-    else if (!ofState.has(command)) this.#wait();
+    if (this.#timer === undefined && ofState.has(command)) return;
+    clearTimeout(this.#timer);
+    this.#wait(QUIET_MS);
   }
 
   async #await(done: Promise<unknown>): Promise<void> {
@@ -47,18 +52,20 @@ export class IdlePreparation {
     this.#pending -= 1;
   }
 
-  #wait(): void {
-    this.#timer = setTimeout(() => void this.#loadNext(), quietMs).unref();
+  #wait(milliseconds: number): void {
+    this.#timer = setTimeout(() => void this.#loadNext(), milliseconds).unref();
   }
 
   async #loadNext(): Promise<void> {
     this.#timer = undefined;
-    if (this.#pending > 0 || this.#options.isBusy()) return this.#wait();
+    const wasBusy = this.#isBusy;
+    this.#isBusy = this.#pending > 0 || this.#options.isBusy();
+    if (this.#isBusy || wasBusy) return this.#wait(QUIET_MS);
     this.#pieces ??= [...this.#options.pieces()];
     const piece = this.#pieces.shift();
     this.#isDone = piece === undefined;
     // A command that needs it says what is wrong.
     await piece?.().catch(() => undefined);
-    if (!this.#isDone && this.#timer === undefined) this.#wait();
+    if (!this.#isDone && this.#timer === undefined) this.#wait(PAUSE_MS);
   }
 }

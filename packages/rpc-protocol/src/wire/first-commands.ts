@@ -27,7 +27,8 @@ const question = { traits: traitsOf({}), members: undefined };
 /**
  * What clients say to a host that has just started, in its usual forms. Understanding these without
  * the schemas of all commands takes 16 to 25 ms off the time to the first answer (rows `start`,
- * `first-prompt`, `switch_session`, `get_fork_messages`). Every other form, and what is wrong, is left to the schemas, which load with it.
+ * `first-prompt`, `short-switch`, `short-fork`, `fork-messages`). Every other form, and what is wrong, is
+ * left to the schemas, which load with it.
  */
 const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
   get_state: { traits: traitsOf({ answersAtOnce: true }), members: undefined },
@@ -41,6 +42,11 @@ const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
     traits: traitsOf({ awaitsSessionChange: true }),
     required: "sessionPath",
     members: { sessionPath: isText },
+  },
+  fork: {
+    traits: traitsOf({ awaitsSessionChange: true }),
+    required: "entryId",
+    members: { entryId: isText },
   },
   initialize: {
     traits: traitsOf({ scope: "host", answersAtOnce: true }),

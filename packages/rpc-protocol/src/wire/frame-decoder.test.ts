@@ -53,6 +53,7 @@ const prompt = optional({
   streamingBehavior: mostly(["steer", "followUp", "follow-up"], ["no"]),
 });
 const switchSession = optional({ id, sessionPath: words });
+const fork = optional({ id, entryId: words });
 const more = optional({ images: lists, promptId: words, more: words });
 const first = fc
   .tuple(
@@ -60,6 +61,7 @@ const first = fc
       initialize.map((members) => ({ type: "initialize", ...members })),
       prompt.map((members) => ({ type: "prompt", ...members })),
       switchSession.map((members) => ({ type: "switch_session", ...members })),
+      fork.map((members) => ({ type: "fork", ...members })),
     ),
     fc.oneof({ weight: 9, arbitrary: fc.constant({}) }, more),
   )
@@ -107,7 +109,11 @@ describe("FrameDecoder", () => {
     const decoder = new FrameDecoder((frame) => names.push("name" in frame ? frame.name : ""));
     const members = { stream: "delta", clientInfo: { name: "x" }, capabilities: { more: [1] } };
     decoder.push(JSON.stringify({ type: "initialize", id: "1", ...members }));
-    const told = { prompt: { message: "hi" }, switch_session: { sessionPath: "x" } };
+    const told = {
+      prompt: { message: "hi" },
+      switch_session: { sessionPath: "x" },
+      fork: { entryId: "x" },
+    };
     const known = ["get_state", "get_messages", "get_fork_messages", ...Object.keys(told)];
     for (const type of [...known, "steer", "get_state"]) {
       decoder.push(JSON.stringify({ type, id: 2, ...Reflect.get(told, type) }));

@@ -136,11 +136,11 @@ function countingPositions(tree: BranchReader, leafId: string | null): CountingP
     break;
   }
   const counting = walked.slice(0, end).reverse();
-  const known = new Set(counting);
-  const before = () =>
-    found === undefined
-      ? []
-      : tree.branchPositions(leafId, isParsed).filter((position) => !known.has(position));
+  const before = () => {
+    if (found === undefined) return [];
+    const known = new Set(counting);
+    return tree.branchPositions(leafId, isParsed).filter((position) => !known.has(position));
+  };
   return { compaction: found?.position, before, counting };
 }
 
@@ -150,9 +150,9 @@ function countingPositions(tree: BranchReader, leafId: string | null): CountingP
  */
 export function countMessages(tree: BranchReader, leafId: string | null): number | undefined {
   const { compaction, before, counting } = countingPositions(tree, leafId);
-  const earlier = before();
+  if (before().some((position) => changesContext(tree.at(position)))) return undefined;
   let count = compaction === undefined ? 0 : 1;
-  for (const [index, position] of [...earlier, ...counting].entries()) {
+  for (const position of counting) {
     const role = tree.roleAt(position);
     // It may have been retried, or stopped by a rule.
     if (role === "failedAssistant") return undefined;
@@ -160,11 +160,17 @@ export function countMessages(tree: BranchReader, leafId: string | null): number
       count += 1;
       continue;
     }
-    const entry = tree.at(position) as KnownSessionEntry;
-    if (entry.type === "context_edit" || isFailedReply(entry)) return undefined;
-    if (index >= earlier.length && messageOf(entry) !== undefined) count += 1;
+    const entry = tree.at(position);
+    if (changesContext(entry)) return undefined;
+    if (messageOf(entry as SessionEntry) !== undefined) count += 1;
   }
   return count;
+}
+
+/** Whether other messages may count or not because of an entry. */
+function changesContext(entry: SessionEntry | undefined): boolean {
+  const known = entry as KnownSessionEntry;
+  return known.type === "context_edit" || isFailedReply(known);
 }
 
 function isFailedReply(entry: KnownSessionEntry): boolean {

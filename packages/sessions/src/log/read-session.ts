@@ -117,9 +117,10 @@ function headerOf(path: string, lines: LineReader, size: number): SessionHeader 
 /** The compactions at the end of a file, the last one first. */
 function* compactionsOf(lines: LineReader, size: number): Generator<Record<string, unknown>> {
   const first = Math.max(0, size - LAST_BYTES);
+  const room = Buffer.allocUnsafeSlow(Math.min(WINDOW_BYTES, size));
   for (let end = size, start = size; start > first; end = start + COMPACTION.length - 1) {
     start = Math.max(first, end - WINDOW_BYTES);
-    const window = lines.bytes({ start, length: end - start });
+    const window = lines.bytes({ start, length: end - start }, room);
     for (let at = window.lastIndexOf(COMPACTION); at !== -1; ) {
       const line = parseObject(lineAt(lines, start + at + 1, size));
       if (line !== undefined) yield line as Record<string, unknown>;

@@ -61,12 +61,13 @@ export class LineReader {
   }
 
   /**
-   * The bytes of a range, in a buffer of their own.
+   * The bytes of a range.
    *
+   * @param room - where to put them; a buffer of their own if it is missing
    * @throws {SessionError} `session_changed`
    */
-  bytes({ start, length }: LinePlace): Buffer {
-    return this.#readInto(Buffer.allocUnsafeSlow(length), start, length);
+  bytes({ start, length }: LinePlace, room = Buffer.allocUnsafeSlow(length)): Buffer {
+    return this.#readInto(room.subarray(0, length), start, length);
   }
 
   /**
