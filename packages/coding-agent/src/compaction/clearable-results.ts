@@ -26,8 +26,6 @@ interface SeenResult {
   readonly message: ToolResultMessage;
   readonly tokens: number;
   readonly at: number;
-  /** How many tokens come before it. */
-  readonly before: number;
   /** Where it was last asked for. */
   usedAt: number;
   readonly call: { readonly key: string; readonly file?: SeenFile } | undefined;
@@ -55,8 +53,10 @@ export class ClearableResults {
   readonly #large: { readonly result: SeenResult; readonly usedAt: number }[] = [];
   #judged = 0;
   readonly #clearable = new SparseMap<ToolResultMessage, SeenResult>();
-  #length = 0;
-  #size = 0;
+  /** Undefined for one that a line replaces. */
+  readonly #messages: (AgentMessage | undefined)[] = [];
+  /** How many tokens the messages take up to each; as far as somebody has asked. */
+  readonly #sizes: number[] = [];
   #lastUserAt = -1;
   #tokens = 0;
 
@@ -66,7 +66,7 @@ export class ClearableResults {
 
   /** How many messages were added. */
   get length(): number {
-    return this.#length;
+    return this.#messages.length;
   }
 
   /** Where the last user message is; -1 without one. */
@@ -81,8 +81,10 @@ export class ClearableResults {
 
   /** How many tokens follow the first result that can be cleared, and stay when all are. */
   get rewritten(): number {
-    const first = Math.min(...[...this.#clearable.values()].map(({ before }) => before));
-    return Math.max(0, this.#size - first - this.#tokens);
+    let first = Infinity;
+    for (const { at } of this.#clearable.values()) first = Math.min(first, at);
+    const [all, before] = [this.#sizeUpTo(this.length), this.#sizeUpTo(first)];
+    return Math.max(0, all - before - this.#tokens);
   }
 
   /** The results that can be cleared and lie before a message, oldest first, with their tokens. */
@@ -94,9 +96,8 @@ export class ClearableResults {
 
   /** Adds the next message of the conversation. */
   add(message: AgentMessage, shownAs: ShownAs = "whole"): void {
-    const at = this.#length++;
-    const tokens = shownAs === "whole" ? this.#options.sizeOf(message) : LINE_TOKENS;
-    this.#size += tokens;
+    const at = this.length;
+    this.#messages.push(shownAs === "whole" ? message : undefined);
     if (message.role === "user") {
       this.#judgeLarge(this.#lastUserAt);
       this.#lastUserAt = at;
@@ -104,7 +105,9 @@ export class ClearableResults {
       for (const block of message.content) {
         if (block.type === "toolCall") this.#calls.set(block.id, block);
       }
-    } else if (message.role === "toolResult") this.#addResult({ message, tokens, at }, shownAs);
+    } else if (message.role === "toolResult") {
+      this.#addResult({ message, tokens: this.#sizeOf(at), at }, shownAs);
+    }
   }
 
   /** The result that the model reads of the same call, if it is the same as the next message. */
@@ -113,6 +116,20 @@ export class ClearableResults {
     const earlier = call && this.#newest.get(keyOf(call))?.message;
     if (earlier === undefined || earlier.isError !== next.isError) return undefined;
     return isDeepStrictEqual(earlier.content, next.content) ? earlier : undefined;
+  }
+
+  #sizeOf(at: number): number {
+    const message = this.#messages[at];
+    return message === undefined ? LINE_TOKENS : this.#options.sizeOf(message);
+  }
+
+  /** Most sessions never ask, and their messages are not measured. */
+  #sizeUpTo(end: number): number {
+    const sizes = this.#sizes;
+    while (sizes.length < end && sizes.length < this.length) {
+      sizes.push((sizes.at(-1) ?? 0) + this.#sizeOf(sizes.length));
+    }
+    return sizes[Math.min(end, this.length) - 1] ?? 0;
   }
 
   #addResult(added: Pick<SeenResult, "message" | "tokens" | "at">, shownAs: ShownAs): void {
@@ -129,7 +146,6 @@ export class ClearableResults {
     const file = call && !message.isError ? this.#fileOf(call, message) : undefined;
     const result: SeenResult = {
       ...added,
-      before: this.#size - added.tokens,
       usedAt: at,
       call: key === undefined ? undefined : { key, ...(file && { file }) },
     };

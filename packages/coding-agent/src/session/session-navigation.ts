@@ -58,6 +58,7 @@ export interface NavigateOptions extends BranchSummaryOptions {
 export class SessionNavigation {
   readonly #options: NavigationOptions;
   #underWay: Promise<unknown> | undefined;
+  #userTexts: WeakRef<UserTexts> | undefined;
 
   constructor(options: NavigationOptions) {
     this.#options = options;
@@ -160,9 +161,14 @@ export class SessionNavigation {
     return this.userTexts.toJSON();
   }
 
-  /** The same as a list that knows its JSON. */
+  /** The same as a list that knows its JSON; one that nobody has added to is written once. */
   get userTexts(): UserTexts {
-    return new UserTexts(this.#options.conversation.log.tree);
+    const { tree } = this.#options.conversation.log;
+    const known = this.#userTexts?.deref();
+    if (known?.isOf(tree)) return known;
+    const texts = new UserTexts(tree);
+    this.#userTexts = new WeakRef(texts);
+    return texts;
   }
 
   /**

@@ -50,3 +50,16 @@ it("are copied from the file without being parsed", async () => {
   lines.close();
   expect(texts.map(({ text }: { text: string }) => text)).toEqual([...said, "in a block"]);
 });
+
+it("are written once, until the branch is another one", () => {
+  const log = SessionLog.create({ cwd: "/" });
+  const first = log.append(message(user("first")));
+  const texts = new UserTexts(log.tree);
+  expect(texts.json).toBe(texts.json);
+  expect(texts.isOf(log.tree)).toBe(true);
+  log.append(message(assistant("answer")));
+  expect(texts.isOf(log.tree)).toBe(false);
+  const longer = new UserTexts(log.tree);
+  log.tree.moveLeaf(first.id);
+  expect(longer.isOf(log.tree)).toBe(false);
+});

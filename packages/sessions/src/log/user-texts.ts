@@ -4,7 +4,8 @@ import { utf8 } from "./branch-context.ts";
 import { userTextIn } from "./scan/index.ts";
 import type { RoleFilter, SessionTree } from "./session-tree.ts";
 
-const BATCH_BYTES = 64 * 1024;
+/** Most sessions need no more than the first. */
+const [FIRST_BYTES, BATCH_BYTES] = [8 * 1024, 64 * 1024];
 
 /** What a person said, and the entry that it can be said again at. */
 export interface UserText {
@@ -35,10 +36,18 @@ export function userMessageOf(entry: SessionEntry): UserMessage | undefined {
 export class UserTexts {
   readonly #tree: SessionTree;
   readonly #leafId: string | null;
+  readonly #length: number;
+  #json: readonly Buffer[] | undefined;
 
   constructor(tree: SessionTree) {
     this.#tree = tree;
     this.#leafId = tree.leafId;
+    this.#length = tree.length;
+  }
+
+  /** Whether these are still the texts of a tree's current branch. */
+  isOf(tree: SessionTree): boolean {
+    return tree === this.#tree && tree.leafId === this.#leafId && tree.length === this.#length;
   }
 
   /**
@@ -46,12 +55,17 @@ export class UserTexts {
    * kept (row `session-fork-messages`).
    */
   get json(): readonly Buffer[] {
+    this.#json ??= this.#write();
+    return this.#json;
+  }
+
+  #write(): readonly Buffer[] {
     const batches: Buffer[] = [];
-    let batch = Buffer.allocUnsafeSlow(BATCH_BYTES);
+    let batch = Buffer.allocUnsafeSlow(FIRST_BYTES);
     let filled = 0;
     const endBatch = (wanted: number) => {
       batches.push(utf8(batch.subarray(0, filled)));
-      batch = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, wanted));
+      batch = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * batch.length, BATCH_BYTES), wanted));
       filled = 0;
     };
     let before = "[";

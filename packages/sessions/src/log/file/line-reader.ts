@@ -6,8 +6,8 @@ import type { LinePlace } from "../scan/index.ts";
 const WINDOW_BYTES = 256 * 1024;
 /** A text of more than 128 KiB is not allocated among young objects, and makes V8 collect everything. */
 const BATCH_BYTES = 16 * 1024;
-/** Bytes that become no text are best handed on in large pieces. */
-const KEPT_BATCH_BYTES = 128 * 1024;
+/** Bytes that become no text are best handed on in large pieces; a short list needs none of their size. */
+const [FIRST_KEPT_BYTES, KEPT_BATCH_BYTES] = [8 * 1024, 128 * 1024];
 const COMMA = 0x2c;
 const noBytes = Buffer.alloc(0);
 
@@ -87,13 +87,14 @@ export class LineReader {
    * @throws {SessionError} `session_changed`
    */
   *lists(places: Iterable<LinePlace>, isKept = false): Generator<Buffer> {
-    const allocate = (): Buffer => Buffer.allocUnsafeSlow(isKept ? KEPT_BATCH_BYTES : BATCH_BYTES);
-    let batch = allocate();
+    let batch = Buffer.allocUnsafeSlow(isKept ? FIRST_KEPT_BYTES : BATCH_BYTES);
     let filled = 0;
     for (const place of places) {
       if (filled + place.length + 1 > batch.length && filled > 0) {
         yield batch.subarray(0, filled);
-        if (isKept) batch = allocate();
+        if (isKept) {
+          batch = Buffer.allocUnsafeSlow(Math.min(2 * batch.length, KEPT_BATCH_BYTES));
+        }
         filled = 0;
       }
       const value = this.read(place);
