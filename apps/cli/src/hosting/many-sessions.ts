@@ -29,7 +29,7 @@ export async function manySessions(context: HostingContext): Promise<ManySession
       boundYoungSpace();
       return openHostedSession(asked, defaults, seams);
     },
-    onEmpty: garbageCollection(),
+    onRest: garbageCollection(),
     describeSandbox: () => describeSandboxOf({ agentDirectory, cwd, environment: variables }),
     listSaved: async () => listSavedSessions(await sessionOptions(options, environment)),
     isolate: options.isolate && isolation(context),

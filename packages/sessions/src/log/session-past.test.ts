@@ -202,7 +202,10 @@ describe("a session whose past is not read", () => {
     // The line begins before, at and behind the boundary between two parts of 256 KiB.
     for (const shift of [-25, -20, -12, -1, 0, 1, 40]) {
       const text = "x".repeat(256 * 1024 - behind + shift);
-      const more = bytes.subarray(end).toString().replace('"more"', JSON.stringify(`more${text}`));
+      const more = bytes
+        .subarray(end)
+        .toString()
+        .replace('"more"', JSON.stringify(`more${text}`));
       writeFileSync(path, bytes.subarray(0, end) + more);
       const { isLazy, seen } = await opened(path, 0);
       expect(isLazy).toBe(true);

@@ -1,14 +1,15 @@
 import { expect, it } from "vitest";
 import { garbageCollection } from "./collect-garbage.ts";
 
-it("collects what sessions have left once the last one is closed", async () => {
-  let gone = () => {};
-  const registry = new FinalizationRegistry(() => gone());
-  const isGone = new Promise<void>((resolve) => {
-    gone = resolve;
-  });
-  // Of an object that nothing else holds.
-  registry.register({}, undefined);
+const registry = new FinalizationRegistry((onGone: () => void) => onGone());
+
+/** Fulfilled once V8 has collected an object that nothing else holds. */
+function collected(): Promise<void> {
+  return new Promise((resolve) => registry.register({}, resolve));
+}
+
+it("collects what sessions have left once none of them works", async () => {
+  const isGone = collected();
   let asked = 0;
   garbageCollection()(() => {
     asked += 1;
@@ -16,4 +17,24 @@ it("collects what sessions have left once the last one is closed", async () => {
   });
   await isGone;
   expect(asked).toBe(1);
+});
+
+it("asks again when another session comes to rest, and not for the one before", async () => {
+  const isGone = collected();
+  const onRest = garbageCollection();
+  const asked: string[] = [];
+  const ask = (name: string, isQuiet: boolean) => () => {
+    asked.push(name);
+    return isQuiet;
+  };
+  onRest(ask("first", true));
+  await new Promise<void>((resolve) => {
+    onRest(() => {
+      resolve();
+      return ask("second", false)();
+    });
+  });
+  onRest(ask("third", true));
+  await isGone;
+  expect(asked).toEqual(["second", "third"]);
 });

@@ -45,6 +45,8 @@ export interface HostedSessionOptions {
   readonly createRing: ((limits: RingLimits) => ReplayRing) | undefined;
   /** How long a client that runs tools may be away; undefined where clients do not come back. */
   readonly graceMs: number | undefined;
+  /** Called whenever its work ends. */
+  readonly onRest: (() => void) | undefined;
   /** Called once nobody uses the session for `idleMs`; undefined if it stays open. */
   readonly onIdle: (() => void) | undefined;
   readonly idleMs: number;
@@ -275,6 +277,7 @@ export class HostedSession {
       this.#message = undefined;
     } else if (event.type === "agent_settled") {
       this.touch();
+      this.#options.onRest?.();
     }
   }
 }

@@ -39,8 +39,8 @@ export interface ManySessions {
   readonly openSession: OpenSession;
   /** What none of the sessions can widen. */
   readonly policy: AgentSession["policy"];
-  /** The last session was closed. */
-  readonly onEmpty: (isEmpty: () => boolean) => void;
+  /** A session has come to rest or was closed; the function says whether all sessions are at rest. */
+  readonly onRest: (isQuiet: () => boolean) => void;
   readonly describeSandbox: () => Promise<SandboxInfo>;
   readonly listSaved: () => Promise<readonly object[]>;
   /** Starts a session in a process of its own; undefined to keep all in this one. */
@@ -237,8 +237,7 @@ export class SessionPool implements Host {
     await hosted.end();
     hosted.dismiss(reason, except);
     this.#sessions.delete(hosted.sessionId);
-    const isEmpty = () => this.#sessions.size + this.#opening.size === 0;
-    if (isEmpty()) this.#options.many?.onEmpty(isEmpty);
+    this.#options.many?.onRest(this.#isQuiet);
     // After the answer.
     setImmediate(() => this.onClosed());
   }
@@ -286,6 +285,9 @@ export class SessionPool implements Host {
     return { sessions: [...sessions, ...isolated.flat()] };
   }
 
+  readonly #isQuiet = (): boolean =>
+    this.#opening.size === 0 && !this.sessions.some(({ isBusy }) => isBusy);
+
   async #host(
     sessionId: string,
     open: (seams: SessionSeams) => Promise<AgentSession>,
@@ -311,6 +313,7 @@ export class SessionPool implements Host {
       createRing,
       graceMs,
       idleMs,
+      onRest: many && (() => many.onRest(this.#isQuiet)),
       onIdle:
         many &&
         (() => {
@@ -318,6 +321,7 @@ export class SessionPool implements Host {
         }),
     });
     this.#sessions.set(sessionId, hosted);
+    many?.onRest(this.#isQuiet);
     return hosted;
   }
 
