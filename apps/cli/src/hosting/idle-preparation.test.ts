@@ -33,6 +33,16 @@ it("loads nothing for a client that only asks for the state", async () => {
   expect(loaded).toEqual([]);
 });
 
+it("does not wait for a client that polls the state", async () => {
+  const { loaded, idle } = preparation();
+  idle.asked("initialize");
+  for (let polls = 0; polls < 20; polls++) {
+    await vi.advanceTimersByTimeAsync(100);
+    idle.asked("get_state");
+  }
+  expect(loaded).toEqual(["frames", "loop"]);
+});
+
 it("waits while a session works, and a while after it", async () => {
   let isBusy = true;
   const { loaded, idle } = preparation({ isBusy: () => isBusy });

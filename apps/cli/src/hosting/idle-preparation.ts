@@ -1,4 +1,4 @@
-/** A host that is only asked for these stays as small as it is after its start. */
+/** A host that is only asked for these stays as small as it is after its start; polls of it postpone nothing. */
 const ofState: ReadonlySet<string> = new Set(["get_state", "get_capabilities"]);
 
 /** A person is needed for what comes next, and other hosts that started at the same time have answered. */
@@ -39,9 +39,8 @@ export class IdlePreparation {
    * @param done - settles once it is answered, if it is not yet; must never reject
    */
   asked(command: string, done?: Promise<unknown>): void {
-    if (this.#isDone) return;
+    if (this.#isDone || ofState.has(command)) return;
     if (done !== undefined) void this.#await(done);
-    if (this.#timer === undefined && ofState.has(command)) return;
     clearTimeout(this.#timer);
     this.#wait(QUIET_MS);
   }
