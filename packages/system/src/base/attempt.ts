@@ -1,4 +1,4 @@
-/** What a call returns; undefined when it throws, as for a file that may be gone. */
+/** Returns the result of a call, or undefined if it throws, for example because a file is gone. */
 export function attempt<Value>(call: () => Value): Value | undefined {
   try {
     return call();

@@ -1,4 +1,7 @@
-/** All of a body, unless it is larger than so many bytes: then the error that `tooLarge` makes is thrown. */
+/**
+ * Reads a whole body; throws the error that `tooLarge` makes if the body exceeds the limit in
+ * bytes.
+ */
 export async function boundedBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,

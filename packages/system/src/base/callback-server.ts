@@ -1,16 +1,16 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Where the browser of the user comes back to. */
+/** Where the user's browser returns after the login. */
 export interface CallbackServer {
   readonly redirectUrl: string;
-  /** The parameters of the one answer with the right state. */
+  /** The parameters of the first request with the right state. */
   readonly answer: Promise<URLSearchParams>;
   close(): void;
 }
 
 export interface CallbackOptions {
-  /** Unguessable; an answer with any other is refused. */
+  /** Unguessable; a request with any other state is refused. */
   readonly state: string;
   /** Any free port by default. */
   readonly port?: number | undefined;
@@ -21,7 +21,7 @@ export interface CallbackOptions {
 const page = (text: string): string =>
   `<!doctype html><meta charset="utf-8"><title>Tau</title><p>${text}</p>\n`;
 
-/** Listens on this machine only, until it is closed. */
+/** Listens on this machine only, until closed. */
 export async function listenForCallback(options: CallbackOptions): Promise<CallbackServer> {
   const given = options.url === undefined ? undefined : new URL(options.url);
   const host = (given?.hostname ?? "127.0.0.1").replace(/^\[|\]$/g, "");
@@ -58,7 +58,7 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
 
 function redirectOf(given: URL | undefined, port: number): string {
   if (given === undefined) return `http://127.0.0.1:${port}/callback`;
-  // Exactly as it is registered, where it names its port.
+  // Registered URLs are used unchanged if they name a port.
   if (given.port !== "") return given.href;
   const url = new URL(given);
   url.port = String(port);

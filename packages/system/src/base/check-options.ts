@@ -1,10 +1,10 @@
 import { isJsonObject, nearestHint, SessionError } from "@tau-agent/rpc-protocol/plain";
 
 export interface OptionCheck {
-  /** As it is said after "expected". */
+  /** The words that follow "expected" in the error text. */
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
-  /** Of which the nearest is named. */
+  /** The allowed words; the error names the nearest one. */
   readonly words?: readonly string[];
   readonly isRequired?: boolean;
 }
@@ -13,9 +13,8 @@ export type OptionChecks = Readonly<Record<string, OptionCheck>>;
 
 const isText = (value: unknown) => typeof value === "string";
 
-/** Anything: what it must be is checked where it is used. */
+/** Accepts anything; the value is checked where it is used. */
 export const anything: OptionCheck = { expected: "anything", accepts: () => true };
-/** A text. */
 export const text: OptionCheck = { expected: "a string", accepts: isText };
 export const texts: OptionCheck = {
   expected: "a list of strings",
@@ -26,14 +25,13 @@ export const object: OptionCheck = {
   expected: "an object",
   accepts: isJsonObject,
 };
-/** A list of anything. */
 export const list: OptionCheck = { expected: "a list", accepts: Array.isArray };
 export const callable: OptionCheck = {
   expected: "a function",
   accepts: (value) => typeof value === "function",
 };
 
-/** The same, and not to be left out. */
+/** The same check for an option that must be set. */
 export function required(check: OptionCheck): OptionCheck {
   return { ...check, isRequired: true };
 }
@@ -44,10 +42,11 @@ export function oneOf(words: readonly string[]): OptionCheck {
 }
 
 /**
- * Checks what the types say, for callers without types: a wrong value would fail later, and elsewhere.
+ * Repeats the checks of the types for callers without types: a wrong value would otherwise fail later
+ * and elsewhere.
  *
- * @param prefix - what the names of the options begin with
- * @throws {SessionError} `invalid_option` naming the first that is wrong
+ * @param prefix - put before the names of the options in error texts
+ * @throws {SessionError} `invalid_option` naming the first invalid option
  */
 export function checkOptions(options: unknown, checks: OptionChecks, prefix = ""): void {
   if (!object.accepts(options)) refuse(prefix.replace(/\.$/, "") || "options", object, options);
@@ -62,7 +61,7 @@ export function checkOptions(options: unknown, checks: OptionChecks, prefix = ""
 /**
  * Refuses unknown names: a misspelt option would be ignored.
  *
- * @throws {SessionError} `invalid_option` naming the first, and the nearest option
+ * @throws {SessionError} `invalid_option` naming the first unknown option and the nearest known one
  */
 export function checkNames(options: object, names: readonly string[], prefix = ""): void {
   const unknown = Object.entries(options).find(

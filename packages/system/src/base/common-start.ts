@@ -1,4 +1,4 @@
-/** How many characters two names have in common from their start. */
+/** The length of the common prefix of two names. */
 export function commonStart(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length++;

@@ -1,23 +1,23 @@
 /**
- * A problem that stopped nothing but that the user should know of. Libraries collect these, hosts
- * show them.
+ * A problem that did not stop the work but that the user should know about. Libraries collect
+ * these, hosts show them.
  */
 export interface Diagnostic {
   readonly severity: "warning" | "error";
   readonly message: string;
-  /** What kind of problem it is, where programs should know. */
+  /** The kind of problem, where programs need to tell it apart. */
   readonly code?: string;
-  /** The file it is about. */
+  /** The file with the problem. */
   readonly path?: string;
   /** Line in `path`, from 1. */
   readonly line?: number;
-  /** What in the file or the list it is about, such as `retry.maxRetries`. */
+  /** The affected member of the file or list, such as `retry.maxRetries`. */
   readonly member?: string;
-  /** The problem alone, without the file and what became of it. */
+  /** The problem alone, without the file and the consequences. */
   readonly reason?: string;
   /**
-   * Set if it must stop the start: what the user named is not there, or is in the project only, which
-   * is `untrusted`.
+   * Set if the host must not start: something that the user named is missing, or exists only in the
+   * project, which is `untrusted`.
    */
   readonly isFatal?: true | "untrusted";
 }

@@ -9,12 +9,12 @@ export interface ChangeDetails {
   readonly diff: string;
   /** Unified patch of the file's exact content. */
   readonly patch: string;
-  /** Line of the new text at which it first differs, from 1. */
+  /** The first line of the new text that differs, from 1. */
   readonly firstChangedLine?: number;
 }
 
 const contextLines = 4;
-// Beyond this many changed lines a minimal diff costs more than it tells.
+// Above this number of changed lines a minimal diff costs more than it is worth.
 const maxEditLength = 2000;
 
 type DiffArrays = typeof import("diff")["diffArrays"];
@@ -120,7 +120,7 @@ function firstChangedLine(changes: readonly LineChange[]): number | undefined {
   return first.kind === "same" ? first.lines.length + 1 : 1;
 }
 
-/** Old line numbers for what was there, new ones for what was added. */
+/** Removed lines have their old numbers, added lines their new ones. */
 function numberedDiff(changes: readonly LineChange[]): string {
   const counts = { same: 0, removed: 0, added: 0 };
   for (const { kind, lines } of changes) counts[kind] += lines.length;
@@ -163,7 +163,7 @@ interface Hunk {
 function unifiedPatch(path: string, changes: readonly LineChange[]): string {
   const name = path.replaceAll("\\", "/").replace(/^\/+/, "");
   const hunks = hunksOf(changes).map(({ oldStart, oldCount, newStart, newCount, lines }) => {
-    // A side without lines is named by the line before it.
+    // A side without lines is identified by the line before it.
     const oldFrom = oldCount === 0 ? oldStart - 1 : oldStart;
     const newFrom = newCount === 0 ? newStart - 1 : newStart;
     return `@@ -${oldFrom},${oldCount} +${newFrom},${newCount} @@\n${lines.join("")}`;

@@ -2,7 +2,8 @@ import type { EventOrder } from "@tau-agent/rpc-protocol";
 
 /**
  * Receives events in order. A returned promise holds the producer back until it resolves or the
- * work is stopped, so a listener may await `abort` and `dispose` of its session, but no prompt.
+ * work is stopped. A listener may therefore await `abort` and `dispose` of its session, but not a
+ * prompt.
  */
 export type Listener<Event> = (event: Event, order: EventOrder) => void | Promise<void>;
 
@@ -14,14 +15,16 @@ export interface SubscribeOptions {
 
 export interface EventBusOptions<Event> {
   readonly onListenerError: (error: unknown) => void;
-  /** Whether the current work is being stopped and so waits for no listener. */
+  /** Whether the current work is being stopped, so that no listener is awaited. */
   readonly isStopping?: () => boolean;
   /**
-   * What events have to wait for, such as a store that is to have what they announce first. When it
+   * Makes events wait, for example until a store has saved what they announce. If the promise
    * rejects, only events that end something are sent.
    */
   readonly until?: () => Promise<void> | undefined;
-  /** Whether an event ends what earlier ones began, so that listeners have to get it in any case. */
+  /**
+   * Whether an event ends what earlier ones began, so that listeners must receive it in any case.
+   */
   readonly isEnd?: (event: Event) => boolean;
   /** The prompt that current events belong to. */
   readonly promptId?: () => string | undefined;
@@ -31,13 +34,16 @@ export interface EventBusOptions<Event> {
 export class EventBus<Event> {
   readonly #options: EventBusOptions<Event>;
   #listeners: readonly { readonly hear: Listener<Event>; readonly holdsAborts: boolean }[] = [];
-  /** Each ends the wait for a listener. */
+  /** Functions that each stop waiting for one listener. */
   readonly #waiting = new Set<() => void>();
   #lastSeq = 0;
   #isDelivering = false;
-  /** Deliveries of events that listeners caused: each listener gets all events in order. */
+  /**
+   * Deliveries of events that listeners emitted, postponed so that every listener gets all events
+   * in order.
+   */
   readonly #caused: (() => void)[] = [];
-  /** The last event that waits. */
+  /** Resolves when the last waiting event has been sent. */
   #held: Promise<void> | undefined;
 
   constructor(options: EventBusOptions<Event>) {
@@ -47,14 +53,14 @@ export class EventBus<Event> {
   /** Adds a listener and returns the function that removes it. */
   subscribe(hear: Listener<Event>, { holdsAborts = false }: SubscribeOptions = {}): () => void {
     const added = { hear, holdsAborts };
-    // A new array each time, so that an event in progress reaches the listeners of its beginning.
+    // A new array each time: an event being delivered still reaches the listeners it started with.
     this.#listeners = [...this.#listeners, added];
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== added);
     };
   }
 
-  /** The place of the next event, also for one that reaches clients on another way. */
+  /** The sequence number of the next event, also for events that reach clients in another way. */
   next(promptId: string | undefined = this.#options.promptId?.()): EventOrder {
     this.#lastSeq += 1;
     return promptId === undefined ? { seq: this.#lastSeq } : { seq: this.#lastSeq, promptId };
@@ -63,7 +69,7 @@ export class EventBus<Event> {
   /**
    * Calls all listeners; returns a promise only if one of them does, or if a listener emits.
    *
-   * @param promptId - the prompt it belongs to; default the current one
+   * @param promptId - the prompt that the event belongs to; default the current one
    */
   emit(event: Event, promptId?: string): void | Promise<void> {
     const ready = this.#options.until?.();
@@ -71,12 +77,12 @@ export class EventBus<Event> {
     return this.#emitLater(event, ready, promptId ?? this.#options.promptId?.());
   }
 
-  /** Calls all listeners at once, before events that still wait. */
+  /** Calls all listeners immediately, ahead of events that still wait. */
   emitNow(event: Event, promptId?: string): void | Promise<void> {
     if (this.#isDelivering) {
       const cause = promptId ?? this.#options.promptId?.();
       return new Promise((resolve) => {
-        // Numbered when it is delivered: what comes first has the lower number.
+        // Numbered on delivery, so that numbers follow the order of delivery.
         this.#caused.push(() => resolve(this.#deliver(event, this.next(cause))));
       });
     }
@@ -109,9 +115,7 @@ export class EventBus<Event> {
     }
   }
 
-  /**
-   * Stops waiting for listeners. One of them may await the end of the very run that waits for it.
-   */
+  /** Stops waiting for listeners: one of them may itself be awaiting the end of the current run. */
   letGo(): void {
     for (const end of [...this.#waiting]) end();
   }

@@ -1,6 +1,6 @@
-/** A problem of a file, as a command or a language server reports it. */
+/** A problem in a file, as a command or a language server reports it. */
 export interface FileProblem {
-  /** Relative to the working folder, if it is in there. */
+  /** Relative to the working folder if the file is inside it. */
   readonly file: string;
   /** Lines and columns count from 1. */
   readonly line: number;
@@ -10,26 +10,26 @@ export interface FileProblem {
   readonly code?: string | undefined;
 }
 
-/** What a change has brought. */
+/** The problems that a change introduced. */
 export interface DiagnosedChange {
-  /** Of the file, and of files of earlier calls whose answers came late. */
+  /** In the file itself, and in files of earlier calls whose results came late. */
   readonly problems: readonly FileProblem[];
-  /** Whether it is known what was there before. */
+  /** Whether the problems before the change are known. */
   readonly hasBaseline: boolean;
 }
 
-/** The look at one file before its change. */
+/** A check of one file, started before the file changes. */
 export interface StartedChange {
-  /** After the change; undefined if nothing is known in time. */
+  /** Checks again after the change; undefined if there is no result in time. */
   finish(): Promise<DiagnosedChange | undefined>;
 }
 
-/** Looks for the problems that changes of files bring. */
+/** Finds the problems that changes to files introduce. */
 export interface FileDiagnosis {
-  /** Whether any call needs a look. */
+  /** Whether any call needs a check. */
   readonly isOn: boolean;
-  /** Looks at a file before it is changed. */
+  /** Checks a file before it changes. */
   begin(path: string): Promise<StartedChange>;
-  /** Ends all that runs. */
+  /** Ends all running checks. */
   close(): Promise<void>;
 }

@@ -1,35 +1,38 @@
-/** What is fetched, and within which limits. */
+/** An address to fetch, and the limits for it. */
 export interface ForeignRequest {
   readonly url: string;
-  /** `http:` and `https:`, as `URL` has them. */
+  /** `http:` and `https:`, in the notation of `URL`. */
   readonly schemes: readonly string[];
   readonly accept: string;
   readonly maxBytes: number;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Why a host must not be visited, as a clause; asked before each request, also after redirects. */
+  /**
+   * Why a host must not be visited, as a clause; called before each request, including redirects.
+   */
   readonly refusalOf?:
     | ((target: URL) => string | undefined | Promise<string | undefined>)
     | undefined;
 }
 
-/** What came back, redirects followed. */
+/** The final response, after redirects. */
 export interface ForeignReply {
   readonly url: string;
   readonly status: number;
-  /** The header as it is; empty where there is none. */
+  /** The header unchanged; empty if absent. */
   readonly contentType: string;
   readonly body: Buffer;
 }
 
-/** Fetches one address; the only way to addresses that models and clients name. */
+/** Fetches one address. The only way to reach addresses that models and clients name. */
 export type FetchForeign = (request: ForeignRequest) => Promise<ForeignReply>;
 
 /** How tools reach addresses that the model names. */
 export interface WebAccess {
   readonly fetch: FetchForeign;
   /**
-   * Why a host must not be visited, as a clause: by the sandbox, and by the permissions where no call names it.
+   * Why a host must not be visited, as a clause: because of the sandbox or, if no call names the host, because
+   * of the permissions.
    */
   readonly refusalOf: (target: URL, isNamed: boolean) => Promise<string | undefined>;
 }

@@ -7,16 +7,16 @@ const unknown = () => {
 };
 
 describe("findHomeDirectory", () => {
-  it("is the system's answer", () => {
+  it("returns the system's answer", () => {
     expect(findHomeDirectory()).toBe(homedir());
   });
 
-  it("is the user's own when HOME is empty, never the working directory", () => {
+  it("returns the user's own folder, never the working directory, when HOME is empty", () => {
     const source = { homedir: () => "", userInfo: () => ({ homedir: "/home/ada" }) };
     expect(findHomeDirectory(source)).toBe("/home/ada");
   });
 
-  it("is the root for a user unknown to the system", () => {
+  it("returns the root for a user unknown to the system", () => {
     expect(findHomeDirectory({ homedir: unknown, userInfo: unknown })).toBe("/");
   });
 });

@@ -7,8 +7,8 @@ interface HomeSource {
 }
 
 /**
- * The user's folder. Containers run with an empty HOME, or without one as an unknown user. Then it
- * is the root, as for a shell, and writing there fails with an error.
+ * The user's folder. Containers may run with an empty HOME, or without HOME as an unknown user.
+ * Then it is the root, as in a shell, and writing there fails with an error.
  */
 export function findHomeDirectory(source: HomeSource = { homedir, userInfo }): string {
   return attempt(() => source.homedir()) || attempt(() => source.userInfo().homedir) || "/";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { isRunning } from "./is-running.ts";
 
-it("says of a process that it runs until it has ended", async () => {
+it("reports a process as running until it has ended", async () => {
   expect(isRunning(process.pid)).toBe(true);
   const child = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60_000)"]);
   await once(child, "spawn");
@@ -17,7 +17,7 @@ it("says of a process that it runs until it has ended", async () => {
 it.runIf(existsSync("/proc/self/stat"))(
   "says of one that nobody reaps that it does not",
   async () => {
-    // The shell becomes a program that waits for no child.
+    // The shell replaces itself with a program that waits for no child.
     const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(line);

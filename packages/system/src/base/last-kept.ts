@@ -1,8 +1,10 @@
-/** Keeps what was made last, for those who ask for the same: the sessions of a host have one folder of the user. */
+/**
+ * Keeps the last value for callers with the same key: all sessions of a host share one user folder.
+ */
 export class LastKept<Value> {
   #last: { readonly key: string; readonly value: Value } | undefined;
 
-  /** What was made for the same key, else what `make` makes now. */
+  /** The kept value if the key is the same, otherwise a new one from `make`. */
   get(key: string, make: () => Value): Value {
     if (this.#last?.key !== key) this.#last = { key, value: make() };
     return this.#last.value;

@@ -1,7 +1,7 @@
 import { isRunning } from "./is-running.ts";
 import { processStart } from "./process-start.ts";
 
-/** A process that a file names; its number alone may be another's later. */
+/** A process named in a file. Its number alone may belong to another process later. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly start?: string | undefined;

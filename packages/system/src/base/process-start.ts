@@ -3,8 +3,8 @@ import { attempt } from "./attempt.ts";
 import { processStat } from "./process-stat.ts";
 
 /**
- * When a process started, as a text that no other process with its number has; undefined where the
- * system does not say so in files.
+ * The start of a process, as a text that no other process with the same number has; undefined on
+ * systems without such files.
  */
 export function processStart(pid: number): string | undefined {
   const start = processStat(pid)?.[19];

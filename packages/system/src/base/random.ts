@@ -4,7 +4,7 @@ const poolBytes = 256;
 let pool: Buffer = Buffer.alloc(0);
 
 /**
- * Each byte is handed out once. To ask the system for the eight of a prompt takes three calls (row "CPU
+ * Uses each byte once. Asking the system for the eight bytes of a prompt takes three calls (row "CPU
  * per short prompt").
  */
 function randomBytes(count: number): Buffer {
@@ -15,9 +15,9 @@ function randomBytes(count: number): Buffer {
 }
 
 /**
- * Random bytes straight from the system. Loading `node:crypto` for a session's id takes 5 to 8 ms, of 52
- * until the first answer (row `start`: 1.8 times a bare Node, 2.0 with it). Without
- * such a device it is loaded after all.
+ * Random bytes read from the system's device. Loading `node:crypto` for a session's id takes 5 to 8 of
+ * the 52 ms until the first answer (row `start`: 1.8 times a bare Node, 2.0 with it). It is loaded only
+ * where there is no such device.
  */
 function systemBytes(count: number): Buffer {
   try {

@@ -1,14 +1,14 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { within } from "./within.ts";
 
-/** What came of one check. */
+/** The result of one check. */
 interface CheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly reason?: string;
 }
 
-/** Runs a check of code that may throw anything, or never end; never rejects. */
+/** Runs a check of code that may throw anything or never end. Never rejects. */
 export async function runCheck(
   name: string,
   limitMs: number,
@@ -23,7 +23,7 @@ export async function runCheck(
   }
 }
 
-/** @throws {Error} what the work throws, or that it took longer */
+/** @throws {Error} the error of the work, or a timeout */
 export function endsWithin<Value>(limitMs: number, work: () => Promise<Value>): Promise<Value> {
   const running = Promise.resolve().then(work);
   running.catch(() => undefined);
@@ -32,7 +32,7 @@ export function endsWithin<Value>(limitMs: number, work: () => Promise<Value>): 
   });
 }
 
-/** The text of anything thrown, also of what cannot be turned into text. */
+/** The text of anything thrown, even if it cannot be converted to a string. */
 export function reasonOf(error: unknown): string {
   try {
     return errorMessage(error) || "it failed without a reason";

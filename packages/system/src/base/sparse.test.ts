@@ -9,7 +9,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("clear" as const) }),
 );
 
-it("holds what a map holds, and what a set does", () => {
+it("behaves like a map and like a set", () => {
   fc.assert(
     fc.property(fc.array(step), (steps) => {
       const [sparse, map] = [new SparseMap<number, number>(), new Map<number, number>()];

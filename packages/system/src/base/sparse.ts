@@ -1,6 +1,6 @@
 /**
- * A map that most of its owners never fill. An empty `Map` takes 184 bytes, and a session has dozens of them
- * (rows `many-sessions`).
+ * A map that usually stays empty. An empty `Map` takes 184 bytes, and a session has dozens of them (rows
+ * `many-sessions`).
  */
 export class SparseMap<Key, Value> {
   #map: Map<Key, Value> | undefined;
@@ -46,7 +46,7 @@ export class SparseMap<Key, Value> {
   }
 }
 
-/** The same as a set. */
+/** A set that usually stays empty. */
 export class SparseSet<Item> {
   readonly #items = new SparseMap<Item, true>();
 

@@ -19,7 +19,7 @@ describe("parseTemplateArguments", () => {
     expect(parseTemplateArguments(text)).toEqual(expected);
   });
 
-  it("gives back arguments that were quoted", () => {
+  it("reads quoted arguments back unchanged", () => {
     const word = fc.string().filter((text) => !text.includes("\\"));
     fc.assert(
       fc.property(fc.array(word), fc.constantFrom('"', "'"), (words, quote) => {
@@ -29,7 +29,7 @@ describe("parseTemplateArguments", () => {
     );
   });
 
-  it("loses no character but blanks, quotes and backslashes, whatever the text", () => {
+  it("loses no characters of any text except blanks, quotes and backslashes", () => {
     const piece = fc.constantFrom('"', "'", "\\", " ", "a", "b", "\n");
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
@@ -40,7 +40,7 @@ describe("parseTemplateArguments", () => {
     );
   });
 
-  it("takes time in proportion to a text full of quotes", () => {
+  it("takes time linear in the length of a text full of quotes", () => {
     expect(parseTemplateArguments(` "a`.repeat(50_000))).toHaveLength(50_000);
   });
 });
@@ -67,7 +67,7 @@ describe("substituteArguments", () => {
     expect(substituteArguments(`\${@:-all} \${ARGUMENTS:-any} $@|`, [])).toBe("all any |");
   });
 
-  it("never looks at what it put in again", () => {
+  it("does not substitute within substituted text", () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         expect(substituteArguments("<$1>", [value])).toBe(`<${value}>`);

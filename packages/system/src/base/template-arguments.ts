@@ -1,4 +1,6 @@
-/** Where the quoted argument that starts at `start` ends, or -1: a quote closes before a blank only. */
+/**
+ * Where the quoted argument that starts at `start` ends, or -1: a quote closes only before a blank.
+ */
 function closingQuote(text: string, start: number): number {
   const quote = text.charAt(start);
   for (let at = start + 1; at < text.length; at += 1) {
@@ -15,7 +17,7 @@ function closingQuote(text: string, start: number): number {
  */
 export function parseTemplateArguments(text: string): string[] {
   const found: string[] = [];
-  // A quote that is not closed once is not closed further on, either.
+  // If a quote is not closed from here, it is not closed from any later place either.
   const unclosed = new Set<string>();
   let at = 0;
   while (at < text.length) {
@@ -46,7 +48,7 @@ const placeholder =
 
 /**
  * Puts arguments into a template: `$1`, `$@`, `$ARGUMENTS`, `${@:2}`, `${@:2:3}`, `${1:-default}`,
- * `${@:-default}`. One pass: what was put in is not looked at again.
+ * `${@:-default}`. One pass: substituted text is not searched again.
  */
 export function substituteArguments(template: string, values: readonly string[]): string {
   return template.replace(

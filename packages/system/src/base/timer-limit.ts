@@ -1,4 +1,4 @@
-/** The longest a timer can run; with a longer time it would fire at once. */
+/** The longest delay of a timer; with a longer one it would fire immediately. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Whether a limit is set: a positive time that a timer can measure. */

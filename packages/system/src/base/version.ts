@@ -1,2 +1,2 @@
-/** The version of this package, which MCP servers see; `scripts/version.ts` writes it. */
+/** The version of this package, sent to MCP servers; `scripts/version.ts` writes it. */
 export const VERSION = "0.0.0";

@@ -1,4 +1,7 @@
-/** Waits for work, but no longer than so many milliseconds: then `late` decides. The work itself continues. */
+/**
+ * Waits for work for at most the given number of milliseconds; after that `late` decides the
+ * result. The work itself continues.
+ */
 export async function within<Value, Late = undefined>(
   limitMs: number,
   work: Promise<Value>,

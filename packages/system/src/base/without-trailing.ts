@@ -1,6 +1,6 @@
 /**
- * `text` without the last characters that equal `character`. An expression such as `/x+$/` would try
- * each run from each of its characters, which takes the square of its length.
+ * `text` without its trailing `character`s. A regular expression such as `/x+$/` would start at each
+ * character of each run, which takes quadratic time.
  */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length;

@@ -1,4 +1,4 @@
-/** A document to read in a thread of its own. */
+/** A document to read in a separate thread. */
 export type DocumentTask =
   | { readonly kind: "html"; readonly html: string; readonly url: string }
   | {
@@ -10,7 +10,7 @@ export type DocumentTask =
       readonly maxPages: number;
     };
 
-/** What was read, or why it was not, as a clause. */
+/** The text of a document, or why it could not be read, as a clause. */
 export type DocumentAnswer =
   | { readonly kind: "page"; readonly title: string; readonly markdown: string }
   | { readonly kind: "pages"; readonly pages: readonly string[]; readonly total: number }

@@ -5,13 +5,13 @@ import type { DocumentAnswer, DocumentTask } from "./document-task.ts";
 type ParsedDocument = ReturnType<typeof import("linkedom")["parseHTML"]>["document"];
 type ParsedElement = NonNullable<ReturnType<ParsedDocument["querySelector"]>>;
 
-/** What is wrong with a PDF, in words. */
+/** The problems of a PDF in words, by the name of the library's error. */
 const pdfProblems: Readonly<Record<string, string>> = {
   PasswordException: "it is encrypted",
   InvalidPDFException: "it is damaged",
 };
 
-/** The Markdown of the main part of a page; of all of it where no part stands out. */
+/** The main part of a page as Markdown; the whole page if no main part is found. */
 async function readHtml(html: string, url: string): Promise<DocumentAnswer> {
   const [{ parseHTML }, { Readability }, { default: Turndown }] = await Promise.all([
     import("linkedom"),
@@ -39,7 +39,7 @@ async function readHtml(html: string, url: string): Promise<DocumentAnswer> {
   return { kind: "page", title: title.trim(), markdown: turndown.turndown(body as never).trim() };
 }
 
-/** Tables with a line per row; the first row is the head. */
+/** Tables become one line per row; the first row is the head. */
 function addTables(turndown: TurndownService): void {
   const oneLine = (text: string) =>
     text
@@ -62,7 +62,7 @@ function addTables(turndown: TurndownService): void {
   });
 }
 
-/** Links say where they lead from anywhere. */
+/** Makes links absolute, so that they work outside the page. */
 function absolute(document: ParsedDocument, url: string): void {
   for (const [selector, name] of [
     ["a[href]", "href"],

@@ -4,7 +4,7 @@ import { pdfPages } from "./pdf-pages.ts";
 
 const three = makePdf(["First page\nwith two lines", "", "Third (and last)"]);
 
-it("reads a PDF by page, also one without text", async () => {
+it("reads a PDF page by page, including one without text", async () => {
   expect(await pdfPages({ bytes: three })).toEqual({
     text: "[Page 1 of 3]\nFirst page\nwith two lines\n\n[Page 2 of 3]\n(no text; it may be an image)\n\n[Page 3 of 3]\nThird (and last)",
     last: 3,
@@ -12,7 +12,7 @@ it("reads a PDF by page, also one without text", async () => {
   });
 });
 
-it("reads the pages that were asked for, and no more than fit", async () => {
+it("reads the requested pages, and no more than fit", async () => {
   expect(await pdfPages({ bytes: three, first: 3, last: 9 })).toMatchObject({
     text: "[Page 3 of 3]\nThird (and last)",
     last: 3,
@@ -33,16 +33,16 @@ it.each([
     makePdf(Array.from({ length: 601 }, () => "")),
     "it has 601 pages; at most 600 are read",
   ],
-])("says in a sentence why one that is %s cannot be read", async (_title, bytes, reason) => {
+])("explains in a sentence why a PDF that is %s cannot be read", async (_title, bytes, reason) => {
   expect(await pdfPages({ bytes })).toMatchObject({ reason });
 });
 
-it("names the page that is not there", async () => {
+it("names a page that does not exist", async () => {
   const reason = "it has 3 pages, and page 7 was asked for";
   expect(await pdfPages({ bytes: three, first: 7 })).toEqual({ reason });
 });
 
-it("ends with the signal", async () => {
+it("stops when the signal is aborted", async () => {
   const ending = new AbortController();
   const reading = pdfPages({ bytes: three }, ending.signal);
   ending.abort(new Error("aborted"));

@@ -1,6 +1,6 @@
 import { readDocument } from "./read-document.ts";
 
-/** A PDF, and which of its pages are wanted: all by default. */
+/** A PDF, and the pages to read: all by default. */
 export interface PdfSource {
   readonly bytes: Uint8Array;
   readonly first?: number | undefined;
@@ -10,9 +10,9 @@ export interface PdfSource {
 }
 
 export interface PdfText {
-  /** The pages, each below a line with its number. */
+  /** The pages, each after a line with its number. */
   readonly text: string;
-  /** The last of them, and how many the file has. */
+  /** The last page in `text`, and the number of pages in the file. */
   readonly last: number;
   readonly total: number;
 }
@@ -25,7 +25,7 @@ export interface PdfProblem {
 const maxBytes = 32 * 1024 * 1024;
 const maxPages = 600;
 
-/** The text of a PDF by page. */
+/** The text of a PDF, page by page. */
 export async function pdfPages(
   { bytes, first = 1, last, maxLength = Number.POSITIVE_INFINITY }: PdfSource,
   signal?: AbortSignal,

@@ -7,8 +7,8 @@ const limitMs = 20_000;
 const maxMemoryMb = 512;
 
 /**
- * Reads a document in a thread of its own: one that takes too long, or too much memory, must not stop the host.
- * Never rejects but with the reason of the signal.
+ * Reads a document in a separate thread: a document that takes too long or too much memory must not stop the
+ * host. Rejects only with the signal's reason.
  */
 export async function readDocument(
   task: DocumentTask,
@@ -16,7 +16,7 @@ export async function readDocument(
 ): Promise<DocumentAnswer> {
   signal?.throwIfAborted();
   const failed = (reason: string): DocumentAnswer => ({ kind: "failed", reason });
-  // Beside this file, as source and in a bundle.
+  // The worker is beside this file, both as source and in a bundle.
   const file = ["./document-worker.ts", "./document-worker.js"]
     .map((name) => new URL(name, import.meta.url))
     .find((url) => existsSync(url));
@@ -26,7 +26,7 @@ export async function readDocument(
     execArgv: [],
     workerData: task,
     name: "document",
-    // Nothing that a library says may reach the output of the host.
+    // Output of the libraries must not reach the host's output.
     ...{ stdout: true, stderr: true },
     resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb, maxYoungGenerationSizeMb: 64 },
   });
@@ -51,7 +51,7 @@ export async function readDocument(
   }
 }
 
-// Node may post messages of its own on the channel.
+// Node may post its own messages on the channel.
 function isAnswer(message: unknown): message is DocumentAnswer {
   return typeof message === "object" && message !== null && "kind" in message;
 }

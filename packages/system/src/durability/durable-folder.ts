@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { makeFolderNow } from "../base/files/make-folder.ts";
 
-/** The path of a session's folder; made by {@link durableFolder}. */
+/** The path of a session's folder; {@link durableFolder} makes it. */
 export function durablePath(temporaryDirectory: string, session: string): string {
   return join(temporaryDirectory, `tau-${userInfo().uid}`, session);
 }
 
 /**
- * The folder with what outlives a host of a session (decision 63).
+ * The folder for everything of a session that outlives its host (decision 63).
  *
- * @throws {WorkspaceError} `not_allowed`: somebody else has made a folder of this name, or can open it
+ * @throws {WorkspaceError} `not_allowed`: another user made a folder of this name, or can open it
  */
 export function durableFolder(temporaryDirectory: string, session: string): string {
   const path = durablePath(temporaryDirectory, session);

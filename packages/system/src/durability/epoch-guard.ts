@@ -9,7 +9,7 @@ import { randomHex } from "../base/random.ts";
 import { Turns } from "../base/turns.ts";
 import { durableFolder } from "./durable-folder.ts";
 
-/** How long an older host may hold the lock of a session that a newer one has. */
+/** How long an older host may hold the lock of a session that a newer host has taken over. */
 const graceMs = 2_000;
 const waitMs = 30_000;
 const pollMs = 5;
@@ -20,12 +20,12 @@ interface Holder extends ProcessIdentity {
 }
 
 /**
- * Lets the newest host of a session change something, and no other (decision 63): the highest epoch that was
- * seen is in a file, and compared under a lock that is held until the change is done.
+ * Lets only the newest host of a session make changes (decision 63): a file has the highest epoch seen so
+ * far, which is compared under a lock that is held until the change is done.
  */
 export class EpochGuard {
   readonly #temporaryDirectory: string;
-  /** Changes of this process wait for each other here, and for other processes at the lock. */
+  /** Queues the changes of this process; the lock queues those of other processes. */
   readonly #turns = new Turns();
   #identity: ProcessIdentity | undefined;
 
@@ -34,7 +34,7 @@ export class EpochGuard {
   }
 
   /**
-   * Does `work` while nobody else changes anything for the session.
+   * Does `work` while no other process changes anything for the session.
    *
    * @throws {WorkspaceError} `stale_epoch`: a newer host has the session
    */
@@ -60,7 +60,7 @@ export class EpochGuard {
       claim(`${folder}/epoch`, epoch);
       return await work(folder);
     } finally {
-      // A holder that was given up for dead has lost it.
+      // A holder that was taken for dead has lost the lock.
       if (readHolder(path)?.token === holder.token) rmSync(path, { force: true });
     }
   }
@@ -96,13 +96,16 @@ async function take(path: string, own: Holder): Promise<void> {
   }
 }
 
-/** A host that was paused while it changed something would go on with it. */
+/** Kills an older host that was paused during a change: it would continue with it. */
 function endOlder(holder: Holder, own: Holder): void {
   if (holder.epoch >= own.epoch || holder.pid === process.pid) return;
   attempt(() => process.kill(holder.pid, "SIGKILL"));
 }
 
-/** One process at a time: of two that both find it dead, the second would remove the lock of the first. */
+/**
+ * Only one process at a time may do this: if two find the holder dead, the second would remove the
+ * lock of the first.
+ */
 function removeDead(path: string, own: Holder): void {
   const guard = `${path}.dead`;
   const made = `${path}.${own.token}`;

@@ -26,7 +26,7 @@ function open(): LocalWorkspace {
   return createLocalWorkspace({ cwd: folder, temporaryDirectory: folder });
 }
 
-/** A host of another process, which starts a command and then waits to be killed. */
+/** A host in another process, which starts a command and then waits to be killed. */
 async function hostWith(command: string, keepMs: number): Promise<ChildProcess> {
   const module = fileURLToPath(new URL("../workspaces/local/local-workspace.ts", import.meta.url));
   const options = { command, session, epoch: 1, commandId: "c1", keepMs };
@@ -72,7 +72,7 @@ async function outputOf(
 }
 
 describe("a kept command", () => {
-  it("runs as any other, and is started once", async () => {
+  it("runs like any other command, and is started only once", async () => {
     const workspace = open();
     const options = { session, epoch: 1, commandId: "c1", keepMs: 60_000 };
     const command = "echo out; echo err >&2; exit 3";
@@ -87,7 +87,7 @@ describe("a kept command", () => {
     await workspace.dispose();
   });
 
-  it("goes on when its host is killed, and the next host gets all of its output once", async () => {
+  it("continues when its host is killed, and the next host gets all of its output exactly once", async () => {
     const host = await hostWith(
       "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two >> log; echo two",
       60_000,
@@ -103,7 +103,7 @@ describe("a kept command", () => {
     expect(readFileSync(join(folder, "log"), "utf8")).toBe("two\n");
   });
 
-  it("is ended when nobody takes it over in time, and is not adopted then", async () => {
+  it("is ended if no host takes it over in time, and cannot be adopted afterwards", async () => {
     const host = await hostWith("sleep 300; touch late", 300);
     host.kill("SIGKILL");
     await endOf(host);
@@ -119,7 +119,7 @@ describe("a kept command", () => {
     await expect(adopting).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("is ended by the next host that does not want it", async () => {
+  it("is ended by the next host if that does not need it", async () => {
     const host = await hostWith("sleep 300", 60_000);
     host.kill("SIGKILL");
     await endOf(host);
@@ -136,8 +136,8 @@ describe("a kept command", () => {
   });
 });
 
-describe("a host whose session another one has taken", () => {
-  it("changes nothing any more, and does not end what the next one adopted", async () => {
+describe("a host whose session another host has taken over", () => {
+  it("makes no more changes, and does not end commands that the new host adopted", async () => {
     const old = open();
     const controller = new AbortController();
     const options = { session, epoch: 1, commandId: "c1", keepMs: 60_000, onOutput: () => {} };
@@ -164,7 +164,7 @@ describe("a host whose session another one has taken", () => {
     await old.dispose();
   });
 
-  it("is killed where it was paused in the middle of a change", async () => {
+  it("is killed if it was paused in the middle of a change", async () => {
     const module = fileURLToPath(new URL("./epoch-guard.ts", import.meta.url));
     const source = `
       const { EpochGuard } = await import(${JSON.stringify(module)});

@@ -1,7 +1,7 @@
 import { EpochGuard } from "./epoch-guard.ts";
 import { KeptCommands } from "./keeper/kept-commands.ts";
 
-/** What this machine does for sessions that survive their hosts. */
+/** What this machine offers to sessions that outlive their hosts. */
 export interface Durability {
   readonly guard: EpochGuard;
   readonly keeper: KeptCommands;

@@ -3,12 +3,12 @@ import { isJsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
 import { within } from "../base/within.ts";
 import type { Answer, HostRequests } from "./host-requests.ts";
 
-/** How long an answer to the question for a key may take. */
+/** How long the client may take to answer a request for a key. */
 const CREDENTIAL_LIMIT_MS = 30_000;
 
 const members = ["apiKey", "headers", "expiresAt"];
 
-/** Reads the answer to a question for a key; a misspelt member must not count as no key. */
+/** Reads the answer to a request for a key. A misspelt member must not be taken for "no key". */
 function readCredentials(result: unknown): Answer<GivenCredentials> {
   if (!isJsonObject(result)) {
     return { field: "result", reason: "expected an object with apiKey, headers or expiresAt" };
@@ -58,7 +58,7 @@ export function credentialsOfClient(requests: HostRequests): GetCredentials {
 
 const unanswered = `there was no answer within ${CREDENTIAL_LIMIT_MS / 1000} s`;
 
-/** The answer of an embedder's function. */
+/** Gets keys from an embedder's function. */
 export function credentialsOfFunction(get: GetCredentials): GetCredentials {
   return async (params) => {
     const given: unknown = await within(CREDENTIAL_LIMIT_MS, Promise.resolve(get(params)), () => {

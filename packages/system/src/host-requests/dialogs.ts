@@ -32,7 +32,7 @@ export function readDialogResult(
   };
 }
 
-/** Shows dialogs as `extension_ui_request`, and nothing else, to an embedder. */
+/** Sends dialogs, and no other requests, to an embedder as `extension_ui_request`. */
 export function dialogSink(send: (request: ExtensionUiRequest) => void): RequestSink {
   return {
     answers: (method) => method === "dialog",
@@ -46,8 +46,8 @@ export function dialogSink(send: (request: ExtensionUiRequest) => void): Request
 }
 
 /**
- * Takes an `extension_ui_response`. One for an unknown or closed request is ignored: some clients
- * answer notices, too.
+ * Handles an `extension_ui_response`. A response to an unknown or closed request is ignored: some
+ * clients also answer notices.
  */
 export function answerDialog(requests: HostRequests, response: ExtensionUiResponse): void {
   const request = requests.get(response.id);

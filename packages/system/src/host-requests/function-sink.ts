@@ -5,8 +5,8 @@ import type { HostRequests, RequestSink } from "./host-requests.ts";
 import { RequestError } from "./request-error.ts";
 
 /**
- * Asks functions. One that throws, or returns what is not an answer, has decided nothing: the request ends
- * without a yes, and `note` gets the mistake.
+ * Puts requests to functions. A function that throws or returns an invalid answer has decided nothing: the
+ * request ends without approval, and `note` receives the error.
  */
 export function functionSink(
   deciders: Deciders,
@@ -31,7 +31,7 @@ export function functionSink(
       if (open.has(request.id)) return true;
       const controller = new AbortController();
       open.set(request.id, controller);
-      // Not within the request: an answer at once would find it half open.
+      // Not synchronously: an immediate answer would find the request only half open.
       queueMicrotask(() => void answer(request, controller.signal));
       return true;
     },
@@ -58,7 +58,7 @@ function failureOf(method: HostRequestMethod, error: unknown): Diagnostic {
   return { severity: "error", code, message };
 }
 
-/** Several places to ask; the first that answers a method is asked. */
+/** Combines several sinks; the first that answers a method is asked. */
 export function firstSink(sinks: readonly RequestSink[]): RequestSink {
   const sinkOf = (method: OpenHostRequest["method"]) => sinks.find((sink) => sink.answers(method));
   return {

@@ -49,7 +49,7 @@ describe("a host request", () => {
     ]);
   });
 
-  it("refuses a second answer, an unknown id and an answer that does not fit", async () => {
+  it("refuses a second answer, an unknown id and an invalid answer", async () => {
     const { requests, shown } = attached();
     const asked = requests.ask(order);
     const id = shown[0]?.id ?? "";
@@ -69,7 +69,7 @@ describe("a host request", () => {
   it.each([
     ["back", -86_400_000],
     ["forward", 86_400_000],
-  ])("times out when its time has passed although the clock is set %s", async (_, byMs) => {
+  ])("times out after the set time even if the clock is set %s", async (_, byMs) => {
     const { requests } = attached();
     const started = performance.now();
     const asked = requests.ask({ ...order, timeoutMs: 60 });
@@ -82,7 +82,7 @@ describe("a host request", () => {
     }
   });
 
-  it("ends at its deadline, which it names", async () => {
+  it("states its deadline and ends at it", async () => {
     vi.useFakeTimers({ now: 1_000 });
     try {
       const { requests, shown, ended } = attached();
@@ -98,7 +98,7 @@ describe("a host request", () => {
     }
   });
 
-  it("is taken back by its signal, with the reason where there is one", async () => {
+  it("is withdrawn by its signal, with the reason if there is one", async () => {
     const { requests, ended } = attached();
     const controllers = [new AbortController(), new AbortController()];
     const asked = controllers.map(({ signal }) => requests.ask({ ...order, signal }));
@@ -111,13 +111,13 @@ describe("a host request", () => {
     expect(ended.map(({ by }) => by)).toEqual(["abort", "rule"]);
   });
 
-  it("ends as it did where it was asked first, with what came of it", async () => {
+  it("ends as it did where it was first asked, with the same outcome", async () => {
     const { requests, ended } = attached();
     const closed = { type: "host_request_resolved", id: "of a subagent" } as const;
     const reasons = [
       { ...closed, by: "rule", outcome: "allow" },
       { ...closed, by: "timeout", outcome: "deny" },
-      // An answer given there is not one of this host's client.
+      // An answer given there is not an answer of this host's client.
       { ...closed, by: "client", outcome: "allow" },
     ];
     const controller = reasons.map(() => new AbortController());
@@ -132,7 +132,7 @@ describe("a host request", () => {
     expect(ended).toMatchObject(expected);
   });
 
-  it("that nobody answers ends at once and is never shown", async () => {
+  it("ends immediately and is never shown if no client answers its method", async () => {
     const nobody = new HostRequests();
     expect(await nobody.ask(order)).toEqual({ by: "nobody", outcome: "cancelled" });
     const { requests, shown } = attached();
@@ -141,7 +141,7 @@ describe("a host request", () => {
     expect(shown).toEqual([]);
   });
 
-  it("is shown again to the next sink, and ends if they cannot answer", async () => {
+  it("is shown again to the next sink, and ends if that cannot answer it", async () => {
     const { requests, shown } = attached();
     const asked = requests.ask(order);
     const again: OpenHostRequest[] = [];
@@ -167,7 +167,7 @@ it("keeps a thousand open requests in order and ends each once", async () => {
   expect(new Set(ended.map(({ id }) => id)).size).toBe(1000);
 });
 
-it("ends every request exactly once, whatever happens to it in whatever order", async () => {
+it("ends exactly once, whatever happens in whatever order", async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constantFrom("answer", "refuse", "withdraw", "bad"), at: fc.nat(5) }),
     fc.constant({ kind: "ask", at: 0 }),

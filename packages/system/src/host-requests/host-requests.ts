@@ -10,7 +10,9 @@ import { SparseMap, SparseSet } from "../base/sparse.ts";
 import { MAX_TIMER_MS } from "../base/timer-limit.ts";
 import { type AnswerProblem, RequestError } from "./request-error.ts";
 
-/** How many closed requests are known as such; an answer to an older one is for an unknown one. */
+/**
+ * How many closed requests are remembered as closed; an answer to an older one counts as unknown.
+ */
 const MAX_KNOWN_CLOSED = 10_000;
 
 export type RequestOutcome = HostRequestResolved["outcome"];
@@ -23,21 +25,24 @@ export interface ClosedRequest<Result> {
   readonly outcome: RequestOutcome;
   /** The client's answer, where there is one. */
   readonly result?: Result | undefined;
-  /** Why the client gave none. */
+  /** Why the client gave no result. */
   readonly error?: string | undefined;
-  /** Whether the program that was asked has failed, and nobody has decided. */
+  /** Whether the program that was asked failed, so that nothing was decided. */
   readonly isFailed?: boolean | undefined;
 }
 
-/** An answer as it comes in: a result, the client's word why there is none, or that it has failed. */
+/**
+ * An answer as received: a result, the client's reason for giving none, or the fact that the client
+ * failed.
+ */
 export type GivenAnswer =
   | { readonly result: unknown }
   | { readonly error: string }
   | { readonly isFailed: true };
 
-/** The parts of a request that the registry does not make. */
+/** The parts of a request that its caller supplies. */
 export interface RequestOrder<Result> {
-  /** For a request that was asked before; a new id if absent. */
+  /** The id of a request that was asked before; by default a new one. */
   readonly id?: string | undefined;
   readonly method: OpenHostRequest["method"];
   readonly params: OpenHostRequest["params"];
@@ -45,23 +50,25 @@ export interface RequestOrder<Result> {
   readonly toolCallId?: string | undefined;
   readonly agentId?: string | undefined;
   readonly onTimeout: OnTimeout;
-  /** How long it waits; 0 or absent for no limit. */
+  /** How long to wait for an answer; 0 or absent for no limit. */
   readonly timeoutMs?: number | undefined;
-  /** Withdraws it; with a {@link Withdrawal} as its reason, otherwise by `abort`. */
+  /**
+   * Withdraws the request, as the {@link Withdrawal} that is its reason says, otherwise by `abort`.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** The outcome unless an answer says otherwise. */
+  /** The outcome unless an answer sets another. */
   readonly unanswered: RequestOutcome;
-  /** Takes what the client reports while it works on the answer. */
+  /** Receives the client's progress reports while it works on the answer. */
   readonly onUpdate?: ((partial: unknown) => void) | undefined;
   readonly read: (result: unknown) => Answer<Result>;
 }
 
-/** An answer that fits, with what comes of it; or the member that does not. */
+/** A valid answer with its outcome, or the invalid member. */
 export type Answer<Result> =
   | { readonly result: Result; readonly outcome: RequestOutcome }
   | AnswerProblem;
 
-/** Why a request is withdrawn, where it is not an abort; and what comes of it. */
+/** Why a request is withdrawn, if not by an abort, and its outcome. */
 export class Withdrawal {
   readonly by: HostRequestResolved["by"];
   readonly outcome: RequestOutcome | undefined;
@@ -91,8 +98,8 @@ interface OpenRequest {
 }
 
 /**
- * Everything a session asks its client: one id, one deadline and one end for each request. The
- * first answer counts. What nobody can answer ends at once, and never as a yes.
+ * All requests of a session to its client. Each has one id, one deadline and one end; the first
+ * answer counts. A request that no client can answer ends immediately, and never with approval.
  */
 export class HostRequests {
   readonly #open = new SparseMap<string, OpenRequest>();
@@ -101,7 +108,7 @@ export class HostRequests {
   #sink: RequestSink | undefined;
   #isEnded = false;
 
-  /** The open requests, oldest first, but those for keys. */
+  /** The open requests, oldest first, without requests for keys. */
   get pending(): readonly PendingRequest[] {
     return [...this.#open.values()].flatMap(({ request }) =>
       request.method === "credential" ? [] : [request],
@@ -128,7 +135,9 @@ export class HostRequests {
     return !this.#isEnded && this.#sink?.answers(method) === true;
   }
 
-  /** Asks these from now on, and shows them what is open; returns the function that ends it. */
+  /**
+   * Uses this sink from now on and shows it the open requests; returns a function that detaches it.
+   */
   attach(sink: RequestSink): () => void {
     this.#sink = sink;
     this.show();
@@ -137,14 +146,14 @@ export class HostRequests {
     };
   }
 
-  /** Shows every open request again; one that nobody can answer any more ends. */
+  /** Shows every open request again; those that can no longer be answered end. */
   show(): void {
     for (const [id, { request }] of [...this.#open]) {
       if (this.#open.has(id) && !this.#isStillAsked(request)) this.#give(id, "timeout");
     }
   }
 
-  /** Nobody is asked for a key twice. */
+  /** Requests for keys are not shown again. */
   #isStillAsked(request: OpenHostRequest): boolean {
     return request.method === "credential" ? this.isAnswered(request.method) : this.#show(request);
   }
@@ -155,7 +164,7 @@ export class HostRequests {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Asks, and resolves once the request has ended in any way. */
+  /** Asks, and resolves when the request has ended in any way. */
   ask<Result>(order: RequestOrder<Result>): Promise<ClosedRequest<Result>> {
     const { signal, unanswered: outcome } = order;
     const early = this.#refusal(order);
@@ -185,8 +194,8 @@ export class HostRequests {
   /**
    * Takes an answer.
    *
-   * @throws {RequestError} `request_not_found`, `request_closed`, `invalid_response`; the request, if
-   *   there is one, stays open
+   * @throws {RequestError} `request_not_found`, `request_closed`, `invalid_response`; an open request
+   * stays open
    */
   answer(id: string, answer: GivenAnswer): void {
     const open = this.#find(id);
@@ -200,7 +209,7 @@ export class HostRequests {
   }
 
   /**
-   * Takes a report of work on an answer.
+   * Takes a progress report on an answer.
    *
    * @throws {RequestError} `request_not_found`, `request_closed`
    */
@@ -208,20 +217,20 @@ export class HostRequests {
     this.#find(id).onUpdate?.(partial);
   }
 
-  /** Takes a request back. */
+  /** Withdraws a request. */
   withdraw(id: string, { by, outcome }: Withdrawal): void {
     const open = this.#open.get(id);
     if (open !== undefined) this.#end(id, { by, outcome: outcome ?? open.unanswered });
   }
 
-  /** Takes back all requests that the filter lets through. */
+  /** Withdraws all requests that match the filter. */
   withdrawAll(withdrawal: Withdrawal, filter = (_: OpenHostRequest): boolean => true): void {
     for (const { request } of [...this.#open.values()]) {
       if (filter(request)) this.withdraw(request.id, withdrawal);
     }
   }
 
-  /** The session ends: nothing is asked any more, and what is open ends. */
+  /** Ends all open requests and refuses new ones, because the session ends. */
   end(): void {
     this.#isEnded = true;
     this.withdrawAll(new Withdrawal("end"));
@@ -303,7 +312,7 @@ function requestOf(order: RequestOrder<unknown>): OpenHostRequest {
 function withdrawalOf(signal: AbortSignal | undefined): Withdrawal {
   const reason: unknown = signal?.reason;
   if (reason instanceof Withdrawal) return reason;
-  // The end of the same question where it was asked first.
+  // The outcome of the same request where it was first asked.
   if (!isResolved(reason) || reason.by === "client") return new Withdrawal("abort");
   return new Withdrawal(reason.by, reason.outcome);
 }
@@ -313,8 +322,8 @@ function isResolved(reason: unknown): reason is HostRequestResolved {
 }
 
 /**
- * A timer for any time: those of the system run for 24 days at most. It does not follow the clock when
- * somebody sets that.
+ * A timer for any delay: those of the system run for at most 24 days. Changes to the system clock do
+ * not affect it.
  */
 function startDeadline(at: number | undefined, onOver: () => void): () => void {
   if (at === undefined) return () => {};

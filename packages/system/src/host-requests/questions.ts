@@ -9,7 +9,7 @@ type Place = Pick<
   "id" | "promptId" | "toolCallId" | "agentId" | "timeoutMs" | "signal"
 >;
 
-/** Puts questions to a person. Nothing is ever chosen for them. */
+/** Puts questions to a person. Never chooses an answer itself. */
 export function askQuestions(
   requests: HostRequests,
   params: QuestionParams,
@@ -25,7 +25,7 @@ export function askQuestions(
   });
 }
 
-/** Reads what a client answers; every question has one answer, of known labels, a text or both. */
+/** Reads a client's answers; each question has one answer: known labels, a text or both. */
 function readQuestionResult(
   result: unknown,
   { questions }: QuestionParams,

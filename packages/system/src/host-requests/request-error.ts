@@ -3,10 +3,10 @@ import { CodedError } from "@tau-agent/rpc-protocol/plain";
 /** An answer to a host request that is refused; `code` says why. */
 export class RequestError extends CodedError {
   override readonly name = "RequestError";
-  /** What does not fit, of an `invalid_response`. */
+  /** The invalid member, for `invalid_response`. */
   problem: AnswerProblem | undefined;
 
-  /** The error for an answer that does not fit; the request stays open. */
+  /** The error for an invalid answer; the request stays open. */
   static invalid(id: string, problem: AnswerProblem): RequestError {
     const { code, field: member, reason } = problem;
     if (code !== undefined) return new RequestError(code, { member, reason });
@@ -16,10 +16,10 @@ export class RequestError extends CodedError {
   }
 }
 
-/** The member of an answer that does not fit. */
+/** The invalid member of an answer. */
 export interface AnswerProblem {
   readonly field: string;
   readonly reason: string;
-  /** Why the answer is refused, if not for its form. */
+  /** Set if the answer is refused for another reason than its form. */
   readonly code?: "policy_denied" | undefined;
 }

@@ -21,7 +21,7 @@ function pngBlock(kind: string, data: Buffer): Buffer {
   return block;
 }
 
-/** A PNG in true colour; `color` gives red, green, blue of a pixel. */
+/** A PNG in true colour; `color` returns the red, green and blue of a pixel. */
 function png(width: number, height: number, color: (x: number, y: number) => number[]): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -62,7 +62,7 @@ async function read(path: string, modelSupportsImages = true) {
   return runReadTool({ path }, { ...environment, readLedger: new ReadLedger() }, toolCall());
 }
 
-it("recognises images by their bytes and reads their size", () => {
+it("recognises images by their first bytes and reads their size", () => {
   expect(detectImageType(small)).toBe("image/png");
   expect(imageDimensions(small)).toEqual({ width: 3, height: 2 });
   expect(detectImageType(gif)).toBe("image/gif");
@@ -72,7 +72,7 @@ it("recognises images by their bytes and reads their size", () => {
   expect(imageDimensions(small.subarray(0, 18))).toBeUndefined();
 });
 
-it("shows a small image unchanged, whatever its name", async () => {
+it("passes a small image unchanged, whatever its name", async () => {
   workspace.write({ "picture.txt": small });
   expect(await read("picture.txt")).toEqual({
     content: [
@@ -115,7 +115,7 @@ it("converts a bitmap", async () => {
 });
 
 it("turns a photo upright", async () => {
-  // A camera's photo: a JPEG made by the codec, with an EXIF block that says "turn right".
+  // Like a camera's photo: a JPEG made by the codec, with an EXIF block that says "turn right".
   const large = await normalizeImage(png(2400, 1200, (x, y) => [(x * y) & 255, x & 255, y & 255]));
   if (large.kind !== "image" || large.mimeType !== "image/jpeg") {
     expect.unreachable("noise is smaller as a JPEG");

@@ -21,14 +21,14 @@ export type NormalizedImage =
       /** Base64. */
       readonly data: string;
       readonly mimeType: string;
-      /** Tells the model about a change of size. */
+      /** A note to the model that the size has changed. */
       readonly note?: string;
     }
   | { readonly kind: "unusable"; readonly reason: string };
 
 /**
  * Prepares an image for a model: at most 2000×2000 pixels and 4.5 MB of base64, upright, PNG, JPEG,
- * GIF or WebP. Never returns a damaged or too large one.
+ * GIF or WebP. Never returns a damaged image or one that is too large.
  */
 export async function normalizeImage(bytes: Buffer): Promise<NormalizedImage> {
   const type = detectImageType(bytes);
@@ -99,7 +99,7 @@ async function resize(bytes: Buffer, orientation: number): Promise<ResizeRespons
   }
 }
 
-// Node may post messages of its own on the channel.
+// Node may post its own messages on the channel.
 function isResponse(message: unknown): message is ResizeResponse {
   return typeof message === "object" && message !== null && "kind" in message;
 }

@@ -1,14 +1,14 @@
 export interface JsonText {
-  /** The member that it is the value of, or in whose list it is. */
+  /** The member whose value, or whose list, contains the text. */
   readonly name: string;
-  /** The member whose object that member is in. */
+  /** The member whose object contains that member. */
   readonly parent: string;
   readonly value: string;
 }
 
 /**
- * The texts in JSON, which may have comments or be broken: each character is looked at once, because such
- * files may be long, and every command asks for what is in them.
+ * All strings in a JSON text, which may have comments or be malformed. Reads each character once, because
+ * such files may be long and every command needs the keys in them.
  */
 export function textsInJson(json: string): JsonText[] {
   const found: JsonText[] = [];

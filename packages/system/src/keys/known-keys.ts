@@ -5,7 +5,7 @@ import { keyFileNames } from "../base/files/key-files.ts";
 import { keyVariableNames } from "./environment-keys.ts";
 import { type JsonText, textsInJson } from "./json-members.ts";
 
-/** Programs need these, and they hold no secret. */
+/** Variables that programs need and that hold no secret. */
 const common = new Set(["PATH", "HOME", "USER", "SHELL", "TMPDIR", "PWD", "LANG"]);
 
 interface Said {
@@ -19,8 +19,8 @@ interface Said {
 const nothing: Said = { variables: [], namedVariables: [], secrets: [] };
 
 /**
- * What the files of an agent directory say about keys. Each command and each result asks, so files
- * are read again only when they have changed (rows `bash-command` and `read-turn-system-calls`).
+ * The keys in the files of an agent directory. They are looked up for each command and each result,
+ * so files are read again only after a change (rows `bash-command` and `read-turn-system-calls`).
  */
 export class KnownKeys {
   readonly #files: FolderFiles;
@@ -35,9 +35,9 @@ export class KnownKeys {
   }
 
   /**
-   * The keys and tokens in the files, and the variables that hold keys: those of vendors, and those that
-   * models.json and auth.json name. What mcp.json names beside them is `namedVariables`, which may hold
-   * anything. Commands (`!…`) use variables of any kind, so these do not count.
+   * The keys and tokens in the files, and the names of variables that hold keys: those of vendors, and
+   * those that models.json and auth.json name. Variables that mcp.json names are in `namedVariables` and
+   * may hold anything. Variables in commands (`!…`) do not count, because these may use any variable.
    */
   read(): Said {
     const found = this.#files.stats();
@@ -70,7 +70,7 @@ function variablesIn(texts: readonly JsonText[]): string[] {
   return [...expandedIn(texts), ...named.map(({ value }) => value)];
 }
 
-/** Those that `$NAME` and `${NAME}` name. */
+/** Names in `$NAME` and `${NAME}`. */
 function expandedIn(texts: readonly JsonText[]): string[] {
   return texts.flatMap(({ value }) => {
     if (value.startsWith("!")) return [];
@@ -78,14 +78,14 @@ function expandedIn(texts: readonly JsonText[]): string[] {
   });
 }
 
-/** Programs and folders are named by variables, too, which commands need. */
+/** Without the variables that name programs and folders, which commands need. */
 function variablesOfServers(texts: readonly JsonText[]): string[] {
   return expandedIn(texts).filter((name) => !/(?:^|_)(?:HOME|DIR|PATH|ROOT)$/.test(name));
 }
 
 const secretMembers =
   /^(?:authorization|(?:x-)?(?:api-?key|auth-token)|key|access|refresh|token|secret|(?:access|refresh|id)_?token|client_?secret|[A-Z0-9_]+_(?:KEY|SECRET|TOKEN|TOKEN_BEDROCK))$/i;
-/** Headers whose values are words that occur anywhere. */
+/** Headers whose values are everyday words, not keys. */
 export const plainHeaders =
   /^(?:accept|content|sec|mcp)-|^(?:accept|user-agent|origin|referer|http-referer|x-title)$/i;
 
@@ -94,7 +94,7 @@ function secretsIn(texts: readonly JsonText[]): string[] {
     const isHeader = parent === "headers" && !plainHeaders.test(name);
     if (!isHeader && !secretMembers.test(name)) return [];
     if (/^[!$]|\$\{/.test(value) || /^[A-Z][A-Z0-9_]*$/.test(value)) return [];
-    // A header says what kind of token it has; the token is shown without that as well.
+    // A header value begins with the kind of token; the token alone is a secret, too.
     return [value, ...value.split(" ").slice(1)];
   });
 }

@@ -14,7 +14,7 @@ afterEach(() => rmSync(agentDirectory, { recursive: true }));
 const mask = (environment: Record<string, string> = {}, used: string[] = []) =>
   createKeyMask({ environment, known: new KnownKeys(agentDirectory), used: () => used });
 
-/** Writes a file; `ageSeconds` is how long ago that seems to be. */
+/** Writes a file that seems to be `ageSeconds` old. */
 function write(name: string, text: string, ageSeconds = 0): void {
   const path = join(agentDirectory, name);
   writeFileSync(path, text);
@@ -22,7 +22,7 @@ function write(name: string, text: string, ageSeconds = 0): void {
   utimesSync(path, time, time);
 }
 
-it("knows keys of files, of variables that files name, and those that were used", () => {
+it("finds keys in files, in variables that files name, and keys that were used", () => {
   write("auth.json", '{"one":{"type":"api_key","key":"secret-in-auth"}}');
   write("models.json", '{"providers":{"two":{"apiKey":"MY_OWN_KEY"}}}');
   write("rpc-token", "secret-of-the-rpc\n");
@@ -32,21 +32,21 @@ it("knows keys of files, of variables that files name, and those that were used"
   ).toBe("[redacted] [redacted] [redacted] [redacted] other");
 });
 
-it("notices a file that appears, changes or goes, however often it was asked before", () => {
+it("notices a file that appears, changes or disappears, however often it was read before", () => {
   const masked = mask();
   const shown = () => masked("first-secret-1 other-secret-2");
   for (let round = 0; round < 3; round++) {
     expect(shown()).toBe("first-secret-1 other-secret-2");
     write("auth.json", '{"a":{"key":"first-secret-1"}}', 60);
     expect([shown(), shown()]).toEqual(Array(2).fill("[redacted] other-secret-2"));
-    // The same size, and the clock of the file system may not have moved either.
+    // The new file has the same size, and the clock of the file system may not have advanced.
     write("auth.json", '{"a":{"key":"other-secret-2"}}', 60);
     expect([shown(), shown()]).toEqual(Array(2).fill("first-secret-1 [redacted]"));
     rmSync(join(agentDirectory, "auth.json"));
   }
 });
 
-it("reads long and broken files in time", () => {
+it("reads long and malformed files quickly", () => {
   const quoted = JSON.stringify(JSON.stringify(Array.from({ length: 20_000 }, () => ({ a: "b" }))));
   write(
     "mcp.json",

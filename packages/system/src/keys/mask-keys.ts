@@ -12,7 +12,7 @@ export interface KeySources {
   readonly used: () => Iterable<string>;
 }
 
-/** Replaces the known keys in every text of a value; the same value when there are none in it. */
+/** Replaces known keys in every string of a value; returns the same value if it contains none. */
 export type KeyMask = <Value>(value: Value) => Value;
 
 /** Makes a mask; keys are looked up at each use, because logins renew them. */
@@ -31,7 +31,7 @@ function keysOf({ environment, known, used }: KeySources): string[] {
   const { variables, secrets } = known.read();
   const values = variables.flatMap((name) => environment[name] ?? []);
   const keys = new Set([...used(), ...values, ...secrets]);
-  // A key that contains another goes first, or its rest stays.
+  // Longer keys first: if one key contains another, its rest would stay visible.
   return [...keys]
     .filter((key) => key.length >= MIN_LENGTH)
     .sort((left, right) => right.length - left.length);
@@ -48,7 +48,7 @@ function masked(value: unknown, keys: readonly string[]): unknown {
     const items = value.map((item) => masked(item, keys));
     return items.some((item, at) => item !== value[at]) ? items : value;
   }
-  // The data of an image contains no text.
+  // Image data contains no text.
   if (!isJsonObject(value) || value.type === "image") return value;
   const entries = Object.entries(value).map(([name, item]) => [name, masked(item, keys)] as const);
   return entries.some(([name, item]) => item !== value[name]) ? Object.fromEntries(entries) : value;

@@ -21,15 +21,18 @@ export interface LeaveQuestion {
   readonly reason: SandboxReason;
 }
 
-/** Commands of calls that outlive their host (decision 63). */
+/** The commands of calls that outlive their host (decision 63). */
 interface KeptCommandsOfCalls {
   /** The id under which the next command of the current call is kept. */
   commandId(): string | undefined;
-  /** Does work whose command is one of an earlier host, with which it goes on. */
+  /** Does work that continues with a command of an earlier host. */
   resume<Result>(commandId: string, work: () => Result): Result;
-  /** Merges work into the folder: what that changes can be taken back, and a host that lost its session merges nothing. */
+  /**
+   * Merges an isolated tree into the folder. The changes can be undone, and a host that lost its
+   * session merges nothing.
+   */
   merge<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Removes what is kept of a command whose end is noted elsewhere. */
+  /** Deletes the files of a command whose end is recorded elsewhere. */
   forget(commandId: string): Promise<void>;
 }
 
@@ -37,19 +40,22 @@ interface KeptCommandsOfCalls {
 export interface EnclosedFolder {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
-  /** Ends it, once its commands have ended. */
+  /** Closes the sandbox, once its commands have ended. */
   readonly close: () => Promise<void>;
 }
 
-/** What a tool needs of a machine to read there. */
+/** What a tool needs to read on a machine. */
 export type OwnTexts = Pick<
   ToolEnvironment,
   "workspace" | "cwd" | "homeDirectory" | "isWindows" | "protectedFiles"
 >;
 
-/** What the client serves under URI schemes of its own. */
+/** Files that the client serves under its own URI schemes. */
 export interface ClientUris {
-  /** The URI that a path is, also of a scheme that the client does not serve; undefined for a file. */
+  /**
+   * The URI that a path represents, also for a scheme that the client does not serve; undefined for
+   * a file.
+   */
   uriOf(path: string): string | undefined;
   /** @throws {ToolError} */
   read(
@@ -72,49 +78,58 @@ interface UriContext {
 
 /** The environment that the host gives its tools; tools never read the process themselves. */
 export interface ToolEnvironment {
-  /** Directory of the current session; relative paths start here. */
+  /** Directory of the current session; relative paths are resolved against it. */
   readonly cwd: string;
-  /** Where the tools act: every effect of theirs goes through it. */
+  /** Where the tools act: all their effects go through it. */
   readonly workspace: Workspace;
-  /** The workspace of one call of `bash`; by default as for the others. */
+  /** The workspace for one call of `bash`; by default the same as for the other tools. */
   readonly workspaceOf?: ((toolCallId: string) => Workspace) | undefined;
-  /** Commands that outlive this host; undefined where they end with it. */
+  /** Commands that outlive this host; undefined if commands end with it. */
   readonly kept?: KeptCommandsOfCalls | undefined;
-  /** The workspace of calls that a person lets leave the sandbox. */
+  /** The workspace for calls that a person lets leave the sandbox. */
   readonly outside?: (() => Workspace) | undefined;
-  /** The host's own machine for a path there whose text the prompt offers; undefined for others. */
+  /**
+   * The host's own machine, for paths there that the prompt offers to the model; undefined for
+   * other paths.
+   */
   readonly ownTexts?: ((path: string) => Promise<OwnTexts | undefined>) | undefined;
   /** What the client serves; undefined for tools without a session. */
   readonly clientUris?: ClientUris | undefined;
-  /** Whether the workspace has paths of Windows; default as this machine. */
+  /** Whether the workspace uses Windows paths; by default as on this machine. */
   readonly isWindows?: boolean | undefined;
-  /** More folders that the work is about. */
+  /** Additional folders for the work. */
   readonly additionalDirectories?: readonly string[] | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
-  /** The tree of an isolated subagent and the user's folder that it is a copy of; none for others. */
+  /**
+   * The tree of an isolated subagent, and the user's folder that it copies; undefined for other
+   * sessions.
+   */
   readonly copy?:
     | (() => { readonly tree: string; readonly folder: string } | undefined)
     | undefined;
-  /** The folder that file tools may change; undefined, or not there, for no limit. */
+  /** The only folder that file tools may change; no limit if undefined. */
   readonly writeRoot?: (() => string | undefined) | undefined;
   readonly temporaryDirectory: string;
   /** Opens a file for an output that is too long to show; default: in {@link ToolEnvironment.temporaryDirectory}. */
   readonly outputFile?: ((name: string) => OutputFile) | undefined;
-  /** Keeps commands and file tools inside; undefined where there is none. */
+  /** Confines commands and file tools; undefined if there is no sandbox. */
   readonly sandbox?: Sandbox | undefined;
   /**
-   * Opens a sandbox for commands in another folder, as a session in that folder would have it; undefined where
-   * there is none.
+   * Opens a sandbox for commands in another folder, with the settings that a session in that folder would
+   * have; undefined where there is none.
    */
   readonly encloseFolder?: ((cwd: string) => Promise<EnclosedFolder>) | undefined;
-  /** Asks a person whether a call that the sandbox refused may run outside; false where nobody is asked. */
+  /**
+   * Asks a person whether a call that the sandbox refused may run outside; false if nobody can be
+   * asked.
+   */
   readonly askToLeave?:
     | ((question: LeaveQuestion, signal: AbortSignal) => Promise<boolean>)
     | undefined;
   /** Serialises changes to one file; shared by all sessions of a host. */
   readonly fileQueue: FileQueue;
-  /** Knows every live child, so that the host can kill them all. */
+  /** Tracks every live child, so that the host can kill them all. */
   readonly processes: ProcessRegistry;
   /** Shell of the `bash` tool; default bash, else sh. */
   readonly shellPath?: string | undefined;
@@ -126,31 +141,33 @@ export interface ToolEnvironment {
   readonly traceparentOf?: ((toolCallId: string) => string | undefined) | undefined;
   /** Names of variables that hold provider keys; commands do not inherit them. */
   readonly keyVariables?: readonly string[] | undefined;
-  /** Names of variables that `mcp.json` names; commands do not inherit them either, its servers may. */
+  /** Names of variables that `mcp.json` names. Its servers may inherit them, commands may not. */
   readonly namedVariables?: readonly string[] | undefined;
-  /** What rules close to a tool below the folder that it searches; undefined where they close nothing. */
+  /**
+   * The paths below the searched folder that rules close to a tool; undefined if there are none.
+   */
   readonly closedBelow?:
     | ((tool: string, root: string) => Promise<((path: string) => boolean) | undefined>)
     | undefined;
   /** Files with keys that no file tool opens. */
   readonly protectedFiles?: ProtectedFiles | undefined;
-  /** Makes what takes known keys out of the output of a command; undefined to leave them in. */
+  /** Creates a mask that removes known keys from a command's output; undefined to leave them in. */
   readonly createOutputMask?: (() => OutputMask | undefined) | undefined;
   /** Lets commands inherit `keyVariables` and `namedVariables`. */
   readonly inheritKeys?: boolean | undefined;
-  /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */
+  /** Limits a `bash` call without its own timeout, in ms; none or 0 for no limit. */
   readonly bashTimeoutMs?: number | undefined;
-  /** Looks at files that tools change; undefined for tools without a session. */
+  /** Checks files that tools change; undefined for tools without a session. */
   readonly fileDiagnosis?: FileDiagnosis | undefined;
-  /** The way to web pages; undefined for tools without a session. */
+  /** Access to web pages; undefined for tools without a session. */
   readonly web?: WebAccess | undefined;
   /** Whether the current model reads images; default yes. */
   readonly modelSupportsImages?: (() => boolean) | undefined;
-  /** Whether PDFs reach the current model as they are; default no. */
+  /** Whether the current model accepts PDFs unchanged; default no. */
   readonly modelReadsDocuments?: (() => boolean) | undefined;
 }
 
-/** Real paths of files and folders whose content no copy of a folder may hold. */
+/** Real paths of files and folders whose content must not be in any copy of a folder. */
 export function closedPaths({
   sandbox,
   protectedFiles,

@@ -3,10 +3,13 @@ import type { OutputSink } from "./output-pump.ts";
 import type { SandboxStartError } from "./process-error.ts";
 import type { StartStatus } from "./start-status.ts";
 
-/** A sandbox that cannot be set up says so and ends at once; what runs on is the command. */
+/**
+ * A sandbox that cannot be set up reports it and ends immediately; a process that runs longer is
+ * the command.
+ */
 const HOLD_MS = 1_000;
 
-/** Keeps the error of a sandbox that could not be set up out of the output: no command said it. */
+/** Keeps the error of a sandbox that could not be set up out of the command's output. */
 export class FirstErrors {
   readonly #status: StartStatus;
   readonly #decided = Promise.withResolvers<void>();
@@ -14,20 +17,21 @@ export class FirstErrors {
   #exitCode: number | null = null;
   #isFirst = true;
   #hasEnded = false;
-  /** Fulfilled when what is kept has been passed on, or dropped. */
+  /** Fulfilled when the held output has been passed on or dropped. */
   #held: Promise<void> | undefined;
 
   constructor(status: StartStatus) {
     this.#status = status;
   }
 
-  /** Passes on what the command says, each stream in its order. */
+  /** Passes on the command's output, each stream in order. */
   hold(sink: OutputSink): OutputSink {
     return (chunk, stream) => {
       if (stream === "stderr") {
         if (this.#isFirst && this.#status.mayBeFailure(chunk)) this.#held = this.#pass(sink);
         if (this.#held !== undefined) {
-          // More may come although the stream is held back: Node reads all of it once the child has ended.
+          // More may arrive although the stream is held back: Node reads all of it once the child has
+          // ended.
           this.#kept.push(chunk);
           this.#isFirst = false;
           return this.#held;
@@ -45,14 +49,14 @@ export class FirstErrors {
     this.#decided.resolve();
   }
 
-  /** Why the command never ran, after the end; complete once the output was read. */
+  /** Why the command never ran. Valid after its end, once all output has been read. */
   get failure(): SandboxStartError | undefined {
     return this.#status.failureOf(this.#exitCode, Buffer.concat(this.#kept).toString());
   }
 
   async #pass(sink: OutputSink): Promise<void> {
     await Promise.race([this.#decided.promise, afterHold()]);
-    // The end may have come at the same moment.
+    // The command may have ended at the same moment.
     if (this.#hasEnded) await this.#decided.promise;
     if (this.failure !== undefined) return;
     for (let chunk = this.#kept.shift(); chunk !== undefined; chunk = this.#kept.shift()) {
@@ -64,6 +68,6 @@ export class FirstErrors {
 
 async function afterHold(): Promise<void> {
   await setTimeout(HOLD_MS, undefined, { ref: false });
-  // A timer may fire before the end of a child is seen; one turn of the event loop makes sure.
+  // A timer may fire before the end of a child is seen; one turn of the event loop rules that out.
   await setImmediate();
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LineFolder } from "./line-folder.ts";
 
-/** What is shown of pieces of output. */
+/** What is shown of output that arrives in pieces. */
 function folded(...pieces: string[]): string {
   const folder = new LineFolder();
   const shown = pieces.map((piece) => folder.push(Buffer.from(piece)));
@@ -19,11 +19,11 @@ describe("LineFolder", () => {
     ["twice", "a\na\na\nb\n"],
     ["where the count is longer", "}\n}\n}\n}\nend\n"],
     ["where lines differ", "a 1\na 2\na 3\na 4\n"],
-  ])("leaves repeats as they are %s", (_, text) => {
+  ])("leaves repeats unchanged %s", (_, text) => {
     expect(folded(text)).toBe(text);
   });
 
-  it("keeps the last state of a line that was overwritten", () => {
+  it("keeps only the last state of an overwritten line", () => {
     const progress = Array.from({ length: 100 }, (_, at) => `\rLoading ${at} %`).join("");
     expect(folded(`start\n${progress}\ndone\n`)).toBe("start\nLoading 99 %\ndone\n");
     expect(folded(progress)).toBe("Loading 99 %");
@@ -39,7 +39,7 @@ describe("LineFolder", () => {
     expect(folder.pending.length).toBeLessThan(4_097);
   });
 
-  it("shows the same however the output is cut, and loses no line that is not a repeat", () => {
+  it("shows the same however the output is split, and drops only repeated lines", () => {
     const line = fc.constantFrom(
       "",
       "a",

@@ -1,15 +1,15 @@
 const newline = 10;
 const carriageReturn = 13;
-/** A longer line passes as it is, so that memory stays bounded. */
+/** A longer line passes unchanged, so that memory stays bounded. */
 const longestHeld = 4096;
 const nothing = Buffer.alloc(0);
 
 /**
- * Leaves out of an output what says nothing: runs of equal lines become a line that counts them, and of a
- * line that was overwritten with `\r`, as progress is, the last state stays.
+ * Shortens repetitive output: a run of equal lines becomes one line with their number, and of a line that
+ * is overwritten with `\r`, such as a progress bar, only the last state stays.
  */
 export class LineFolder {
-  /** The current line, as far as it came. */
+  /** The current line, as far as it has arrived. */
   #held: Buffer = nothing;
   /** The current line is too long to be held. */
   #isLong = false;
@@ -22,7 +22,7 @@ export class LineFolder {
     return this.#hasFolded;
   }
 
-  /** Takes bytes, and returns those that can be shown for good. */
+  /** Takes bytes, and returns those whose display is final. */
   push(bytes: Buffer): Buffer {
     const shown: Buffer[] = [];
     let start = 0;
@@ -34,7 +34,7 @@ export class LineFolder {
     return Buffer.concat(shown);
   }
 
-  /** What follows the bytes that were shown, as it is now. */
+  /** The text after the bytes shown so far, in its current state. */
   get pending(): Buffer {
     return Buffer.concat([this.#repeatsText(), this.#held]);
   }
@@ -81,7 +81,7 @@ export class LineFolder {
     this.#repeats = 0;
   }
 
-  /** The repeated lines, or their number where that is shorter. */
+  /** The repeated lines, or a note of their number if that is shorter. */
   #repeatsText(): Buffer {
     if (this.#repeats === 0 || this.#last === undefined) return nothing;
     return this.#noteText() ?? Buffer.concat(Array<Buffer>(this.#repeats).fill(this.#last));
@@ -94,7 +94,7 @@ export class LineFolder {
     return this.#repeats > 2 && isShorter ? note : undefined;
   }
 
-  /** What a terminal would show of a line; `\r` at its end overwrites nothing yet. */
+  /** A line as a terminal would show it; `\r` at its end overwrites nothing yet. */
   #lastState(line: Buffer): Buffer {
     let end = line.length;
     while (end > 0 && (line[end - 1] === newline || line[end - 1] === carriageReturn)) end--;

@@ -7,7 +7,7 @@ import { SpillFile } from "./spill-file.ts";
 /** Where long outputs are kept. */
 export type OutputPlace = Pick<ToolEnvironment, "temporaryDirectory" | "outputFile">;
 
-/** Opens a file for a long output, where the tools act, under a name that nobody can guess. */
+/** Opens a file for a long output on the machine where the tools act, under an unguessable name. */
 export function openOutput(
   { temporaryDirectory, outputFile }: OutputPlace,
   { prefix, extension }: { prefix: string; extension: string } = {

@@ -24,7 +24,7 @@ async function fill(text: string, chunkBytes: number) {
   return buffer.finish();
 }
 
-it("shows the same as truncating the whole text would, however it is cut into chunks", async () => {
+it("shows the same as truncating the whole text, however it is split into chunks", async () => {
   const line = fc.oneof(
     { weight: 8, arbitrary: fc.string({ unit: "grapheme", maxLength: 30 }) },
     { weight: 1, arbitrary: fc.constantFrom("x".repeat(30_000), "é".repeat(26_000), "") },
@@ -54,7 +54,7 @@ it("writes no file when everything is shown, at exactly 2000 lines", async () =>
   expect(readdirSync(workspace.spillDirectory)).toEqual([]);
 });
 
-it("writes a private file with an unpredictable name once something is cut", async () => {
+it("writes a private file with an unpredictable name once output is cut", async () => {
   const { truncation, fullOutputPath = "" } = await fill("x\n".repeat(2001), 100);
   expect(truncation).toMatchObject({ truncatedBy: "lines", totalLines: 2001, outputLines: 2000 });
   expect(fullOutputPath).toMatch(/\/pi-bash-[0-9a-f]{16}\.log$/);
@@ -62,7 +62,7 @@ it("writes a private file with an unpredictable name once something is cut", asy
   expect(splitLines(readFileSync(fullOutputPath, "utf8"))).toHaveLength(2001);
 });
 
-it("keeps characters whole when both streams are cut inside one", async () => {
+it("keeps characters whole when both streams are split inside a character", async () => {
   const buffer = bufferHere();
   const [first, second] = [Buffer.from("€"), Buffer.from("😀")];
   void buffer.append(first.subarray(0, 1), "stdout");
@@ -93,7 +93,7 @@ it("continues without the file when it cannot be written, and reports why", asyn
   expect(spillFailure?.message).toContain("ENOENT");
 });
 
-it("takes large output without keeping it in memory or waiting for garbage collection", async () => {
+it("accepts large output without keeping it in memory or waiting for garbage collection", async () => {
   const buffer = bufferHere();
   const before = process.memoryUsage();
   let most = 0;

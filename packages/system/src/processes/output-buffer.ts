@@ -5,39 +5,40 @@ import type { OutputStream } from "./output-pump.ts";
 import { maxOutputBytes, maxOutputLines, type TruncationResult, truncateTail } from "./truncate.ts";
 
 export interface OutputSnapshot {
-  /** `content` is the end of the output; the totals count all of it. */
+  /** `content` is the end of the output; the totals cover all of it. */
   readonly truncation: TruncationResult;
-  /** Set once something was cut off. */
+  /** Set once output was cut off. */
   readonly fullOutputPath?: string;
-  /** Why the file of the full output is incomplete. */
+  /** Why the file with the full output is incomplete. */
   readonly spillFailure?: Error;
-  /** Bytes of the last line, shown or not. */
+  /** The length of the last line in bytes, shown or not. */
   readonly lastLineBytes: number;
-  /** Whether equal and overwritten lines were left out of `content`. */
+  /** Whether repeated and overwritten lines were left out of `content`. */
   readonly isFolded?: boolean;
 }
 
 /** What an {@link OutputBuffer} does with the output. */
 export interface OutputBufferOptions {
-  /** Takes keys out before anything is kept or written. */
+  /** Removes keys before output is kept or written. */
   readonly mask?: OutputMask | undefined;
-  /** Whether equal and overwritten lines are left out of what is shown. */
+  /** Whether to leave out repeated and overwritten lines. */
   readonly folds?: boolean;
 }
 
-// One more character than can be shown, so that a line cut at the start is never taken as whole.
+// One character more than can be shown, so that a line that was cut at its start is never taken for
+// complete.
 const keptBytes = maxOutputBytes + 8;
 const newline = 10;
 
 /**
- * Takes output of any size in bounded memory: keeps the end and, once there is more than a result
+ * Accepts output of any size in bounded memory: keeps the end and, once there is more than a result
  * shows, writes everything to a private file.
  */
 export class OutputBuffer {
   readonly #open: () => OutputFile;
   readonly #mask: OutputMask | undefined;
   readonly #folder: LineFolder | undefined;
-  /** All of the output until it is written to a file, where the tail is folded. */
+  /** All output until it is written to a file, if the tail is folded. */
   #whole: Buffer[] = [];
   readonly #partial: Record<OutputStream, Buffer> = {
     stdout: Buffer.alloc(0),
@@ -48,11 +49,11 @@ export class OutputBuffer {
   #totalBytes = 0;
   #newlines = 0;
   #lastLineBytes = 0;
-  // Also at the start: no byte, no line.
+  // True at the start, too: an empty output has no line.
   #endsWithNewline = true;
   #spill: OutputFile | undefined;
 
-  /** @param open opens the file that takes all of an output that is too long */
+  /** @param open opens the file for the whole output if that is too long to show */
   constructor(open: () => OutputFile, { mask, folds = false }: OutputBufferOptions = {}) {
     this.#open = open;
     this.#mask = mask;
@@ -60,13 +61,13 @@ export class OutputBuffer {
   }
 
   /**
-   * Takes ownership of a chunk. The promise, if any, resolves when the next one may come. Never
-   * fails.
+   * Takes ownership of a chunk. The promise, if any, resolves when the next chunk may be appended.
+   * Never fails.
    */
   append(chunk: Buffer, stream: OutputStream): Promise<void> | undefined {
     const held = this.#partial[stream];
     const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
-    // The two streams are woven together, so each must end on a character border.
+    // The streams are interleaved, so each part must end on a character boundary.
     const end = bytes.length - incompleteCharacterBytes(bytes);
     this.#partial[stream] = Buffer.from(bytes.subarray(end));
     return this.#addMasked(bytes.subarray(0, end));
@@ -119,7 +120,7 @@ export class OutputBuffer {
     const opened = isCut ? this.#openSpill() : undefined;
     this.#keep(this.#folder?.push(bytes) ?? bytes);
     if (this.#spill !== undefined) return this.#spill.write(bytes) ?? opened;
-    // A copy: what the chunk is a part of may be much larger.
+    // A copy: the chunk may be a slice of a much larger buffer.
     if (this.#folder !== undefined) this.#whole.push(Buffer.from(bytes));
     return opened;
   }

@@ -7,12 +7,12 @@ function inChunks(keys: readonly string[], chunks: readonly Buffer[]): string[] 
   return [...chunks.map((chunk) => mask.push(chunk)), mask.end()].map(String);
 }
 
-it("takes out a key in pieces, and holds back nothing else", () => {
+it("removes a key that arrives in pieces, and holds back nothing else", () => {
   const chunks = ["a sk-", "12", "34 b", " sk", "in"].map((text) => Buffer.from(text));
   expect(inChunks(["sk-1234"], chunks)).toEqual(["a ", "", `${keyMark} b`, " ", "skin", ""]);
 });
 
-it("looks at an output full of keys once", () => {
+it("searches an output full of keys only once", () => {
   const text = Buffer.from("sk-1234567890".repeat(400_000));
   const mask = new OutputMask(["sk-1234567890", "another-key-1", "another-key-2"]);
   expect(mask.push(text).length).toBe(400_000 * keyMark.length);
@@ -23,7 +23,7 @@ it("leaves a chunk alone when there are no keys", () => {
   expect(new OutputMask([]).push(chunk)).toBe(chunk);
 });
 
-it("keeps what waits when the owner of a chunk uses it again", () => {
+it("keeps held bytes intact when the owner of a chunk reuses it", () => {
   const mask = new OutputMask(["secret"]);
   const chunk = Buffer.from("se");
   mask.push(chunk);
@@ -31,7 +31,7 @@ it("keeps what waits when the owner of a chunk uses it again", () => {
   expect(String(mask.push(Buffer.from("ven")))).toBe("seven");
 });
 
-it("gives the same text in whatever pieces it comes", () => {
+it("returns the same text however it is split", () => {
   const letters = fc.array(fc.constantFrom("a", "b", "é"), { minLength: 1, maxLength: 6 });
   const key = letters.map((parts) => parts.join(""));
   const text = fc.array(fc.constantFrom("a", "b", "é", " "), { maxLength: 60 });

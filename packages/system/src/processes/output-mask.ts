@@ -3,14 +3,16 @@ const markBytes = Buffer.from(keyMark);
 const nothing = Buffer.alloc(0);
 
 /**
- * Takes keys out of an output that arrives in chunks. What may be the beginning of a key waits for
- * the next chunk, so that no border hides one.
+ * Removes keys from output that arrives in chunks. Bytes that may be the beginning of a key wait
+ * for the next chunk, so that a key split between chunks is found.
  */
 export class OutputMask {
   readonly #keys: readonly Buffer[];
   #held: Buffer = nothing;
 
-  /** @param keys - the longest first: of two that begin at one place it is the one that counts. */
+  /**
+   * @param keys - the longest first: if two keys begin at the same place, the longer one counts.
+   */
   constructor(keys: readonly string[]) {
     this.#keys = keys.map((key) => Buffer.from(key));
   }
@@ -19,12 +21,12 @@ export class OutputMask {
     return this.#keys.map(String);
   }
 
-  /** How much of the last chunks may be the beginning of a key. */
+  /** How many bytes of the last chunks may be the beginning of a key. */
   get heldBytes(): number {
     return this.#held.length;
   }
 
-  /** The chunk without keys, from what waited to what has to wait. */
+  /** The held bytes and the chunk without keys, except for bytes that have to wait. */
   push(chunk: Buffer): Buffer {
     if (this.#keys.length === 0) return chunk;
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
@@ -36,7 +38,7 @@ export class OutputMask {
       const found = finder.next(from, wait);
       if (found === undefined) {
         pieces.push(bytes.subarray(from, wait));
-        // A copy: the chunk belongs to somebody else.
+        // A copy: the chunk belongs to the caller.
         this.#held = Buffer.from(bytes.subarray(wait));
         return pieces.length === 1 ? (pieces[0] ?? nothing) : Buffer.concat(pieces);
       }
@@ -45,7 +47,7 @@ export class OutputMask {
     }
   }
 
-  /** What still waits, at the end of the output. */
+  /** The bytes still held, at the end of the output. */
   end(): Buffer {
     const rest = this.#held;
     this.#held = nothing;
@@ -60,7 +62,7 @@ export class OutputMask {
     return Buffer.concat([...pieces, rest.subarray(from)]);
   }
 
-  /** Where a key begins whose rest has not arrived; the length of the bytes when there is none. */
+  /** Where an incomplete key at the end begins; the length of the bytes if there is none. */
   #beginningOfKey(bytes: Buffer, from: number): number {
     let first = bytes.length;
     for (const key of this.#keys) {
@@ -75,12 +77,14 @@ export class OutputMask {
   }
 }
 
-/** Finds keys in one buffer, and looks for each key only once up to where it is. */
+/**
+ * Finds keys in one buffer; the position of each key is remembered, so nothing is searched twice.
+ */
 function createKeyFinder(bytes: Buffer, keys: readonly Buffer[]) {
   const ownKeys = keys.map((key) => ({ key, at: -2 }));
 
   return {
-    /** The first whole key from one place on that begins before another. */
+    /** The first complete key at or after `from` that begins before `before`. */
     next(from: number, before: number): { readonly at: number; readonly end: number } | undefined {
       let found: { at: number; end: number } | undefined;
       for (const known of ownKeys) {
@@ -94,7 +98,7 @@ function createKeyFinder(bytes: Buffer, keys: readonly Buffer[]) {
   };
 }
 
-/** A whole text without keys. */
+/** Removes keys from a complete text. */
 export function maskText(mask: OutputMask, text: string): string {
   return Buffer.concat([mask.push(Buffer.from(text)), mask.end()]).toString();
 }

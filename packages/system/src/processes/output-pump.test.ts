@@ -28,7 +28,7 @@ it("holds a stream back until the sink is ready, then drains it", async () => {
   await drained;
 });
 
-it("stops following streams that stay open, and reads on without passing on", async () => {
+it("stops waiting for streams that stay open, and discards their later output", async () => {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const chunks: string[] = [];
   const pump = createOutputPump(stdout, stderr, (chunk) => {

@@ -1,7 +1,7 @@
 import type { ToolEnvironment } from "./environment.ts";
 
-// Variables that git sets for hooks and aliases; with them a command would work on the host's
-// repository.
+// Variables that git sets for hooks and aliases; a command that inherits them would work on the
+// host's repository.
 const repositoryVariables = [
   "GIT_DIR",
   "GIT_WORK_TREE",
@@ -25,7 +25,7 @@ const staleSessionVariables = [
   "PI_REASONING_LEVEL",
 ];
 
-// No person is there to leave a pager, an editor or a prompt.
+// Nobody can quit a pager or an editor, or answer a prompt.
 const unattended: Readonly<Record<string, string>> = {
   PAGER: "cat",
   GIT_PAGER: "cat",
@@ -60,7 +60,9 @@ export function processEnvironment(
   );
 }
 
-/** The same as a difference to the variables of a workspace, wherever that is; `null` removes one. */
+/**
+ * The same as changes to the variables of a workspace, wherever it is; `null` removes a variable.
+ */
 export function environmentChanges(
   { inheritKeys, keyVariables = [], namedVariables = [] }: CommandEnvironment,
   sessionVariables: Readonly<Record<string, string>> = {},

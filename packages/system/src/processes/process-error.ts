@@ -17,7 +17,7 @@ export class ProcessError extends Error {
   }
 }
 
-/** A sandbox could not be set up as planned, so its command never ran; the message says why. */
+/** A sandbox could not be set up, so its command never ran; the message says why. */
 export class SandboxStartError extends Error {
   override readonly name = "SandboxStartError";
 }

@@ -1,17 +1,17 @@
 import { attempt } from "../base/attempt.ts";
 import { createProcessFinder, type ProcessSearch } from "./process-table.ts";
 
-/** Whether children get a process group of their own; Windows has none. */
+/** Whether children get their own process group; Windows has none. */
 export const hasProcessGroups = process.platform !== "win32";
 
-/** The most times to read the table again for processes started while it was read. */
+/** How many times at most to read the table again, because processes may start while it is read. */
 const maxSearches = 200;
 /** One pass may miss a process that starts its successor and ends during the pass. */
 const enoughIdleSearches = 3;
 
 export interface KillOrder {
   readonly leaders: ReadonlySet<number>;
-  /** What {@link createProcessFinder} looks for; nothing is searched for without. */
+  /** What {@link createProcessFinder} looks for; if undefined, nothing is searched. */
   readonly mark: string | undefined;
   readonly limit?: string | undefined;
   /** As in {@link ProcessSearch}. */
@@ -23,8 +23,8 @@ export interface KillOrder {
 
 /**
  * Kills groups and everything that belongs to them, even in other groups and sessions, or sends them another
- * signal. Stops all processes before the first gets it: otherwise the shell of `a; b` could see `a` die and
- * start `b`.
+ * signal. Stops all processes before sending it: otherwise the shell of `a; b` could see `a` die and start
+ * `b`.
  */
 export function killProcesses(order: KillOrder): void {
   const { leaders, mark, limit, isOwnMark, signal = "SIGKILL", systemRoot } = order;
@@ -40,7 +40,7 @@ export function killProcesses(order: KillOrder): void {
   }
 }
 
-/** Whether a process has to run to take a signal. */
+/** Whether a stopped process must continue to receive a signal. */
 function goesOn(signal: NodeJS.Signals): boolean {
   return signal !== "SIGKILL" && signal !== "SIGSTOP";
 }
@@ -72,7 +72,8 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   return attempt(() => process.kill(pid, signal)) ?? false;
 }
 
-// By absolute path: taskkill need not be on the PATH, and an unhandled spawn error would crash.
+// By absolute path: taskkill may not be on the PATH, and an unhandled spawn error would crash the
+// host.
 function killTree(pid: number, systemRoot = "C:\\Windows"): void {
   const { spawn } = process.getBuiltinModule("node:child_process");
   const taskkill = `${systemRoot}\\System32\\taskkill.exe`;

@@ -5,13 +5,14 @@ import { childLimit, hostLimit, limitName } from "./limit-mark.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "./process-group.ts";
 import { ownersVariable } from "./process-owners.ts";
 
-/** A host has 5 s for an orderly end after its input ends. */
+/** A host may take 5 s for an orderly shutdown after its input ends. */
 const hostGraceSeconds = 6;
 
-// Reads "+ <group>" and "- <group>" lines and "h", that there are other hosts; "." is an orderly
-// end, the end of the input means that this host is gone. Then it kills the groups and, where there
-// is a /proc, what carries the mark; what belongs to other hosts once they have had their time.
-// With nothing but cat: the grep of small systems does not look behind a NUL byte.
+// Reads the lines "+ <group>", "- <group>" and "h" (there are other hosts). "." announces an
+// orderly shutdown; the end of the input means that this host is gone. Then it kills the groups
+// and, where there is a /proc, processes that carry the mark; processes of other hosts only after
+// those had time to shut down.
+// Uses only cat: the grep of small systems does not read past a NUL byte.
 const watchdogScript = `trap '' HUP INT TERM
 groups=' '
 hosts=
@@ -47,7 +48,7 @@ kill_marked "$1." "${limitName}$2"
 const pruneIntervalMs = 5_000;
 
 export interface PlannedChild {
-  /** The mark in the environment of its descendants; none if it starts no processes. */
+  /** The mark in the environment of its descendants; none if the child starts no processes. */
   readonly mark: string | undefined;
   /** The mark of descendants that empty their environment. */
   readonly limit?: string | undefined;
@@ -55,13 +56,13 @@ export interface PlannedChild {
 }
 
 /**
- * Knows the process groups a host started, so that nothing of them outlives it; on Linux also what
- * has left its group, by a mark in its environment.
+ * Tracks the process groups a host started, so that none of their processes outlives it. On Linux
+ * it also finds processes that have left their group, by a mark in their environment.
  *
- * `killAll` serves an orderly shutdown. Against a SIGKILL of the host stands one watchdog per
- * registry: a `/bin/sh` in its own session, started with the first child, that reads the group ids
- * from a pipe and kills them when the pipe ends. It costs no command anything and sees no exit
- * code. Windows has no such watchdog.
+ * `killAll` is for an orderly shutdown. If the host gets a SIGKILL, one watchdog per registry
+ * cleans up: a `/bin/sh` in its own session, started with the first child, that reads the group ids
+ * from a pipe and kills them when the pipe ends. It adds no cost to commands and sees no exit
+ * codes. Windows has no such watchdog.
  */
 export class ProcessRegistry {
   /** Random, so that no other host's mark contains it. */
@@ -77,14 +78,14 @@ export class ProcessRegistry {
     this.#systemRoot = options.systemRoot;
   }
 
-  /** Process groups that were alive when last looked at. */
+  /** The number of process groups that were alive at the last check. */
   get size(): number {
     return this.#groups.size;
   }
 
   /**
-   * Prepares for a child that is about to be started, so that it is watched from its first moment.
-   * A child that is `alone` starts no others, so no search for descendants is needed.
+   * Prepares for a child that is about to be started, so that it is watched from the beginning. A
+   * child that is `alone` starts no others, so no search for descendants is needed.
    */
   prepare(variables: Readonly<Record<string, string>>, alone = false): PlannedChild {
     if (!hasProcessGroups) return { mark: undefined, variables };
@@ -93,11 +94,11 @@ export class ProcessRegistry {
   }
 
   /**
-   * Prepares for a host that other code starts and ends. It ends on its own when this host does,
-   * and gets time for that.
+   * Prepares for a host that other code starts and ends. It ends by itself when this host does, and
+   * gets time to do so.
    *
-   * @param environment what it inherits
-   * @returns the variables to add to that
+   * @param environment the environment that the other host inherits
+   * @returns the variables to add to that environment
    */
   prepareHost(environment: Readonly<Record<string, string | undefined>>): PlannedChild {
     if (!hasProcessGroups) return { mark: undefined, variables: {} };
@@ -126,9 +127,10 @@ export class ProcessRegistry {
     } else this.#remove(pid);
   }
 
-  /** Kills one child with all that came from it, or sends another signal to all of them. */
+  /** Kills one child with all its descendants, or sends them another signal. */
   kill(pid: number, { mark, limit }: PlannedChild, signal?: NodeJS.Signals): void {
-    // What left its group is found by its mark; the number of a dead group may be another's.
+    // Processes that left the group are found by the mark; the number of a dead group may have been
+    // reused.
     const leaders = new Set(this.#groups.has(pid) ? [pid] : []);
     const systemRoot = this.#systemRoot;
     killProcesses({ leaders, mark, limit, isOwnMark: true, signal, systemRoot });
@@ -179,7 +181,7 @@ export class ProcessRegistry {
 }
 
 function startWatchdog(marks: readonly string[], searchPath = ""): ChildProcess | undefined {
-  // Not imported statically, so that a host without children does not load it.
+  // Imported on demand, so that a host without children does not load it.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const watchdog = spawn("/bin/sh", ["-c", watchdogScript, "sh", ...marks], {
     cwd: "/",
@@ -187,9 +189,9 @@ function startWatchdog(marks: readonly string[], searchPath = ""): ChildProcess 
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
-  // Without a watchdog everything still works; only a SIGKILL of the host leaves children.
+  // Everything works without a watchdog; only after a SIGKILL of the host would children stay.
   watchdog.on("error", () => {});
-  // There is no pipe where too many files are open; the next child gets another try.
+  // There is no pipe if too many files are open; the next child tries again.
   const pipe = watchdog.stdin as Socket | undefined;
   if (pipe === undefined) return undefined;
   pipe.on("error", () => {});

@@ -3,18 +3,20 @@ import { attempt } from "../base/attempt.ts";
 import { limitName } from "./limit-mark.ts";
 import { ownersVariable } from "./process-owners.ts";
 
-/** Marks a process of no host: the variable is set and empty. */
+/** Marks a process that belongs to no host: the variable is set but empty. */
 const nobodysMark = `\0${ownersVariable}=\0`;
 const anyMark = `\0${ownersVariable}=`;
 
 export interface ProcessSearch {
-  /** Found in the environment a process was started with. */
+  /** The mark to find in the environment that a process was started with. */
   readonly mark: string;
-  /** The mark of a process whose environment has no word of any host, or how that mark begins. */
+  /**
+   * The other mark, or its beginning, for a process whose environment carries the mark of no host.
+   */
   readonly limit?: string | undefined;
-  /** Whether this process has made the mark, so that no older one carries it. */
+  /** Whether this process made the mark, so that no older process carries it. */
   readonly isOwnMark?: boolean | undefined;
-  /** Leaders of process groups; what runs in the groups or descends from it is found too. */
+  /** Leaders of process groups; processes in these groups and their descendants are found too. */
   readonly leaders: ReadonlySet<number>;
 }
 
@@ -28,15 +30,14 @@ interface Row {
 }
 
 /**
- * Finds the processes of this user that carry the mark, with everything that descends from them, by
- * what Linux shows in /proc; none where there is no /proc. A process that has left its group
- * (`setsid`) still has the environment, and one that was given another environment still has the limit
- * or its parent. One that says it is nobody's is not found unless it is in one of
- * the groups.
+ * Finds the processes of this user that carry the mark, and all their descendants, in Linux's /proc;
+ * none where there is no /proc. A process that has left its group (`setsid`) still has the
+ * environment, and one with a replaced environment still has the limit or its parent. A process marked
+ * as belonging to no host is found only if it is in one of the groups.
  */
 export function createProcessFinder({ leaders, mark, limit, isOwnMark = false }: ProcessSearch) {
   const reader = new ProcReader();
-  // What started before does not carry the mark, and is not looked at closer (row `call-abort`).
+  // Processes that started earlier cannot carry the mark, so they are skipped (row `call-abort`).
   const oldest = isOwnMark ? (reader.row(process.pid)?.startedAt ?? 0) : 0;
   const seen = new Set([process.pid]);
   const found = new Set<number>();
@@ -52,9 +53,9 @@ export function createProcessFinder({ leaders, mark, limit, isOwnMark = false }:
 
   return {
     /**
-     * Looks at what has not been looked at: a mark is inherited, so who had none gets none. Each process
-     * is handed out the moment it is found, the youngest first, so that it can be stopped before it
-     * starts the next one.
+     * Checks only processes that were not checked before: marks are inherited, so a process without one
+     * never gets one. Yields each process as soon as it is found, the youngest first, so that it can be
+     * stopped before it starts another.
      */
     *findNew(): Generator<number> {
       for (const pid of reader.pids()) {
@@ -72,7 +73,7 @@ export function createProcessFinder({ leaders, mark, limit, isOwnMark = false }:
         found.add(pid);
         yield pid;
       }
-      // Iterating a set includes members added meanwhile.
+      // Iterating a set includes members added during the iteration.
       for (const pid of found) {
         for (const child of children.get(pid) ?? []) {
           if (found.has(child)) continue;
@@ -84,12 +85,15 @@ export function createProcessFinder({ leaders, mark, limit, isOwnMark = false }:
   };
 }
 
-/** Whether a process has ended, and only its exit code is left; false where there is no /proc. */
+/** Whether a process has ended and only its exit code remains; false where there is no /proc. */
 export function isZombie(pid: number): boolean {
   return new ProcReader().row(pid)?.state === "Z";
 }
 
-/** Reads small files of /proc into one buffer, in a tenth of the time of a new buffer for each. */
+/**
+ * Reads small files of /proc into one buffer, which takes a tenth of the time that a new buffer for
+ * each file would.
+ */
 class ProcReader {
   #buffer = Buffer.alloc(64 * 1024);
 
@@ -100,7 +104,10 @@ class ProcReader {
     return names.map(Number).filter(Number.isInteger).reverse();
   }
 
-  /** Nothing if the process is gone or another user's, which can be neither read nor killed. */
+  /**
+   * Undefined if the process is gone or belongs to another user, and so can be neither read nor
+   * killed.
+   */
   row(pid: number): Row | undefined {
     const user = process.geteuid?.();
     if (user !== 0) {
@@ -108,7 +115,7 @@ class ProcReader {
       if (owner !== user) return undefined;
     }
     const status = this.#read(pid, "stat").toString("latin1");
-    // The name before it is in parentheses and may hold any character.
+    // The name before these fields is in parentheses and may contain any character.
     const fields = status.slice(status.lastIndexOf(")") + 2).split(" ", 20);
     const [state = ""] = fields;
     if (state === "" || state === "\0") return undefined;
@@ -121,12 +128,12 @@ class ProcReader {
     return this.#read(pid, "environ");
   }
 
-  /** Its limits, one a line, valid until the next call. */
+  /** The limits of a process, one per line, valid until the next call. */
   limits(pid: number): Buffer {
     return this.#read(pid, "limits");
   }
 
-  /** The content behind a NUL; nothing for a process that is gone. */
+  /** The content after a NUL; empty for a process that is gone. */
   #read(pid: number, name: "stat" | "environ" | "limits"): Buffer {
     let length = 1;
     try {
@@ -135,7 +142,7 @@ class ProcReader {
         for (;;) {
           const count = readSync(file, this.#buffer, length, this.#buffer.length - length, null);
           length += count;
-          // Of a line, the first read has all.
+          // The first read returns a single line completely.
           if (count === 0 || name === "stat") break;
           if (length === this.#buffer.length) {
             this.#buffer = Buffer.concat([this.#buffer], 4 * length);
@@ -145,7 +152,7 @@ class ProcReader {
         closeSync(file);
       }
     } catch {
-      // It has ended or cannot be read.
+      // The process has ended or cannot be read.
     }
     return this.#buffer.subarray(0, length);
   }

@@ -29,7 +29,7 @@ function shell(command: string, overrides: Partial<ProcessRequest> = {}) {
 }
 
 describe("a command that ends by itself", () => {
-  it("gives its exit code and both streams", async () => {
+  it("returns its exit code and both streams", async () => {
     expect(await shell("echo out; echo err >&2; exit 7")).toEqual({
       stdout: "out\n",
       stderr: "err\n",
@@ -42,7 +42,7 @@ describe("a command that ends by itself", () => {
     expect(stdout).toBe("none\n");
   });
 
-  it("runs no .bashrc when its input is open", async () => {
+  it("does not run .bashrc when its input is open", async () => {
     workspace.write({ ".bashrc": "echo from .bashrc\n" });
     const { stdout } = await shell("cat; echo done", {
       variables: { PATH: "/usr/bin:/bin", HOME: workspace.directory },
@@ -52,12 +52,12 @@ describe("a command that ends by itself", () => {
     expect(stdout).toBe("done\n");
   });
 
-  it("is an error of its own kind when a signal killed it", async () => {
+  it("has its own kind of outcome when a signal killed it", async () => {
     const { ended } = await shell("kill -SEGV $$");
     expect(ended).toEqual({ kind: "signalled", signal: "SIGSEGV" });
   });
 
-  it("is over although a background process holds its output open", async () => {
+  it("ends although a background process holds its output open", async () => {
     const started = performance.now();
     const { stdout, ended } = await shell(`sleep ${ownSeconds(31)} & echo done`);
     expect(ended).toEqual({ kind: "exited", exitCode: 0 });
@@ -74,13 +74,13 @@ describe("a command that ends by itself", () => {
     expect(ended).toEqual({ kind: "exited", exitCode: 3 });
   });
 
-  it("has its last output read while a background process goes on writing", async () => {
+  it("has its last output read while a background process keeps writing", async () => {
     const { stdout, ended } = await shell("(while :; do echo tick; sleep 0.02; done) & echo main");
     expect(stdout).toContain("main\n");
     expect(ended.kind).toBe("exited");
   });
 
-  it("leaves a background server alive that writes after the shell is gone", async () => {
+  it("leaves a background server alive that writes after the shell has ended", async () => {
     await shell("(sleep 0.4; echo late; touch survived; sleep 0.1; echo later) &");
     const isThere = () => {
       try {
@@ -94,7 +94,7 @@ describe("a command that ends by itself", () => {
 });
 
 describe("a command that is killed", () => {
-  it("ends at its timeout with the whole group, also when it ignores SIGTERM", async () => {
+  it("ends at its timeout with the whole group, even if it ignores SIGTERM", async () => {
     const { ended } = await shell(
       `trap '' TERM; sleep ${ownSeconds(32)} & sleep ${ownSeconds(32)}; echo after`,
       {
@@ -105,7 +105,7 @@ describe("a command that is killed", () => {
     expect(await eventually(() => processesWith(ownSeconds(32)).length === 0)).toBe(true);
   });
 
-  it("ends at abort without running its next part", async () => {
+  it("ends on abort without running its next part", async () => {
     const controller = new AbortController();
     const running = shell(`sleep ${ownSeconds(33)}; touch next`, { signal: controller.signal });
     expect(await eventually(() => processesWith(ownSeconds(33)).length > 0)).toBe(true);
@@ -115,7 +115,7 @@ describe("a command that is killed", () => {
     expect(() => readFileSync(workspace.path("next"))).toThrow();
   });
 
-  it("is not started when the signal was aborted before", async () => {
+  it("is not started if the signal is already aborted", async () => {
     const { ended } = await shell("touch started", { signal: AbortSignal.abort() });
     expect(ended).toEqual({ kind: "aborted" });
     expect(() => readFileSync(workspace.path("started"))).toThrow();
@@ -132,7 +132,7 @@ function commandOf(pid: number): string {
 
 describe("what leaves the process group of its command", () => {
   const [a, b] = [ownSeconds(41), ownSeconds(42)];
-  // Nor one that is yet to become the sleeper.
+  // A process that has yet to become the sleeper counts, too.
   const sleepers = (seconds: string) =>
     processesWith(`sleep\0${seconds}`).filter((pid) => commandOf(pid) === "sleep");
   const isRunning = (seconds: string) => eventually(() => sleepers(seconds).length > 0);
@@ -143,7 +143,7 @@ describe("what leaves the process group of its command", () => {
     ["as a child of one that did", `setsid sh -c 'env -i sleep ${a}; :' & sleep ${a}`],
     ["with an environment of its own", `setsid env -i sleep ${a} & sleep ${a}`],
     ["with neither", `(env -i setsid sleep ${a} >/dev/null 2>&1 &); sleep ${a}`],
-  ])("ends with a command that is aborted: %s", async (_, command) => {
+  ])("is killed when its command is aborted: %s", async (_, command) => {
     const controller = new AbortController();
     const running = shell(command, { signal: controller.signal });
     expect(await eventually(() => sleepers(a).length === 2)).toBe(true);
@@ -152,7 +152,7 @@ describe("what leaves the process group of its command", () => {
     expect(await isGone(a)).toBe(true);
   });
 
-  it("ends with a command that runs out of time, and no other command's does", async () => {
+  it("is killed when its command times out, unlike those of other commands", async () => {
     await shell(`setsid sleep ${a} >/dev/null 2>&1 &`);
     expect(await isRunning(a)).toBe(true);
     const { ended } = await shell(`setsid sleep ${b} & sleep 30`, { timeoutMs: 300 });
@@ -161,7 +161,7 @@ describe("what leaves the process group of its command", () => {
     expect(sleepers(a)).toHaveLength(1);
   });
 
-  it("ends with the registry, and another registry's does not", async () => {
+  it("is killed with its registry, unlike those of other registries", async () => {
     using other = new ProcessRegistry();
     await shell(`setsid sleep ${a} >/dev/null 2>&1 &`, { processes: other });
     await shell(`setsid setsid -f sleep ${b} >/dev/null 2>&1 &`);
@@ -172,7 +172,7 @@ describe("what leaves the process group of its command", () => {
     expect(sleepers(a)).toHaveLength(1);
   });
 
-  it("ends with the registry without parent and environment, and another registry's does not", async () => {
+  it("is killed with its registry even without parent and environment, unlike those of other registries", async () => {
     using other = new ProcessRegistry();
     await shell(`env -i setsid sleep ${a} >/dev/null 2>&1 &`, { processes: other });
     await shell(`env -i setsid sleep ${b} >/dev/null 2>&1 &`);
@@ -192,14 +192,14 @@ describe("what leaves the process group of its command", () => {
     expect(lines).toContain("a.b=kept");
   });
 
-  it("is known to every host above it", async () => {
+  it("carries the mark of every host above it", async () => {
     const { stdout } = await shell('printf %s "$TAU_PROCESS_OWNERS"', {
       variables: { PATH: "/usr/bin:/bin", TAU_PROCESS_OWNERS: "outer.1/" },
     });
     expect(stdout).toMatch(/^outer\.1\/[0-9a-f]{16}\.1\/$/);
   });
 
-  it("is left alone, with its children, when its mark is empty", async () => {
+  it("is left alone, with its children, if its mark is empty", async () => {
     const controller = new AbortController();
     const command = `TAU_PROCESS_OWNERS= setsid sh -c 'sleep ${a}; :' & sleep ${b}`;
     const running = shell(command, { signal: controller.signal });
@@ -228,7 +228,7 @@ describe("a command that cannot start", () => {
 });
 
 describe("ProcessRegistry", () => {
-  it("ends processes that another host left, and none of living hosts", async () => {
+  it("kills processes that a dead host left, and none of living hosts", async () => {
     const seconds = ownSeconds(43);
     const [first, second] = [1, 2].map(() => workspace.processes.prepareHost(process.env));
     if (first === undefined || second === undefined) throw new Error("no plans");

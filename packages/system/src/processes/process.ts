@@ -16,34 +16,36 @@ import { setUpAgain } from "./set-up-again.ts";
 import { withShellLevel } from "./shell-level.ts";
 import { StartStatus, statusPipe } from "./start-status.ts";
 
-/** A child to run in a process group of its own. */
+/** A child to run in its own process group. */
 export interface ProcessRequest extends PlainCommand {
-  /** `file` is a line for the system's shell, not a program. */
+  /** `file` is a command line for the system's shell, not a program. */
   readonly isCommandLine?: boolean | undefined;
-  /** Keeps the child and all that it starts inside. */
+  /** Confines the child and all its descendants. */
   readonly sandbox?: Sandbox | undefined;
   readonly processes: ProcessRegistry;
-  /** It starts no other processes, so killing it needs no search. */
+  /** The child starts no other processes, so killing it needs no search. */
   readonly isAlone?: boolean | undefined;
-  /** An open file to read from; without it there is no input. */
+  /** An open file to use as input; by default there is no input. */
   readonly inputFile?: number | undefined;
-  /** Gives it an input to which the caller writes, instead of `inputFile`. */
+  /** Opens an input to which the caller writes, instead of `inputFile`. */
   readonly hasInput?: boolean | undefined;
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal | undefined;
   /** Kills the group after this time. */
   readonly timeoutMs?: number | undefined;
-  /** Timeout and abort ask it to end (SIGTERM), and kill the rest after {@link graceMs}. */
+  /** Timeout and abort send SIGTERM first, and kill whatever still runs after {@link graceMs}. */
   readonly endsPolitely?: boolean | undefined;
   readonly onStarted?: ((running: RunningProcess) => void) | undefined;
 }
 
-/** A child that runs. */
+/** A running child. */
 export interface RunningProcess {
   readonly pid: number | undefined;
-  /** Kills it and all that came from it, also after its own end; or sends another signal to all of them. */
+  /**
+   * Kills the child and all its descendants, even after its own end, or sends them another signal.
+   */
   kill(signal?: NodeJS.Signals | undefined): void;
-  /** Writes to its input; what has ended takes nothing more. */
+  /** Writes to the child's input; does nothing once it has ended. */
   write(bytes: Uint8Array): Promise<void>;
   endInput(): void;
 }
@@ -54,11 +56,11 @@ export type ProcessOutcome =
   | { readonly kind: "timed_out" }
   | { readonly kind: "aborted" };
 
-/** How a child ended, as the system says it. */
+/** How a child ended, as the system reports it. */
 export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why it was killed; absent when it ended by itself. */
+  /** Why it was killed; absent if it ended by itself. */
   readonly killedFor?: "timed_out" | "aborted" | undefined;
 }
 
@@ -68,14 +70,14 @@ type Exit = Omit<ProcessEnd, "killedFor">;
 
 /** How long a pipe must stay silent after the child's exit to count as finished. */
 const quietMs = 100;
-/** How long output of background processes is followed at most after the child's exit. */
+/** How long at most to follow output of background processes after the child's exit. */
 const maxDrainMs = 1_000;
-/** How long what was asked to end may take. */
+/** How long a child may take to end after SIGTERM. */
 const graceMs = 2_000;
 
 /**
- * Runs a child until it exits and its output is drained. Background processes that hold its output
- * open are not waited for, and stay alive until the registry kills them. Timeout and abort kill
+ * Runs a child until it exits and its output is drained. It does not wait for background processes
+ * that hold the output open; they stay alive until the registry kills them. Timeout and abort kill
  * the group with SIGKILL: a polite signal would let a shell go on to its next command.
  *
  * @throws {ProcessError} the child could not be started
@@ -86,7 +88,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
 }
 
 /**
- * {@link runProcess}, with the end as the system says it.
+ * {@link runProcess}, with the end as the system reports it.
  *
  * @throws {ProcessError} the child could not be started
  */
@@ -102,7 +104,10 @@ export async function runToEnd(request: ProcessRequest): Promise<ProcessEnd> {
   }, signal);
 }
 
-/** Reports the first of several tries; what it gives leads to the last one. */
+/**
+ * Reports only the first of several attempts as started; the object it passes controls the latest
+ * attempt.
+ */
 function lastTry(onStarted: ProcessRequest["onStarted"]): ProcessRequest["onStarted"] {
   let last: RunningProcess | undefined;
   let killedBy: { readonly signal: NodeJS.Signals | undefined } | undefined;
@@ -132,7 +137,7 @@ async function runOnce(request: ProcessRequest): Promise<ProcessEnd> {
   try {
     return await runChild({ ...request, ...(enclosed ?? plain) }, planned);
   } finally {
-    // What the command did and said counts all the same.
+    // A failure here does not invalidate the command's outcome and output.
     await enclosed?.release().catch((error: unknown) => {
       const text = `\n[The sandbox could not be taken down: ${errorMessage(error)}]\n`;
       return request.onOutput(Buffer.from(text), "stderr");
@@ -157,9 +162,9 @@ async function runChild(request: StartRequest, planned: PlannedChild): Promise<P
   const { pid } = child;
   if (pid !== undefined) request.processes.add(pid);
   const killer = new Killer(child, planned, request);
-  // Without an id it is the error of a start that follows.
+  // Without a process id the start has failed, and its error follows.
   if (pid !== undefined) request.onStarted?.(runningProcess(child, killer));
-  // It may have been aborted while the child was started.
+  // The signal may have been aborted while the child was started.
   const leave = whenAborted(request.signal, () => killer.end("aborted"));
   const timer =
     request.timeoutMs === undefined
@@ -181,12 +186,12 @@ async function runChild(request: StartRequest, planned: PlannedChild): Promise<P
   }
 }
 
-/** Ends a child with all that came from it. */
+/** Ends a child with all its descendants. */
 class Killer {
   readonly #child: Child;
   readonly #planned: PlannedChild;
   readonly #request: StartRequest;
-  /** Why it was ended; undefined when it ended by itself just before. */
+  /** Why the child was ended; undefined if it ended by itself just before. */
   reason: "timed_out" | "aborted" | undefined;
 
   constructor(child: Child, planned: PlannedChild, request: StartRequest) {
@@ -207,7 +212,7 @@ class Killer {
     if (pid !== undefined) this.#request.processes.kill(pid, this.#planned, signal);
   }
 
-  /** Also if its end has not been reported yet. */
+  /** Whether the child has ended, even if Node has not reported it yet. */
   #hasEnded(): boolean {
     const { pid, exitCode, signalCode } = this.#child;
     return exitCode !== null || signalCode !== null || (pid !== undefined && isZombie(pid));
@@ -216,7 +221,7 @@ class Killer {
 
 function runningProcess(child: Child, killer: Killer): RunningProcess {
   const { stdin } = child;
-  // Its end is reported anyway.
+  // The child's end is reported anyway.
   stdin?.on("error", () => {});
   return {
     pid: child.pid,
@@ -242,15 +247,15 @@ async function start(
       stdio: [inputOf(request), "pipe", "pipe", ...statusPipe(request)],
       windowsHide: true,
     }) as Child;
-    // Listen at once: a missing program is reported before any promise continues.
+    // Listen immediately: a missing program is reported before any promise continues.
     const exited = exitOf(child, request);
     exited.catch(() => {});
-    // Without pipes, which a limit on open files forbids, the error follows.
+    // There are no pipes if too many files are open; the error follows.
     if (child.stdout === undefined || child.stdout === null) await exited;
     return { child, exited };
   } catch (error) {
     if (error instanceof ProcessError) throw error;
-    // Arguments that are too long or hold a NUL are refused before anything is started.
+    // Arguments that are too long or contain a NUL are refused before anything starts.
     throw await spawnErrorOf(error, request);
   }
 }
@@ -283,7 +288,7 @@ export function missingFolder(cwd: string, options?: ErrorOptions): ProcessError
   return new ProcessError("cwd_missing", text, options);
 }
 
-/** Why a program could not be started, by the error of the system. */
+/** Why a program could not be started, derived from the system's error. */
 export async function spawnErrorOf(
   error: unknown,
   { file, cwd }: Pick<ProcessRequest, "file" | "cwd">,

@@ -3,7 +3,7 @@ import { ToolError } from "@tau-agent/agent";
 /** Why a call failed in the sandbox. Clients may match these values. */
 export type SandboxReason = "sandbox_refused" | "sandbox_unavailable";
 
-/** A call failed because of the sandbox; outside, it might not. */
+/** A call that failed because of the sandbox and might succeed outside. */
 export class SandboxRefusal extends ToolError {
   readonly reason: SandboxReason;
 

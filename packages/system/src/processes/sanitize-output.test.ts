@@ -22,7 +22,7 @@ it.each([
   expect(clean(raw)).toBe(expected);
 });
 
-it("gives the same text however the output is cut", () => {
+it("returns the same text however the output is split", () => {
   const token = fc.constantFrom(
     ..."\x1b[1m|\x1b]0;t\x07|\x1b\\|x|\r\n|\x1b|\x9b2J|😀|\0|\x1b(B".split("|"),
   );
@@ -42,7 +42,7 @@ it("gives the same text however the output is cut", () => {
   );
 });
 
-it("comes back to text after an unterminated string", () => {
+it("returns to text after an unterminated string", () => {
   const text = clean(`\x1b]0;${"x".repeat(10_000)}END`);
   expect(text.endsWith("END")).toBe(true);
 });

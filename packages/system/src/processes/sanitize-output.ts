@@ -1,13 +1,13 @@
 type State = "text" | "escape" | "sequence" | "string" | "string-escape";
 
-// Longer than any real title or link; after that the "string" was binary output.
+// Longer than any real title or link; a longer "string" is binary output.
 const maxStringLength = 4096;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const needsWork = /[\x00-\x08\x0b-\x1f\x7f-\x9f\ufff9-\ufffb]/;
 
 /**
- * Removes terminal sequences, carriage returns and other control characters from output in pieces;
- * a sequence may be split anywhere.
+ * Removes terminal sequences, carriage returns and other control characters from output that
+ * arrives in pieces; a sequence may be split anywhere.
  */
 export class OutputSanitizer {
   #state: State = "text";
@@ -29,7 +29,7 @@ export class OutputSanitizer {
     return clean + piece.slice(start);
   }
 
-  /** Takes one code unit that may be hidden; true when it is to be shown. */
+  /** Takes one code unit that may have to be hidden; returns whether to show it. */
   #step(code: number): boolean {
     switch (this.#state) {
       case "text":
@@ -67,7 +67,7 @@ export class OutputSanitizer {
     this.#stringLength = 0;
   }
 
-  // It was no sequence after all: what follows is text again.
+  // This was not a sequence after all: text continues here.
   #giveUp(code: number): boolean {
     this.#state = "text";
     return !isControl(code);

@@ -10,7 +10,7 @@ import type { EnclosedCommand, PlainCommand } from "./sandbox.ts";
 import { withShellLevel } from "./shell-level.ts";
 import { StartStatus, statusPipe } from "./start-status.ts";
 
-/** A child that serves until it is stopped, in a process group of its own. */
+/** A server to run in its own process group until it is stopped. */
 export interface ServerRequest
   extends Pick<ProcessRequest, "file" | "args" | "variables" | "processes" | "sandbox"> {
   readonly cwd: string;
@@ -20,7 +20,7 @@ interface Owned {
   readonly planned: PlannedChild;
   readonly processes: ProcessRegistry;
   readonly status: StartStatus | undefined;
-  /** Takes away what its sandbox made. */
+  /** Removes what its sandbox made. */
   readonly release: () => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ interface Owned {
 export class ServerProcess {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #owned: Owned;
-  /** Fulfilled with how it ended, in words, once nothing of it is left. */
+  /** Fulfilled with the way it ended, in words, once all its processes are gone. */
   readonly ended: Promise<string>;
   #hasEnded = false;
 
@@ -48,7 +48,7 @@ export class ServerProcess {
         stdio: ["pipe", "pipe", "pipe", ...statusPipe(command)],
         windowsHide: true,
       }) as ChildProcessWithoutNullStreams;
-      // Listen at once: a missing program is reported before any promise continues.
+      // Listen immediately: a missing program is reported before any promise continues.
       await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
       const status = StartStatus.of(child, command);
       const { processes } = request;
@@ -70,7 +70,7 @@ export class ServerProcess {
       child.once("exit", (code, signal) => {
         this.#hasEnded = true;
         resolve(signal === null ? `exit code ${code}` : `signal ${signal}`);
-        // What it started does not outlive it.
+        // Its descendants must not outlive it.
         this.#kill();
       });
     });
@@ -86,9 +86,9 @@ export class ServerProcess {
   }
 
   /**
-   * Why it never ran, once it has ended; undefined if it did.
+   * Why the server never ran, once it has ended; undefined if it ran.
    *
-   * @param errors what it wrote to stderr, from its beginning
+   * @param errors the output on stderr, from its beginning
    */
   startFailure(errors: string): SandboxStartError | undefined {
     return this.#owned.status?.failureOf(this.#child.exitCode, errors);
@@ -102,14 +102,14 @@ export class ServerProcess {
     return this.#child.stderr;
   }
 
-  /** Resolves once the child can take more. */
+  /** Resolves once the child can accept more input. */
   write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#child.stdin.write(text, (error) => (error == null ? resolve() : reject(error)));
     });
   }
 
-  /** Ends its input, and kills it with all that came from it when it does not end in time. */
+  /** Ends the input, and kills the child with all its descendants if it does not end in time. */
   async stop(graceMs: number): Promise<void> {
     this.#child.stdin.end();
     const timer = setTimeout(() => {

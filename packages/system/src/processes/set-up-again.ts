@@ -1,18 +1,18 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ProcessError, SandboxStartError } from "./process-error.ts";
 
-/** What comes and goes is rarely there each time; a try takes 10 to 50 ms. */
+/** Short-lived files are rarely there at every attempt; an attempt takes 10 to 50 ms. */
 const TRY_FOR_MS = 3_000;
 const MIN_TRIES = 3;
-/** So that tries do not keep in step with what disturbs them. */
+/** A random pause, so that attempts do not stay in step with the disturbance. */
 const MAX_PAUSE_MS = 20;
 
 /**
- * Tries to start what runs in a sandbox, again if the sandbox could not be set up: meanwhile other programs
- * make and remove what it shows or closes, such as their sockets.
+ * Starts something in a sandbox, and tries again if the sandbox could not be set up: other programs may
+ * make and remove files that it mounts meanwhile, such as their sockets.
  *
- * @param start plans and starts it; {@link SandboxStartError} means that it never ran
- * @throws {ProcessError} `sandbox_unavailable`: no try could set it up
+ * @param start plans and starts the run; {@link SandboxStartError} means that it never ran
+ * @throws {ProcessError} `sandbox_unavailable`: no attempt could set up the sandbox
  */
 export async function setUpAgain<T>(start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const deadline = performance.now() + TRY_FOR_MS;
@@ -22,7 +22,7 @@ export async function setUpAgain<T>(start: () => Promise<T>, signal?: AbortSigna
     } catch (error) {
       if (!(error instanceof SandboxStartError)) throw error;
       const isLast = tries >= MIN_TRIES && performance.now() > deadline;
-      // One that is aborted says so itself.
+      // An aborted start throws its own error.
       if (isLast && !signal?.aborted) throw failure(tries, error);
     }
     await pause(Math.random() * MAX_PAUSE_MS);

@@ -4,7 +4,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** A user's part of a program. */
+/** One user's share of a program. */
 export interface Share<Program> {
   readonly program: Program;
   /** The last user to leave ends the program. */
@@ -14,22 +14,25 @@ export interface Share<Program> {
 /**
  * Starts a program.
  *
- * @param processes knows what it starts
- * @param onGone to be called when nobody can join it any more
+ * @param processes tracks the processes that the program starts
+ * @param onGone to be called when the program can no longer be joined
  */
 export type StartProgram<Program> = (processes: ProcessRegistry, onGone: () => void) => Program;
 
-/** Programs that several sessions of a host share. Each is started for its first user and ends with its last. */
+/**
+ * Programs that several sessions of a host share. Each starts with its first user and ends with its
+ * last.
+ */
 export class SharedPrograms<Program extends Closable> {
   readonly #known = new Map<string, { readonly program: Program; users: number }>();
-  /** They outlive the session that started them. */
+  /** Not a session's registry: the programs outlive the session that started them. */
   readonly #processes = new ProcessRegistry();
   #running = 0;
 
   /**
-   * Joins the program of this key, and starts it if nobody uses it.
+   * Joins the program with this key, and starts it if it is not running.
    *
-   * @param key - all that makes one program different from another
+   * @param key - everything that distinguishes one program from another
    */
   join(key: string, start: StartProgram<Program>): Share<Program> {
     const shared = this.#known.get(key) ?? this.#start(key, start);
@@ -46,7 +49,7 @@ export class SharedPrograms<Program extends Closable> {
     return { program: shared.program, leave };
   }
 
-  /** Without programs nothing has to be watched. */
+  /** Without running programs no watchdog is needed. */
   #ended(): void {
     this.#running -= 1;
     if (this.#running === 0) this.#processes.killAll();

@@ -21,23 +21,26 @@ export function commandVariables(
 export interface ShellCommand {
   readonly command: string;
   readonly sessionVariables?: Readonly<Record<string, string>> | undefined;
-  /** Default: that of the environment. */
+  /** Default: the workspace of the environment. */
   readonly workspace?: Workspace | undefined;
-  /** All its variables, instead of those of the workspace. */
+  /** The complete environment, instead of the workspace's. */
   readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Starts it, or goes on with it; default: by the workspace, as any other. */
+  /** Starts the command, or continues with a running one; by default the workspace starts it. */
   readonly start?: ((options: WorkspaceSpawnOptions) => Promise<WorkspaceProcess>) | undefined;
-  /** Called once it runs, with what kills it and all that came from it, also after its own end. */
+  /**
+   * Called once the command runs, with a function that kills it and all its descendants, even after
+   * its own end.
+   */
   readonly onStarted?: ((kill: () => void) => void) | undefined;
 }
 
 /**
  * Runs a command line in the session's shell and directory.
  *
- * @throws {ProcessError} the shell or the directory is not there
+ * @throws {ProcessError} the shell or the directory does not exist
  * @throws {WorkspaceError} the workspace cannot run it, or was lost
  */
 export async function runShellCommand(

@@ -4,7 +4,7 @@ import type { OutputFile } from "./output-file.ts";
 /** Bytes that may wait for the disk before the writer is held back. */
 const highWaterBytes = 256 * 1024;
 
-/** A private file of this machine (mode 0600) that accepts output at the disk's pace. */
+/** A private file on this machine (mode 0600) that accepts output at the disk's pace. */
 export class SpillFile implements OutputFile {
   readonly path: string;
   #waiting: Buffer[] = [];
@@ -55,13 +55,17 @@ export class SpillFile implements OutputFile {
   }
 }
 
-/** Frees a chunk's memory; the collector would let 64 MiB of it wait, since it is not on the heap. */
+/**
+ * Frees a chunk's memory; the garbage collector would let 64 MiB pile up, because chunks are not on
+ * the heap.
+ */
 function release({ buffer, byteLength }: Buffer): void {
   const isWhole = byteLength === buffer.byteLength;
   if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-// Writes the chunks without joining them: at the pace of a pipe, the copies would take most memory.
+// Writes the chunks without joining them: at the pace of a pipe, the copies would take most of the
+// memory.
 async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
   let { bytesWritten } = await handle.writev(chunks);
   for (const chunk of chunks) {

@@ -4,25 +4,25 @@ import { within } from "../base/within.ts";
 import { SandboxStartError } from "./process-error.ts";
 import { type EnclosedCommand, type StartSigns, statusDescriptor } from "./sandbox.ts";
 
-/** More than a sandbox has to say. */
+/** Longer than any status of a sandbox. */
 const MAX_STATUS_LENGTH = 64 * 1024;
-/** For what a killed sandbox may leave, with its descriptors open. */
+/** How long to wait for processes of a killed sandbox that may hold its descriptors open. */
 const END_MS = 1_000;
 
 type Started = Pick<Partial<EnclosedCommand>, "startSigns">;
 
-/** The streams of a child above the standard ones, for `spawn`. */
+/** The streams of a child beyond the standard ones, for `spawn`. */
 export function statusPipe({ startSigns }: Started): readonly "pipe"[] {
   return startSigns === undefined ? [] : ["pipe"];
 }
 
-/** What the program around a command says of it on a descriptor of its own. */
+/** The status that the program around a command reports on a separate descriptor. */
 export class StartStatus {
   readonly #signs: StartSigns;
   readonly #closed: Promise<void>;
   #text = "";
 
-  /** Undefined for a command of which nothing is said. */
+  /** Undefined for a command without such a status. */
   static of(child: Pick<ChildProcess, "stdio">, { startSigns }: Started): StartStatus | undefined {
     if (startSigns === undefined) return undefined;
     return new StartStatus(startSigns, child.stdio[statusDescriptor] as Readable);
@@ -37,21 +37,21 @@ export class StartStatus {
     this.#closed = new Promise((resolve) => status.once("close", resolve));
   }
 
-  /** Waits for the end of what is said, after that of the child. */
+  /** Waits for the end of the status, after the child has ended. */
   async end(): Promise<void> {
     await within(END_MS, this.#closed);
   }
 
-  /** Whether this may be the beginning of an error of the sandbox. */
+  /** Whether this output may be the beginning of a sandbox error. */
   mayBeFailure(errors: Buffer): boolean {
     const { errorPrefix } = this.#signs;
     return errors.toString("utf8", 0, errorPrefix.length) === errorPrefix;
   }
 
   /**
-   * Why the command never ran; undefined if it did. To be asked after {@link end}.
+   * Why the command never ran; undefined if it ran. Call {@link end} first.
    *
-   * @param errors what was written to stderr, from its beginning
+   * @param errors the output on stderr, from its beginning
    */
   failureOf(exitCode: number | null, errors: string): SandboxStartError | undefined {
     const reason = failedStart(this.#signs, { exitCode, said: this.#text, errors });
@@ -61,17 +61,17 @@ export class StartStatus {
 
 interface SandboxEnd {
   readonly exitCode: number | null;
-  /** What was written to {@link statusDescriptor}. */
+  /** The text on {@link statusDescriptor}. */
   readonly said: string;
-  /** What was written to stderr, from its beginning. */
+  /** The output on stderr, from its beginning. */
   readonly errors: string;
 }
 
 /**
- * Why a sandbox was not set up; undefined if its command ran.
+ * Why a sandbox could not be set up; undefined if its command ran.
  *
- * Also runs from its own source text, in the process that keeps commands: nothing outside of this function
- * may be used in it.
+ * The process that keeps commands runs this function from its source text, so it must not use anything
+ * outside itself.
  */
 export function failedStart(
   { ranMark, errorPrefix, exitCode: failed }: StartSigns,

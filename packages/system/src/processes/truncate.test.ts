@@ -17,7 +17,7 @@ const limits = fc.record({
 });
 
 describe("truncateHead", () => {
-  it("keeps whole lines from the start, within both limits, and as many as fit", () => {
+  it("keeps as many whole lines from the start as fit within both limits", () => {
     fc.assert(
       fc.property(lineTexts, fc.boolean(), limits, (lines, closed, limit) => {
         const text = lines.join("\n") + (closed ? "\n" : "");
@@ -61,7 +61,7 @@ describe("truncateHead", () => {
 });
 
 describe("truncateTail", () => {
-  it("keeps the end, within both limits, on line borders", () => {
+  it("keeps whole lines from the end, within both limits", () => {
     fc.assert(
       fc.property(lineTexts, fc.boolean(), limits, (lines, closed, limit) => {
         const text = lines.join("\n") + (closed ? "\n" : "");

@@ -58,7 +58,7 @@ export function truncateHead(text: string, limits: TruncationLimits = {}): Trunc
     kept.push(line);
     bytes += cost;
   }
-  // Every line fits and only the closing newline does not.
+  // Every line fits, only the closing newline does not.
   if (kept.length === measured.lines.length) truncatedBy = "bytes";
   const firstLineExceedsLimit = kept.length === 0 && truncatedBy === "bytes";
   return { ...cut(measured, kept, truncatedBy), firstLineExceedsLimit };

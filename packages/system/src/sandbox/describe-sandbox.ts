@@ -3,7 +3,10 @@ import type { SandboxParts } from "./open-sandbox.ts";
 import { noSandbox } from "./policy/sandbox-settings.ts";
 import { checkSandbox } from "./sandbox-check.ts";
 
-/** What a session's sandbox is, and whether this machine can have one: tried, where nobody did so far. */
+/**
+ * Describes a session's sandbox and whether this machine supports it, which is tested unless it is
+ * already known.
+ */
 export async function describeSandbox(
   { policy = noSandbox, check }: SandboxParts,
   environment: Readonly<Record<string, string | undefined>>,

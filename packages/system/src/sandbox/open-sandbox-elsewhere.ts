@@ -16,19 +16,19 @@ import { sourceVariables } from "./policy/secret-settings.ts";
 
 export interface PlaceElsewhere {
   readonly workspace: Workspace;
-  /** The working folder there. */
+  /** The working folder on that machine. */
   readonly cwd: () => string;
-  /** The user's home there. */
+  /** The user's home on that machine. */
   readonly homeDirectory: string;
   /** This machine, without a working folder. */
   readonly here: Omit<SandboxPlaces, "cwd">;
 }
 
 /**
- * Opens a session's sandbox in a workspace elsewhere. Its commands reach the network through this host, so that
- * names are judged and secrets filled in here.
+ * Opens a session's sandbox in a workspace on another machine. Its commands reach the network through this
+ * host, which checks names and fills in secrets.
  *
- * @throws {WorkspaceError} `unsupported`: the place opens none
+ * @throws {WorkspaceError} `unsupported`: the workspace has no sandboxes
  */
 export async function openSandboxElsewhere(
   policy: SandboxPolicy,
@@ -63,7 +63,9 @@ export async function openSandboxElsewhere(
   return { sandbox, check, secrets, workspace: sandboxed };
 }
 
-/** Nothing of this machine is the session's, so programs here write only where settings say. */
+/**
+ * The session has no files on this machine, so programs here write only where settings allow it.
+ */
 function openHere(
   policy: SandboxPolicy,
   places: PlaceElsewhere["here"],
@@ -73,13 +75,13 @@ function openHere(
   return openSandbox(own, { ...places, cwd: () => places.homeDirectory }, sources);
 }
 
-/** No proxy was promised. */
+/** Without a proxy, connections are closed immediately. */
 const closedAtOnce = (client: WorkspaceConnection): WorkspaceConnection => {
   client.close();
   return { write: () => {}, end: () => {}, close: () => {} };
 };
 
-/** A proxy of this host that listens nowhere: what it takes comes over the connection to the workspace. */
+/** A proxy in this host without a listening socket: connections arrive from the workspace. */
 async function openProxy(
   policy: SandboxPolicy,
   place: PlaceElsewhere,

@@ -11,21 +11,23 @@ import { SessionSandbox } from "./session-sandbox.ts";
 
 export interface OpenedSandbox {
   readonly sandbox: Sandbox;
-  /** The same, where it is on this machine. */
+  /** The same sandbox, if it is on this machine. */
   readonly here?: SessionSandbox | undefined;
   readonly check: SandboxCheck;
-  /** Undefined without any. */
+  /** Undefined without secrets. */
   readonly secrets?: SessionSecrets | undefined;
 }
 
-/** The sandbox of a session, if it has one; without a policy it never had anything to do with one. */
+/**
+ * The sandbox of a session, if it has one. Without a policy the session never involved a sandbox.
+ */
 export interface SandboxParts extends Partial<OpenedSandbox> {
   readonly policy?: SandboxPolicy;
-  /** The session's place with all calls inside, where that is elsewhere. */
+  /** The session's workspace with all calls confined, if it is on another machine. */
   readonly workspace?: Workspace;
 }
 
-/** Opens the sandbox of a session; one that is not available refuses commands with its reason. */
+/** Opens the sandbox of a session; an unavailable one refuses commands with the reason. */
 export async function openSandbox(
   policy: SandboxPolicy,
   places: SandboxPlaces,
@@ -49,7 +51,7 @@ export async function openSandbox(
     openDoor: async (folder) => {
       const way = { folder, isShared };
       if (secrets === undefined) return openDoor(way, { domains, closedPorts });
-      // Most sandboxes have none, and load nothing for them.
+      // Most sandboxes have no secrets, and load no code for them.
       const { openSecretDoor } = await import("./network/secret-door.ts");
       return openSecretDoor(way, { secrets, domains, closedPorts, policy, places });
     },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { checkSandbox } from "./sandbox-check.ts";
 
-/** A folder with a bwrap that fails as those of some machines do. */
+/** A folder with a bwrap that fails as it does on some machines. */
 function failing(script: string): string {
   const folder = mkdtempSync(join(tmpdir(), "tau-bwrap-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -41,7 +41,7 @@ it.each([
   });
 });
 
-it("works without the status of each command where a wrapper passes no descriptor on", async () => {
+it("works without the status of each command if a wrapper does not pass on descriptors", async () => {
   const strict = `case $* in *--json-status-fd*) echo 'bwrap: Write to info_fd: Bad file descriptor' >&2; sleep 60 & exit 1;; esac`;
   const check = await checkSandbox({ PATH: failing(strict) }, "linux");
   expect(check).toMatchObject({ available: true, reportsStatus: false });
@@ -52,7 +52,7 @@ it("does not wait for a bwrap that hangs", async () => {
   expect(check.reason).toMatch(/did not answer within 5 seconds/);
 }, 20_000);
 
-it("names what there is on other systems", async () => {
+it("names the mechanism of other systems", async () => {
   expect(await checkSandbox({}, "win32")).toMatchObject({ available: false, mechanism: null });
   expect(await checkSandbox({ PATH: "/nowhere" }, "linux")).toMatchObject({
     reason: "bubblewrap is not installed",

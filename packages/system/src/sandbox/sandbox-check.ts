@@ -10,16 +10,19 @@ import { isolationArguments, statusArguments } from "./bubblewrap/bubblewrap-arg
 export interface SandboxCheck
   extends Pick<WorkspaceSandbox, "available" | "mechanism" | "reason" | "remedy"> {
   readonly program: string;
-  /** Whether it says of a command whether that ran. */
+  /** Whether it reports if a command ran. */
   readonly reportsStatus?: boolean;
 }
 
 const TIMEOUT_MS = 5_000;
 const NO_ANSWER = `bubblewrap did not answer within ${TIMEOUT_MS / 1000} seconds`;
-/** More than the reason takes. */
+/** Longer than any reason. */
 const MAX_ERROR_LENGTH = 16 * 1024;
 
-/** Finds out by doing it, because settings of the kernel, of containers and of AppArmor all have a say. */
+/**
+ * Tests by running it, because settings of the kernel, of containers and of AppArmor all play a
+ * part.
+ */
 export async function checkSandbox(
   environment: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform = process.platform,
@@ -58,7 +61,7 @@ export async function checkSandbox(
   const found = { mechanism: "bubblewrap", program } as const;
   const failure = await run(program, [...statusArguments, ...arguments_]);
   if (failure === undefined) return { available: true, reportsStatus: true, ...found };
-  // A program in front of it may pass on no descriptors but the standard ones.
+  // A wrapper may pass on only the standard descriptors.
   if (failure !== NO_ANSWER && (await run(program, arguments_)) === undefined) {
     return { available: true, reportsStatus: false, ...found };
   }
@@ -76,11 +79,11 @@ function unavailable(reason: string, remedy: string): SandboxCheck {
   return { available: false, mechanism: null, program: "", reason, remedy };
 }
 
-/** Why a program failed; undefined if it did not. */
+/** Why a program failed; undefined if it succeeded. */
 function run(program: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
-      // The last one takes the status of a command.
+      // The last stream is for the status of a command.
       stdio: ["ignore", "ignore", "pipe", "pipe"],
       timeout: TIMEOUT_MS,
       killSignal: "SIGKILL",
@@ -88,7 +91,7 @@ function run(program: string, args: readonly string[]): Promise<string | undefin
       env: {},
     });
     let errors = "";
-    // There are no streams where too many files are open; the error follows.
+    // There are no streams if too many files are open; the error follows.
     const status = child.stdio?.[statusDescriptor] as Readable | undefined;
     status?.on("error", () => {}).resume();
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -96,7 +99,7 @@ function run(program: string, args: readonly string[]): Promise<string | undefin
     });
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (_, signal) => {
-      // bubblewrap may leave a process that waits for it, and keeps its streams open.
+      // bubblewrap may leave a process behind that waits for it and keeps its streams open.
       killGroup(child.pid);
       if (signal === "SIGKILL") resolve(NO_ANSWER);
     });
@@ -115,11 +118,11 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
   } catch {
-    // Nothing is left.
+    // No process is left.
   }
 }
 
-/** What to change, by what bubblewrap and the kernel say. */
+/** What to change, according to the errors of bubblewrap and the kernel. */
 function remedyOf(failure: string): string {
   if (/unknown option/i.test(failure)) {
     return "bubblewrap is too old: install version 0.4 or newer.";

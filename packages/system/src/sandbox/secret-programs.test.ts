@@ -32,7 +32,7 @@ describeWith(bubblewrapIsMissing)("a program in the sandbox", () => {
   it.each(hidingPlaces)("finds no value in %s", { timeout: 180_000 }, async (_where, line) => {
     await using there = await world((place, policy) => place.enter(policy));
     const { place, address } = there;
-    // Once used, so that it is in the proxy's memory.
+    // Used once, so that the value is in the proxy's memory.
     await place.run(`curl -sS -H "Authorization: Bearer $TOKEN" ${address}/`);
     await expect.poll(() => there.seen).toEqual([`Bearer ${VALUE}`]);
     const { output } = await place.run(`export AT=${address}; ${line}`, 60_000);
@@ -43,7 +43,7 @@ describeWith(bubblewrapIsMissing)("a program in the sandbox", () => {
     expect(left.flatMap(shows)).toEqual([]);
   });
 
-  it("takes the variable of a value out of commands, whatever they inherit", async () => {
+  it("removes the source variable of a value from the environment of all commands", async () => {
     const place = new SandboxedPlace();
     onTestFinished(() => place[Symbol.asyncDispose]());
     place.environment.REAL = VALUE;

@@ -7,21 +7,24 @@ import { noSandbox } from "./policy/sandbox-settings.ts";
 import { checkSandbox, type SandboxCheck } from "./sandbox-check.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 
-/** The machine that commands of a session elsewhere run on. */
+/** The machine that runs the commands of a remote session. */
 export interface ServingPlace {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
-  /** The session's working folder at this moment. */
+  /** The session's current working folder. */
   readonly cwd: () => string;
 }
 
-/** A sandbox of this machine for a session whose host is elsewhere, and what that host learns of it. */
+/**
+ * A sandbox on this machine for a session whose host is elsewhere, and the facts that the host gets
+ * about it.
+ */
 export interface ServedSandbox extends Omit<WorkspaceSandbox, "close"> {
   readonly sandbox: SessionSandbox;
 }
 
-/** Makes the sandbox that a host elsewhere asks for, also where this machine has none. */
+/** Opens the sandbox that a remote host asks for, even if this machine does not support one. */
 export async function serveSandbox(
   request: WorkspaceSandboxRequest,
   place: ServingPlace,
@@ -29,7 +32,7 @@ export async function serveSandbox(
   const { mode, write, denyRead, whenUnavailable, network, variables, certificate } = request;
   const { environment } = place;
   const check = relayed(await checkSandbox(environment), network);
-  // Names that are allowed are the host's business: every connection goes there.
+  // The remote host checks names: every connection goes there.
   const known = network === "host" ? [] : network;
   const sandbox = new SessionSandbox({
     policy: { ...noSandbox, mode, write, denyRead, whenUnavailable, network: known },
@@ -45,7 +48,7 @@ export async function serveSandbox(
   return { sandbox, available, mechanism, reason, remedy, denied: sandbox.closed };
 }
 
-/** The hosts of this machine have their keys and notes closed, as well as what hosts elsewhere keep here. */
+/** Closes the keys and notes of this machine's hosts, and the data that remote hosts keep here. */
 function placesOf(place: ServingPlace): SandboxPlaces {
   const { homeDirectory, environment } = place;
   const agentDirectory = environment.PI_CODING_AGENT_DIR || join(homeDirectory, ".pi", "agent");
@@ -54,7 +57,7 @@ function placesOf(place: ServingPlace): SandboxPlaces {
   return { ...place, agentDirectory, keyFiles, shown: [kept] };
 }
 
-/** Seatbelt shares the network of the machine, where every program would reach the proxy. */
+/** Seatbelt shares the machine's network, so every program could reach the proxy. */
 function relayed(check: SandboxCheck, network: WorkspaceSandboxRequest["network"]): SandboxCheck {
   if (check.mechanism !== "seatbelt" || network !== "host") return check;
   return {

@@ -30,7 +30,7 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
       outcome: ok,
       output: `second\nfirst\n${place.project}\ntwo\n`,
     });
-    // What stands in for missing files does not get into the commit, and does not stay.
+    // Placeholders for missing files do not get into the commit, and are removed.
     expect(place.git("show", "--format=", "--name-only")).toBe("new.txt\n");
     expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt", "new.txt"]);
     expect(readdirSync(join(place.project, ".git"))).not.toContain("commondir");
@@ -51,7 +51,7 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
     expect(output).toMatch(/CapEff:\s+0000000000000000\nNoNewPrivs:\s+1\n0\n1\n2\n3\n$/);
   });
 
-  it("has a temporary folder that its later commands and the file tools see", async () => {
+  it("has a temporary folder that later commands and the file tools can see", async () => {
     await using place = await new SandboxedPlace().enter();
     await place.run("echo kept > /tmp/a; echo shared > /dev/shm/b");
     expect((await place.run("cat /tmp/a /dev/shm/b; echo $TMPDIR")).output).toBe(
@@ -62,7 +62,7 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
     expect(sandbox?.hostPath(join(place.project, "x"))).toBe(join(place.project, "x"));
   });
 
-  it("writes where the settings say, and nowhere with readOnly", async () => {
+  it("writes only where the settings allow it, and nowhere with readOnly", async () => {
     await using place = await new SandboxedPlace().enter({ write: ["../../outside"] });
     expect((await place.run("echo x > ../../outside/new")).outcome).toEqual(ok);
     await using strict = await new SandboxedPlace().enter({ mode: "readOnly" });
@@ -71,7 +71,7 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
     );
   });
 
-  it("lets two commands that overlap keep what stands in for missing files", async () => {
+  it("keeps placeholders for missing files while two commands overlap", async () => {
     await using place = await new SandboxedPlace().enter();
     const long = place.run("sleep 1; mkdir .pi/x || echo still closed");
     await place.run("true");
@@ -79,7 +79,7 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
     expect(existsSync(join(place.project, ".pi"))).toBe(false);
   });
 
-  it("removes what a killed host left standing in", async () => {
+  it("removes the placeholders of a killed host", async () => {
     await using place = new SandboxedPlace();
     const notes = join(place.agentDirectory, "sandbox");
     mkdirSync(notes);
@@ -99,7 +99,7 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
     expect(readdirSync(place.temporaryDirectory)).toEqual([]);
   });
 
-  it("reports a working folder that is gone", async () => {
+  it("reports a missing working folder", async () => {
     await using place = await new SandboxedPlace().enter();
     const { rmSync } = await import("node:fs");
     rmSync(place.project, { recursive: true });
@@ -107,7 +107,10 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
   });
 });
 
-/** A socket that is gone when a sandbox that was planned with it is set up; the next plan is without. */
+/**
+ * A socket that disappears before the sandbox planned with it is set up; the next plan does not
+ * include it.
+ */
 async function listenOnce(place: SandboxedPlace, folder = place.outside): Promise<string> {
   const path = join(folder, "short-lived.sock");
   const socket = createServer().listen(path);
@@ -128,7 +131,7 @@ function changeEnclosed(
   sandbox.enclose = async (command) => change(await enclose(command));
 }
 
-/** A sandbox that never can be set up. */
+/** Makes it impossible to set up the sandbox. */
 function breakMounts(place: SandboxedPlace): void {
   changeEnclosed(place, async ({ args, ...rest }) => ({
     ...rest,
@@ -149,23 +152,23 @@ async function runKept({ tools }: SandboxedPlace, command: string, signal?: Abor
 }
 
 describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", () => {
-  it("runs a command once, and shows nothing of it", async () => {
+  it("retries without running the command twice, and shows nothing of it", async () => {
     await using place = await new SandboxedPlace().enter();
     await listenOnce(place);
     expect(await place.run("echo run >> log; cat log; echo error >&2; exit 1")).toEqual({
       output: "run\nerror\n",
       outcome: { kind: "exited", exitCode: 1 },
     });
-    // Nothing stays of the try that failed.
+    // The failed attempt leaves nothing behind.
     expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt", "log"]);
   });
 
-  it("starts while a program makes and closes sockets all the time", async () => {
+  it("starts while a program keeps opening and closing sockets", async () => {
     await using place = await new SandboxedPlace().enter();
     const { sandbox } = place;
     const enclose = sandbox?.enclose.bind(sandbox);
     if (sandbox === undefined || enclose === undefined) throw new Error("no sandbox");
-    // Not this process: what the host itself listens at stays closed.
+    // In another process, because sockets on which the host itself listens always stay closed.
     const code = `let server;
       process.on("message", (path) => {
         if (path) server = require("net").createServer().listen(path, () => process.send("made"));
@@ -191,7 +194,7 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
     expect(tries).toBe(2);
   });
 
-  it("starts a kept command once, and shows nothing of it", async () => {
+  it("retries without starting a kept command twice, and shows nothing of it", async () => {
     await using place = await new SandboxedPlace().enter();
     await listenOnce(place);
     const line = "echo run >> log; cat log; echo 'bwrap: mine' >&2; exit 1";
@@ -202,7 +205,7 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
     expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt", "log"]);
   });
 
-  it("ends a kept command that is killed before it ever runs", async () => {
+  it("ends a kept command that is killed before it runs", async () => {
     await using place = await new SandboxedPlace().enter();
     breakMounts(place);
     const controller = new AbortController();
@@ -211,14 +214,14 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
     expect((await ended).exit).toEqual({ exitCode: null, signal: "SIGTERM" });
   });
 
-  it("leaves nothing where a socket of the project was", async () => {
+  it("leaves nothing in place of a socket of the project", async () => {
     await using place = await new SandboxedPlace().enter();
     const path = await listenOnce(place, place.project);
     expect((await place.run("true")).outcome).toEqual(ok);
     expect(existsSync(path)).toBe(false);
   });
 
-  it("is an error that says why, where it never can be", async () => {
+  it("fails with an explanation if it can never be set up", async () => {
     await using place = await new SandboxedPlace().enter();
     breakMounts(place);
     const error = {
@@ -230,7 +233,7 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
     expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt"]);
   });
 
-  it("ends at the timeout and when it is aborted", async () => {
+  it("stops retrying at the timeout and on abort", async () => {
     await using place = await new SandboxedPlace().enter();
     breakMounts(place);
     const started = performance.now();
@@ -241,7 +244,7 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
     expect(performance.now() - started).toBeLessThan(1_500);
   });
 
-  it("is not seen in what a command says of its own", async () => {
+  it("does not mistake a command's own error for a failed start", async () => {
     await using place = await new SandboxedPlace().enter();
     const line = "echo run >> log; echo 'bwrap: mine' >&2; echo more >&2; exit 1";
     expect(await place.run(line)).toEqual({
@@ -251,7 +254,7 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
     expect(readFileSync(join(place.project, "log"), "utf8")).toBe("run\n");
   });
 
-  it("keeps what a command said when it cannot be taken down", async () => {
+  it("keeps the output of a command if the sandbox cannot be taken down", async () => {
     await using place = await new SandboxedPlace().enter();
     changeEnclosed(place, async ({ release, ...rest }) => ({
       ...rest,
@@ -267,7 +270,7 @@ describeWith(bubblewrapIsMissing)("a sandbox that cannot be set up as planned", 
 });
 
 describeWith(bubblewrapIsMissing)("the environment in the sandbox", () => {
-  it("has variables whose names no shell could write", async () => {
+  it("passes on variables whose names no shell could write", async () => {
     await using place = new SandboxedPlace();
     place.environment["my.var"] = "one";
     place.environment["a-b"] = "two";
@@ -280,7 +283,7 @@ describeWith(bubblewrapIsMissing)("the environment in the sandbox", () => {
 const serverCode = `require("http").createServer((request, response) => response.end("hello " + request.headers.host))
   .listen(0, "127.0.0.1", function () { console.log(this.address().port); })`;
 
-/** A server in a process of its own: the ports of this one are closed in any case. */
+/** A server in a separate process: the ports of this one are always closed. */
 async function serveElsewhere(): Promise<{ port: number; end: () => void }> {
   const child = spawn(process.execPath, ["-e", serverCode], {
     stdio: ["ignore", "pipe", "ignore"],
@@ -298,7 +301,7 @@ require("http").get({ host: proxy.hostname, port: proxy.port, path: process.env.
 }).on("error", (e) => console.log(e.message));'`;
 
 describeWith(bubblewrapIsMissing)("the network in the sandbox", () => {
-  it("keeps its options for Node from the program in front of it", async () => {
+  it("keeps a command's NODE_OPTIONS from the forwarder in front of it", async () => {
     await using place = new SandboxedPlace();
     place.environment.NODE_OPTIONS = "--import=/nowhere/tracing.mjs";
     await place.enter({ network: ["example.com"] });
@@ -306,7 +309,7 @@ describeWith(bubblewrapIsMissing)("the network in the sandbox", () => {
     expect((await place.run(line)).output).toBe("--import=/nowhere/tracing.mjs\n0\n");
   });
 
-  it("reaches the domains of a list, and says of the rest that the sandbox refused it", async () => {
+  it("reaches the listed domains, and says that the sandbox refused all others", async () => {
     const { port, end } = await serveElsewhere();
     await using place = await new SandboxedPlace().enter({ network: ["localhost"] });
     expect((await place.run(get(`http://LOCALHOST.:${port}/`))).output).toContain("200 hello");
@@ -316,7 +319,7 @@ describeWith(bubblewrapIsMissing)("the network in the sandbox", () => {
     end();
   });
 
-  it("is closed at the host's own ports and sockets, also with all of it", async () => {
+  it("keeps the host's own ports and sockets closed, even if all of the network is allowed", async () => {
     const { port: other, end } = await serveElsewhere();
     await using place = await new SandboxedPlace().enter({ network: "all" });
     expect((await place.run(get(`http://127.0.0.1:${other}/`))).output).toContain("200 hello");
@@ -343,7 +346,7 @@ describeWith(bubblewrapIsMissing)("the network in the sandbox", () => {
 });
 
 describeWith(bubblewrapIsMissing)("file tools beside the sandbox", () => {
-  it("read and write the same paths as commands, links followed", async () => {
+  it("read and write the same paths as commands, following links", async () => {
     await using place = await new SandboxedPlace().enter({ denyRead: ["~/private"] });
     const { sandbox } = place;
     mkdirSync(join(place.home, "private"));

@@ -29,13 +29,13 @@ export interface SessionSandboxOptions {
   readonly policy: SandboxPolicy;
   readonly places: SandboxPlaces;
   readonly check: SandboxCheck;
-  /** Where this host listens. */
+  /** Where this host listens for clients. */
   readonly ownListeners: () => OwnListeners;
-  /** Credentials that only the proxy knows; undefined without any. */
+  /** Credentials that only the proxy knows; undefined if there are none. */
   readonly secrets: Pick<SessionSecrets, "variables"> | undefined;
   /** Variables that no command inherits. */
   readonly hidden: readonly string[];
-  /** Opens the way to what the policy lets be reached, with its files in a folder. */
+  /** Opens the network access that the policy allows, with its files in a folder. */
   readonly openDoor: (folder: string) => Promise<SandboxNetworkDoor>;
 }
 
@@ -57,7 +57,7 @@ export class SessionSandbox implements Sandbox {
     this.#placeholders = new Placeholders(join(places.agentDirectory, "sandbox"));
   }
 
-  /** Where files for long output are, which commands can read. */
+  /** The folder for files with long output, which commands can read. */
   get outputDirectory(): string {
     return this.#folders.output;
   }
@@ -80,7 +80,8 @@ export class SessionSandbox implements Sandbox {
     const base = { cwd: places.cwd(), homeDirectory: places.homeDirectory };
     const absolute = (paths: readonly string[]) => paths.map((path) => settingPath(path, base));
     const { cwd } = this.#paths;
-    // What is closed in the caller's folder is closed in a copy of it, too, however it is named.
+    // Paths that are closed in the caller's folder are also closed in a copy of it, whatever the
+    // copy's path.
     const closed = absolute(policy.denyRead).flatMap((path) => [path, resolveLinks(path).path]);
     const relatives = closed.map((path) => relative(cwd, path)).filter((path) => path !== "");
     return {
@@ -90,14 +91,17 @@ export class SessionSandbox implements Sandbox {
     };
   }
 
-  /** What its limits come from: sessions with the same one have the same. Credentials are those of one session. */
+  /**
+   * Identifies the limits: sessions with the same text have the same limits. With credentials it is
+   * unique to the session.
+   */
   get origin(): string {
     const { policy, places, check } = this.#options;
     if (policy.secrets.length > 0) return this.#folders.root;
     return JSON.stringify([this.inherited, this.hostPlaces, check.available, places]);
   }
 
-  /** The same limits in a folder, for a program that outlives the session. */
+  /** A sandbox with the same limits in another folder, for a program that outlives the session. */
   apart(cwd: string): SessionSandbox {
     const { places } = this.#options;
     const made = new SessionSandbox({ ...this.#options, places: { ...places, cwd: () => cwd } });
@@ -113,7 +117,7 @@ export class SessionSandbox implements Sandbox {
     return this.#paths.seenPath(path) !== path;
   }
 
-  /** Why a file tool may not open a path, as {@link SessionSandbox.hostPath} gives it. */
+  /** Why a file tool may not open a path, as returned by {@link SessionSandbox.hostPath}. */
   refusalOf(action: "read" | "write", path: string): string | undefined {
     return action === "read" ? readRefusal(path, this.#paths) : writeRefusal(path, this.#paths);
   }
@@ -174,7 +178,7 @@ export class SessionSandbox implements Sandbox {
     const inner = [...(door?.command ?? []), command.file, ...command.args];
     const { alsoWritable } = command;
     const folder = command.cwd ?? this.#paths.cwd;
-    // The host names its own folders, which may be where commands see a private one.
+    // The host names its own folders, where commands may see a private folder instead.
     const cwd = resolveLinks(alsoWritable === undefined ? this.hostPath(folder) : folder).path;
     if (!existsSync(cwd)) throw missingFolder(cwd);
     if (check.mechanism === "seatbelt") {
@@ -206,7 +210,7 @@ export class SessionSandbox implements Sandbox {
     const status = check.reportsStatus
       ? { args: statusArguments, signs: bubblewrapSigns }
       : { args: [], signs: undefined };
-    // bubblewrap goes to the folder itself.
+    // bubblewrap changes to the folder itself.
     return {
       file: check.program,
       args: [...status.args, ...run.args, ...this.#closing, ...inner],
@@ -217,14 +221,17 @@ export class SessionSandbox implements Sandbox {
     };
   }
 
-  /** No command gets what a value comes from, whatever keys it inherits. */
+  /** Removes the sources of secret values, whatever keys commands inherit. */
   #withoutValues(variables: PlainCommand["variables"]): PlainCommand["variables"] {
     const hidden = new Set(this.#options.hidden);
     if (hidden.size === 0) return variables;
     return Object.fromEntries(Object.entries(variables).filter(([name]) => !hidden.has(name)));
   }
 
-  /** All of the network goes through the proxy, too, while this host has ports that must stay closed. */
+  /**
+   * Even unrestricted traffic goes through the proxy while this host has ports that must stay
+   * closed.
+   */
   #needsDoor({ ports }: OwnListeners): boolean {
     const { network } = this.#options.policy;
     const isPlain = network === "off" || (network === "all" && ports.length === 0);

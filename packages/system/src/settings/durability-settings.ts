@@ -1,6 +1,9 @@
 import { choice, count, period } from "./setting.ts";
 
-/** What a session keeps when its host dies, and how far a prompt goes at once (decisions 63 and 64). */
+/**
+ * What a session keeps if its host dies, and how long a prompt may run at a time (decisions 63 and
+ * 64).
+ */
 export const durabilitySettings = {
   durability: choice(
     ["log", "effects"],

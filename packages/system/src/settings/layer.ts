@@ -18,7 +18,7 @@ const groups: ReadonlySet<string> = new Set(
   }),
 );
 
-/** The row of `key`, seen without its value type. */
+/** The row of `key`, without its value type. */
 function settingOf(key: SettingKey): Setting<unknown> {
   return settingsTable[key];
 }
@@ -87,7 +87,7 @@ function mergeDeep(below: JsonObject, above: JsonObject): JsonObject {
   return Object.fromEntries(merged);
 }
 
-/** The value of `key` over `layers`, weakest first. */
+/** The merged value of `key` from `layers`, weakest first. */
 export function mergedValue(key: SettingKey, layers: readonly SettingsLayer[]): unknown {
   const setting = settingOf(key);
   let result: unknown;

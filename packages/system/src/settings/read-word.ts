@@ -3,7 +3,9 @@ interface WordProblem {
   readonly reason: string;
 }
 
-/** One of some words; undefined where it is absent, and where it is another one, which is noted. */
+/**
+ * One of the given words; undefined if it is absent, or if it is another word, which is reported.
+ */
 export function readWord<const Word extends string>(
   field: string,
   value: unknown,

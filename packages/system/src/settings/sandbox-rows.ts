@@ -1,6 +1,6 @@
 import { raw } from "./setting.ts";
 
-/** What keeps commands and file tools inside; `sandbox/policy/` reads the values. */
+/** The confinement of commands and file tools; `sandbox/policy/` reads the values. */
 export const sandboxRows = {
   "sandbox.mode": raw(
     '"off" | "workspace" | "readOnly"',

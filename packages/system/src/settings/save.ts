@@ -7,7 +7,10 @@ import { readTextFile, type TextFile } from "../base/files/read-text.ts";
 import { readTextIn } from "../base/files/read-text-in.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
 
-/** The ways to write a dotted key as a path: every split into names, the fewest dots first. */
+/**
+ * The ways to write a dotted key as a path: every way to split it into names, the fewest dots
+ * first.
+ */
 function* spellings(parts: readonly string[]): Generator<string[]> {
   if (parts.length === 0) yield [];
   for (let length = 1; length <= parts.length; length += 1) {
@@ -16,7 +19,7 @@ function* spellings(parts: readonly string[]): Generator<string[]> {
   }
 }
 
-/** The path of `key` in the file, or where it fits best: below the deepest existing group. */
+/** The path of `key` in the file, or its best place: below the deepest existing group. */
 function placeOf(root: Node | undefined, key: string): string[] {
   const parts = key.split(".");
   if (root === undefined) return parts;
@@ -52,16 +55,16 @@ async function currentText(file: TextFile): Promise<string> {
   throw new SessionError("invalid_settings", { path, reason: "it must hold a JSON object" });
 }
 
-/** A key with its new value, `undefined` to remove it; or with an entry to add to its list. */
+/** A key with its new value (`undefined` removes it), or with an entry to add to its list. */
 export type SettingsChange =
   | { readonly key: string; readonly value: unknown }
   | { readonly key: string; readonly appended: unknown };
 
 /**
- * Changes keys of a settings file under its lock; the file is read again first, so that changes made
- * meanwhile by others stay. `undefined` removes a key.
+ * Changes keys of a settings file under its lock; the file is read again first, so that changes of other
+ * processes are kept. `undefined` removes a key.
  * @throws {SessionError} `invalid_settings` when the file does not parse, or has no list where an entry is
- * added; it is left as it is.
+ * to be added; the file stays unchanged.
  */
 export async function saveSettings(
   path: string,
@@ -73,8 +76,8 @@ export async function saveSettings(
 }
 
 /**
- * {@link saveSettings} for a file of a workspace, which has no locks: of two hosts that write at once,
- * the last one counts.
+ * {@link saveSettings} for a file of a workspace, which has no locks: if two hosts write at the same
+ * time, the last one wins.
  */
 export async function saveSettingsIn(
   files: Pick<Workspace, "stat" | "read" | "write">,

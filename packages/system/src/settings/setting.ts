@@ -6,9 +6,11 @@ export interface Setting<T> {
   /** The default; `undefined` if absence has its own meaning. */
   readonly default: T;
   readonly description: string;
-  /** Combines the values of a lower and a higher layer; by default the higher one counts. */
+  /** How the values of a lower and a higher layer are combined; by default the higher one wins. */
   readonly merge: "replace" | "deep" | "concat";
-  /** A setting that a project must not make for its user is read from the user's own file only. */
+  /**
+   * With "user", the setting is read only from the user's own file: a project must not decide it.
+   */
   readonly scope: "any" | "user";
   accepts(value: unknown): boolean;
 }
@@ -27,7 +29,7 @@ function row<T>(
   return { merge: "replace", ...kind, ...rest, scope: rest.scope ?? "any" };
 }
 
-/** A value that its reader checks itself. */
+/** A value that the code using it validates. */
 export function raw<T>(type: string, value: T, description: string): Setting<T> {
   return row({ type, accepts: () => true }, { default: value, description });
 }
@@ -62,14 +64,14 @@ export function count<T extends number | undefined>(
   );
 }
 
-/** The longest wait that timers take. */
+/** The longest delay of a timer. */
 export const MAX_PERIOD_MS = 2 ** 31 - 1;
 
 export function isPeriod(found: unknown): found is number {
   return Number.isInteger(found) && Number(found) >= 1 && Number(found) <= MAX_PERIOD_MS;
 }
 
-/** A time in milliseconds that passes. */
+/** A period in milliseconds. */
 export function period(value: number, description: string): Setting<number> {
   const type = `whole number from 1 to ${MAX_PERIOD_MS}`;
   return row({ type, accepts: isPeriod }, { default: value, description });
@@ -81,7 +83,6 @@ export function ratio(value: number, description: string): Setting<number> {
   return row({ type: "number from 0 to 1", accepts }, { default: value, description });
 }
 
-/** A text. */
 export function text<T extends string | undefined>(
   value: T,
   description: string,
@@ -101,7 +102,7 @@ export function choice<const C extends readonly string[]>(
   return row<C[number]>({ type, accepts }, { default: value, description, scope: options.scope });
 }
 
-/** Any of a few words. */
+/** One of a few words. */
 export function choices<const C extends readonly string[]>(
   words: C,
   value: readonly C[number][],
@@ -117,7 +118,7 @@ function isTextList(found: unknown): boolean {
   return Array.isArray(found) && found.every((entry) => typeof entry === "string");
 }
 
-/** A list of texts that replaces the list below it. */
+/** A list of strings that replaces the list of the layer below. */
 export function list<T extends readonly string[] | undefined>(
   value: T,
   description: string,
@@ -129,7 +130,10 @@ export function list<T extends readonly string[] | undefined>(
   );
 }
 
-/** A list of objects that replaces the list below it; `accepts` checks each, `type` describes them. */
+/**
+ * A list of objects that replaces the list of the layer below; `accepts` checks each entry, `type`
+ * describes them.
+ */
 export function entries<T>(
   accepts: (value: unknown) => boolean,
   type: string,
@@ -139,7 +143,7 @@ export function entries<T>(
   return row<readonly T[]>({ type, accepts: acceptsAll }, { default: [], description });
 }
 
-/** A list of files, folders or patterns; the lists of both settings files count. */
+/** A list of files, folders or patterns; the lists of both settings files are combined. */
 export function resources(description: string): Setting<readonly string[]> {
   const kind = { type: "list of paths", accepts: isTextList, merge: "concat" } as const;
   return row<readonly string[]>(kind, { default: [], description });
@@ -158,7 +162,7 @@ export type PackageSource =
       readonly autoload?: boolean;
     };
 
-/** A list of packages; the lists of both settings files count. */
+/** A list of packages; the lists of both settings files are combined. */
 export function packageSources(description: string): Setting<readonly PackageSource[]> {
   const isSource = (entry: unknown) =>
     typeof entry === "string" || (isJsonObject(entry) && typeof entry.source === "string");

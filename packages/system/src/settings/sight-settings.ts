@@ -1,7 +1,7 @@
 import { type DiagnosticsEntry, isDiagnosticsEntry } from "./diagnostics-entry.ts";
 import { entries, flag, list, period } from "./setting.ts";
 
-/** What the agent sees besides files: problems after changes, and web pages. */
+/** What the agent sees beyond files: problems after changes, and web pages. */
 export const sightSettings = {
   "diagnostics.entries": entries<DiagnosticsEntry>(
     isDiagnosticsEntry,

@@ -24,7 +24,7 @@ import { UnreadGuard } from "./unread-guard.ts";
 /** Whose file: the user's or the project's. */
 export type SettingsScope = "user" | "project";
 
-/** One entry of a resource list, with the folder its relative path starts from. */
+/** One entry of a resource list, with the folder that its relative path starts from. */
 export interface ResourceEntry<Entry = string> {
   readonly entry: Entry;
   readonly scope: SettingsScope;
@@ -34,7 +34,7 @@ export interface ResourceEntry<Entry = string> {
 /** Where the project is, if it is on another machine. */
 interface SettingsWorkspace {
   readonly files: Pick<Workspace, "stat" | "read" | "write">;
-  /** The path arithmetic of its platform. */
+  /** The path functions of its platform. */
   readonly path: PlatformPath;
 }
 
@@ -44,11 +44,14 @@ export interface SettingsOptions {
   readonly cwd: string;
   /** The workspace that `cwd` is in; by default this machine. */
   readonly workspace?: SettingsWorkspace | undefined;
-  /** Whether the project's settings count at once; default false, see {@link SettingsStore.trustProject}. */
+  /**
+   * Whether the project's settings apply immediately; default false, see
+   * {@link SettingsStore.trustProject}.
+   */
   readonly isProjectTrusted?: boolean;
 }
 
-/** Runs a write into the project's files, and keeps the trust in them if they had it before. */
+/** Runs a write to the project's files, and keeps the project trusted if it was trusted before. */
 export type ProjectWrite = (write: () => Promise<void>) => Promise<void>;
 
 interface FileLayer {
@@ -57,25 +60,25 @@ interface FileLayer {
   readonly layer: SettingsLayer;
   readonly diagnostics: readonly Diagnostic[];
   readonly path: string;
-  /** What the file says of permissions and of the sandbox, as it is written; undefined if nothing. */
+  /** The unparsed permissions and sandbox members of the file; undefined if absent. */
   readonly guards: Readonly<Record<Guard, unknown>>;
 }
 
-/** More than people write; a project's file is read before anybody trusts it. */
+/** Larger than anything that people write; a project's file is read before it is trusted. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Settings that limit what tools may do: a project's count before it is trusted, too. */
+/** Settings that limit what tools may do; a project's also apply before it is trusted. */
 const guards = ["permissions", "sandbox"] as const;
 type Guard = (typeof guards)[number];
 
-/** What one place says of permissions or of the sandbox, for those who understand it. */
+/** The permissions or sandbox member of one file, for the code that interprets it. */
 export interface GuardEntry {
   readonly path: string;
   readonly scope: SettingsScope;
   readonly value: unknown;
 }
 
-/** What most files say, since most are missing. */
+/** Most files are missing and contribute nothing. */
 const nothing: Pick<FileLayer, "layer" | "guards" | "diagnostics"> = {
   layer: new Map(),
   guards: guardsOf(() => undefined),
@@ -109,7 +112,7 @@ function guardsOf(read: (name: Guard) => unknown): FileLayer["guards"] {
   return Object.fromEntries(guards.map((name) => [name, read(name)])) as FileLayer["guards"];
 }
 
-/** The members may be in an object, or have dotted names. */
+/** The members may be in a nested object or have dotted names. */
 function guardOf(name: Guard, file: JsonObject): unknown {
   const whole = file[name];
   const prefix = `${name}.`;
@@ -127,12 +130,12 @@ function guardOf(name: Guard, file: JsonObject): unknown {
 export class SettingsStore {
   readonly #options: SettingsOptions;
   readonly #overrides = new Map<SettingKey, unknown>();
-  /** What was wrong with settings that come from no file. */
+  /** Problems in settings that come from no file. */
   readonly #given: Diagnostic[] = [];
   #files: readonly FileLayer[] = [];
   /**
-   * Of the files that count and of this session, weakest first. Kept, because a prompt reads 80 settings
-   * (row "CPU per short prompt").
+   * Layers of the active files and of this session, weakest first. Cached, because a prompt reads 80
+   * settings (row "CPU per short prompt").
    */
   #layers: readonly SettingsLayer[] = [this.#overrides];
   #permissions: readonly GuardEntry[] = [];
@@ -153,7 +156,7 @@ export class SettingsStore {
   }
 
   /**
-   * Settings without files, for embedders and tests; nested as in a file is understood, too.
+   * Settings without files, for embedders and tests; values may be nested as in a file.
    * @throws {SessionError} `invalid_settings` for a value that does not fit its key
    */
   static inMemory(values: SettingValues = {}): SettingsStore {
@@ -195,14 +198,17 @@ export class SettingsStore {
   }
 
   /**
-   * What each file says of permissions, the weakest first, the project's too: it may tighten them
+   * The permissions in each file, the weakest first. Includes the project's, which may tighten them
    * before it is trusted.
    */
   get permissionFiles(): readonly GuardEntry[] {
     return this.#permissions;
   }
 
-  /** What each file says of the sandbox, the weakest first; a project may tighten it. */
+  /**
+   * The sandbox settings in each file, the weakest first. Includes the project's, which may tighten
+   * them.
+   */
   get sandboxFiles(): readonly GuardEntry[] {
     return this.#sandbox;
   }
@@ -212,7 +218,7 @@ export class SettingsStore {
     return this.#options.agentDirectory;
   }
 
-  /** From now on the project's settings count; `writeProject` runs what is saved to them. */
+  /** Makes the project's settings apply from now on; `writeProject` runs writes to them. */
   trustProject(writeProject?: ProjectWrite): void {
     this.#isProjectTrusted = true;
     this.#stackLayers();
@@ -223,14 +229,14 @@ export class SettingsStore {
     return this.#isProjectTrusted;
   }
 
-  /** What was wrong with what was given, and with the files that count. */
+  /** Problems in the given settings, and in the files that apply. */
   get diagnostics(): readonly Diagnostic[] {
     return [...this.#given, ...this.#activeFiles().flatMap((file) => file.diagnostics)];
   }
 
   /** The value of a setting, or its default. */
   get<K extends SettingKey>(key: K): SettingValue<K> {
-    // Checked when the layer was made; the map forgets which key has which type.
+    // Checked when the layer was built; the map does not relate keys to types.
     return mergedValue(key, this.#layers) as SettingValue<K>;
   }
 
@@ -245,12 +251,12 @@ export class SettingsStore {
     return mergedValue(key, layers) as SettingValue<K>;
   }
 
-  /** Entries of a resource list with their origin, the project's first. */
+  /** Entries of a resource list with their origins, the project's first. */
   resources(key: ResourceKey): readonly ResourceEntry[] {
     return this.#listed<string>(key);
   }
 
-  /** The packages that settings name, the project's first. */
+  /** The packages in settings, the project's first. */
   get packages(): readonly ResourceEntry<PackageSource>[] {
     return this.#listed<PackageSource>("packages");
   }
@@ -262,8 +268,8 @@ export class SettingsStore {
   }
 
   /**
-   * What a project in another workspace names of code, and of packages that may bring some: that runs
-   * here, so it counts for nothing.
+   * Code, and packages that may contain code, that a project in another workspace names: since such
+   * code would run on this machine, it is ignored.
    */
   get foreignCode(): readonly ResourceEntry<PackageSource>[] {
     if (this.#options.workspace === undefined) return [];
@@ -303,7 +309,7 @@ export class SettingsStore {
   }
 
   /**
-   * Writes values to a settings file and leaves everything else in it as it is, comments included;
+   * Writes values to a settings file and leaves everything else in it unchanged, including comments;
    * `undefined` removes a key.
    * @throws {SessionError} `invalid_settings` for an unknown key, when a value does not fit, or when
    *   the file does not parse.
@@ -322,10 +328,10 @@ export class SettingsStore {
   }
 
   /**
-   * Appends one entry to a list in a settings file and leaves everything else in it as it is,
-   * comments included. A missing list is made.
+   * Appends one entry to a list in a settings file and leaves everything else in it unchanged,
+   * including comments. A missing list is created.
    * @throws {SessionError} `invalid_settings` when the entry does not fit, or the file does not parse
-   * or has something other than a list there.
+   * or has another value in place of the list.
    */
   async append(scope: SettingsScope, key: SettingKey, entry: unknown): Promise<void> {
     this.#check(scope, key, [entry]);

@@ -21,7 +21,7 @@ it.each([
   "timeout 5 nice bash -c 'ls | wc -l'",
   "date +%s; uname -a; node --version; which node",
   "[ -f a ] && cat a || echo none >&2",
-])("knows that this reads: %s", async (line) => {
+])("recognises as read-only: %s", async (line) => {
   expect(await isReadOnlyLine(line)).toBe(true);
 });
 
@@ -75,11 +75,11 @@ it.each([
   "git status; ls; rm x",
   "if true; then rm x; fi",
   "ls &&",
-])("does not take this for reading: %s", async (line) => {
+])("does not treat as read-only: %s", async (line) => {
   expect(await isReadOnlyLine(line)).toBe(false);
 });
 
-it("judges a long script of sed at once", async () => {
+it("judges a long sed script quickly", async () => {
   expect(await isReadOnlyLine(`sed '${"1,2!s/a/b/;".repeat(170)}x' f`)).toBe(false);
   expect(await isReadOnlyLine(`sed '${"/\\\\a".repeat(490)}' f`)).toBe(false);
 });

@@ -10,7 +10,10 @@ import { typedLines } from "./__fixtures__/typed-lines.ts";
 import type { ShellPart } from "./line/shell-line.ts";
 import { readShellLine } from "./read-shell-line.ts";
 
-/** Lines that bash runs, always the same: `TAU_SHELL_LINES=200000 TAU_SHELL_SEED=…` looks for more. */
+/**
+ * The number of lines for bash, always the same lines; `TAU_SHELL_LINES=200000 TAU_SHELL_SEED=…`
+ * tries more.
+ */
 const lineCount = Number(process.env.TAU_SHELL_LINES ?? sliceSize(1000, 5000));
 const firstSeed = Number(process.env.TAU_SHELL_SEED ?? 1);
 const batchSize = 1000;
@@ -31,7 +34,7 @@ it("understands nine of ten lines that agents and people type", async () => {
 });
 
 describeWith(bubblewrapIsMissing)("bash", () => {
-  it("runs what the judge says, and nothing else", { timeout: 3_600_000 }, async () => {
+  it("runs only the commands that the judge names", { timeout: 3_600_000 }, async () => {
     let ran = 0;
     for (let batch = 0; ran < lineCount; batch++) {
       const lines = await understoodLines(
@@ -67,8 +70,8 @@ async function understoodLines(start: number, count: number): Promise<Understood
 }
 
 /**
- * Not what ends the sandbox itself, searches all of the machine, takes a program of the tests for a script, runs a
- * program of the machine by its path, or empties the environment, so that the programs of the machine are found.
+ * Excludes lines that end the sandbox itself, search the whole machine, take a program of the tests for a script,
+ * run a program of the machine by its path, or empty the environment so that the machine's programs are found.
  */
 function canRun({ line, parts }: UnderstoodLine): boolean {
   const runsFile = parts.some(

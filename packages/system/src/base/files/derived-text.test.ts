@@ -14,9 +14,9 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-it("reads a file again once it was written, replaced or removed, and not before", () => {
+it("reads a file again only after it was written, replaced or removed", () => {
   const path = join(directory, "a.txt");
-  // All these files are old.
+  // All these files are too old to be read again as recently written.
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
   let reads = 0;
   const derived = new DerivedText(path, "none", (text) => {
@@ -36,7 +36,7 @@ it("reads a file again once it was written, replaced or removed, and not before"
   expect(value()).toBe("none");
 });
 
-it("reads a file again that was written just now", () => {
+it("reads a file again that was written a moment ago", () => {
   const path = join(directory, "a.txt");
   let reads = 0;
   const derived = new DerivedText(path, 0, () => ++reads);

@@ -2,14 +2,14 @@ import type { BigIntStats } from "node:fs";
 import { isRecent, stampOf } from "./file-stamp.ts";
 import { readTextFileNow } from "./read-text.ts";
 
-/** What is made of a file's text, made again once the file has changed. */
+/** A value derived from the text of a file, derived again after the file has changed. */
 export class DerivedText<Value> {
   readonly #path: string;
   readonly #derive: (text: string) => Value;
   readonly #empty: Value;
   #made: { readonly stamp: string; readonly value: Value } | undefined;
 
-  /** `empty` stands for a file that is missing or cannot be read. */
+  /** @param empty the value for a file that is missing or cannot be read */
   constructor(path: string, empty: Value, derive: (text: string) => Value) {
     this.#path = path;
     this.#empty = empty;

@@ -26,7 +26,7 @@ const reasons: Readonly<Record<string, (path: string, action: string) => string>
   EAGAIN: (path) => `${path} has nothing more to read now. Use bash with a timeout to follow it.`,
 };
 
-/** The codes of the system that say the same as those of a workspace. */
+/** The system's codes with the same meaning as those of a workspace. */
 const systemCodes: Partial<Record<WorkspaceErrorCode, string>> = {
   not_found: "ENOENT",
   exists: "EEXIST",
@@ -36,17 +36,22 @@ const systemCodes: Partial<Record<WorkspaceErrorCode, string>> = {
   no_space: "ENOSPC",
 };
 
-/** The code of the system that a workspace's error ends with, as those of a machine like this one do. */
+/** The system's code at the end of a workspace error; machines like this one put it there. */
 export function systemCodeOf({ message }: WorkspaceError): string | undefined {
   return /\((E[A-Z\d]+)\)$/.exec(message)?.[1];
 }
 
-/** Why a workspace is lost, in words that clients look for; those of an embedder need not say it. */
+/**
+ * Why a workspace is lost, in words that clients look for; an embedder's own text may lack them.
+ */
 export function lostText({ message }: WorkspaceError): string {
   return message.includes("workspace lost") ? message : `workspace lost: ${message}`;
 }
 
-/** Describes in one sentence what failed at `path` and what to do; other errors pass. */
+/**
+ * Describes in one sentence what failed at `path` and what to do; unknown errors are returned
+ * unchanged.
+ */
 export function fileError(error: unknown, action: string, path: string): unknown {
   if (error instanceof ToolError) return error;
   if (isWorkspaceError(error)) return workspaceProblem(error, action, path);
@@ -65,7 +70,7 @@ function workspaceProblem(error: WorkspaceError, action: string, path: string): 
   if (code === "lost") {
     return new ToolError(`Cannot ${action} ${path}: ${lostText(error)}`, undefined, options);
   }
-  // The message says it all itself.
+  // The message already names the path and the reason.
   if (error.path !== undefined && message.includes(error.path)) {
     return new ToolError(message, undefined, options);
   }

@@ -39,7 +39,7 @@ describe("withFileLock", () => {
     expect(readdirSync(join(dir, "new"))).toEqual([]);
   });
 
-  it("names the file and the reason once where no lock can be made", async () => {
+  it("names the file and the reason only once when no lock can be made", async () => {
     const path = join(dir, "plain", "file.json");
     writeFileSync(join(dir, "plain"), "");
     const failed = withFileLock(path, async () => expect.fail("it has no lock"));
@@ -58,7 +58,7 @@ describe("withFileLock", () => {
     expect(await withFileLock(path, async () => "done")).toBe("done");
   });
 
-  /** A process that takes the lock and is killed while it has it. */
+  /** A process that takes the lock and is killed while holding it. */
   async function killHolder(path: string) {
     const module = JSON.stringify(new URL("./file-lock.ts", import.meta.url).href);
     const source = `import { withFileLock } from ${module};
@@ -72,7 +72,7 @@ describe("withFileLock", () => {
     await once(child, "exit");
   }
 
-  it("takes over the lock of a killed process at once", async () => {
+  it("takes over the lock of a killed process immediately", async () => {
     const path = join(dir, "file.json");
     await killHolder(path);
     expect(readdirSync(dir).sort()).toEqual(["file.json.lock", "file.json.lock.owner"]);
@@ -80,7 +80,7 @@ describe("withFileLock", () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  it("leaves a lock alone that another program has made after a killed process", async () => {
+  it("leaves a lock alone that another program made after the holder was killed", async () => {
     const path = join(dir, "file.json");
     await killHolder(path);
     rmdirSync(`${path}.lock`);
@@ -107,7 +107,7 @@ describe("withFileLock", () => {
     expect(readFileSync(link, "utf8")).toBe("new");
   });
 
-  it("is taken over by one process at a time, even if another died doing so", async () => {
+  it("lets one process at a time take a stale lock over, even if another died doing so", async () => {
     const path = join(dir, "file.json");
     for (const name of [".lock", ".lock.stale"]) mkdirSync(`${path}${name}`);
     utimesSync(`${path}.lock`, 1, 1);
@@ -119,7 +119,7 @@ describe("withFileLock", () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  it("leaves the lock of the process that took it over", async () => {
+  it("does not remove the lock of the process that took it over", async () => {
     const path = join(dir, "file.json");
     await withFileLock(path, async () => {
       rmSync(`${path}.lock`, { recursive: true });
@@ -129,7 +129,7 @@ describe("withFileLock", () => {
     expect(readdirSync(dir)).toContain("file.json.lock");
   });
 
-  it("names the file when another process keeps the lock", async () => {
+  it("names the file when another process holds the lock", async () => {
     const path = join(dir, "file.json");
     mkdirSync(`${path}.lock`);
     await expect(withFileLock(path, async () => {}, { waitMs: 30 })).rejects.toMatchObject({

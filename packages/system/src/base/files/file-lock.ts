@@ -15,11 +15,14 @@ const lockPollMs = 20;
 const heartbeatMs = 5000;
 
 export interface LockOptions {
-  /** How long another holder is waited for, in ms; default 10 s. */
+  /** How long to wait for another holder, in ms; default 10 s. */
   readonly waitMs?: number | undefined;
 }
 
-/** A lock as its holder last left it: a directory that somebody else made differs in one of them. */
+/**
+ * A lock directory as its holder last left it; one that another program made differs in at least
+ * one member.
+ */
 interface HeldLock {
   readonly inode: number;
   touchedMs: number;
@@ -34,7 +37,7 @@ async function targetOf(path: string): Promise<string> {
   }
 }
 
-/** Makes a lock directory; undefined if there is one. */
+/** Makes a lock directory; undefined if it exists. */
 async function makeLock(lock: string): Promise<HeldLock | undefined> {
   try {
     await mkdir(lock, { mode: 0o700 });
@@ -46,17 +49,20 @@ async function makeLock(lock: string): Promise<HeldLock | undefined> {
   const found = await stat(lock).catch(() => undefined);
   if (found === undefined) return undefined;
   const owner: LockOwner = { ...identityOf(found), ...ownIdentity(), host: hostname() };
-  // Without it the lock of a killed process is stale later.
+  // If the owner cannot be noted, the lock of a killed process is taken over only once it is stale.
   await writeFile(ownerFile(lock), JSON.stringify(owner), { mode: 0o600 }).catch(() => undefined);
   return { inode: found.ino, touchedMs: found.mtimeMs };
 }
 
-/** Who made a lock directory, in a file beside it: other programs expect the directory to be empty. */
+/**
+ * The maker of a lock directory, in a file beside it: other programs expect the directory to be
+ * empty.
+ */
 interface LockOwner extends LockIdentity, ProcessIdentity {
   readonly host: string;
 }
 
-/** Tells a lock directory from one that another program has made of the same name. */
+/** Tells our lock directory from one of the same name that another program has made. */
 interface LockIdentity {
   readonly inode: number;
   readonly madeMs: number;
@@ -68,7 +74,7 @@ function identityOf({ ino, birthtimeMs }: Stats): LockIdentity {
   return { inode: ino, madeMs: birthtimeMs };
 }
 
-/** Removes a lock, also one of another process. */
+/** Removes a lock, even that of another process. */
 export async function dropLock(lock: string): Promise<void> {
   await rm(ownerFile(lock), { force: true }).catch(() => undefined);
   await rmdir(lock).catch(() => undefined);
@@ -93,8 +99,8 @@ async function isOrphaned(lock: string, found: Stats): Promise<boolean> {
 }
 
 /**
- * Removes a lock whose holder died. One process at a time: of two that both find it stale, the second
- * would remove the lock that the first has made since.
+ * Removes a lock whose holder died. Only one process at a time may do so: if two find it stale, the
+ * second would remove the new lock of the first.
  */
 async function removeStale(lock: string): Promise<void> {
   const guard = `${lock}.stale`;
@@ -127,7 +133,7 @@ async function isHeld(lock: string, held: HeldLock): Promise<boolean> {
   return found?.ino === held.inode && found.mtimeMs === held.touchedMs;
 }
 
-/** Refreshes a lock, unless it belongs to somebody else by now. */
+/** Refreshes a lock unless another process holds it by now. */
 async function touch(lock: string, held: HeldLock): Promise<void> {
   if (!(await isHeld(lock, held))) return;
   const now = new Date();
@@ -149,8 +155,8 @@ async function lockBeside(target: string, waitMs: number): Promise<HeldLock | un
 /**
  * Runs `work` while holding `<path>.lock`, a directory as in other pi-compatible hosts. Creates the
  * parent directory.
- * @throws {SessionError} `file_locked` if another process keeps the lock for longer than the wait,
- * `file_write_failed` if none can be made.
+ * @throws {SessionError} `file_locked` if another process holds the lock for longer than the wait,
+ * `file_write_failed` if no lock can be made.
  */
 export async function withFileLock<T>(
   path: string,
@@ -172,7 +178,7 @@ export async function withFileLock<T>(
   } finally {
     clearInterval(heartbeat);
     await touching;
-    // A process that was stopped for long may have lost it.
+    // A process that was paused for long may have lost the lock.
     if (await isHeld(lock, held)) await dropLock(lock);
   }
 }

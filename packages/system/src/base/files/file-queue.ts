@@ -5,12 +5,18 @@ import { realPlaceOf } from "./real-place.ts";
 export class FileQueue {
   readonly #turns = new Turns();
 
-  /** By which changes are put in order: on this machine the real path, elsewhere the path of the workspace. */
+  /**
+   * The key that orders changes: the real path on this machine, the path in the workspace
+   * elsewhere.
+   */
   keyOf(path: string, workspaceId = "local"): string {
     return workspaceId === "local" ? realPlaceOf(path) : `${workspaceId}:${path}`;
   }
 
-  /** Runs `change` after the earlier ones for the same real file; other files are not waited for. */
+  /**
+   * Runs `change` after earlier ones for the same real file; changes to other files run at the same
+   * time.
+   */
   run<Result>(path: string, change: () => Promise<Result>, workspaceId?: string): Promise<Result> {
     return this.#turns.take(this.keyOf(path, workspaceId), change);
   }

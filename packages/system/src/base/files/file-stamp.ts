@@ -1,17 +1,24 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { attempt } from "../attempt.ts";
 
-/** A file that was written less than this ago may be written again in the same tick of its clock. */
+/**
+ * A file that was written less than this long ago may be written again within the same clock tick.
+ */
 const recentMs = 2_000;
-/** The same where times have parts of a millisecond: such clocks tick every ten of them at most. */
+/**
+ * The same for clocks with fractions of a millisecond: these tick at least every ten milliseconds.
+ */
 const recentFineMs = 100;
 
-/** What a path leads to; undefined if that is nothing, or cannot be asked. */
+/** The stats of what a path leads to; undefined if there is nothing or it cannot be read. */
 export function statOf(path: string): BigIntStats | undefined {
   return attempt(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
 }
 
-/** Differs when a file was written or replaced; for a folder, when its list of names was. */
+/**
+ * A text that changes when a file is written or replaced, or when the list of names in a folder
+ * changes.
+ */
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join();
 }

@@ -28,7 +28,7 @@ import { ClosedFiles } from "./closed-files.ts";
 import { errorCode } from "./error-code.ts";
 import { heldPath } from "./opened-path.ts";
 
-/** The way to a path is not what it should be; the message says why. */
+/** The path leads elsewhere than expected; the message says why. */
 export class DoorError extends Error {
   override readonly name = "DoorError";
 }
@@ -44,28 +44,30 @@ interface HeldFolder {
 }
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-/** Opens without reading, also what may not be read; only where a descriptor has a path. */
+/**
+ * Opens without reading, even what may not be read. Only for systems where a descriptor has a path.
+ */
 const O_PATH = 0o10000000;
 const hasDescriptorPaths = process.platform === "linux" && existsSync(heldPath(0));
 
 /**
- * The one way in which the host works on the files of a folder that commands can change while it does. No
- * link below the root is followed: each folder on the way is opened from the one around it and held, and
- * looked at once it is open, so nothing that is exchanged meanwhile leads elsewhere. Where the system has
- * no paths of open folders, the way is checked right before each step.
+ * The host's only way to work on files of a folder that commands may change at the same time. No link
+ * below the root is followed: each folder on the path is opened from its parent, held open, and checked
+ * after opening, so a folder that is swapped meanwhile cannot lead elsewhere. On systems without paths
+ * for open folders, the path is checked right before each step.
  *
- * Paths start at the root; each character is one byte. All work is synchronous.
+ * Paths are relative to the root; each character is one byte. All work is synchronous.
  */
 export class FolderDoor implements Disposable {
   readonly closed: ClosedFiles;
-  /** As the kernel has it, where folders are held. */
+  /** The kernel's path of the root, where folders are held open. */
   readonly #root: Buffer;
   readonly #held: HeldFolder[] = [];
 
   /**
    * @param root a real path
-   * @param closed real paths that are not read
-   * @throws {DoorError} there is a link in the path of the root
+   * @param closed real paths that must not be read
+   * @throws {DoorError} the path of the root contains a link
    */
   constructor(root: string, closed: readonly string[] = []) {
     this.closed = new ClosedFiles(root, closed);
@@ -83,7 +85,10 @@ export class FolderDoor implements Disposable {
     return readdirSync(this.#enter(folder), { encoding: "latin1" });
   }
 
-  /** The names in a folder with what is there: it is entered once, and is where it was when all is seen. */
+  /**
+   * The names in a folder with their stats. Enters the folder once, and checks afterwards that it
+   * is still in place.
+   */
   lookInside(folder: string): { readonly name: string; readonly stats: Stats | undefined }[] {
     const place = this.#enter(folder);
     const names = readdirSync(place, { encoding: "latin1" });
@@ -96,12 +101,12 @@ export class FolderDoor implements Disposable {
     return found;
   }
 
-  /** What is at a path; undefined for nothing. */
+  /** The stats of a path; undefined if nothing is there. */
   look(path: string): Stats | undefined {
     return this.#look(path, (place) => lstatSync(place, { throwIfNoEntry: false }));
   }
 
-  /** Whether a file is closed by its path or is a closed file by another name. */
+  /** Whether a file is closed by its path or is another name (hard link) of a closed file. */
   isClosed(path: string, stats?: Stats): boolean {
     if (this.closed.hasPath(path)) return true;
     if (stats?.isFile() !== true || stats.nlink < 2) return false;
@@ -134,8 +139,8 @@ export class FolderDoor implements Disposable {
   }
 
   /**
-   * Puts a new file at a path in one step, with `temporaryName` in its folder until then; folders on the way
-   * are made.
+   * Puts a new file at a path in one step, using `temporaryName` in the same folder until then. Missing
+   * folders are made.
    */
   write(path: string, content: Buffer, options: { mode: number; temporaryName: string }): void {
     this.#replace(path, options.temporaryName, (temporary) => {
@@ -149,7 +154,7 @@ export class FolderDoor implements Disposable {
     });
   }
 
-  /** Puts a link at a path as {@link write} does a file. */
+  /** Puts a link at a path in the same way as {@link write}. */
   writeLink(path: string, target: Buffer, temporaryName: string): void {
     this.#replace(path, temporaryName, (temporary) => symlinkSync(target, temporary));
   }
@@ -174,7 +179,7 @@ export class FolderDoor implements Disposable {
     unlinkSync(this.#place(path));
   }
 
-  /** Removes a folder; fails where it is not empty. */
+  /** Removes a folder; fails if it is not empty. */
   removeFolder(path: string): void {
     rmdirSync(this.#place(path));
   }
@@ -192,7 +197,10 @@ export class FolderDoor implements Disposable {
     });
   }
 
-  /** The path of a folder, made if it is not there: it leads there until the door is used for another folder. */
+  /**
+   * The path of a folder, which is made if missing. Valid until the door is used for another
+   * folder.
+   */
   hold(folder: string): string {
     this.makeFolder(folder);
     return this.#enter(folder).toString();
@@ -203,12 +211,12 @@ export class FolderDoor implements Disposable {
     renameSync(this.#place(path), target);
   }
 
-  /** Gives a file a second name, outside of the folder. */
+  /** Gives a file a second name (hard link) outside of the folder. */
   linkOut(path: string, target: string): void {
     linkSync(this.#place(path), target);
   }
 
-  /** Gives a file outside of the folder a second name in it. */
+  /** Gives a file outside of the folder a second name (hard link) in it. */
   linkIn(source: string, path: string): void {
     linkSync(source, this.#place(path));
   }
@@ -241,13 +249,13 @@ export class FolderDoor implements Disposable {
     }
   }
 
-  /** A path that goes through held folders only. */
+  /** A path that goes only through folders that are held open. */
   #place(path: string): Buffer {
     const { folder, name } = partsOf(path);
     return joined(this.#enter(folder), name);
   }
 
-  /** The path of a folder, once nothing on the way to it is a link. */
+  /** The path of a folder, after checking that no link is on the way. */
   #enter(folder: string): Buffer {
     if (!hasDescriptorPaths) return this.#checked(folder);
     const names = folder === "" ? [] : folder.split("/");
@@ -260,7 +268,7 @@ export class FolderDoor implements Disposable {
       this.#held.push({ name, descriptor: openFolder(place) });
     }
     const real = readlinkSync(this.#last, { encoding: "buffer" });
-    // One that was moved is not where it was found.
+    // A folder that was moved is no longer where it was found.
     const isThere = real.equals(folder === "" ? this.#root : joined(this.#root, folder));
     if (isThere) return this.#last;
     for (const { descriptor } of this.#held.splice(1)) closeSync(descriptor);
@@ -314,7 +322,7 @@ function partsOf(path: string): { folder: string; name: string } {
   return { folder: path.slice(0, Math.max(0, at)), name };
 }
 
-/** Most names are the same text in every encoding, and a text is faster than bytes. */
+/** Most names are the same in every encoding, and strings are faster than bytes. */
 function placeIn(folder: Buffer, text: string, name: string): string | Buffer {
   return isAscii.test(name) ? `${text}/${name}` : joined(folder, name);
 }

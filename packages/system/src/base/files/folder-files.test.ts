@@ -8,7 +8,7 @@ import { ProtectedFiles } from "./protected-files.ts";
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tau-folder-"));
-  // The folder has not changed for a while, so that what is missing is remembered.
+  // The folder has not changed recently, so missing files are remembered as missing.
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
 });
 afterEach(() => {
@@ -18,7 +18,7 @@ afterEach(() => {
 
 const look = (files: FolderFiles) => files.stats().map((found) => found?.size);
 
-it("notices a file that comes, grows, is replaced or goes, however often it was missing", () => {
+it("notices a file that appears, grows, is replaced or disappears, however often it was missing", () => {
   const files = new FolderFiles(folder, ["a", "b"]);
   const path = join(folder, "a");
   expect([look(files), look(files)]).toEqual([
@@ -36,7 +36,7 @@ it("notices a file that comes, grows, is replaced or goes, however often it was 
   expect(look(files)).toEqual([undefined, 3n]);
 });
 
-it("notices what a link leads to once that is there", () => {
+it("notices the target of a link once it exists", () => {
   const elsewhere = mkdtempSync(join(tmpdir(), "tau-elsewhere-"));
   symlinkSync(join(elsewhere, "target"), join(folder, "a"));
   const files = new FolderFiles(folder, ["a"]);
@@ -46,7 +46,7 @@ it("notices what a link leads to once that is there", () => {
   rmSync(elsewhere, { recursive: true });
 });
 
-it("finds a folder that comes later", () => {
+it("finds a folder that is created later", () => {
   const later = join(folder, "later");
   const files = new FolderFiles(later, ["a"]);
   const isProtected = new ProtectedFiles(later, ["a"]);

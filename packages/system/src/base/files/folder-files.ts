@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { isRecent, stampOf, statOf } from "./file-stamp.ts";
 
 /**
- * Looks at some files of a folder. Those that are missing are not asked for again before the folder
- * has changed: most users have one of the files that hold keys, and every call of a tool asks for all
- * (row "`read` turn: system calls").
+ * Reads the stats of some files in a folder. Files that are missing are not looked up again until the
+ * folder changes: most users have only one of the files that hold keys, and every tool call looks for
+ * all of them (row "`read` turn: system calls").
  */
 export class FolderFiles {
   readonly #folder: string;
@@ -17,7 +17,7 @@ export class FolderFiles {
     this.#names = names;
   }
 
-  /** What there is of each file, in the order of their names. */
+  /** The stats of each file, in the order of their names. */
   stats(): readonly (BigIntStats | undefined)[] {
     const folder = statOf(this.#folder);
     const stamp = folder === undefined ? "" : stampOf(folder);
@@ -25,7 +25,7 @@ export class FolderFiles {
     const found = this.#names.map((name) =>
       missing?.has(name) ? undefined : statOf(join(this.#folder, name)),
     );
-    // The folder was asked first: a file that has come since has changed it again.
+    // The folder's stats were read first: a file that appeared since has changed the folder again.
     if (missing === undefined && folder !== undefined && !isRecent(folder)) {
       const names = this.#names.filter((name, at) => found[at] === undefined && !this.#has(name));
       this.#missing = { stamp, names: new Set(names) };
@@ -33,7 +33,7 @@ export class FolderFiles {
     return found;
   }
 
-  /** A link that leads nowhere is there, and what it leads to may come without a change of the folder. */
+  /** A dangling link counts as present: its target may appear without a change to the folder. */
   #has(name: string): boolean {
     try {
       return lstatSync(join(this.#folder, name), { throwIfNoEntry: false }) !== undefined;

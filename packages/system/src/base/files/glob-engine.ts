@@ -1,25 +1,24 @@
-/** Whether a whole text fits a pattern. */
+/** Whether a pattern matches the whole text. */
 export type Matcher = (text: string) => boolean;
 
 type Test = (character: string) => boolean;
 
 /**
- * A part of a pattern: a character, text without a slash (`star`), folders with their slashes or nothing,
- * any text (`rest`), or one of some sequences.
+ * A part of a pattern: a character, text without a slash (`star`), nothing or folders with their slashes
+ * (`folders`), any text (`rest`), or one of several sequences.
  */
 export type GlobNode =
   | { readonly kind: "one"; readonly accepts: Test; readonly literal?: string }
   | { readonly kind: "star" | "folders" | "rest" }
   | { readonly kind: "choice"; readonly arms: readonly (readonly GlobNode[])[] };
 
-/** Any character; any but a slash. */
 export const anyOne = { kind: "one", accepts: () => true } satisfies GlobNode;
 export const oneOfName = {
   kind: "one",
   accepts: (character: string) => character !== "/",
 } satisfies GlobNode;
 
-/** What begins with a separator, or, where that counts as well, nothing of it. */
+/** A separator followed by anything or, with `mayBeEmpty`, nothing at all. */
 export function slashAndRest(slash: readonly GlobNode[], mayBeEmpty: boolean): GlobNode[] {
   const whole: GlobNode[] = [...slash, { kind: "rest" }];
   return mayBeEmpty ? [{ kind: "choice", arms: [whole, []] }] : whole;
@@ -44,9 +43,9 @@ export function classTest(members: readonly string[]): Test {
 }
 
 /**
- * The test for a pattern of any notation. Its time grows with the pattern times the text, whatever they
- * are: a regular expression takes hours for `*a*a*a*a*a*b`, and patterns come from models and from
- * repositories.
+ * The matcher for a pattern of any notation. Its time is at most proportional to the length of the
+ * pattern times that of the text: a regular expression takes hours for `*a*a*a*a*a*b`, and patterns
+ * come from models and repositories.
  */
 export function matcherOf(nodes: readonly GlobNode[]): Matcher {
   const [start = "", ...others] = literalsOf(nodes);
@@ -76,7 +75,7 @@ function isLiteral(node: GlobNode): node is GlobNode & { readonly literal: strin
   return node.kind === "one" && node.literal !== undefined;
 }
 
-/** Most texts lack one of the literals, so that most patterns need no automaton. */
+/** Most texts lack one of the literals, so most matches need no automaton. */
 function holdsInOrder(text: string, literals: readonly string[], from: number): boolean {
   let at = from;
   for (const literal of literals) {
@@ -87,7 +86,7 @@ function holdsInOrder(text: string, literals: readonly string[], from: number): 
   return true;
 }
 
-/** One step of the automaton: it takes a character, or goes on to others without one. */
+/** A state of the automaton: it consumes a character, or moves on to other states without one. */
 interface State {
   readonly accepts?: Test;
   readonly next: readonly number[];
@@ -95,28 +94,28 @@ interface State {
 
 const isSlash: Test = (character) => character === "/";
 
-/** Where all ways through a pattern are after some characters. */
+/** The set of states that the automaton may be in after some characters. */
 interface Place {
   readonly states: readonly number[];
   readonly isEnd: boolean;
-  /** Where each character leads that was met here. */
+  /** The places that the characters seen so far lead to. */
   readonly next: Map<string, Place>;
 }
 
-/** How many states of places are remembered: a pattern may have thousands of each. */
+/** The most states to remember over all places: a pattern may have thousands of each. */
 const maxRemembered = 100_000;
 
 /**
- * All ways through a pattern at once. The steps are remembered, because a tree has thousands of
+ * Follows all ways through a pattern at once. Steps are remembered, because a tree has thousands of
  * similar paths (row `find`).
  */
 class Automaton {
   readonly #states: State[] = [];
   readonly #start: Place;
   readonly #end: number;
-  /** The loops that make states needless, and up to which one: see #buildWhole. */
+  /** For each looping state, the first state that it does not make redundant: see #buildWhole. */
   readonly #covers = new Map<number, number>();
-  /** By their states. */
+  /** Keyed by their states. */
   readonly #places = new Map<string, Place>();
   #remembered = 0;
 
@@ -164,7 +163,7 @@ class Automaton {
     this.#remembered = 0;
   }
 
-  /** Every state that can be reached without a character, each once. */
+  /** Every state that can be reached without consuming a character, once each. */
   #closure(from: readonly number[]): number[] {
     const found = new Set(from);
     // Iterating a set includes members added meanwhile.
@@ -175,7 +174,7 @@ class Automaton {
     }
     let star = 0;
     let last = 0;
-    // As typed numbers they are sorted without calls.
+    // A typed array of numbers is sorted without calls to a comparator.
     return Array.from(Uint32Array.from(found).sort()).filter((index) => {
       if (index > star + 1 && index <= last) return false;
       const covered = this.#covers.get(index);
@@ -189,9 +188,10 @@ class Automaton {
   }
 
   /**
-   * The state of the whole pattern. Once a star is reached, the states before it are dropped: they can
-   * only lead to the star again, later, and the star takes the text up to there. A star that stops at a
-   * slash covers the nodes before it that cannot take a slash either.
+   * The first state of the whole pattern. Once a star is reached, the states before it are dropped:
+   * they can only lead to the same star later, and the star consumes the text up to there anyway. A
+   * star that stops at a slash makes only those nodes before it redundant that cannot consume a
+   * slash either.
    */
   #buildWhole(nodes: readonly GlobNode[]): number {
     let next = this.#end;

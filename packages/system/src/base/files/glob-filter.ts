@@ -1,13 +1,16 @@
 import { globMatcher } from "./glob-matcher.ts";
 
-/** A glob, ready to be asked. */
+/** A compiled glob. */
 export interface GlobFilter {
   /** Whether a posix path relative to the searched directory matches. */
   readonly matches: (path: string) => boolean;
   readonly canMatchBelow: (directory: string) => boolean;
 }
 
-/** Without a slash a glob is for names at any depth, with one for whole paths from the top. */
+/**
+ * A glob without a slash matches names at any depth; one with a slash matches whole paths from the
+ * top.
+ */
 export function globFilter(glob: string): GlobFilter {
   const plain = withoutPrefix(glob);
   const matches = globMatcher(plain);
@@ -30,7 +33,7 @@ function folderOf(glob: string): string {
   return (end === -1 ? names : names.slice(0, end)).join("/");
 }
 
-/** Takes `./` and `/` off the start: both mean the searched directory. */
+/** Removes a leading `./` or `/`: both mean the searched directory. */
 export function withoutPrefix(glob: string): string {
   return glob.replace(/^(?:\.?\/)+/, "");
 }

@@ -26,7 +26,7 @@ it.each([
   expect(others.filter(matches)).toEqual([]);
 });
 
-it("says the same as a regular expression, for patterns that one can take", () => {
+it("agrees with a regular expression for patterns that can be written as one", () => {
   const part = fc.constantFrom("*", "?", "a", "b", "/", "ab", "**/", ".");
   const expressionOf = (pattern: string) =>
     new RegExp(
@@ -44,7 +44,7 @@ it("says the same as a regular expression, for patterns that one can take", () =
       fc.array(fc.stringMatching(/^[ab/.]{0,8}$/), { minLength: 1, maxLength: 4 }),
       (pattern, paths) => {
         fc.pre(!pattern.includes("***") && !/\*\*(?!\/)/.test(pattern));
-        // One matcher for all, because it remembers its steps.
+        // One matcher for all paths, because a matcher remembers its steps.
         const expression = expressionOf(pattern);
         expect(paths.filter(globMatcher(pattern))).toEqual(
           paths.filter((path) => expression.test(path)),
@@ -63,13 +63,13 @@ it.each([
   ["{".repeat(4000), "{"],
   ["[".repeat(4000), "["],
   ["{a,b}".repeat(60), "ab".repeat(60)],
-])("answers at once for a pattern like %.20s…", (pattern, path) => {
+])("answers quickly for a pattern like %.20s…", (pattern, path) => {
   const began = performance.now();
   globMatcher(pattern)(path);
   expect(performance.now() - began).toBeLessThan(500);
 });
 
-it("says the same once it has met more characters than it remembers", () => {
+it("gives the same answers after more characters than it can remember", () => {
   const matches = globMatcher("a*b?");
   const everyCharacter = Array.from({ length: 0x7000 }, (_, index) =>
     String.fromCodePoint(index + 1),

@@ -9,19 +9,19 @@ import {
 } from "./glob-engine.ts";
 
 export interface GlobNotation {
-  /** Whether `{a,b}` means either. Default true; .gitignore has no braces. */
+  /** Whether `{a,b}` means either `a` or `b`. Default true; .gitignore has no braces. */
   readonly hasBraces?: boolean;
-  /** Whether `a/**` means `a`, too. Default true; not so in .gitignore. */
+  /** Whether `a/**` also matches `a`. Default true; false for .gitignore. */
   readonly restMayBeEmpty?: boolean;
 }
 
 const maxDepth = 32;
-/** No path is longer; a longer pattern fits nothing. */
+/** The longest path of the system; a longer pattern matches nothing. */
 const maxLength = 4096;
 
 /**
- * A test for whole posix paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` between slashes, `\` before a
- * character that is meant as it is.
+ * Matches whole posix paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` between slashes; `\` escapes the
+ * next character.
  */
 export function globMatcher(
   pattern: string,
@@ -33,7 +33,7 @@ export function globMatcher(
 
 class GlobReader {
   readonly #characters: readonly string[];
-  /** Places of the braces and commas that are part of a choice. */
+  /** Positions of the braces and commas that belong to a choice. */
   readonly #marks: ReadonlySet<number>;
   readonly #restMayBeEmpty: boolean;
   #at = 0;
@@ -79,7 +79,7 @@ class GlobReader {
     else nodes.push(one(character));
   }
 
-  /** Between slashes, `**` is any number of folders. */
+  /** Between slashes, `**` matches any number of folders. */
   #readStars(nodes: GlobNode[]): void {
     const from = this.#at;
     while (this.#characters[this.#at] === "*") this.#at++;
@@ -98,7 +98,7 @@ class GlobReader {
     } else nodes.push({ kind: "rest" });
   }
 
-  /** A class or a choice; an opening bracket of neither is a character like others. */
+  /** A class or a choice; an opening bracket that starts neither is an ordinary character. */
   #group(character: string): GlobNode | undefined {
     if (character === "[") return this.#class();
     if (character !== "{" || !this.#marks.has(this.#at)) return undefined;
@@ -122,7 +122,7 @@ class GlobReader {
   }
 }
 
-/** Braces that are closed and have a comma; all others are characters like any. */
+/** Positions of braces that are closed and contain a comma; all others are ordinary characters. */
 function choiceMarks(characters: readonly string[]): ReadonlySet<number> {
   const marks = new Set<number>();
   const open: number[][] = [];

@@ -1,6 +1,6 @@
 import { anyOne, classTest, type GlobNode, type Matcher, matcherOf, one } from "./glob-engine.ts";
 
-/** The part of a pattern at a place, and where the next one begins. */
+/** Reads the part of a pattern at a position, and returns where the next part begins. */
 function readPart(pattern: string, at: number): { node: GlobNode; next: number } {
   const character = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
   const next = at + character.length;
@@ -15,8 +15,8 @@ function readPart(pattern: string, at: number): { node: GlobNode; next: number }
 }
 
 /**
- * A test for names against a glob: `*`, `?` and `[a-z]`, case ignored. A star crosses slashes, which
- * ids of aggregators contain. An unclosed bracket is a bracket.
+ * Matches names against a glob: `*`, `?` and `[a-z]`, ignoring case. A star also matches slashes,
+ * which model ids of aggregators contain. An unclosed bracket is an ordinary character.
  */
 export function createGlob(pattern: string): Matcher {
   const text = pattern.toLowerCase();

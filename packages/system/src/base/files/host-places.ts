@@ -1,17 +1,17 @@
-/** Why no restore or merge writes some paths of a folder. */
+/** Why restores and merges leave some paths of a folder alone. */
 export const hostPlaceReason =
   "it decides what runs outside of the sandbox, so it is left as it is";
 
 const names: ReadonlySet<string> = new Set([".pi", ".mcp.json"]);
 
 /**
- * Whether a path decides what runs outside of a sandbox: what a host reads from its folder, and what git
- * keeps of a repository, wherever that is.
+ * Whether the content of a path decides what runs outside of a sandbox: files that a host reads from its
+ * folder, and git's own files of any repository.
  *
- * @param path from the folder
+ * @param path relative to the folder
  */
 export function isHostPlace(path: string): boolean {
-  // File systems that ignore case have them by other names, too.
+  // File systems that ignore case also find them under other spellings.
   const parts = path.toLowerCase().split("/");
   return names.has(parts[0] ?? "") || parts.includes(".git");
 }

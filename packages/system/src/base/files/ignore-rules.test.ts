@@ -31,7 +31,7 @@ it("keeps a rule with a slash at its end for directories", () => {
   expect([rulesOn("a/out", true), rulesOn("a/out", false)]).toEqual(["ignored", undefined]);
 });
 
-it("stops counting where a repository has more rules than can be tried in time", () => {
+it("stops applying rules when a repository has more than can be tried in time", () => {
   const text = Array.from({ length: 20_000 }, (_, at) => `*a${at}*b*`).join("\n");
   const rules = readIgnoreRules(text);
   const began = performance.now();

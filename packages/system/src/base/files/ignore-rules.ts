@@ -3,26 +3,26 @@ import { globMatcher } from "./glob-matcher.ts";
 interface Rule {
   readonly isNegated: boolean;
   readonly isForFolders: boolean;
-  /** Without a slash a rule is for names at any depth, with one for paths. */
+  /** A rule without a slash matches names at any depth; one with a slash matches paths. */
   readonly isForNames: boolean;
   readonly matches: (nameOrPath: string) => boolean;
 }
 
-/** What a .gitignore says of a path; undefined where it says nothing. */
+/** The verdict of a .gitignore on a path; undefined if no rule matches. */
 export type IgnoreRules = (path: string, isDirectory: boolean) => "ignored" | "wanted" | undefined;
 
-/** So many rules in one file are a reason to look at the time they take. */
+/** From this number of rules in one file on, the time they take is measured. */
 const MANY_RULES = 1000;
-/** After this time they no longer count: then more is found than git would look at. */
+/** After this time the rules no longer apply, so a search finds more than git would. */
 const MAX_MS = 1000;
 
 /**
- * Reads the text of a .gitignore. Paths are posix and relative to its folder; that no folder above
- * them is ignored is for the caller to see. Repositories bring such files, so no rule may take long:
- * see {@link globMatcher}.
+ * Reads the text of a .gitignore. Paths are posix and relative to its folder; the caller checks that
+ * no folder above them is ignored. Repositories supply these files, so no rule may take long: see
+ * {@link globMatcher}.
  */
 export function readIgnoreRules(text: string): IgnoreRules {
-  // The last rule that fits decides.
+  // The last matching rule decides.
   const forFolders = text.split(/\r?\n/).flatMap(ruleOf).reverse();
   const forFiles = forFolders.filter(({ isForFolders }) => !isForFolders);
   const isMany = forFolders.length > MANY_RULES;
@@ -56,7 +56,7 @@ function ruleOf(line: string): Rule[] {
   return [{ isNegated, isForFolders, isForNames: !name.includes("/"), matches }];
 }
 
-/** Blanks at the end do not count, unless a backslash precedes them. */
+/** Trailing blanks do not count unless a backslash precedes them. */
 function withoutBlanksAtEnd(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === " " && line[end - 2] !== "\\") end--;

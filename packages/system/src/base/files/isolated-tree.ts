@@ -1,11 +1,11 @@
 import { isAbsolute, join, relative, sep } from "node:path";
 
-/** Where the `count`th tree of a call stands: below the folder of the call and named after it. */
+/** The path of the `count`th tree of a call: below the call's folder and named after it. */
 export function isolatedTreePath(runFolder: string, count: number): string {
   return join(runFolder, `${runFolder.slice(-8)}-${count}`);
 }
 
-/** The isolated tree that a folder is in, if it is in one. Both are real paths. */
+/** The isolated tree that contains a folder, if any. Both are real paths. */
 export function isolatedTreeOf(folder: string, worktreesRoot: string): string | undefined {
   if (!isInside(worktreesRoot, folder)) return undefined;
   const [run = "", tree = ""] = relative(worktreesRoot, folder).split(sep);
@@ -13,7 +13,7 @@ export function isolatedTreeOf(folder: string, worktreesRoot: string): string | 
   return isTree ? join(worktreesRoot, run, tree) : undefined;
 }
 
-/** Whether a path is in a folder, or is the folder. Both are real paths. */
+/** Whether a path is the folder or inside it. Both are real paths. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === "" || (!isAbsolute(way) && way.split(sep)[0] !== "..");

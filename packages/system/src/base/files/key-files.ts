@@ -1,6 +1,6 @@
 /**
  * Files of the agent directory that hold keys and tokens: no tool opens them, no command in the sandbox reads
- * them, and no text for a model comes from them. This list is the only one.
+ * them, and their text never reaches a model. This is the only list of them.
  */
 export const keyFileNames = [
   "auth.json",

@@ -32,6 +32,6 @@ it.each([
   ["elsewhere", 1],
 ])("%s is in line %i", async (member, line) => expect(await lineOf(path, member)).toBe(line));
 
-it("is not known of a file that cannot be read", async () => {
+it("is undefined for a file that cannot be read", async () => {
   expect(await lineOf(`${path}.gone`, "retry")).toBeUndefined();
 });

@@ -2,7 +2,8 @@ import type { Node } from "jsonc-parser";
 import { readTextFileNow } from "./read-text.ts";
 
 /**
- * The line of a member in a file of JSON, from 1: of the deepest one on the way that the file has.
+ * The line of a member in a JSON file, from 1. If the file lacks the member, the line of its
+ * nearest existing parent.
  *
  * @param member - such as `retry.maxRetries` or `providers.x.models[0].id`; names may contain dots
  */
@@ -26,7 +27,7 @@ export async function lineOf(path: string, member: string): Promise<number | und
   return file.text.slice(0, found.offset).split("\n").length;
 }
 
-/** One step towards a member: `found` is what a reader looks for, the name and not the value. */
+/** One step towards a member. `found` is the node to show: the name, not the value. */
 function stepInto(parent: string, child: Node, index: number, rest: string) {
   const name = parent === "array" ? `[${index}]` : String(child.children?.[0]?.value);
   if (!rest.startsWith(name) || !/^(?:$|[.[])/.test(rest.slice(name.length))) return undefined;

@@ -14,7 +14,7 @@ describe.each([
   ["makeFolder", makeFolder],
   ["makeFolderNow", async (path: string, mode?: number) => makeFolderNow(path, mode)],
 ])("%s", (_, make) => {
-  it("creates missing folders with the mode and leaves existing ones", async () => {
+  it("creates missing folders with the given mode and leaves existing ones alone", async () => {
     await make(root);
     await make(join(root, "a/b/c"), 0o700);
     await make(join(root, "a/b/d/"));
@@ -32,7 +32,7 @@ describe.each([
     expect(statSync(path).isDirectory()).toBe(true);
   });
 
-  it("fails where a part of the path is a file or a link to nowhere", async () => {
+  it("fails if a part of the path is a file or a dangling link", async () => {
     writeFileSync(join(root, "file"), "");
     symlinkSync(join(root, "nowhere"), join(root, "link"));
     await expect(make(join(root, "file"))).rejects.toMatchObject({ code: "EEXIST" });
@@ -40,7 +40,7 @@ describe.each([
     await expect(make(join(root, "link/x"))).rejects.toMatchObject({ code: expect.any(String) });
   });
 
-  it.runIf(process.platform === "linux")("ends where the system makes no folders", async () => {
+  it.runIf(process.platform === "linux")("ends with an error where the system allows no new folders", async () => {
     await expect(make("/proc/tau/x/y")).rejects.toMatchObject({ code: "ENOENT" });
   });
 });

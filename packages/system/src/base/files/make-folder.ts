@@ -40,7 +40,7 @@ function isMissingAbove(path: string, error: unknown): boolean {
   return errorCode(error) === "ENOENT" && dirname(path) !== path;
 }
 
-/** It may exist by now; systems use several codes for that. */
+/** The folder may exist by now; systems report that with several codes. */
 function refuseUnlessFolder(path: string, error: unknown): void {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
 }

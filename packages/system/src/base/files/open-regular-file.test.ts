@@ -18,7 +18,7 @@ it("opens a regular file", async () => {
   await file?.close();
 });
 
-it("opens no folder, and does not wait for a pipe that nobody writes to", async () => {
+it("does not open a folder, and does not wait for a pipe without a writer", async () => {
   execFileSync("mkfifo", [join(folder, "pipe")]);
   expect(await openRegularFile(folder)).toBeUndefined();
   expect(await openRegularFile(join(folder, "pipe"))).toBeUndefined();

@@ -2,8 +2,9 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
 /**
- * Opens a file to read it; `undefined` when it is not a regular one. Neither this nor a read waits: a
- * pipe has nobody who writes, and `/proc/kmsg` calls itself regular and would block a thread forever.
+ * Opens a regular file for reading; `undefined` for anything else. Neither opening nor reading
+ * blocks: a pipe may have no writer, and `/proc/kmsg` claims to be regular but would block a thread
+ * forever.
  *
  * @param check throws for an opened file that must not be read
  */
@@ -11,7 +12,7 @@ export async function openRegularFile(
   path: string,
   check?: (descriptor: number) => void,
 ): Promise<FileHandle | undefined> {
-  // Windows has no such flag, and no such files.
+  // Windows has neither this flag nor such files.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     check?.(file.fd);

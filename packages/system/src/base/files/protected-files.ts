@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { statOf } from "./file-stamp.ts";
 import { FolderFiles } from "./folder-files.ts";
 
-/** What a workspace says of a file that holds keys. */
+/** The error text of a workspace for a file that holds keys. */
 export const keyFileText = "It holds keys and is not opened";
 
-/** What a tool says of it. */
+/** The error text of a tool for such a file. */
 export function keyFileRefusal(shown: string): string {
   return `${shown} holds keys and is not opened. Ask the user to change it.`;
 }
 
-/** Files that no tool opens, by any name. */
+/** Files that no tool opens, whatever name leads to them. */
 export class ProtectedFiles {
   readonly paths: ReadonlySet<string>;
   readonly #files: FolderFiles;
@@ -24,7 +24,10 @@ export class ProtectedFiles {
     this.#others = others;
   }
 
-  /** Whether a path leads to one of them, through links of any kind; `found` is what is there. */
+  /**
+   * Whether a path leads to a protected file, through links of any kind; `found` has the stats of
+   * the path.
+   */
   includes(path: string, found: BigIntStats | undefined): boolean {
     if (this.paths.has(path)) return true;
     if (found?.isFile() !== true) return false;

@@ -3,7 +3,10 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { readTextFileNow, type TextFile } from "./read-text.ts";
 import { readTextIn, type WorkspaceFiles } from "./read-text-in.ts";
 
-/** A JSON object from a file, the fact that there is none, or why it cannot be used. */
+/**
+ * A JSON object from a file, the fact that the file is missing, or the reason why it cannot be
+ * used.
+ */
 export type JsonFile =
   | { readonly kind: "object"; readonly path: string; readonly value: JsonObject }
   | { readonly kind: "missing"; readonly path: string }
@@ -11,7 +14,7 @@ export type JsonFile =
       readonly kind: "unreadable";
       readonly path: string;
       readonly diagnostic: Diagnostic;
-      /** What it holds, where that could be read. */
+      /** The content, if it could be read. */
       readonly text?: string;
     };
 
@@ -24,10 +27,13 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** Deeper than anything that people nest; what reads or writes deeper values overflows the stack. */
+/**
+ * Deeper than any file written by hand; deeper values overflow the stack of code that reads or
+ * writes them.
+ */
 const MAX_DEPTH = 200;
 
-/** Without recursion, which is what must not overflow. */
+/** Not recursive, or it would overflow the stack itself. */
 function isTooDeep(value: unknown): boolean {
   const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 1 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -63,7 +69,7 @@ async function parsedText(
     try {
       value = parse(text, errors, { allowTrailingComma: true });
     } catch (error) {
-      // It calls itself for each level.
+      // The parser calls itself for each level.
       if (error instanceof RangeError) return tooDeep;
       throw error;
     }
@@ -76,7 +82,7 @@ async function parsedText(
   }
 }
 
-/** More than any configuration; lists of models from vendors are the largest. */
+/** Larger than any configuration; vendors' lists of models are the largest files. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Reads a JSON object; comments, trailing commas and a byte order mark are allowed. Never rejects. */

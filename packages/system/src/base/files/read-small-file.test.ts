@@ -17,7 +17,7 @@ it("reads a small file whole", () => {
   expect(readSmallFile(path)?.equals(bytes)).toBe(true);
 });
 
-it("leaves large and empty files, folders and files of the kernel alone", () => {
+it("returns undefined for large and empty files, folders and kernel files", () => {
   const [large, empty, inner] = ["large", "empty", "inner"].map((name) => join(folder, name));
   writeFileSync(large ?? "", Buffer.alloc(256 * 1024 + 1));
   writeFileSync(empty ?? "", "");
@@ -27,6 +27,6 @@ it("leaves large and empty files, folders and files of the kernel alone", () => 
   }
 });
 
-it("fails as the file system does when there is no such file", () => {
+it("throws the file system's error when there is no such file", () => {
   expect(() => readSmallFile(join(folder, "none"))).toThrow("ENOENT");
 });

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 
-/** Larger files are left to the thread pool: reading them would hold up everything else. */
+/** Larger files are left to the thread pool: reading them here would block everything else. */
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Reads a small regular file at once; undefined for every other one, also for those of the kernel, which
- * have no size and may block. Each step in the thread pool costs five times the system calls of the step
- * itself (row "`read` turn: system calls").
+ * Reads a small regular file synchronously; undefined for any other file, including kernel files, which
+ * report no size and may block. Each step in the thread pool costs five times the system calls of the
+ * step itself (row "`read` turn: system calls").
  *
  * @param check throws for an opened file that must not be read
  * @throws the file system's error if there is no such file
@@ -16,13 +16,14 @@ export function readSmallFile(
   check?: (descriptor: number) => void,
 ): Buffer | undefined {
   if (!isSmall(statSync(path))) return undefined;
-  // Windows has no such flag, and no files that block.
+  // Windows has neither this flag nor files that block.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     check?.(descriptor);
     const found = fstatSync(descriptor);
     if (!isSmall(found)) return undefined;
-    // One byte more than there should be: a read that does not fill the buffer has reached the end.
+    // One byte more than the expected size: a read that does not fill the buffer has reached the
+    // end.
     const bytes = Buffer.allocUnsafe(found.size + 1);
     let length = 0;
     for (;;) {

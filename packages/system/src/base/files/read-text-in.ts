@@ -8,10 +8,10 @@ import { errorCode } from "./error-code.ts";
 import { largerThan, MAX_TEXT_BYTES, type TextFile, textFile, unreadable } from "./read-text.ts";
 import { systemReason } from "./system-reason.ts";
 
-/** What readers need of the place that a project is in. */
+/** The part of a project's workspace that readers need. */
 export type WorkspaceFiles = Pick<Workspace, "stat" | "list" | "read">;
 
-/** Whether nothing can be said of a file, because its workspace does not answer. */
+/** Whether nothing is known about a file because its workspace does not answer. */
 export function isOutOfReach(error: unknown): boolean {
   return isWorkspaceError(error, "lost", "aborted", "stale_epoch");
 }
@@ -25,7 +25,8 @@ function workspaceReason(error: unknown): string {
 /**
  * Reads a file of a workspace as UTF-8 without a byte order mark, in one call if it is readable.
  *
- * @throws {WorkspaceError} when the workspace cannot be reached: then nobody knows what the file says
+ * @throws {WorkspaceError} when the workspace cannot be reached, so that the content of the file is
+ * unknown
  */
 export async function readTextIn(
   files: Pick<WorkspaceFiles, "stat" | "read">,

@@ -34,7 +34,7 @@ export function unreadable(path: string, reason: string): TextFile {
   return { kind: "unreadable", path, diagnostic };
 }
 
-/** Reading a pipe or a device, which a project may link to, would never end. */
+/** Reading a pipe or a device, which a project may link to, might never end. */
 function problemOf(stats: Stats, maxBytes: number): string | undefined {
   if (!stats.isFile()) return stats.isDirectory() ? "it is a folder" : "it is not a regular file";
   return stats.size > maxBytes ? largerThan(maxBytes) : undefined;
@@ -56,12 +56,12 @@ export async function readTextFile(path: string): Promise<TextFile> {
 }
 
 /**
- * {@link readTextFile}, synchronous: for the few small files of a start, where the thread pool only
- * adds time.
+ * {@link readTextFile}, synchronous: for the few small files that a start reads, where the thread
+ * pool only adds time.
  */
 export function readTextFileNow(path: string, maxBytes = MAX_TEXT_BYTES): TextFile {
   try {
-    // An error costs more than all else here, and most files of settings are missing.
+    // A thrown error costs more than everything else here, and most settings files are missing.
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return { kind: "missing", path };
     const problem = problemOf(stats, maxBytes);

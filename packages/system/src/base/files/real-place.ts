@@ -2,12 +2,13 @@ import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { attempt } from "../attempt.ts";
 
-/** More links than this in a row are a loop. */
+/** More links than this in a row count as a loop. */
 const MAX_LINKS = 40;
 
 /**
- * A path with all links resolved. What does not exist yet is where it would be made: below the real
- * folder, or where a link that leads nowhere points to. Synchronous: nothing comes between two looks.
+ * A path with all links resolved. For a path that does not exist yet, the place where it would be
+ * created: below the real folder, or at the target of a dangling link. Synchronous, so that nothing
+ * changes between two lookups.
  */
 export function realPlaceOf(path: string, links = 0): string {
   try {

@@ -60,7 +60,7 @@ it("matches names of tools", () => {
   expect(nameMatcher("mcp_*")("bash")).toBe(false);
 });
 
-it("an escaped text fits itself and nothing else", () => {
+it("matches an escaped text with itself and nothing else", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "*", "?", "\\", " ", "/", "é", "😀") });
   fc.assert(
     fc.property(text, text, (one, other) => {
@@ -88,7 +88,7 @@ it("decides as a regular expression does, for every pattern and path", () => {
       fc.array(unit, { maxLength: 6 }).map((parts) => parts.join("")),
       fc.string({ unit: fc.constantFrom("a", "b", "/"), maxLength: 8 }),
       (pattern, path) => {
-        // Runs of stars have more than one reading.
+        // Runs of stars can be read in more than one way.
         fc.pre(!pattern.includes("***") && !pattern.startsWith("/") && !/\*\*\/\*\*/.test(pattern));
         const expected = new RegExp(`^/w/${translate(pattern)}$`).test(`/w/${path}`);
         expect([pattern, path, pathMatcher("/w/", pattern)(`/w/${path}`)]).toEqual([
@@ -102,14 +102,14 @@ it("decides as a regular expression does, for every pattern and path", () => {
   );
 });
 
-it("takes no longer for patterns that are made to be slow", () => {
+it("takes no longer for patterns made to be slow", () => {
   const fits = commandMatcher(`${"*a".repeat(60)}b`);
   expect(fits("a".repeat(20_000))).toBe(false);
   const path = pathMatcher("/w/", `${"**/*a*".repeat(60)}b`);
   expect(path(`/w/${"a/".repeat(2000)}`)).toBe(false);
 });
 
-it("takes as many patterns as a file may have", () => {
+it("handles as many patterns as a file may have", () => {
   const text = `git commit -m ${"a long message ".repeat(20)}`;
   const path = `/w/${"a/bc/".repeat(20)}`;
   const began = performance.now();

@@ -8,12 +8,12 @@ import {
   slashAndRest,
 } from "./glob-engine.ts";
 
-/** Matches names of tools: `*` is any text, `?` one character, `\` escapes. */
+/** Matches tool names: `*` is any text, `?` one character, `\` escapes. */
 export function nameMatcher(pattern: string): Matcher {
   return matcherOf(nodesOf(pattern, (rest) => wildcard(rest, anyOne, { kind: "rest" })));
 }
 
-/** Matches names of tools in a selection: `*` is any text, and nothing else has a meaning. */
+/** Matches tool names in a selection: `*` is any text; no other character is special. */
 export function starMatcher(pattern: string): Matcher {
   const nodeOf = (character: string): GlobNode =>
     character === "*" ? { kind: "rest" } : one(character);
@@ -21,8 +21,8 @@ export function starMatcher(pattern: string): Matcher {
 }
 
 /**
- * Matches commands: `*` is any text and a final ` *` also none; `\` escapes. Nothing else has a
- * meaning.
+ * Matches commands: `*` is any text, and a final ` *` may be absent; `\` escapes. No other
+ * character is special.
  */
 export function commandMatcher(pattern: string): Matcher {
   const nodes = nodesOf(pattern, (rest) =>
@@ -32,10 +32,10 @@ export function commandMatcher(pattern: string): Matcher {
 }
 
 /**
- * Matches paths below a folder: `**` is any text, `**` and a slash also nothing, `*` and `?` stop at
- * a slash, `\` escapes. A final slash and `**` also fit the folder itself.
+ * Matches paths below a folder: `**` is any text; `**` followed by a slash may be absent; `*` and
+ * `?` stop at a slash; `\` escapes. A final slash and `**` also match the folder itself.
  *
- * @param base - a folder, ending in a slash, that is not part of the pattern
+ * @param base - the folder, with a final slash; it is not part of the pattern
  */
 export function pathMatcher(base: string, pattern: string): Matcher {
   const nodes = [...Array.from(base, one), ...nodesOf(pattern, pathWildcard)];
@@ -43,7 +43,7 @@ export function pathMatcher(base: string, pattern: string): Matcher {
   return matcherOf(isFolder ? withShorter(nodes, "/") : nodes);
 }
 
-/** Escapes a text so that it fits only itself. */
+/** Escapes a text so that it matches only itself. */
 export function escapeGlob(text: string): string {
   return text.replace(/[\\*?]/g, "\\$&");
 }
@@ -86,7 +86,7 @@ function nodesOf(
   return nodes;
 }
 
-/** A pattern that ends with a separator and any text fits without both, too. */
+/** A pattern that ends with a separator and any text also matches without both. */
 function withShorter(nodes: readonly GlobNode[], separator: string): readonly GlobNode[] {
   const [before, last] = nodes.slice(-2);
   const isSeparated = before?.kind === "one" && before.literal === separator;

@@ -13,7 +13,7 @@ function failure(act: () => unknown): unknown {
   return expect.fail("it did not fail");
 }
 
-it("says in words what a real system refused, without the path", () => {
+it("explains a real system's error in words, without the path", () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-reason-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "it's a file");
@@ -27,14 +27,14 @@ it("says in words what a real system refused, without the path", () => {
   for (const [act, reason] of acts) expect(systemReason(failure(act))).toBe(reason);
 });
 
-it("says where to look when permission is denied", () => {
+it("says what to check when permission is denied", () => {
   const error = new Error("EACCES: permission denied, mkdir '/x/y'");
   expect(systemReason(error)).toBe(
     "permission denied; check the permissions of the file and its folders (EACCES)",
   );
 });
 
-it("leaves other errors as they are", () => {
+it("leaves other errors unchanged", () => {
   expect(systemReason(new Error("it broke, somehow"))).toBe("it broke, somehow");
   expect(systemReason("odd")).toBe("odd");
 });

@@ -1,6 +1,6 @@
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 
-/** The codes for which the system's own words do not say enough. */
+/** The codes that the system's own words do not explain well enough. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied; check the permissions of the file and its folders",
   EPERM: "operation not permitted; check the permissions of the file and its folders",
@@ -9,14 +9,14 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: "a part of the path is a file, not a folder",
 };
 
-/** What only the call that failed tells: a folder cannot be made where a file is. */
+/** Reasons that depend on the failed call: a folder cannot be made where a file is. */
 const inTheWay: Readonly<Record<string, string>> = {
   EEXIST: "a part of the path is a file, not a folder",
 };
 
 /**
- * Why the system refused something with a file, for a sentence that names the path itself: Node's message
- * repeats it.
+ * Why the system refused a file operation, for a sentence that names the path itself; Node's message
+ * would repeat it.
  */
 export function systemReason(error: unknown): string {
   const message = errorMessage(error);

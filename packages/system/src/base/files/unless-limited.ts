@@ -1,8 +1,8 @@
 import { remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 
 /**
- * For `catch`: the value instead of something that cannot be read, unless too many files are open.
- * A search would otherwise find nothing, and say so.
+ * For `catch`: replaces something that cannot be read by the value, unless too many files are open.
+ * Otherwise a search would report that it found nothing.
  */
 export function unlessLimited<Value>(value: Value): (error: unknown) => Value {
   return (error) => {

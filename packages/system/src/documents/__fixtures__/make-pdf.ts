@@ -1,4 +1,4 @@
-/** A PDF with a line of text on each page; an encrypted one opens with a password that nobody has. */
+/** A PDF with a line of text on each page; an encrypted one has an unknown password. */
 export function makePdf(
   pages: readonly string[],
   { isEncrypted = false }: { readonly isEncrypted?: boolean } = {},

@@ -11,7 +11,10 @@ import { childLimit, hostLimit } from "../../processes/limit-mark.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "../../processes/process-group.ts";
 import type { KeptOutcome } from "./keep-commands.ts";
 
-/** Who a command ends with (`owner.json`); its keeper looks whether that process is there. */
+/**
+ * The process that a command ends with (`owner.json`); the command's keeper checks whether it still
+ * runs.
+ */
 interface CommandOwner extends ProcessIdentity {
   readonly epoch: number;
 }
@@ -26,13 +29,13 @@ export function createMark(): string {
   return `${randomHex(8)}.1/`;
 }
 
-/** What marks processes that empty their environment; undefined where the system has no such mark. */
+/** The mark of processes that empty their environment; undefined on systems without such a mark. */
 export function limitOf(mark: string): string | undefined {
   if (!hasProcessGroups || process.platform !== "linux") return undefined;
   return childLimit(hostLimit(mark.slice(0, 16)), 1);
 }
 
-/** The files of one kept command. Paths of sessions and commands hold no separators. */
+/** The files of one kept command. Ids of sessions and commands contain no separators. */
 export class CommandFolder {
   readonly path: string;
 
@@ -41,7 +44,7 @@ export class CommandFolder {
   }
 
   /**
-   * Begins a command; of two with the same id, only the first begins.
+   * Begins a command; of two calls with the same id, only the first succeeds.
    *
    * @throws {WorkspaceError} `exists`: it was started before
    */
@@ -61,7 +64,7 @@ export class CommandFolder {
     return existsSync(this.path);
   }
 
-  /** This process is the one that the command ends with. */
+  /** Makes this process the owner, with which the command ends. */
   own(epoch: number): void {
     this.#write("owner.json", { ...ownIdentity(), epoch } satisfies CommandOwner);
   }
@@ -78,16 +81,16 @@ export class CommandFolder {
     return this.#read<KeptOutcome>("outcome.json");
   }
 
-  /** Whether something still follows the command. */
+  /** Whether a keeper still follows the command. */
   get isKept(): boolean {
     const keeper = this.#read<CommandKeeper>("keeper.json");
     return keeper !== undefined && isAlive(keeper);
   }
 
   /**
-   * From here on the command never starts: its keeper may read the request only now.
+   * Prevents the command from starting later: its keeper may not have read the request yet.
    *
-   * @returns false if it has started
+   * @returns false if the command has already started
    */
   forbidStart(): boolean {
     try {
@@ -99,7 +102,7 @@ export class CommandFolder {
     }
   }
 
-  /** Sends a signal to the command and all that it started. */
+  /** Sends a signal to the command and all its descendants. */
   kill(signal: NodeJS.Signals = "SIGKILL"): void {
     const mark = this.#read<{ readonly mark: string }>("mark.json")?.mark;
     const child = this.childPid;

@@ -9,12 +9,12 @@ import { SandboxStartError } from "../../processes/process-error.ts";
 import type { CommandFolder } from "./command-folder.ts";
 
 const pollMs = 50;
-/** How often to look whether the keeper is there. */
+/** How often to check that the keeper still runs. */
 const keeperMs = 1_000;
 const chunkBytes = 256 * 1024;
 const headBytes = 5;
 
-/** Hands over the stored output of a kept command, at its listener's pace, until its end. */
+/** Delivers the stored output of a kept command at its listener's pace, until the command ends. */
 export function createCommandFollower(
   folder: CommandFolder,
   { onOutput, fromOffset }: Pick<WorkspaceSpawnOptions, "onOutput"> & { fromOffset: number },
@@ -26,7 +26,7 @@ export function createCommandFollower(
   let wake: () => void = () => {};
   let skip: number = fromOffset;
   const done = follow();
-  // Not everybody waits for the end.
+  // Not every caller awaits the end.
   done.catch(() => {});
 
   async function follow(): Promise<WorkspaceExit> {
@@ -34,7 +34,7 @@ export function createCommandFollower(
     try {
       for (;;) {
         hasNews = false;
-        // In this order: what has ended by then has said everything.
+        // Read the outcome first: once a command has ended, its output is complete.
         const { outcome } = folder;
         await readAll();
         if (outcome !== undefined) {
@@ -56,7 +56,7 @@ export function createCommandFollower(
   function checkKeeper(): void {
     if (folder.isKept || folder.outcome !== undefined) return;
     if (!folder.exists) throw new WorkspaceError("failed", "The command was ended");
-    // Without its keeper nobody learns how it ends.
+    // Without the keeper the command's exit would go unnoticed.
     folder.kill();
     throw new WorkspaceError("failed", "The process that followed the command was ended");
   }
@@ -100,7 +100,7 @@ export function createCommandFollower(
 
   return {
     done,
-    /** There may be more. */
+    /** Says that there may be more output. */
     wake(): void {
       hasNews = true;
       wake();

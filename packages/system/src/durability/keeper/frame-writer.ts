@@ -1,14 +1,18 @@
-/** Output of a kept command: a byte for the stream (1 or 2), four for the length, and the bytes. */
+/**
+ * Writes the output of a kept command as frames: a byte for the stream (1 or 2), four for the
+ * length, then the bytes.
+ */
 export function createFrameWriter(folder: string) {
   const fs = process.getBuiltinModule("node:fs");
   const file = fs.openSync(`${folder}/output`, "wx", 0o600);
   let isOpen = true;
   let size = 0;
-  // What a full disk did not take. More than this is lost: the command goes on.
+  // Frames that a full disk has not accepted. Output beyond this is lost, but the command
+  // continues.
   const mostWaiting = 4 * 1024 * 1024;
   let waiting = Buffer.alloc(0);
 
-  /** A half frame is written over the next time. */
+  /** The next attempt overwrites an incomplete frame. */
   function flush(): boolean {
     try {
       for (let at = 0; at < waiting.length; )
@@ -29,7 +33,7 @@ export function createFrameWriter(folder: string) {
       if (waiting.length < mostWaiting) waiting = Buffer.concat([waiting, head, chunk]);
       flush();
     },
-    /** Whether all is written. */
+    /** Returns whether everything is written. */
     end(): boolean {
       if (!flush()) return false;
       if (isOpen) fs.closeSync(file);

@@ -1,4 +1,4 @@
-/** Takes keys out of a stream of bytes. */
+/** Removes keys from a stream of bytes. */
 export interface StreamMask {
   push(chunk: Buffer): Buffer;
   end(): Buffer;
@@ -6,7 +6,7 @@ export interface StreamMask {
 
 export interface JobWriter {
   add(chunk: Buffer, stream: string): void;
-  /** Whether all is written, or lost. */
+  /** Returns whether everything is written or lost for good. */
   end(): boolean;
 }
 
@@ -18,12 +18,12 @@ export interface JobWriterOptions {
 }
 
 /**
- * Writes the output of a kept job into files of a sixteenth of the limit each, named by the position of their first
- * byte, and deletes the oldest: so the limit holds at every moment, and nothing is ever copied. A
- * full disk loses output, never the job.
+ * Writes the output of a kept job to files of a sixteenth of the limit each, named by the position of their first
+ * byte, and deletes the oldest. So the limit always holds, and nothing is copied. A full disk loses output but does
+ * not stop the job.
  *
- * Also runs from its own source text, in the process that keeps commands: nothing outside of
- * this function may be used in it.
+ * The process that keeps commands runs this function from its source text, so it must not use anything outside
+ * itself.
  */
 export function createJobWriter({
   folder,
@@ -33,7 +33,7 @@ export function createJobWriter({
   const fs = process.getBuiltinModule("node:fs");
   const partBytes = Math.floor(maxBytes / 16);
   const parts: string[] = [];
-  /** The two streams are woven together, so each waits for the rest of its last character. */
+  /** The streams are interleaved, so each one holds back an incomplete last character. */
   const held = new Map<string, Buffer>();
   let position = 0;
   let left = 0;
@@ -62,13 +62,13 @@ export function createJobWriter({
         rest = rest.subarray(written);
       }
     } catch {
-      // What cannot be written is lost: the next part begins behind it.
+      // Output that cannot be written is lost; the next part begins after it.
       position += rest.length;
       left = 0;
     }
   }
 
-  /** Where the last character begins if its end is missing, else the length. */
+  /** Where an incomplete last character begins, otherwise the length. */
   function border(bytes: Buffer): number {
     for (let back = 1; back <= Math.min(3, bytes.length); back++) {
       const byte = bytes[bytes.length - back] ?? 0;

@@ -4,7 +4,7 @@ import type { createFrameWriter } from "./frame-writer.ts";
 import type { createJobWriter, StreamMask } from "./job-writer.ts";
 import type { createStartCheck } from "./start-check.ts";
 
-/** A command that its keeper is to start. */
+/** A command for the keeper to start. */
 export interface KeepRequest {
   readonly id: string;
   readonly folder: string;
@@ -12,30 +12,30 @@ export interface KeepRequest {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** What the environment of the command's processes carries. */
+  /** The mark in the environment of the command's processes. */
   readonly mark: string;
   readonly timeoutMs?: number | undefined;
-  /** By what it is known that it never ran; the program writes to its descriptor 3. */
+  /** How to recognise that the command never ran; the program writes to its descriptor 3. */
   readonly startSigns?: StartSigns | undefined;
-  /** Where its output is written, instead of beside its end. */
+  /** Where the output is written, instead of beside the outcome. */
   readonly output?:
     | {
         readonly folder: string;
-        /** Keys that are not written, the longest first. */
+        /** Keys that must not be written, the longest first. */
         readonly keys: readonly string[];
         readonly keyMark: string;
       }
     | undefined;
-  /** How long it runs on without an owner. */
+  /** How long the command continues without an owner. */
   readonly keepMs?: number | undefined;
 }
 
-/** A line of the keeper. */
+/** One line of the keeper's output. */
 export interface KeeperReport {
   readonly id: string;
-  /** It runs. */
+  /** Set once the command runs. */
   readonly pid?: number;
-  /** It could not be started. */
+  /** Set if the command could not be started. */
   readonly error?: string;
   readonly code?: string | undefined;
 }
@@ -45,23 +45,29 @@ export interface KeptOutcome {
   readonly exitCode: number | null;
   readonly signal?: string;
   readonly timedOut?: boolean;
-  /** Nobody took it over in time. */
+  /** Whether it was ended because no host took it over in time. */
   readonly unclaimed?: boolean;
-  /** Why it never ran. */
+  /** Why the command never ran. */
   readonly unstarted?: string;
   /** In ms since the epoch. */
   readonly endedAt: number;
 }
 
-// Each function below runs from its own source text: nothing outside of it may be used in it.
+// Each function below runs from its own source text, so it must not use anything outside itself.
 
-/** Takes keys out of output. Keys and bytes are texts of one character per byte: searching needs no borders. */
+/**
+ * Removes keys from output. Keys and output are strings with one character per byte, so searches
+ * need not respect character boundaries.
+ */
 export function createMask(keys: readonly string[], keyMark: string): StreamMask {
   const texts = keys.map((key) => Buffer.from(key).toString("latin1"));
   let waiting = "";
   const bytes = (text: string) => Buffer.from(text, "latin1");
 
-  /** Where a key begins whose rest has not arrived, from one place on; the end if none does. */
+  /**
+   * Where an incomplete key at the end begins, at or after `from`; the length of the text if there
+   * is none.
+   */
   function beginningOfKey(text: string, from: number): number {
     let first = text.length;
     for (const key of texts) {
@@ -72,7 +78,10 @@ export function createMask(keys: readonly string[], keyMark: string): StreamMask
     return first;
   }
 
-  /** The first key from one place on that begins before another; the longest of those. */
+  /**
+   * The first key at or after `from` that begins before `before`; the longest if several begin
+   * there.
+   */
   function findKey(text: string, from: number, before: number) {
     let found: { readonly at: number; readonly end: number } | undefined;
     for (const key of texts) {
@@ -103,7 +112,8 @@ export function createMask(keys: readonly string[], keyMark: string): StreamMask
 }
 
 /**
- * Kills a process group, and what left it but carries the mark; stopped first, so that none starts more.
+ * Kills a process group, and processes that left it but carry the mark. Stops them all first, so that
+ * none can start more.
  */
 export function killMarked(pid: number, mark: string): void {
   const fs = process.getBuiltinModule("node:fs");
@@ -111,7 +121,7 @@ export function killMarked(pid: number, mark: string): void {
     try {
       process.kill(pid, name);
     } catch {
-      // Gone.
+      // Already gone.
     }
   }
 
@@ -124,7 +134,7 @@ export function killMarked(pid: number, mark: string): void {
     try {
       names = fs.readdirSync("/proc");
     } catch {
-      // No such system: the group is what there is.
+      // No `/proc` on this system: only the group can be killed.
     }
     for (const name of names) {
       const other = Number(name);
@@ -165,7 +175,7 @@ export interface KeeperParts {
 export function createKeeperFiles() {
   const fs = process.getBuiltinModule("node:fs");
 
-  /** When a process started, as the host reads it; undefined if it is gone. */
+  /** When a process started, in the host's notation; undefined if it is gone. */
   function startOf(pid: number): string | undefined {
     try {
       const boot = fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -188,12 +198,15 @@ export function createKeeperFiles() {
     }
   }
 
-  /** Whether it is there, or never will be: the folder is gone, or the end is known. */
+  /**
+   * Returns whether the file exists or can never be written: the folder is gone, or the end is
+   * already known.
+   */
   function write(folder: string, name: string, value: object): boolean {
     const path = `${folder}/${name}`;
     let code: string | undefined;
     try {
-      // In one step, and never over what a host wrote that killed the job.
+      // In one step, and without overwriting the outcome that a host wrote when it killed the job.
       fs.writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
       fs.linkSync(`${path}.new`, path);
     } catch (error) {
@@ -224,7 +237,7 @@ export function createKeeperFiles() {
   return { hasOwner, writeKeeper, writeEnd };
 }
 
-/** Ends commands whose time is over, or that nobody wants. */
+/** Ends commands that time out or have no owner for too long. */
 export function createCommandWatch(
   hasOwner: (folder: string) => boolean,
   killTree: typeof killMarked,
@@ -232,7 +245,7 @@ export function createCommandWatch(
   const graceMs = 2_000;
   const ownerMs = 250;
 
-  /** Returns what stops it, and says why the command was ended. */
+  /** Returns a function that stops the watch and says why the command was ended. */
   return ({ folder, mark, timeoutMs, keepMs }: KeepRequest, pid: number) => {
     const timers: NodeJS.Timeout[] = [];
     let endedFor: CommandEnd["endedFor"];
@@ -246,7 +259,7 @@ export function createCommandWatch(
       try {
         process.kill(-pid, "SIGTERM");
       } catch {
-        // Gone.
+        // Already gone.
       }
       timers.push(setTimeout(() => killTree(pid, mark), graceMs));
     };
@@ -264,7 +277,7 @@ export function createCommandWatch(
     }
     return () => {
       for (const timer of timers) clearTimeout(timer);
-      // What it started may have left its group, or not have ended when it was asked to.
+      // Descendants may have left the group, or ignored the request to end.
       if (endedFor !== undefined) killTree(pid, mark);
       return endedFor;
     };
@@ -272,8 +285,9 @@ export function createCommandWatch(
 }
 
 /**
- * Runs commands to their ends: writes their output, and how they ended. It is a process of its own,
- * which outlives the host; a bundle has no file for it. It reads requests as lines of stdin.
+ * Runs commands until they end, and writes their output and outcomes. Runs in a process that
+ * outlives the host, from source text because a bundle has no file for it. Reads requests as lines
+ * from stdin.
  */
 export function keepCommands(parts: KeeperParts): void {
   const fs = process.getBuiltinModule("node:fs");
@@ -282,7 +296,7 @@ export function keepCommands(parts: KeeperParts): void {
   const isGrouped = process.platform !== "win32";
   const files = parts.createFiles();
   const watch = parts.createWatch(files.hasOwner, parts.killMarked);
-  // The pipe of a paused host must not stop it.
+  // A paused host's full pipe must not block the keeper.
   const output = isGrouped
     ? new Socket({ fd: 1, readable: false, writable: true })
     : process.stdout;
@@ -290,13 +304,13 @@ export function keepCommands(parts: KeeperParts): void {
   (output as { unref?: () => void }).unref?.();
 
   function say(report: object): void {
-    // A host that does not read looks at the files.
+    // A host that does not read its pipe finds the same in the files.
     if (output.writableLength < 65_536) output.write(`${JSON.stringify(report)}\n`);
   }
 
   /** @throws the error of a start that failed */
   function begin({ folder, file, args, cwd, variables, output, startSigns }: KeepRequest) {
-    // Only one may start it, or see to it that it never starts.
+    // Only one process can create this file: it either starts the command or forbids the start.
     fs.writeFileSync(`${folder}/started`, "", { flag: "wx", mode: 0o600 });
     const mask = output && parts.createMask(output.keys, output.keyMark);
     const writer = output
@@ -342,7 +356,8 @@ export function keepCommands(parts: KeeperParts): void {
     for (const [name, stream] of Object.entries({ stdout, stderr })) {
       stream?.on("data", (chunk: Buffer) => {
         heardAt = performance.now();
-        // What processes in the background say after the end is read, so that they can go on.
+        // Output of background processes after the end is read but dropped, so that they are not
+        // blocked.
         if (!isOver) start.take(chunk, name);
       });
       stream?.on("error", () => {});
@@ -357,7 +372,7 @@ export function keepCommands(parts: KeeperParts): void {
         if (!isClosed && !isQuiet) return void setTimeout(finish, 5);
         if (!isOver) unstarted = start.end(code);
         isOver = true;
-        // A host waits for the end until the disk takes it.
+        // The outcome is announced only once the disk has accepted it.
         const isThere = fs.existsSync(folder);
         if (isThere && (!writer.end() || !files.writeEnd(folder, { ...end, unstarted })))
           return void setTimeout(finish, 200);

@@ -16,7 +16,7 @@ import {
 } from "./keep-commands.ts";
 import { createStartCheck } from "./start-check.ts";
 
-/** A command could not be started; with the system's code, as an error of `spawn` has it. */
+/** A command could not be started; `code` is the system's, as in an error of `spawn`. */
 class KeeperError extends Error {
   override readonly name = "KeeperError";
   readonly code: string | undefined;
@@ -27,7 +27,7 @@ class KeeperError extends Error {
   }
 }
 
-/** The process that starts commands which outlive this one, and follows them. */
+/** The process that starts and follows commands that outlive this host. */
 export class KeeperProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #starting = new Map<string, PromiseWithResolvers<number>>();
@@ -63,8 +63,8 @@ export class KeeperProcess {
   /**
    * Starts a command; returns its process id.
    *
-   * @param onNews called when there may be more output, or the end
-   * @throws {KeeperError} it could not be started
+   * @param onNews called when there may be more output or the command may have ended
+   * @throws {KeeperError} the command could not be started
    */
   async start(request: KeepRequest, onNews?: () => void): Promise<number> {
     const { id } = request;
@@ -72,7 +72,7 @@ export class KeeperProcess {
     this.#starting.set(id, starting);
     if (onNews !== undefined) this.#listeners.set(id, onNews);
     const stdout = this.#child.stdout as unknown as Socket;
-    // A host waits for the answer, not for the command.
+    // The host stays alive for this answer, but not for the command.
     stdout.ref?.();
     this.#child.stdin.write(`${JSON.stringify(request)}\n`);
     if (this.#hasEnded) this.#end();
@@ -88,7 +88,7 @@ export class KeeperProcess {
     this.#listeners.delete(id);
   }
 
-  /** Nothing more is started; what runs goes on. */
+  /** Starts no more commands; running ones continue. */
   leave(): void {
     this.#child.stdin.end();
     this.#child.stdout.destroy();
@@ -110,7 +110,7 @@ export class KeeperProcess {
   }
 }
 
-/** A program of its own: a bundle has no file to start. */
+/** The keeper's program as source text: a bundle has no file to start. */
 function keeperSource(): string {
   const all = {
     ...{ createWriter: createJobWriter, createMask, createFrames: createFrameWriter, killMarked },

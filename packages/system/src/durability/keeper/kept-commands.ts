@@ -22,9 +22,9 @@ import { CommandFolder, createMark, limitOf } from "./command-folder.ts";
 import { type CommandFollower, createCommandFollower } from "./command-follower.ts";
 import { KeeperProcess } from "./keeper-process.ts";
 
-/** How long what was asked to end may take. */
+/** How long a command may take to end after SIGTERM. */
 const graceMs = 2_000;
-/** How long a command that has begun to start is waited for. */
+/** How long to wait for a command that is being started. */
 const startMs = 5_000;
 const defaultKeepMs = 60_000;
 
@@ -33,13 +33,13 @@ export interface KeptStart
     Pick<WorkspaceSpawnOptions, "onOutput" | "signal" | "keepMs" | "timeoutMs" | "outputFolder"> {
   readonly commandId: string;
   readonly command: PlainCommand & { readonly cwd: string };
-  /** Keys that do not get into the output folder, the longest first. */
+  /** Keys that must not be written to the output folder, the longest first. */
   readonly outputKeys: readonly string[];
-  /** Puts it into the sandbox. */
+  /** Puts the command into the sandbox. */
   readonly enclose?: ((command: PlainCommand) => Promise<EnclosedCommand>) | undefined;
 }
 
-/** The commands of this machine that outlive their host (decision 63). */
+/** Commands on this machine that outlive their host (decision 63). */
 export class KeptCommands implements WorkspaceDurable {
   readonly #guard: EpochGuard;
   readonly #variables: Readonly<Record<string, string | undefined>>;
@@ -51,11 +51,11 @@ export class KeptCommands implements WorkspaceDurable {
   }
 
   /**
-   * Starts a command under the keeper, again if its sandbox could not be set up.
+   * Starts a command under the keeper, and retries if its sandbox could not be set up.
    *
-   * @throws {WorkspaceError} `exists`: it was started before; `stale_epoch`
-   * @throws {ProcessError} `sandbox_unavailable`; `done` may fail with it, too
-   * @throws the error of a start that failed, with the system's code
+   * @throws {WorkspaceError} `exists`: the command was started before; `stale_epoch`
+   * @throws {ProcessError} `sandbox_unavailable`; `done` may also fail with it
+   * @throws the error of a failed start, with the system's code
    */
   async spawn(options: KeptStart): Promise<WorkspaceProcess> {
     const { signal, timeoutMs } = options;
@@ -80,7 +80,7 @@ export class KeptCommands implements WorkspaceDurable {
     return { ...(await first.promise), kill, done };
   }
 
-  /** Its end is a {@link SandboxStartError} if it never ran. */
+  /** `done` rejects with a {@link SandboxStartError} if the command never ran. */
   async #start(options: KeptStart): Promise<WorkspaceProcess> {
     const { commandId, command, enclose, timeoutMs, keepMs = defaultKeepMs, ...rest } = options;
     const { session, epoch, onOutput, signal, outputFolder, outputKeys } = rest;
@@ -89,7 +89,8 @@ export class KeptCommands implements WorkspaceDurable {
     const plain: PlainCommand = {
       ...command,
       args: limit === undefined ? command.args : withLimit(limit, command.file, command.args),
-      // Not the marks of this host and those above it, whose end would kill the command.
+      // Without the marks of this host and its parent hosts: the command would be killed when they
+      // end.
       variables: { ...command.variables, [ownersVariable]: mark },
     };
     const enclosed = await enclose?.(plain);
@@ -173,14 +174,14 @@ export class KeptCommands implements WorkspaceDurable {
     });
   }
 
-  /** Forgets a command that has ended. */
+  /** Deletes the files of a command that has ended. */
   async forget({ session, epoch }: WorkspaceOwner, commandId: string): Promise<void> {
     await this.#guard.change({ session, epoch }, (path) => {
       new CommandFolder(path, commandId).remove();
     });
   }
 
-  /** Starts nothing more; what runs goes on. */
+  /** Starts no more commands; running ones continue. */
   leave(): void {
     this.#keeper?.leave();
     this.#keeper = undefined;
@@ -196,7 +197,7 @@ export class KeptCommands implements WorkspaceDurable {
     { done }: CommandFollower,
     { epoch, signal }: { readonly epoch: number; readonly signal: AbortSignal | undefined },
   ): WorkspaceProcess {
-    // A host that lost the session ends nothing of the next one.
+    // A host that lost the session must not end commands of its successor.
     const kill = (name: NodeJS.Signals): void => {
       if (folder.epoch <= epoch) folder.kill(name);
     };
@@ -224,7 +225,7 @@ export class KeptCommands implements WorkspaceDurable {
   }
 }
 
-/** Whether the keeper has noted what it started. */
+/** Whether the keeper has noted the process that it started. */
 async function hasBegun(folder: CommandFolder): Promise<boolean> {
   const deadline = performance.now() + startMs;
   while (folder.childPid === undefined && folder.outcome === undefined) {
@@ -234,7 +235,7 @@ async function hasBegun(folder: CommandFolder): Promise<boolean> {
   return true;
 }
 
-/** Ends a command, and forgets it; whether it ran. */
+/** Ends a command and deletes its files; returns whether it ran. */
 async function endCommand(folder: CommandFolder): Promise<boolean> {
   const hasRun = !folder.forbidStart() && folder.outcome === undefined;
   const deadline = performance.now() + startMs;

@@ -3,12 +3,12 @@ import type { StartSigns } from "../../processes/sandbox.ts";
 import type { failedStart } from "../../processes/start-status.ts";
 
 /**
- * Keeps the error of a sandbox that could not be set up out of the output: no command said it.
+ * Keeps the error of a sandbox that could not be set up out of the command's output.
  *
- * Runs from its own source text, in the process that keeps commands: nothing outside of this function may be
- * used in it.
+ * The process that keeps commands runs this function from its source text, so it must not use anything
+ * outside itself.
  *
- * @param pass takes what the command says
+ * @param pass receives the command's output
  */
 export function createStartCheck(
   reasonOf: typeof failedStart,
@@ -17,7 +17,7 @@ export function createStartCheck(
   pass: (chunk: Buffer, stream: string) => void,
 ) {
   const kept: Buffer[] = [];
-  /** Undefined until something is said. */
+  /** Undefined until there is output. */
   let isHolding = signs === undefined ? false : undefined;
   let said = "";
   status?.on("data", (chunk: Buffer) => {
@@ -36,7 +36,8 @@ export function createStartCheck(
   }
 
   function hold(): boolean {
-    // A sandbox that cannot be set up ends at once; what runs on is the command.
+    // A sandbox that cannot be set up ends immediately; a process that keeps running is the
+    // command.
     setTimeout(passOn, 1_000).unref();
     return true;
   }
@@ -47,7 +48,7 @@ export function createStartCheck(
       if (isHolding && stream === "stderr") kept.push(chunk);
       else pass(chunk, stream);
     },
-    /** Why the command never ran; undefined if it did. */
+    /** Why the command never ran; undefined if it ran. */
     end(exitCode: number | null): string | undefined {
       const errors = Buffer.concat(kept).toString();
       const reason = signs && reasonOf(signs, { exitCode, said, errors });

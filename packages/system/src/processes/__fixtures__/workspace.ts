@@ -14,7 +14,9 @@ export class Workspace {
   readonly spillDirectory = mkdtempSync(join(tmpdir(), "tau-spill-"));
   readonly processes = new ProcessRegistry();
 
-  /** @param overrides with ripgrep's path, for the local workspace; `null` searches without it */
+  /**
+   * @param overrides with ripgrep's path for the local workspace; `null` searches without ripgrep
+   */
   environment({
     ripgrep,
     ...overrides
@@ -73,7 +75,7 @@ export function textOf(result: ToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-/** Seconds to sleep for that tell a sleeper from those of other runs of the same tests. */
+/** A number of seconds to sleep that distinguishes this sleeper from those of other test runs. */
 export function ownSeconds(seconds: number): string {
   return `${seconds}.${String(process.pid).padStart(7, "0")}`;
 }

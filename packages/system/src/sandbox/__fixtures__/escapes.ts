@@ -19,14 +19,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxPolicy } from "../policy/sandbox-settings.ts";
 import type { SandboxedPlace } from "./sandboxed-place.ts";
 
-/** Something that a command tries to get out, or to have done outside. */
+/** A way for a command to get out of the sandbox, or to have something done outside. */
 export interface Escape {
   readonly policy?: (place: SandboxedPlace) => Partial<SandboxPolicy>;
-  /** What is there before; what it returns ends with the test. */
+  /** Prepares the place; the returned resource is disposed of with the test. */
   readonly prepare?: (place: SandboxedPlace, id: string) => Promise<(() => void) | undefined> | (() => void) | undefined;
-  /** Lines of bash that run one after the other, each in a call of its own. */
+  /** Lines of bash that run one after the other, each in a separate call. */
   readonly lines: (place: SandboxedPlace, id: string) => readonly string[];
-  /** Whether it got what it wanted. */
+  /** Whether the escape succeeded. */
   readonly worked: (place: SandboxedPlace, output: string, id: string) => boolean | Promise<boolean>;
 }
 
@@ -36,27 +36,27 @@ const isTouched = (place: SandboxedPlace) =>
   !existsSync(join(place.outside, "file")) || readFileSync(join(place.outside, "file"), "utf8") !== "untouched";
 const hasNew = (place: SandboxedPlace) => existsSync(join(place.outside, "new"));
 
-/** A line that changes the file outside. */
+/** Lines that change the file outside. */
 const touches = (line: (outside: string) => string, prepare?: Escape["prepare"]): Escape => ({
   ...(prepare && { prepare }),
   lines: (place) => [line(place.outside)],
   worked: isTouched,
 });
 
-/** A line that makes `new` outside. */
+/** Lines that make `new` outside. */
 const makes = (line: (outside: string) => string): Escape => ({
   lines: (place) => [line(place.outside)],
   worked: hasNew,
 });
 
-/** A line that leaves a file at a place of the machine, which is removed again. */
+/** Lines that leave a file in a folder of the machine; the file is removed afterwards. */
 const plants = (folder: string): Escape => ({
   prepare: (_, id) => () => rmSync(join(folder, id), { force: true }),
   lines: (_, id) => [`echo x > ${join(folder, id)}`],
   worked: (_, __, id) => existsSync(join(folder, id)),
 });
 
-/** A line that changes what runs later in the project. */
+/** Lines that change what runs later in the project. */
 const changes = (
   line: string,
   path: string,
@@ -84,7 +84,7 @@ function keep(place: SandboxedPlace, name: string): undefined {
 
 const denied: Escape["policy"] = () => ({ denyRead: ["~/private"] });
 
-/** A program of the user's that runs beside the host, with a secret in its environment. */
+/** A program of the user that runs beside the host, with a secret in its environment. */
 function neighbour(place: SandboxedPlace, id: string): () => void {
   const child = spawn("sleep", ["60"], { env: { ID: id, SECRET: secret }, cwd: place.outside });
   writeFileSync(join(place.project, "pid"), String(child.pid));
@@ -125,7 +125,7 @@ async function withPort(place: SandboxedPlace): Promise<() => void> {
 const connectTo = (path: string) =>
   `${process.execPath} -e 'require("net").connect(process.argv[1].replace("@", "\\0")).on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))' '${path}'`;
 
-/** A socket in the file system, named in a variable as programs do. */
+/** A socket in the file system, named in a variable as many programs do. */
 const talks = (at: (place: SandboxedPlace, id: string) => string, variable?: string, prefix = ""): Escape => ({
   prepare: async (place, id) => {
     const path = at(place, id);
@@ -142,7 +142,7 @@ function bareProject(place: SandboxedPlace): undefined {
   place.git("init", "--quiet", "--bare", ".");
 }
 
-/** Makes the project a repository whose settings run a program when its user looks at it. */
+/** Makes the project a repository whose settings run a program when the user inspects it. */
 const runsGit = (line: string, prepare?: Escape["prepare"]): Escape => ({
   ...(prepare && { prepare }),
   lines: () => [`${line} && git config --file config core.fsmonitor "touch ../../outside/new; false"`],
@@ -150,7 +150,7 @@ const runsGit = (line: string, prepare?: Escape["prepare"]): Escape => ({
     try {
       place.git("status");
     } catch {
-      // It may be no repository at all.
+      // The folder may not be a repository at all.
     }
     return hasNew(place);
   },
@@ -163,7 +163,7 @@ function addSubmodule(place: SandboxedPlace): undefined {
   writeFileSync(join(module, "config"), "[core]\n");
 }
 
-/** What every sandbox has to withstand. Each works without one. */
+/** Escapes that every sandbox has to withstand. Each one works without a sandbox. */
 export const escapes: Readonly<Record<string, Escape>> = {
   // Writing elsewhere
   "a redirection to an absolute path": touches((out) => `echo evil > ${out}/file`),
@@ -224,7 +224,7 @@ export const escapes: Readonly<Record<string, Escape>> = {
   "the folder for temporary files": plants("/tmp"),
   "shared memory": plants("/dev/shm"),
 
-  // What runs later
+  // Code that runs later
   "a hook of git": changes("echo evil > .git/hooks/post-checkout", ".git/hooks/post-checkout"),
   "hooks that are not there": changes(
     "mkdir -p .git/hooks && echo evil > .git/hooks/post-checkout",
@@ -619,7 +619,7 @@ socket.on("data", (d) => console.log(String(d)));'`,
   },
 };
 
-/** An id for what a command leaves at a place that all share. */
+/** An id for what a command leaves in a shared place. */
 export function escapeId(): string {
   return `tau-escape-${randomUUID().slice(0, 8)}`;
 }

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { bubblewrapIsMissing } from "./has-bubblewrap.ts";
 import type { SandboxedPlace } from "./sandboxed-place.ts";
 
-/** Why this machine cannot exchange a folder for a link in one step while it is worked on. */
+/** Why this machine cannot swap a folder and a link atomically while the folder is in use. */
 export const exchangeIsMissing = bubblewrapIsMissing ?? pythonIsMissing();
 
 function pythonIsMissing(): string | undefined {
@@ -34,10 +34,12 @@ while os.path.exists("loop-runs"):
         libc.renameat2(-100, b"folder", -100, b"link", 2)
 `;
 
-/** How many files are in each of the two folders, under the same names. */
+/** The number of files in each of the two folders; their names are the same. */
 export const loopFiles = 40;
 
-/** Fills `folder` of a project and a folder outside, and puts a link to that one beside the first. */
+/**
+ * Fills `folder` of a project and a folder outside, and puts a link to the latter beside the first.
+ */
 export function fillFolders({ project, outside }: SandboxedPlace): void {
   mkdirSync(join(project, "folder"));
   for (let number = 0; number < loopFiles; number++) {
@@ -48,8 +50,8 @@ export function fillFolders({ project, outside }: SandboxedPlace): void {
 }
 
 /**
- * Has a sandboxed job exchange `folder` and the link as fast as it can. Returns what ends the job, with the
- * folder in its place.
+ * Has a sandboxed job swap `folder` and the link as fast as it can. Returns a function that ends the job
+ * and puts the folder back.
  */
 export async function exchangeInLoop(place: SandboxedPlace): Promise<() => Promise<void>> {
   const [folder, link, mark] = ["folder", "link", "loop-runs"].map((name) =>

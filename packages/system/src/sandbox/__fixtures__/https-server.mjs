@@ -1,5 +1,5 @@
-// An HTTPS server of `localhost` in a process of its own: an index of packages, a registry and a git server.
-// Its folder is its argument. It prints its port, then the `authorization` of each request as JSON.
+// An HTTPS server for `localhost` in a separate process: a package index, a registry and a git server. Its
+// argument is its folder. It prints its port, then the `authorization` of each request as JSON.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";

@@ -14,7 +14,10 @@ import { openSandbox } from "../open-sandbox.ts";
 import { openSandboxElsewhere } from "../open-sandbox-elsewhere.ts";
 import { noSandbox, type SandboxPolicy } from "../policy/sandbox-settings.ts";
 
-/** A project, a home and something worth stealing, outside of the folders that a sandbox replaces. */
+/**
+ * A project, a home and something worth stealing, outside of the folders that a sandbox replaces
+ * with private ones.
+ */
 export class SandboxedPlace {
   readonly root = realpathSync(mkdtempSync("/var/tmp/tau-escape-"));
   readonly project = join(this.root, "home", "project");
@@ -27,7 +30,7 @@ export class SandboxedPlace {
   /** Files with keys outside of the agent directory. */
   readonly keyFiles: string[] = [];
   sandbox: Sandbox | undefined;
-  /** Where the tools act when that is behind an exec server. */
+  /** Where the tools act if that is behind an exec server. */
   elsewhere: Workspace | undefined;
   #connection: Workspace | undefined;
 
@@ -68,7 +71,7 @@ export class SandboxedPlace {
     return this;
   }
 
-  /** Enters the sandbox that an exec server makes when a host elsewhere asks for it. */
+  /** Enters the sandbox that an exec server opens for a host on another machine. */
   async enterBehind(command: readonly string[], policy: Partial<SandboxPolicy> = {}): Promise<this> {
     const environment = { ...this.environment, TMPDIR: this.temporaryDirectory };
     const workspace = await connectWorkspace({ command, cwd: this.project }, { environment });
@@ -108,7 +111,7 @@ export class SandboxedPlace {
     return { ...environment, workspace: this.elsewhere ?? new LocalWorkspace(environment) };
   }
 
-  /** Runs a line of bash and returns what it said and how it ended. */
+  /** Runs a line of bash and returns its output and its outcome. */
   async run(command: string, timeoutMs = 20_000): Promise<{ output: string; outcome: CommandOutcome }> {
     let output = "";
     const outcome = await runShellCommand(this.tools, {

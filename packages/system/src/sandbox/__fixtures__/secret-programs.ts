@@ -7,7 +7,7 @@ import { VALUE } from "../network/__fixtures__/secret-proxy.ts";
 import type { SandboxPolicy } from "../policy/sandbox-settings.ts";
 import { SandboxedPlace } from "./sandboxed-place.ts";
 
-/** A place with a secret for a server beside it. */
+/** A project with a secret for a server beside it. */
 export interface World extends AsyncDisposable {
   readonly place: SandboxedPlace;
   readonly address: string;
@@ -19,18 +19,18 @@ const server = fileURLToPath(new URL("https-server.mjs", import.meta.url));
 const certificate =
   "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost";
 
-/** A server with a certificate of its own in a folder, and what it was sent. */
+/** A server with its own certificate in a folder, and the requests it received. */
 export interface SecretServer {
-  /** With its port. */
+  /** The host name with the port. */
   readonly host: string;
-  /** The file that vouches for it. */
+  /** The certificate file to trust. */
   readonly authority: string;
   /** `authorization` of each request. */
   readonly seen: (string | null)[];
   readonly stop: () => void;
 }
 
-/** Starts the server outside of the host: nothing in the sandbox reaches ports of the host. */
+/** Starts the server as a separate process: the sandbox cannot reach ports of the host. */
 export async function serveSecrets(folder: string): Promise<SecretServer> {
   const authority = join(folder, "authority.pem");
   const files = ["-keyout", join(folder, "key.pem"), "-out", authority];
@@ -76,7 +76,7 @@ export function has(command: string): boolean {
   }
 }
 
-/** Programs that use a secret, and what must be there for them. */
+/** Programs that use a secret, and what they need on the machine. */
 export const clients: Readonly<Record<string, { needs: string; line: string }>> = {
   curl: { needs: "curl --version", line: 'curl -sS -H "Authorization: Bearer $TOKEN" $AT/x' },
   "curl with Basic": { needs: "curl --version", line: "curl -sS -u x:$TOKEN $AT/x" },
@@ -106,11 +106,11 @@ export const clients: Readonly<Record<string, { needs: string; line: string }>> 
   },
 };
 
-/** The value as such, and as Basic has it. */
+/** Whether a text shows the value, plain or in the base64 of Basic. */
 export const shows = (text: string) =>
   [VALUE, Buffer.from(`x:${VALUE}`).toString("base64")].filter((each) => text.includes(each));
 
-/** Where a command looks for a value, by the line that does. */
+/** Where a command may look for the value, with the line that does so. */
 export const hidingPlaces: readonly (readonly [string, string])[] = [
   ["variables", "env; export -p"],
   ["processes", "cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; ps axeww"],

@@ -14,18 +14,21 @@ export const isolationArguments: readonly string[] = [
   "--unshare-ipc",
   "--unshare-uts",
   "--unshare-cgroup-try",
-  // Nothing of the call outlives it, and bubblewrap not its host.
+  // No process outlives the call, and bubblewrap does not outlive its host.
   "--die-with-parent",
-  // No terminal to type into.
+  // Without a terminal to which a command could inject input.
   "--new-session",
   "--cap-drop",
   "ALL",
 ];
 
-/** Makes bubblewrap write to a descriptor how the command ended, which it does only for one that ran. */
+/**
+ * Makes bubblewrap write to a descriptor how the command ended, which it does only if the command
+ * ran.
+ */
 export const statusArguments: readonly string[] = ["--json-status-fd", String(statusDescriptor)];
 
-/** How bubblewrap ends when it could not set up the sandbox, with {@link statusArguments}. */
+/** How bubblewrap ends if it could not set up the sandbox, given {@link statusArguments}. */
 export const bubblewrapSigns: StartSigns = {
   ranMark: '"exit-code"',
   errorPrefix: "bwrap: ",
@@ -39,7 +42,7 @@ export function bubblewrapArguments({ cwd, mounts, hasNetwork }: Enclosure): rea
     ...(hasNetwork ? [] : ["--unshare-net"]),
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
     ...inMountOrder(mounts).flatMap(argumentsOf),
-    // Folders that were made for mounts in them take nothing else.
+    // Folders that were made for mounts accept nothing else.
     ...mounts.flatMap((mount) => (mount.kind === "empty" ? ["--remount-ro", mount.path] : [])),
     ...["--chdir", cwd, "--"],
   ];

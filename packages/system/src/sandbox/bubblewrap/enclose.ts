@@ -8,13 +8,13 @@ import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { closedSockets, type MountPlan, mountsOf } from "./mounts.ts";
 import type { Placeholders } from "./placeholders.ts";
 
-/** A run in bubblewrap: what comes before the command, and what to call after it. */
+/** A run in bubblewrap: the arguments before the command, and what to call afterwards. */
 export interface BubblewrapRun {
   readonly args: readonly string[];
   readonly release: () => Promise<void>;
 }
 
-/** Prepares a run; `cwd` is the folder it starts in, as it is called inside. */
+/** Prepares a run; `cwd` is the folder in which it starts, as a path inside. */
 export async function encloseInBubblewrap(
   plan: MountPlan & { readonly start: string },
   placeholders: Placeholders,
@@ -34,7 +34,7 @@ export async function encloseInBubblewrap(
     const sockets = closed.filter((path) => lstatSync(path, missingIsFine)?.isSocket());
     const mounts = [
       ...mountsOf(plan, closed),
-      // A mount cannot be renamed away, so folders around what is protected are mounts, too.
+      // A mount cannot be renamed away, so folders around protected places are mounts, too.
       ...(places?.kept ?? []).map((path) => ({ kind: "writable", path }) as const),
       ...(places?.readOnly ?? []).map((path) => ({ kind: "readOnly", path }) as const),
     ];
@@ -52,7 +52,7 @@ export async function encloseInBubblewrap(
     };
   } catch (error) {
     await taken?.release();
-    // Other programs remove and exchange files while they are listed.
+    // Other programs may remove and replace files while they are listed.
     if (!/^(?:ENOENT|ENOTDIR|EINVAL)$/.test(errorCode(error) ?? "")) throw error;
     throw new SandboxStartError(errorMessage(error), { cause: error });
   }
@@ -61,8 +61,8 @@ export async function encloseInBubblewrap(
 const missingIsFine = { throwIfNoEntry: false } as const;
 
 /**
- * A socket that closes before bubblewrap comes to it leaves nothing to mount over, so in a writable folder
- * bubblewrap makes an empty file. No program could listen there any more.
+ * If a socket closes before bubblewrap mounts over it, bubblewrap makes an empty file in its place, if the
+ * folder is writable. No program could listen there any more.
  */
 function removeStandIn(path: string): void {
   const status = lstatSync(path, missingIsFine);
@@ -70,19 +70,19 @@ function removeStandIn(path: string): void {
   if (isStandIn) rmSync(path, { force: true });
 }
 
-/** A command made the folder itself a repository, whose settings git would run outside. */
+/** A command made the folder itself a repository, whose settings git would follow outside. */
 function setAside(folder: string): void {
   if (!isBareRepository(folder)) return;
   rmSync(join(folder, "HEAD.refused"), { recursive: true, force: true });
   renameSync(join(folder, "HEAD"), join(folder, "HEAD.refused"));
 }
 
-/** A link that a command exchanged leads again to where it did: nothing can be mounted over a link. */
+/** Restores a link that a command replaced: nothing can be mounted over a link. */
 function putBack(path: string, target: string): void {
   try {
     if (readlinkSync(path) === target) return;
   } catch {
-    // It is not a link any more.
+    // It is no longer a link.
   }
   rmSync(path, { recursive: true, force: true });
   symlinkSync(target, path);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Variables with the address of a program that acts for its user. */
+/** Variables with the addresses of programs that act for their user. */
 const addressVariables = [
   "SSH_AUTH_SOCK",
   "DBUS_SESSION_BUS_ADDRESS",
@@ -13,8 +13,8 @@ const addressVariables = [
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The sockets in the file system through which a command could have something done outside. A read-only
- * mount does not keep a command from connecting to them.
+ * Sockets in the file system through which a command could have something done outside. A read-only
+ * mount does not prevent a command from connecting to them.
  */
 export function hostSockets(environment: Environment): {
   readonly named: readonly string[];
@@ -24,7 +24,7 @@ export function hostSockets(environment: Environment): {
   return { named, bound: boundSockets() };
 }
 
-/** The environment of a command without addresses of programs outside. */
+/** The environment of a command without the addresses of programs outside. */
 export function withoutAddresses(
   variables: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -32,7 +32,7 @@ export function withoutAddresses(
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !removed.has(name)));
 }
 
-/** `/path`, `unix:///path`, and D-Bus's `unix:path=/path,guid=…;…`. */
+/** `/path`, `unix:///path`, and `unix:path=/path,guid=…;…` for D-Bus. */
 function pathsOf(address: string): readonly string[] {
   return address
     .split(";")

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { attempt } from "../../base/attempt.ts";
 
-/** Set for descriptors that do not reach a child (`O_CLOEXEC`, in the octal `flags` of fdinfo). */
+/** Set for descriptors that no child inherits (`O_CLOEXEC`, in the octal `flags` of fdinfo). */
 const CLOSED_ON_EXEC = 0o2000000;
 
 /**
- * Descriptors above the standard streams that every child of this process would inherit: what the program
- * that started the host left open. Node closes only the first of them.
+ * Descriptors above the standard streams that every child of this process would inherit because the
+ * program that started the host left them open. Node closes only the first of them.
  */
 export function inheritedDescriptors(): readonly number[] {
   return (
@@ -18,7 +18,7 @@ export function inheritedDescriptors(): readonly number[] {
   );
 }
 
-/** What runs a command without these descriptors: a program and its first arguments. */
+/** A program and its first arguments that run a command without these descriptors. */
 export function closingCommand(descriptors: readonly number[]): readonly string[] {
   if (descriptors.length === 0) return [];
   const closed = descriptors.map((number) => `${number}>&-`).join(" ");
@@ -26,8 +26,8 @@ export function closingCommand(descriptors: readonly number[]): readonly string[
 }
 
 /**
- * Small shells take one digit only, and lose variables whose names they could not write; bash takes any number.
- * In this mode it runs no file that `BASH_ENV` names.
+ * Small shells accept only one digit, and lose variables whose names they could not write; bash accepts any
+ * number. In this mode it does not run the file that `BASH_ENV` names.
  */
 function shell(): readonly string[] {
   const bash = ["/bin/bash", "/usr/bin/bash"].find((file) => existsSync(file));

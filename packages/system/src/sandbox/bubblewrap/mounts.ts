@@ -12,24 +12,24 @@ export interface MountPlan {
   readonly paths: SandboxPaths;
   readonly folders: PrivateFolders;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether the working folder is only read. */
+  /** Whether the working folder is read-only. */
   readonly isReadOnly: boolean;
   readonly hasNetwork: boolean;
   readonly program: string;
-  /** Sockets at which this host waits for its clients. */
+  /** Sockets on which this host listens for its clients. */
   readonly ownSockets: readonly string[];
-  /** Leaves out what comes and goes. */
+  /** Leaves out short-lived sockets. */
   readonly restless: RestlessSockets;
   readonly openSockets: readonly string[];
-  /** Folders that a command of the host's own reads and writes, too. */
+  /** More folders that a command of the host itself may read and write. */
   readonly alsoReadable: readonly string[];
   readonly alsoWritable: readonly string[];
 }
 
-/** Folders below the empty `/run` that programs are in. */
+/** Folders below the empty `/run` that contain programs. */
 const programFolders = ["/run/current-system", "/run/wrappers", "/run/opengl-driver"];
 
-/** Sockets that are as good as the rule over the machine, whatever the network setting says. */
+/** Sockets that give full control of the machine, whatever the network setting. */
 const controlSockets = [
   "/run/docker.sock",
   "/var/run/docker.sock",
@@ -40,7 +40,7 @@ const controlSockets = [
   "/run/systemd/private",
 ];
 
-/** What a command sees, but for the places inside of the working folder that are protected. */
+/** The mounts of a command, without those for protected places in the working folder. */
 export function mountsOf(plan: MountPlan, sockets: readonly string[]): readonly Mount[] {
   const { paths, folders, isReadOnly, openSockets } = plan;
   const { cwd, named, treeRepository } = paths;
@@ -64,7 +64,7 @@ export function mountsOf(plan: MountPlan, sockets: readonly string[]): readonly 
   ];
 }
 
-/** Programs that the host runs inside, where a private folder would hide them. */
+/** Programs that the host runs inside, if a private folder would hide them. */
 function ownPrograms({ paths, program }: MountPlan): readonly string[] {
   return [program, process.execPath].filter(
     (path) => isAbsolute(path) && paths.hostPath(path) !== path && existsSync(path),
@@ -79,7 +79,7 @@ function readOnly(path: string, from?: string): Mount {
   return { kind: "readOnly", path, from };
 }
 
-/** The agent directory without its keys, also without those that are stored later. */
+/** The agent directory without its keys, including keys that are stored later. */
 function agentMounts(agentDirectory: string): readonly Mount[] {
   if (!existsSync(agentDirectory)) return [];
   const entries = readdirSync(agentDirectory, { withFileTypes: true });
@@ -95,7 +95,7 @@ function agentMounts(agentDirectory: string): readonly Mount[] {
   ];
 }
 
-/** Closes a path; a mount cannot be renamed away, so neither can the writable folders around it. */
+/** Closes a path. A mount cannot be renamed away, so neither can the writable folders around it. */
 function closedMounts(path: string, { paths, folders }: MountPlan): readonly Mount[] {
   const mounts = [readOnly(path, closedLike(path, folders))];
   const outer = paths.named.find((folder) => folder !== path && isInside(folder, path));
@@ -106,7 +106,7 @@ function closedMounts(path: string, { paths, folders }: MountPlan): readonly Mou
   return mounts;
 }
 
-/** Sockets, and folders of them, that a command must not reach. */
+/** Sockets, and folders with sockets, that a command must not reach. */
 export function closedSockets({
   paths,
   environment,
@@ -125,12 +125,12 @@ export function closedSockets({
     [...new Set(wanted.map((path) => resolveLinks(path).path))]
       .filter((path) => hasNetwork || !isInside("/run", path))
       .filter((path) => !openSockets.includes(path) && existsSync(path))
-      // In a private folder the host's socket is not there.
+      // A private folder already hides the host's socket.
       .filter((path) => paths.hostPath(path) === path)
   );
 }
 
-/** Without the network `/run` has programs only. */
+/** Without the network, `/run` contains only programs. */
 function runMounts({ hasNetwork }: MountPlan): readonly Mount[] {
   if (hasNetwork || !existsSync("/run")) return [];
   const programs = programFolders.filter((path) => existsSync(path)).map((path) => readOnly(path));

@@ -2,20 +2,21 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { attempt } from "../../base/attempt.ts";
 
 export interface OwnListeners {
-  /** TCP ports of any of its addresses. */
+  /** TCP ports, on any address. */
   readonly ports: readonly number[];
   /** Paths of Unix sockets. */
   readonly sockets: readonly string[];
 }
 
-/** The state of a socket that listens, in `/proc/net/tcp`. */
+/** The state of a listening socket in `/proc/net/tcp`. */
 const LISTENING = "0A";
 
 /**
- * Where this process listens at this moment, as the kernel has it, so that no part of the host has to tell: a
- * command in the sandbox must not drive the host it came from. Nothing where there is no `/proc`.
+ * Where this process listens at the moment, from the kernel, so that no part of the host needs to register
+ * its sockets: a command in the sandbox must not control the host that started it. Empty where there is no
+ * `/proc`.
  *
- * @param others ids of processes that are the same host, as those that started this one
+ * @param others ids of processes of the same host, such as those that started this one
  */
 export function ownListeners(others: readonly number[] = []): OwnListeners {
   const own = new Set(["self", ...others].flatMap((process) => socketsOf(process)));
@@ -37,7 +38,7 @@ function socketsOf(process: string | number): readonly string[] {
       const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`${folder}/${name}`)) ?? [];
       if (inode !== undefined) found.push(inode);
     } catch {
-      // It was closed in between.
+      // The descriptor was closed meanwhile.
     }
   }
   return found;

@@ -25,12 +25,12 @@ describe.each([
   ["of one session", 1],
   ["of two sessions", 2],
 ])("placeholders of two commands %s", (_title, sessions) => {
-  it("stay until the last of them has ended", async () => {
+  it("stay until the last command has ended", async () => {
     const first = newPlaceholders();
     const second = sessions === 1 ? first : newPlaceholders();
     const one = await take(first);
     const two = await take(second);
-    // Placeholders do not make the folder a repository.
+    // Placeholders must not make the folder a repository.
     expect(two.places).toEqual(one.places);
     await one.release();
     expect(readdirSync(cwd).sort()).toEqual(names);
@@ -38,7 +38,7 @@ describe.each([
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it("are there for a command that starts while another ends", async () => {
+  it("are present for a command that starts while another ends", async () => {
     const first = newPlaceholders();
     const second = sessions === 1 ? first : newPlaceholders();
     for (let round = 0; round < 20; round++) {
@@ -51,7 +51,7 @@ describe.each([
   });
 });
 
-it("leaves what the user made in the meantime", async () => {
+it("leave files alone that the user made meanwhile", async () => {
   const placeholders = newPlaceholders();
   const one = await take(placeholders);
   writeFileSync(join(cwd, ".pi/settings.json"), "{}");

@@ -16,34 +16,35 @@ import { isRunning } from "../../base/is-running.ts";
 import { randomHex } from "../../base/random.ts";
 import type { MissingPlace, ProtectedPlaces } from "../paths/protected-places.ts";
 
-/** What a command found protected, and what to call when it has ended. */
+/** The protected places of a command, and what to call when it has ended. */
 export interface TakenPlaces {
   readonly places: ProtectedPlaces;
   readonly release: () => Promise<void>;
 }
 
 /**
- * Makes what has to be there while commands run, and removes it when the last of them has ended.
+ * Makes files and folders that have to exist while commands run, and removes them when the last command
+ * has ended.
  *
- * A mount on a file that somebody removes is gone with it, in every sandbox. So each host notes in a file
- * what it uses, and removes only what no living host uses; what a host left that was killed, the next one
- * removes.
+ * If a file is removed, mounts on it disappear in every sandbox. So each host notes in a file which
+ * placeholders it uses, and removes only those that no living host uses. Placeholders of a killed host
+ * are removed by the next one.
  */
 export class Placeholders {
   readonly #folder: string;
   readonly #id = `${process.pid}-${randomHex(4)}@${hostname()}`;
   readonly #uses = new Map<string, { readonly placeholder: MissingPlace; count: number }>();
 
-  /** @param folder where hosts note what they use */
+  /** @param folder where hosts note the placeholders they use */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   /**
-   * Makes what is missing; `release` removes it again unless it is used elsewhere.
+   * Makes missing places; `release` removes them again unless they are used elsewhere.
    *
-   * @param find looks for places; told whether one is there only because another command runs, which may end
-   *   before this one starts
+   * @param find finds the places; its argument tells whether a place exists only because of another command,
+   * which may end before this one starts
    */
   async take(
     find: (isPlaceholder: (path: string) => boolean) => ProtectedPlaces,
@@ -64,7 +65,7 @@ export class Placeholders {
     };
   }
 
-  /** Whether it was made by a sandbox; its note is written before it is made. */
+  /** Returns whether a sandbox made the place; the note is written before the place is made. */
   #takeOne(placeholder: MissingPlace, others: ReadonlyMap<string, OthersUse>): boolean {
     const { path, content } = placeholder;
     const use = this.#uses.get(path);
@@ -80,14 +81,14 @@ export class Placeholders {
       if (content === undefined) mkdirSync(path);
       else writeFileSync(path, content, { flag: "wx" });
     } catch {
-      // It is there already, from another host.
+      // Another host has already made it.
     }
     return true;
   }
 
   #release(placeholders: readonly MissingPlace[]): void {
     const others = this.#othersUse();
-    // What lies in a folder goes before it.
+    // The content of a folder is removed before the folder.
     for (const placeholder of [...placeholders].reverse()) {
       const use = this.#uses.get(placeholder.path);
       if (use === undefined || --use.count > 0) continue;
@@ -97,12 +98,16 @@ export class Placeholders {
     this.#note();
   }
 
-  /** What other hosts use, and whether they live; what dead ones left is removed. */
+  /**
+   * The placeholders of other hosts, and whether those hosts live; removes placeholders of dead
+   * ones.
+   */
   #othersUse(): ReadonlyMap<string, OthersUse> {
     const used = new Map<string, OthersUse>();
     for (const name of readdirSync(this.#folder)) {
       if (!name.endsWith(".json") || name === `${this.#id}.json`) continue;
-      // Another machine, or container, may share the folder; its processes cannot be looked for here.
+      // The folder may be shared with another machine or container, whose processes cannot be checked
+      // here.
       const isHere = name.endsWith(`@${hostname()}.json`);
       const isAlive = !isHere || isRunning(Number.parseInt(name, 10));
       const listed = readNote(join(this.#folder, name));
@@ -150,13 +155,13 @@ function isAsMade({ path, content }: MissingPlace): boolean {
   }
 }
 
-/** Only what is as it was made: somebody may have begun to use it. */
+/** Removes a placeholder only if it is unchanged: it may be in use by now. */
 function remove({ path, content }: MissingPlace): void {
   try {
     if (content === undefined) rmdirSync(path);
     else if (isAsMade({ path, content })) unlinkSync(path);
   } catch {
-    // It is gone, or in use.
+    // It is gone or in use.
   }
 }
 

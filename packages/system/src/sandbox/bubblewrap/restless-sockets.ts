@@ -1,22 +1,23 @@
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Listings so close together belong to tries of one command. */
+/** Listings within this time belong to attempts to start the same command. */
 const TRIES_MS = 1_000;
-/** How long a folder counts as one where sockets come and go. */
+/** How long a folder counts as one with short-lived sockets. */
 const RESTLESS_MS = 10_000;
-/** A socket that has lasted so long is one of a service. */
+/** A socket of at least this age belongs to a service. */
 const LASTING_MS = 10_000;
 
 /**
- * Sockets that come and go while a sandbox is set up. Nothing can be mounted over one that is gone by then, so
- * with a program that makes and closes sockets all the time no try would succeed. Where that has just happened,
- * young sockets are left out: the command could reach those that the program makes next anyway.
+ * Handles sockets that appear and disappear while a sandbox is set up. Nothing can be mounted over a socket
+ * that is gone by then, so a program that keeps opening and closing sockets would make every attempt fail. In
+ * folders where that has just happened, young sockets are left out: the command could reach the program's next
+ * sockets anyway.
  */
 export class RestlessSockets {
   #listed: readonly string[] = [];
   #listedAt = Number.NEGATIVE_INFINITY;
-  /** When a socket was last missed, by folder. */
+  /** When a socket was last missing, by folder. */
   readonly #missedAt = new Map<string, number>();
 
   lasting(sockets: readonly string[]): readonly string[] {

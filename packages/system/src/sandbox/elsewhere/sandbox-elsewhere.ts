@@ -11,20 +11,23 @@ export interface ElsewhereOptions {
   readonly workspaceId: string;
   readonly policy: SandboxPolicy;
   readonly opened: WorkspaceSandbox;
-  /** Whether the network of its commands ends at this host. */
+  /** Whether the commands' network traffic goes through this host. */
   readonly usesHost: boolean;
-  /** The working folder there. */
+  /** The working folder on that machine. */
   readonly cwd: () => string;
   readonly homeDirectory: string;
-  /** The sandbox of this machine, for programs that stay here, such as the user's own MCP servers. */
+  /**
+   * Opens a sandbox on this machine, for programs that stay here, such as the user's own MCP
+   * servers.
+   */
   readonly openHere: () => Promise<Sandbox>;
-  /** Ends the proxy. */
+  /** Closes the proxy. */
   readonly onClose: () => Promise<void>;
 }
 
 /**
- * A sandbox that another machine keeps. Files are judged there, when they are opened; here it is known what
- * the sandbox is. Programs of this machine run in one of their own.
+ * A sandbox on another machine. That machine checks files when they are opened; this host only knows the
+ * sandbox's properties. Programs on this machine run in a separate sandbox.
  */
 export function createSandboxElsewhere(options: ElsewhereOptions): Sandbox {
   const { workspaceId, usesHost, opened } = options;
@@ -54,7 +57,7 @@ export function createSandboxElsewhere(options: ElsewhereOptions): Sandbox {
       const folder = cwd();
       const closed = absolute(policy.denyRead).concat(opened.denied);
       const prefix = `${folder}/`;
-      // What is closed in the caller's folder is closed in a copy of it, too.
+      // Paths that are closed in the caller's folder are also closed in a copy of it.
       const relatives = closed.flatMap((path) =>
         path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
       );
@@ -87,10 +90,10 @@ export function createSandboxElsewhere(options: ElsewhereOptions): Sandbox {
       const cwd = options.cwd();
       return [join(cwd, ".pi"), join(cwd, ".mcp.json")];
     },
-    /** The host loads no code from there. */
+    /** The host loads no code from that machine. */
     keepForHost() {},
     async close() {
-      // Where the connection is lost, the sandbox has ended with it.
+      // If the connection is lost, the sandbox has ended with it.
       await opened.close().catch(() => {});
       await options.onClose();
       await (await here)?.close();

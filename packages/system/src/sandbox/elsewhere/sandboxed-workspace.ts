@@ -4,7 +4,7 @@ import type {
   WorkspaceSandboxUse,
 } from "@tau-agent/rpc-protocol/workspace";
 
-/** A place of which every call acts in one sandbox there. */
+/** A workspace in which every call acts in the same sandbox. */
 export function sandboxedWorkspace(inner: Workspace, use: () => WorkspaceSandboxUse): Workspace {
   const inside = <Options extends WorkspaceAccess>(options: Options | undefined) =>
     ({ ...options, sandbox: use() }) as Options;

@@ -19,24 +19,24 @@ import {
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A clock that is a little behind must not refuse it. */
+/** Valid from a day ago, for clocks that are slightly behind. */
 const BEFORE_MS = DAY_MS;
-/** Longer than a session lives, and as short as clients want it. */
+/** Longer than a session lives, and short enough for clients that limit the lifetime. */
 const AFTER_MS = 90 * DAY_MS;
 
 const makeKeys = (isExported: boolean) =>
   crypto.subtle.generateKey(algorithm, isExported, ["sign", "verify"]);
 type Keys = Awaited<ReturnType<typeof makeKeys>>;
 
-/** Vouches for the proxy in place of the hosts, to the commands of one session. */
+/** Certifies the proxy as the hosts, for the commands of one session. */
 export interface Authority {
   /** Its certificate, as PEM. */
   readonly certificate: string;
-  /** @param host one of its hosts */
+  /** @param host one of the authority's hosts */
   contextFor(host: string): Promise<SecureContext>;
 }
 
-/** Makes an authority whose key is in memory only, and that can vouch for these hosts alone. */
+/** Creates an authority with its key only in memory, which can certify only these hosts. */
 export async function createAuthority(hosts: readonly string[]): Promise<Authority> {
   const keys = await makeKeys(false);
   const own = await X509CertificateGenerator.createSelfSigned({
@@ -100,7 +100,7 @@ function serialNumber(): string {
   return `01${Buffer.from(crypto.getRandomValues(new Uint8Array(15))).toString("hex")}`;
 }
 
-/** Critical: who trusts the authority trusts it with these names alone. */
+/** Critical: a client that trusts the authority trusts it for these names only. */
 function nameConstraints(hosts: readonly string[]): Extension {
   const permitted = [...new Set(hosts)].map((host) => {
     const base =
@@ -113,7 +113,7 @@ function nameConstraints(hosts: readonly string[]): Extension {
   return new Extension("2.5.29.30", true, AsnConvert.serialize(constraints));
 }
 
-/** As certificates have it: the address, then as many bytes of ones. */
+/** The form in certificates: the address, followed by as many 0xff bytes. */
 function addressAndMask(host: string): Uint8Array<ArrayBuffer> {
   const bytes = isIP(host) === 4 ? host.split(".").map(Number) : bytesOfIp6(host);
   return new Uint8Array([...bytes, ...bytes.map(() => 0xff)]);

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import type { SandboxNetworkDoor } from "./network-door.ts";
 
-/** By which programs find the authorities that they believe. */
+/** Variables in which programs look for their trusted authorities. */
 const certificateVariables = [
   ...["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"],
   ...["GIT_SSL_CAINFO", "PIP_CERT", "CARGO_HTTP_CAINFO", "AWS_CA_BUNDLE", "DENO_CERT"],
 ];
 
-/** Where systems keep what they believe. */
+/** Where systems keep their trusted authorities. */
 const systemBundles = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/tls/certs/ca-bundle.crt",
@@ -17,7 +17,7 @@ const systemBundles = [
   "/etc/ssl/cert.pem",
 ];
 
-/** A door whose commands also trust a certificate; a bundle for them is written into a folder. */
+/** A door whose commands also trust a certificate; writes a bundle for them into a folder. */
 export function trusting(
   door: SandboxNetworkDoor,
   folder: string,
@@ -34,13 +34,13 @@ export function trusting(
   };
 }
 
-/** What the system itself trusts. */
+/** The authorities that the system itself trusts. */
 export function systemBundle(): string {
   for (const path of systemBundles) {
     try {
       return readFileSync(path, "utf8");
     } catch {
-      // Another system's.
+      // The bundle of a different system.
     }
   }
   return rootCertificates.join("\n");

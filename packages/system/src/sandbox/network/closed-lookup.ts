@@ -2,10 +2,10 @@ import { lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
 
-/** Ports of this machine that stay closed: the host's own. */
+/** Ports of this machine that stay closed because the host itself listens on them. */
 export type ClosedPorts = () => readonly number[];
 
-/** Refuses addresses of this machine where the port is one of the host's own. */
+/** Refuses addresses of this machine if the port is one of the host's own. */
 export function closedLookup(port: number, closedPorts: ClosedPorts): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, addresses) => {

@@ -6,7 +6,7 @@ import { ConnectionStream } from "./connection-stream.ts";
 const hashOf = (chunks: readonly Uint8Array[]) =>
   createHash("sha256").update(Buffer.concat(chunks)).digest("hex");
 
-it("passes on what is much more than its window, whole and in order, both ways", async () => {
+it("passes on much more than its window, complete and in order, both ways", async () => {
   const there: Uint8Array[] = [];
   const ended = Promise.withResolvers<void>();
   let open = 0;
@@ -23,12 +23,12 @@ it("passes on what is much more than its window, whole and in order, both ways",
     close: () => {},
   });
   const sent = Array.from({ length: 200 }, () => randomBytes(64 * 1024));
-  // As `pipe` does: what waits is written as soon as the one before it is.
+  // Like `pipe`: the next chunk is written as soon as the previous one is accepted.
   for (const chunk of sent) stream.write(chunk);
   stream.end();
   await ended.promise;
   expect(hashOf(there)).toBe(hashOf(sent));
-  // The window, and the piece that went over it.
+  // The window, and the chunk that exceeded it.
   expect(most).toBeLessThan(1.5 * 1024 * 1024);
 
   const here: Buffer[] = [];
@@ -41,7 +41,7 @@ it("passes on what is much more than its window, whole and in order, both ways",
   expect(hashOf(here)).toBe(hashOf(sent));
 });
 
-it("holds the other end back while nobody reads, and lets it go when it is given up", async () => {
+it("holds the other end back while nothing is read, and releases it when the stream is destroyed", async () => {
   let isClosed = false;
   const close = () => {
     isClosed = true;

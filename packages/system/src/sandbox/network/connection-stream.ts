@@ -1,16 +1,16 @@
 import { Duplex } from "node:stream";
 import type { WorkspaceConnection } from "@tau-agent/rpc-protocol/workspace";
 
-/** How much is on its way to the other end before more is held back. */
+/** How many bytes may be in transit to the other end before more are held back. */
 const windowBytes = 1024 * 1024;
 
-/** A connection from elsewhere as a stream, for what takes sockets. */
+/** A relayed connection as a stream, for code that expects sockets. */
 export class ConnectionStream extends Duplex {
   readonly #client: WorkspaceConnection;
   #waitingBytes = 0;
   #goOn: (() => void) | undefined;
   #wanted: (() => void) | undefined;
-  /** What the other end writes into. */
+  /** The end that the other side writes to. */
   readonly far: WorkspaceConnection = {
     write: (bytes) => {
       if (this.destroyed || this.push(bytes)) return;
@@ -38,7 +38,7 @@ export class ConnectionStream extends Duplex {
       this.#waitingBytes -= chunk.length;
       const goOn = this.#waitingBytes <= windowBytes ? this.#goOn : undefined;
       if (goOn === undefined) return;
-      // The next piece may have to wait again before this returns.
+      // The next chunk may be held back again before this returns.
       this.#goOn = undefined;
       goOn();
     });

@@ -1,11 +1,11 @@
-/** The way out of a sandbox whose network ends at a proxy. */
+/** The network access of a sandbox whose traffic goes through a proxy. */
 export interface SandboxNetworkDoor {
-  /** What runs the command inside: a program and its first arguments. */
+  /** A program and its first arguments that run the command inside. */
   readonly command: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
-  /** What has to be seen inside. */
+  /** Files that must be visible inside. */
   readonly files: readonly string[];
-  /** The proxy's port on this machine, where the sandbox shares the host's network. */
+  /** The proxy's port on this machine, if the sandbox shares the host's network. */
   readonly port?: number | undefined;
   readonly close: () => Promise<void>;
 }

@@ -9,13 +9,19 @@ export interface DoorPlace {
   readonly isShared: boolean;
 }
 
-/** Every sandbox has a network of its own, so they all can use one port. */
+/** Every sandbox has a separate network, so they can all use the same port. */
 const PORT = 3128;
 
-/** Holds the command's NODE_OPTIONS: what they load is not for the program in front of it. */
+/**
+ * Holds the command's NODE_OPTIONS, so that the forwarder in front of the command does not load
+ * their modules.
+ */
 const NODE_OPTIONS_INSIDE = "TAU_NODE_OPTIONS_INSIDE";
 
-/** The variables of a command for the program in front of it, which gives them back. */
+/**
+ * The variables of a command as the forwarder in front of it gets them; the forwarder restores
+ * them.
+ */
 export function behindDoor(
   door: SandboxNetworkDoor | undefined,
   { NODE_OPTIONS: options, ...variables }: Readonly<Record<string, string>>,
@@ -26,8 +32,8 @@ export function behindDoor(
 }
 
 /**
- * Runs inside, in front of the command: passes what comes to the port on to the socket of the proxy, and ends
- * as the command does. Text, because the host may be bundled into one file.
+ * Runs inside, in front of the command: forwards connections from the port to the proxy's socket, and ends as
+ * the command does. A string, because the host may be bundled into one file.
  */
 const forwarder = `
 const [socket, file, ...args] = process.argv.slice(1);
@@ -49,16 +55,15 @@ server.listen(${PORT}, "127.0.0.1", () => {
 });`;
 
 /**
- * Opens the way from a session's sandbox to the domains of its settings.
- Where it shares this machine's network, the
- * proxy listens on a port, else on a socket.
+ * Opens a session's sandbox to the domains of its settings. The proxy listens on a port if the
+ * sandbox shares this machine's network, otherwise on a socket.
  */
 export async function openDoor(
   { folder, isShared }: DoorPlace,
   rules: ProxyRules,
 ): Promise<SandboxNetworkDoor> {
   if (isShared) {
-    // Every program of the machine reaches the port.
+    // Every program on the machine can reach the port.
     const password = rules.secrets === undefined ? undefined : randomHex(16);
     const place = { host: "127.0.0.1", port: 0 };
     const { port, close } = await startProxy(place, { ...rules, password });
@@ -69,7 +74,7 @@ export async function openDoor(
   return doorTo(socket, close);
 }
 
-/** The door to a proxy behind a socket. */
+/** A door to a proxy that listens on a socket. */
 export function doorTo(socket: string, close: () => Promise<void>): SandboxNetworkDoor {
   return {
     command: [process.execPath, "-e", forwarder, "--", socket],

@@ -15,20 +15,23 @@ import type { SecretGate } from "./secret-gate.ts";
 export interface ProxyRules {
   readonly domains: readonly string[];
   readonly closedPorts: ClosedPorts;
-  /** Takes what goes to the hosts of secrets; undefined without any. */
+  /** Handles traffic to the hosts of secrets; undefined without secrets. */
   readonly secrets?: SecretGate | undefined;
-  /** What clients say who want a secret used, where other programs reach the proxy, too. */
+  /**
+   * The password that clients must send to use a secret, if other programs can reach the proxy,
+   * too.
+   */
   readonly password?: string | undefined;
 }
 
-/** A proxy for HTTP and CONNECT, for the names of a list. */
+/** A proxy for HTTP and CONNECT to the names on a list. */
 export interface Proxy {
   readonly server: Server;
-  /** Ends it with its connections. */
+  /** Ends the proxy with its connections. */
   readonly close: () => Promise<void>;
 }
 
-/** A proxy that listens nowhere: it takes the streams that its server gets as `connection`. */
+/** A proxy without a listening socket: its server receives streams as `connection` events. */
 export function createProxy(rules: ProxyRules): Proxy {
   const open = new Set<Duplex>();
   const follow = (socket: Duplex): void => {
@@ -70,7 +73,7 @@ interface TunnelParts {
   readonly client: Duplex;
   readonly head: Buffer;
   readonly rules: ProxyRules;
-  /** What the client said to the proxy. */
+  /** The credentials that the client sent to the proxy. */
   readonly said: string | undefined;
 }
 

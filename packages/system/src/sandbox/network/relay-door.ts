@@ -6,13 +6,13 @@ import type { SandboxNetworkDoor } from "./network-door.ts";
 import { doorTo } from "./open-door.ts";
 
 export interface Relay {
-  /** Takes a connection of a command to where the proxy is. */
+  /** Passes a command's connection on to the proxy. */
   readonly onConnection: (client: WorkspaceConnection) => WorkspaceConnection;
-  /** What commands trust, too. */
+  /** An additional certificate for commands to trust. */
   readonly certificate?: string | undefined;
 }
 
-/** A door whose proxy is at the other end of a connection: what goes through is handed on as it is. */
+/** A door whose proxy is at the other end of a connection; traffic is relayed unchanged. */
 export async function openRelayDoor(
   folder: string,
   { onConnection, certificate }: Relay,
@@ -36,7 +36,7 @@ export async function openRelayDoor(
   return certificate === undefined ? door : trusting(door, folder, certificate);
 }
 
-/** Hands on what a command writes and reads at a socket. */
+/** Relays between a command's socket and the other end. */
 export function relay(socket: Socket, onConnection: Relay["onConnection"]): void {
   const far = onConnection({
     write: (bytes) => new Promise((resolve) => socket.write(bytes, () => resolve())),
@@ -47,7 +47,7 @@ export function relay(socket: Socket, onConnection: Relay["onConnection"]): void
     for await (const bytes of socket as AsyncIterable<Buffer>) await far.write(bytes);
     far.end();
   };
-  // Whatever a command does with its end, this process goes on.
+  // Errors of a command's socket must not stop this process.
   socket.on("error", () => socket.destroy());
   socket.once("close", () => far.close());
   pass().catch(() => {});

@@ -1,7 +1,7 @@
 import { Transform } from "node:stream";
 import type { Replacement } from "./session-secrets.ts";
 
-/** A text without values; undefined if it has none. */
+/** A text with its values replaced; undefined if it contains none. */
 export function scrubText(text: string, replacements: readonly Replacement[]): string {
   return replacements.reduce(
     (clean, { value, placeholder }) => clean.replaceAll(value, placeholder),
@@ -15,8 +15,8 @@ interface Needle {
 }
 
 /**
- * Replaces values in a stream, also where they go over the border of chunks. Holds back only what may be the
- * beginning of one.
+ * Replaces values in a stream, even across chunk boundaries. Holds back only bytes that may be the beginning
+ * of a value.
  */
 export function scrubStream(replacements: () => readonly Replacement[]): Transform {
   let rest: Buffer = Buffer.alloc(0);
@@ -49,7 +49,7 @@ function scrub(data: Buffer, needles: readonly Needle[]): { clean: Buffer; left:
   for (;;) {
     const found = firstOf(data, start, needles);
     if (found === undefined) break;
-    // A longer value may still begin before it ends.
+    // A longer value may still begin before this one ends.
     parts.push(data.subarray(start, found.at), found.needle.instead);
     start = found.at + found.needle.bytes.length;
   }

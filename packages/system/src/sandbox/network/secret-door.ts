@@ -11,11 +11,14 @@ import type { SessionSecrets } from "./session-secrets.ts";
 interface SecretDoorParts extends Omit<ProxyRules, "secrets"> {
   readonly secrets: SessionSecrets;
   readonly policy: Pick<SandboxPolicy, "upstreamCertificates">;
-  /** Where the path of a file with authorities begins. */
+  /** The folders against which the path of the authorities file is resolved. */
   readonly places: { readonly cwd: () => string; readonly homeDirectory: string };
 }
 
-/** A door whose proxy ends TLS for the hosts of secrets, and tells commands whom to believe. */
+/**
+ * A door whose proxy ends TLS for the hosts of secrets, and tells commands which authority to
+ * trust.
+ */
 export async function openSecretDoor(
   place: DoorPlace,
   parts: SecretDoorParts,
@@ -24,7 +27,7 @@ export async function openSecretDoor(
   return trusting(await openDoor(place, rules), place.folder, certificate);
 }
 
-/** What such a proxy does, and the certificate that its commands have to trust. */
+/** The rules of such a proxy, and the certificate that its commands have to trust. */
 export async function secretRules({
   secrets,
   domains,
@@ -38,7 +41,7 @@ export async function secretRules({
   return { rules: { domains, closedPorts, secrets: gate }, certificate: authority.certificate };
 }
 
-/** @throws {Error} the file cannot be read: whom to believe must not be guessed */
+/** @throws {Error} the file cannot be read: trust must not be guessed */
 function upstreamOf(
   { upstreamCertificates: file }: SecretDoorParts["policy"],
   { cwd, homeDirectory }: SecretDoorParts["places"],

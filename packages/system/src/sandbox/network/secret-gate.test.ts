@@ -10,7 +10,7 @@ import { SessionSecrets } from "./session-secrets.ts";
 const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
 
 describe("the proxy of a sandbox with a secret", () => {
-  it("puts the value in place of its placeholder, and takes it out of the answer", async () => {
+  it("replaces the placeholder by the value, and removes the value from the answer", async () => {
     const proxy = await SecretProxy.start();
     const answer = await proxy.request({ authorization: `Bearer ${proxy.placeholder}` });
     expect(proxy.reached.join()).toContain(`Bearer ${VALUE}`);
@@ -19,7 +19,7 @@ describe("the proxy of a sandbox with a secret", () => {
     expect(answer).not.toContain(VALUE);
   });
 
-  it("does so inside of Basic, and asks for no encoding", async () => {
+  it("replaces placeholders inside Basic credentials, and requests an unencoded answer", async () => {
     const proxy = await SecretProxy.start();
     const answer = await proxy.request({
       authorization: basic(`x:${proxy.placeholder}`),
@@ -35,7 +35,7 @@ describe("the proxy of a sandbox with a secret", () => {
     ["bearer", "authorization", `Bearer ${VALUE}`],
     ["basic", "authorization", basic(VALUE)],
     ["header:X-Token", "x-token", VALUE],
-  ])("sets the header of %s where there is none", async (as, name, value) => {
+  ])("sets the header for %s if there is none", async (as, name, value) => {
     const proxy = await SecretProxy.start({ secret: { as } });
     await proxy.request();
     expect(proxy.reached[0]?.toLowerCase()).toContain(
@@ -60,7 +60,7 @@ describe("the proxy of a sandbox with a secret", () => {
     expect(answer).not.toContain(VALUE);
   });
 
-  it("reads a value again that the server refuses, once", async () => {
+  it("reads a value again, once, if the server refuses it", async () => {
     let reads = 0;
     const proxy = await SecretProxy.start({
       value: () => `value-number-${++reads}`,
@@ -77,7 +77,7 @@ describe("the proxy of a sandbox with a secret", () => {
     expect(proxy.reads()).toBe(2);
   });
 
-  it("refuses plain HTTP, other methods and other paths in words, and tells of it", async () => {
+  it("refuses plain HTTP, other methods and other paths with an explanation, and reports it", async () => {
     const proxy = await SecretProxy.start({ secret: { methods: ["GET"], paths: ["/api/**"] } });
     expect(await proxy.request({}, { path: "/api/x" })).toMatch(/^HTTP\/1\.1 200/);
     expect(await proxy.request({}, { path: "/x" })).toMatch(/^HTTP\/1\.1 403/);
@@ -87,7 +87,7 @@ describe("the proxy of a sandbox with a secret", () => {
     expect(proxy.reached).toHaveLength(1);
   });
 
-  it("shows nothing where the value cannot be read", async () => {
+  it("reveals nothing if the value cannot be read", async () => {
     const proxy = await SecretProxy.start({
       value: () => {
         throw new Error(`no ${VALUE}`);
@@ -100,7 +100,7 @@ describe("the proxy of a sandbox with a secret", () => {
   });
 });
 
-it("serves only who knows its password, where the machine shares its network", async () => {
+it("serves only clients with its password if the sandbox shares the machine's network", async () => {
   const authority = await createAuthority(["localhost"]);
   const sources = { environment: {}, runCommand: async () => "" };
   const secrets = new SessionSecrets([{ env: "T", value: VALUE, hosts: ["localhost:9"] }], sources);
@@ -122,8 +122,8 @@ it("serves only who knows its password, where the machine shares its network", a
   expect(await ask(`Proxy-Authorization: Basic ${said}\r\n`)).toMatch(/^HTTP\/1\.1 200/);
 });
 
-describe("what the proxy has no word for", () => {
-  it.each(["websocket", "h2c"])("is refused in words: an upgrade to %s", async (protocol) => {
+describe("a protocol that the proxy does not support", () => {
+  it.each(["websocket", "h2c"])("is refused with an explanation: an upgrade to %s", async (protocol) => {
     const proxy = await SecretProxy.start();
     const head = `GET / HTTP/1.1\r\nhost: localhost:${proxy.serverPort}\r\n`;
     const answer = await proxy.raw(`${head}connection: upgrade\r\nupgrade: ${protocol}\r\n\r\n`);
@@ -131,13 +131,13 @@ describe("what the proxy has no word for", () => {
     expect(proxy.notes.join()).toContain("501");
   });
 
-  it("is refused in words: HTTP/2 from the start", async () => {
+  it("is refused with an explanation: HTTP/2 from the start", async () => {
     const proxy = await SecretProxy.start();
     expect(await proxy.raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")).toContain("takes HTTP/1.1 here");
     await expect(proxy.raw("", { alpn: ["h2"] })).rejects.toThrow(/alert|protocol|closed|reset/i);
   });
 
-  it("does not believe a server that is another one", async () => {
+  it("does not trust a server with a certificate for another host", async () => {
     const proxy = await SecretProxy.start({ secret: { hosts: ["localhost:1"] } });
     await expect(proxy.tunnel("localhost:2")).rejects.toThrow();
   });

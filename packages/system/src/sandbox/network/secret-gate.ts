@@ -17,14 +17,14 @@ import {
 } from "./secret-request.ts";
 import type { HeldSecret, SessionSecrets } from "./session-secrets.ts";
 
-/** As much of a request's body is kept to send it again with another value. */
+/** Request bodies up to this size are kept, to send them again with a new value. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 const HANDSHAKE_MS = 30_000;
 
 export interface SecretGateOptions {
   readonly secrets: SessionSecrets;
   readonly authority: Authority;
-  /** Whom servers are believed for; Node's own by default. */
+  /** The authorities to trust for servers; Node's own by default. */
   readonly upstreamAuthorities?: readonly string[] | undefined;
   readonly closedPorts: ClosedPorts;
 }
@@ -36,7 +36,7 @@ interface Exchange {
   readonly held: readonly HeldSecret[];
 }
 
-/** Ends TLS for the hosts of secrets, and puts values into what goes there. */
+/** Ends TLS for the hosts of secrets, and inserts the values into requests to them. */
 export class SecretGate {
   readonly #options: SecretGateOptions;
   readonly #targets = new WeakMap<object, Target>();
@@ -48,17 +48,17 @@ export class SecretGate {
     this.#server.on("upgrade", (request, socket) => this.#refuseRaw(request, socket));
     this.#server.on("connect", (request, socket) => this.#refuseRaw(request, socket));
     this.#server.on("clientError", (_error, socket) => {
-      // Such as the preface of HTTP/2.
+      // For example the preface of HTTP/2.
       if (socket.writable) end(socket, 400, "The sandbox's proxy takes HTTP/1.1 here.");
     });
   }
 
-  /** Whether TLS for a host ends here. */
+  /** Whether TLS to a host ends here. */
   serves(name: string, port: number): boolean {
     return this.#options.secrets.forHost(name, port).length > 0;
   }
 
-  /** Whether a name is one of the hosts, so that nothing goes there in the clear. */
+  /** Whether a name is one of the hosts, to which nothing may be sent unencrypted. */
   isNamed(name: string): boolean {
     return this.#options.secrets.isNamed(name);
   }
@@ -67,7 +67,7 @@ export class SecretGate {
     this.#options.secrets.refused(text);
   }
 
-  /** Takes over the connection of a client that was told that it is connected. */
+  /** Takes over the connection of a client that was told it is connected. */
   async accept(client: Duplex, head: Buffer, given: Target): Promise<void> {
     const target = { host: plainName(given.host), port: given.port };
     const context = await this.#options.authority.contextFor(target.host);
@@ -122,7 +122,7 @@ export class SecretGate {
     this.#answer(await this.#ask(exchange, body), request, response);
   }
 
-  /** Whether a value that the server refused is another one by now. */
+  /** Whether a value that the server refused has changed by now. */
   async #hasOther(held: readonly HeldSecret[]): Promise<boolean> {
     const { secrets } = this.#options;
     const read = held.map((secret) => secrets.readAgain(secret).catch(() => false));
@@ -176,12 +176,12 @@ export class SecretGate {
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
       const plain = name.toLowerCase();
-      // A scrubbed body has another length.
+      // A scrubbed body has a different length.
       if (hopHeaders.has(plain) || (hasBody && plain === "content-length")) continue;
       if (scrubText(name, replacements()) !== name) continue;
       headers.push(name, scrubText(value, replacements()));
     }
-    // The server's own words for the status may be anything.
+    // The server's reason phrase may contain anything.
     response.writeHead(statusCode, headers);
     if (!hasBody) {
       found.resume().once("end", () => response.end());
@@ -213,7 +213,7 @@ export class SecretGate {
 
 class Unreadable extends Error {}
 
-/** A request's body as it goes by, kept while it is small. */
+/** A request's body, kept while it passes through if it is small. */
 class KeptBody {
   readonly #request: IncomingMessage;
   #chunks: Buffer[] | undefined = [];
@@ -238,7 +238,7 @@ class KeptBody {
     this.#request.pipe(into);
   }
 
-  /** Whether all of it is there to be sent once more. */
+  /** Whether the whole body is available to be sent again. */
   async isWhole(): Promise<boolean> {
     if (!this.#request.complete || !this.#request.readableEnded) return false;
     return this.#chunks !== undefined;

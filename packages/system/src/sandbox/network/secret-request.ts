@@ -3,22 +3,22 @@ import { pathMatcher } from "../../base/files/rule-glob.ts";
 import { hopHeaders } from "./hop-headers.ts";
 import type { HeldSecret, SessionSecrets } from "./session-secrets.ts";
 
-/** The host that a client is connected to, as it thinks. */
+/** The host that the client believes it is connected to. */
 export interface Target {
   readonly host: string;
   readonly port: number;
 }
 
-/** Why a request is not passed on. */
+/** Why a request is not forwarded. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;
 }
 
-/** How often a path is decoded; a server may do so more than once. */
+/** How often a path is decoded: servers may decode more than once. */
 const MAX_DECODINGS = 5;
 
-/** Why a request is refused before its secrets are looked at. */
+/** Why a request is refused before its secrets are considered. */
 export function refusalOf(request: IncomingMessage, target: Target): Refusal | undefined {
   const hosts = valuesOf(request, "host");
   const names = [target.host, `[${target.host}]`].flatMap((name) => [
@@ -36,7 +36,7 @@ export function refusalOf(request: IncomingMessage, target: Target): Refusal | u
   return undefined;
 }
 
-/** The secrets of a host whose methods and paths have this request. */
+/** The secrets of a host that apply to the method and path of this request. */
 export function fittingSecrets(
   { method = "", url = "" }: IncomingMessage,
   secrets: readonly HeldSecret[],
@@ -51,7 +51,10 @@ function fitsPath(path: string | undefined, globs: readonly string[]): boolean {
   return path !== undefined && globs.some((glob) => pathMatcher("", glob)(path));
 }
 
-/** The path as servers may understand it, decoded once or more; undefined for one that none should get. */
+/**
+ * All readings of a path that servers may use, decoded once or more; undefined for a path that no
+ * server should get.
+ */
 function allSpellings(url: string): readonly (string | undefined)[] {
   let path = url.replace(/[?#].*$/s, "");
   const found: (string | undefined)[] = [];
@@ -69,7 +72,10 @@ function allSpellings(url: string): readonly (string | undefined)[] {
   return [...found, undefined];
 }
 
-/** Without `.`, `..` and doubled slashes; undefined where it holds what servers disagree about. */
+/**
+ * Without `.`, `..` and doubled slashes; undefined if it contains something that servers treat
+ * differently.
+ */
 function normalised(path: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\\\x00-\x1f\x7f]/.test(path)) return undefined;
@@ -82,7 +88,7 @@ function normalised(path: string): string | undefined {
   return `/${parts.join("/")}${isFolder ? "/" : ""}`;
 }
 
-/** The headers to send: values in place of placeholders, and what only this hop is about left out. */
+/** The headers to send: values instead of placeholders, without the headers for this hop. */
 export async function headersWith(
   request: IncomingMessage,
   held: readonly HeldSecret[],
@@ -109,8 +115,8 @@ export async function headersWith(
 }
 
 /**
- * Parts of an answer could be asked for one by one, and none would be the whole value. Trailers and
- * `Expect` are for this hop.
+ * Ranges would let a client fetch a value in parts, none of which would be recognised. `Expect` is
+ * for this hop only.
  */
 const dropped: ReadonlySet<string> = new Set(["range", "if-range", "expect", "accept-encoding"]);
 
@@ -147,7 +153,7 @@ async function setWhereMissing(
   else headers[name] = value;
 }
 
-/** An answer that shows the header shows the value, too. */
+/** Hides the encoded header, too: an answer that echoes it would reveal the value. */
 function hiddenBase64(filled: string, plain: string, secrets: SessionSecrets): string {
   const encoded = Buffer.from(filled, "latin1").toString("base64");
   secrets.hide(encoded, Buffer.from(plain, "latin1").toString("base64"));

@@ -3,37 +3,39 @@ import { randomHex } from "../../base/random.ts";
 import { plainName } from "../policy/domain-list.ts";
 import { hostAndPort, type SandboxSecret } from "../policy/secret-settings.ts";
 
-/** Who learns of what happened. */
+/** Receives reports about the secrets. */
 export interface SecretListener {
   readonly note: (diagnostic: Diagnostic) => void;
-  /** Receives each value that was read, so that nothing shows it. */
+  /** Receives each value that was read, so that it can be hidden everywhere. */
   readonly noteSecret: (value: string) => void;
 }
 
-/** What reads the values. */
+/** The ways to read the values. */
 export interface SecretSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly runCommand: (command: string) => Promise<string>;
 }
 
-/** A secret with the placeholder that this session has for it. */
+/** A secret with its placeholder in this session. */
 export interface HeldSecret extends SandboxSecret {
   readonly placeholder: string;
 }
 
-/** A value, and what answers show instead. */
+/** A value, and the text that answers show instead. */
 export interface Replacement {
   readonly value: string;
   readonly placeholder: string;
 }
 
-/** The secrets of one session. Values are in memory only, and read when a request needs them. */
+/**
+ * The secrets of one session. Values are kept only in memory, and read when a request needs them.
+ */
 export class SessionSecrets {
   readonly #held: readonly HeldSecret[];
   readonly #sources: SecretSources;
   #listener: SecretListener | undefined;
   readonly #current = new Map<HeldSecret, Promise<string>>();
-  /** Every value ever read: what was replaced since is still a secret. */
+  /** Every value ever read: a value that was replaced since is still a secret. */
   readonly #seen = new Map<string, string>();
 
   constructor(secrets: readonly SandboxSecret[], sources: SecretSources) {
@@ -44,22 +46,22 @@ export class SessionSecrets {
     }));
   }
 
-  /** Tells of refusals and of values that were read. */
+  /** Reports refusals and values that were read to the listener. */
   listen(listener: SecretListener): void {
     this.#listener = listener;
   }
 
-  /** What commands find in their environment. */
+  /** The variables for the environment of commands. */
   get variables(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#held.map(({ env, placeholder }) => [env, placeholder]));
   }
 
-  /** Every host that a value is for, as a name with its port. */
+  /** Every host of a secret, with its name and port. */
   get hosts(): readonly { readonly name: string; readonly port: number }[] {
     return this.#held.flatMap(({ hosts }) => hosts.map(hostAndPort));
   }
 
-  /** Whether a name is a host's, whatever its port. */
+  /** Whether a name is one of the hosts, whatever the port. */
   isNamed(name: string): boolean {
     return this.hosts.some((host) => plainName(host.name) === plainName(name));
   }
@@ -73,17 +75,17 @@ export class SessionSecrets {
     );
   }
 
-  /** What answers must not show. */
+  /** The texts that answers must not show. */
   get replacements(): readonly Replacement[] {
     return [...this.#seen].map(([value, placeholder]) => ({ value, placeholder }));
   }
 
-  /** Hides a text that a value was made into, such as the base64 of `basic`. */
+  /** Hides a text derived from a value, such as the base64 of `basic`. */
   hide(text: string, placeholder: string): void {
     this.#seen.set(text, placeholder);
   }
 
-  /** @throws {Error} the value cannot be had; the text does not show what was found */
+  /** @throws {Error} the value cannot be read; the text reveals nothing of it */
   valueOf(secret: HeldSecret): Promise<string> {
     const known = this.#current.get(secret) ?? this.#read(secret);
     this.#current.set(secret, known);
@@ -91,7 +93,7 @@ export class SessionSecrets {
     return known;
   }
 
-  /** Reads a value again that the server refused; whether it is another one. */
+  /** Reads a value again after the server refused it; returns whether it has changed. */
   async readAgain(secret: HeldSecret): Promise<boolean> {
     if (typeof secret.value === "string" && !secret.value.startsWith("!")) return false;
     const before = await this.valueOf(secret);
@@ -105,7 +107,7 @@ export class SessionSecrets {
 
   async #read(secret: HeldSecret): Promise<string> {
     const value = await this.#find(secret).catch(() => undefined);
-    // What else would not fit into a header.
+    // Other characters that a header cannot contain.
     if (value === undefined || !/^[\x20-\x7e]+$/.test(value) || value.trim() === "") {
       throw new Error(`The value of the secret ${secret.env} cannot be read.`);
     }

@@ -7,7 +7,10 @@ import { resolveLinks } from "./resolve-links.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** Files that git's settings include from a working folder, and its folder with hooks there; read again when the repository's own settings change. */
+/**
+ * Files in the working folder that git's settings include, and the hooks folder if it is there;
+ * read again when the repository's own settings change.
+ */
 export class GitSettings {
   readonly #environment: Readonly<Record<string, string | undefined>>;
   #known: { readonly key: string; readonly places: readonly string[] } | undefined;
@@ -16,7 +19,7 @@ export class GitSettings {
     this.#environment = environment;
   }
 
-  /** @param cwd its real path */
+  /** @param cwd a real path */
   places(cwd: string): readonly string[] {
     const key = `${cwd}\n${stampOf(join(cwd, ".git", "config"))}\n${stampOf(join(cwd, "config"))}`;
     if (this.#known?.key !== key) this.#known = { key, places: this.#read(cwd) };
@@ -39,19 +42,19 @@ export class GitSettings {
     return [...[...files].map((file) => resolveLinks(file).path), ...folder].filter(inside);
   }
 
-  /** A relative path starts at the top of the work tree, where hooks run. */
+  /** A relative path is resolved against the top of the work tree, where hooks run. */
   #hooks(cwd: string, named: string): string {
     const home = this.#environment.HOME ?? "";
     const path = named.startsWith("~/") ? join(home, named.slice(2)) : named;
     const top = this.#git(cwd, "rev-parse", "--show-toplevel")?.replace(/\n$/, "") || cwd;
     const folder = resolve(top, path);
-    // husky's hooks run the files beside their folder.
+    // husky's hooks run files in the folder above theirs.
     return resolveLinks(basename(folder) === "_" ? dirname(folder) : folder).path;
   }
 
   #git(cwd: string, ...args: string[]): string | undefined {
     const { HOME, XDG_CONFIG_HOME, PATH } = this.#environment;
-    // No repository, no such setting, no git.
+    // Fails without a repository, such a setting, or git.
     return attempt(() =>
       execFileSync("git", args, {
         cwd,

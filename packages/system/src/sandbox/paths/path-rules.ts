@@ -4,21 +4,24 @@ import { SandboxRefusal } from "../../processes/sandbox-refusal.ts";
 import { isProtectedPlace } from "./protected-places.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
-/** What paths of the host mean for the tools of a session; all are real. */
+/** What a session's tools may do with the host's paths; all paths are real. */
 export interface PathPlan {
   readonly cwd: string;
   readonly writable: readonly string[];
   readonly denied: readonly string[];
-  /** Where only the host writes, inside of what is writable. */
+  /** Paths inside the writable ones that only the host may write to. */
   readonly readOnly: readonly string[];
-  /** What settings of git and of this host name in the working folder: it decides what runs outside. */
+  /**
+   * Paths in the working folder that settings of git and of this host name, and that decide what
+   * runs outside.
+   */
   readonly hostNamed: readonly string[];
 }
 
 /**
  * Why a path may not be read; undefined if it may.
  *
- * @param path where it is for the host, links not followed
+ * @param path the host's path, links not followed
  */
 export function readRefusal(path: string, plan: PathPlan): string | undefined {
   const real = resolveLinks(path);
@@ -51,7 +54,7 @@ export function isOfHost(real: string, plan: PathPlan): boolean {
   );
 }
 
-/** The error that a model gets; clients and tests find the word `sandbox` in it. */
+/** The error for the model; clients and tests look for the word `sandbox` in it. */
 export function sandboxRefusal(
   verb: "read" | "write",
   shown: string,
@@ -61,7 +64,7 @@ export function sandboxRefusal(
   return new SandboxRefusal("sandbox_refused", text);
 }
 
-/** By another name: a hard link. */
+/** Whether one path is another name (hard link) of the same file. */
 function isSameFile(one: string, other: string): boolean {
   try {
     const [left, right] = [statSync(one), statSync(other)];

@@ -15,26 +15,26 @@ import { isRunning } from "../../base/is-running.ts";
 
 /**
  * Folders of this machine: containers may share a temporary folder, but not their processes. Short, because
- * the path of a socket is limited.
+ * the path of a socket has a limit.
  */
 const PREFIX = `tau-sandbox-${hostname().slice(0, 20)}-`;
 
-/** What a session's sandbox has for itself in the host's temporary folder. */
+/** The private folders of a session's sandbox in the host's temporary folder. */
 export class PrivateFolders {
   readonly root: string;
-  /** A folder of the sandbox and where it is for the host. */
+  /** A folder of the sandbox and its path on the host. */
   readonly mounts: readonly { readonly seen: string; readonly real: string }[];
-  /** Where the host writes what commands said at length; also read from outside, and by later hosts. */
+  /** Where the host writes long outputs of commands; also read from outside, and by later hosts. */
   readonly output: string;
   /** A file that nobody can read. */
   readonly closedFile: string;
   /** A folder that nobody can enter. */
   readonly closedFolder: string;
 
-  /** Where the sandbox's temporary files are, as it is called inside. */
+  /** The sandbox's temporary folder, as a path inside. */
   readonly temporaryDirectory: string;
 
-  /** @param isShared whether paths inside are those of the host, as with Seatbelt */
+  /** @param isShared whether paths inside are the same as on the host, as with Seatbelt */
   constructor(temporaryDirectory: string, isShared: boolean) {
     const parent = realpathSync(temporaryDirectory);
     removeLeft(parent);
@@ -54,7 +54,7 @@ export class PrivateFolders {
     chmodSync(this.closedFolder, 0);
   }
 
-  /** Where a path of the sandbox is for the host; undefined if it is in none of these folders. */
+  /** The host's path for a path of the sandbox; undefined if it is in none of these folders. */
   realPath(path: string): string | undefined {
     const mount = this.mounts.find(({ seen }) => isInside(seen, path));
     return mount && mount.real + path.slice(mount.seen.length);
@@ -65,12 +65,12 @@ export class PrivateFolders {
     try {
       rmdirSync(this.output);
     } catch {
-      // Something was written there, and named.
+      // A file was written there, and its path was shown.
     }
   }
 }
 
-/** What hosts left that were killed. */
+/** Removes folders of hosts that were killed. */
 function removeLeft(parent: string): void {
   for (const name of readdirSync(parent)) {
     if (!name.startsWith(PREFIX)) continue;
@@ -79,7 +79,7 @@ function removeLeft(parent: string): void {
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
-      // It belongs to somebody else.
+      // It belongs to another user.
     }
   }
 }

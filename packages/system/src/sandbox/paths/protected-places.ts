@@ -4,52 +4,53 @@ import { attempt } from "../../base/attempt.ts";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
-/** What is kept from change inside of the working folder. */
+/** Places in the working folder that are protected from changes. */
 export interface ProtectedPlaces {
-  /** What is only read. */
+  /** Read-only paths. */
   readonly readOnly: readonly string[];
-  /** Folders around it, which stay where they are. */
+  /** Folders around them, which must not be moved. */
   readonly kept: readonly string[];
-  /** What of it does not exist. */
+  /** The protected places that do not exist. */
   readonly missing: readonly MissingPlace[];
-  /** Links, which lead on where they do. */
+  /** Links, whose targets must stay the same. */
   readonly links: readonly string[];
 }
 
-/** What else is known of the working folder. */
+/** Further facts about the working folder. */
 export interface ProtectedPlacesOptions {
-  /** The repository of an isolated tree, which lies outside of it. */
+  /** The repository of an isolated tree, which is outside of the tree. */
   readonly treeRepository?: string | undefined;
-  /** Whether a place is there only for a command that runs; it counts as missing. */
+  /** Whether a place exists only for a running command; it counts as missing. */
   readonly isPlaceholder?: (path: string) => boolean;
 }
 
 export interface MissingPlace {
   readonly path: string;
-  /** What a file there may hold so that it has no effect; undefined for a folder. */
+  /** Content that makes the file have no effect; undefined for a folder. */
   readonly content: string | undefined;
 }
 
-/** Longer than the name of any branch. */
+/** More than the longest branch name. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
-/** Deeper than any submodule's name. */
+/** Deeper than the name of any submodule. */
 const MAX_DEPTH = 12;
 
-/** Files of a git directory that say what git runs, and what a placeholder for them holds. */
+/** Files of a git directory that decide what git runs, and the content of their placeholders. */
 const gitFiles: ReadonlyMap<string, string> = new Map([
   ["config", ""],
   ["config.worktree", ""],
-  // An empty one would stop git; this one names the directory itself.
+  // An empty file would stop git; this one names the directory itself.
   ["commondir", ".\n"],
 ]);
 
 /**
- * What runs code later, outside of the sandbox, and so is read-only in the working folder whether it
- * exists or not: git's settings and hooks, and what configures this host (decision 47).
+ * Places in the working folder that decide which code runs later outside of the sandbox, and so are
+ * read-only whether they exist or not: git's settings and hooks, and the configuration of this host
+ * (decision 47).
  *
- * @param cwd its real path
- * @param named what settings add to that
+ * @param cwd the real path of the working folder
+ * @param named paths that settings add
  */
 export function protectedPlaces(
   cwd: string,
@@ -58,11 +59,11 @@ export function protectedPlaces(
 ): ProtectedPlaces {
   const found = new Collector(isPlaceholder);
   found.folder(join(cwd, ".pi"));
-  // Where there is none, a folder: git would add a file.
+  // A folder as placeholder if it is missing: git would add a file to the index.
   found.folder(join(cwd, ".mcp.json"));
   found.repository(join(cwd, ".git"), cwd);
   if (treeRepository !== undefined) found.repository(treeRepository, cwd);
-  // Outer ones first: what is in them is protected with them.
+  // Outer paths first: they protect everything inside.
   for (const path of named.toSorted()) found.named(path, cwd);
   return found;
 }
@@ -71,7 +72,7 @@ export function protectedPlaces(
 export function isProtectedPlace(cwd: string, path: string, named: readonly string[]): boolean {
   if (isInside(join(cwd, ".pi"), path) || path === join(cwd, ".mcp.json")) return true;
   if (named.some((each) => isInside(each, path))) return true;
-  // With it, the folder itself would be a repository.
+  // With this file, the folder itself would become a repository.
   if (path === join(cwd, "HEAD")) return true;
   if (isBareRepository(cwd) && isGitCode(cwd, path)) return true;
   const git = join(cwd, ".git");
@@ -82,7 +83,10 @@ export function isProtectedPlace(cwd: string, path: string, named: readonly stri
   return directory !== undefined && isInside(directory, path) && isGitCode(directory, path);
 }
 
-/** Paths below the working folder that {@link isProtectedPlace} holds for, with what is in them. */
+/**
+ * Paths below the working folder for which {@link isProtectedPlace} is true, with everything inside
+ * them.
+ */
 export function hostPlacesIn(cwd: string, named: readonly string[]): readonly string[] {
   const git = join(cwd, ".git");
   const isFolder = statusOf(git)?.isDirectory() === true;
@@ -108,7 +112,7 @@ function isGitCode(directory: string, path: string): boolean {
   if (first === "hooks" || first === "worktrees" || (rest.length === 0 && gitFiles.has(first)))
     return true;
   if (first !== "modules") return false;
-  // A module's name may have several parts; one that is not there must not be made.
+  // A module's name may have several parts; a missing module must not be created.
   const last = rest.at(-1) ?? "";
   return rest.includes("hooks") || gitFiles.has(last) || !isInModule(directory, rest);
 }
@@ -139,7 +143,7 @@ class Collector implements ProtectedPlaces {
     this.#place(path, content);
   }
 
-  /** @param git where the repository of the folder is, or would be */
+  /** @param git the path of the folder's repository, existing or not */
   repository(git: string, cwd: string): void {
     const status = this.#statusOf(git);
     const isDirectory = status?.isDirectory() === true;
@@ -149,12 +153,12 @@ class Collector implements ProtectedPlaces {
     if (isBareRepository(cwd)) this.#gitDirectory(cwd);
   }
 
-  /** What a setting names, unless it is in what is protected anyway. */
+  /** Adds a path that a setting names, unless it is inside a protected place. */
   named(path: string, cwd: string): void {
     if (this.readOnly.some((each) => isInside(each, path))) return;
     const place = firstMissing(path);
     this.#place(place, undefined);
-    // With a folder on the way that can be moved, something else could come to be at its path.
+    // If a folder on the path could be moved, something else could take its place.
     for (let at = dirname(place); at !== cwd && isInside(cwd, at); at = dirname(at)) {
       if (!this.kept.includes(at)) this.kept.push(at);
     }
@@ -163,7 +167,7 @@ class Collector implements ProtectedPlaces {
   #gitDirectory(directory: string): void {
     const names = [...gitFiles.keys(), "hooks", "worktrees", "modules"];
     if (names.some((name) => statusOf(join(directory, name))?.isSymbolicLink())) {
-      // What a link in it leads to could be exchanged for anything.
+      // The target of a link in it could be replaced by anything.
       this.readOnly.push(directory);
       return;
     }
@@ -191,8 +195,8 @@ class Collector implements ProtectedPlaces {
 }
 
 /**
- * Whether git takes a folder itself for a repository, or would once it has the rest of one: a bare one has no
- * `.git`.
+ * Whether git takes the folder itself for a repository, or would if the missing files were added: a bare
+ * repository has no `.git`.
  */
 export function isBareRepository(folder: string): boolean {
   const head = join(folder, "HEAD");
@@ -206,7 +210,7 @@ export function isBareRepository(folder: string): boolean {
   }
 }
 
-/** The git directory that a file or link leads to, if that is inside of the folder. */
+/** The git directory that a file or link points to, if it is inside the folder. */
 function gitDirectoryOf(git: string, cwd: string): string | undefined {
   const target = statusOf(git)?.isSymbolicLink() ? git : linkedDirectory(git);
   if (target === undefined) return undefined;
@@ -240,7 +244,7 @@ function modulesIn(folder: string, depth = 0): string[] {
   });
 }
 
-/** A path, or the first folder of the way to it that is not there. */
+/** A path, or the first folder on the path that does not exist. */
 function firstMissing(path: string): string {
   const parent = dirname(path);
   return statusOf(path) || statusOf(parent) ? path : firstMissing(parent);

@@ -2,19 +2,22 @@ import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, parse, resolve, sep } from "node:path";
 import { errorCode } from "../../base/files/error-code.ts";
 
-/** As many links as systems follow. */
+/** The number of links that systems follow. */
 const MAX_LINKS = 40;
 
 export interface ResolvedPath {
-  /** The real path, also of what does not exist yet. */
+  /** The real path, even of something that does not exist yet. */
   readonly path: string;
-  /** Whether the way leads through the files of a process, whose links lead where no path says. */
+  /**
+   * Whether the path leads through the files of a process, whose links have targets that no path
+   * can name.
+   */
   readonly isThroughProcess: boolean;
 }
 
 /**
- * Follows the links of a path, dangling ones too. Not `realpath`: of `/proc/<process>/root` that reads the
- * text of the link, while an open goes to the root of that process.
+ * Follows the links of a path, including dangling ones. Unlike `realpath`, which reads the text of the
+ * link `/proc/<process>/root`, while an open goes to the root of that process.
  */
 export function resolveLinks(path: string): ResolvedPath {
   let links = 0;
@@ -51,8 +54,8 @@ function linkTarget(path: string): string | undefined {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch (error) {
     const code = errorCode(error) ?? "";
-    // What is not there, or cannot be looked at, cannot be opened through a link either. EINVAL: it was
-    // exchanged for something else just now.
+    // Something that is missing or cannot be inspected cannot be opened through a link either. EINVAL:
+    // it was replaced by something else just now.
     const isNoLink = ["ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENAMETOOLONG", "EINVAL"];
     if (isNoLink.includes(code)) return undefined;
     throw error;

@@ -9,24 +9,24 @@ import type { PrivateFolders } from "./private-folders.ts";
 import { resolveLinks } from "./resolve-links.ts";
 
 export interface SandboxPlaces {
-  /** The folder that tools work in at this moment. */
+  /** The folder in which tools currently work. */
   readonly cwd: () => string;
   readonly homeDirectory: string;
   readonly agentDirectory: string;
   readonly temporaryDirectory: string;
-  /** The host's own environment: it says where programs outside listen. */
+  /** The host's own environment, which names the sockets of programs outside. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Processes that are the same host as this one. */
+  /** Other processes of the same host. */
   readonly hostProcesses?: readonly number[] | undefined;
   readonly keyFiles: readonly string[];
-  /** Folders of the host that are seen, also where a private folder would hide them. */
+  /** Folders of the host that stay visible even where a private folder would hide them. */
   readonly shown?: readonly string[] | undefined;
 }
 
-/** Names in the agent directory that are never readable: keys, and what the host keeps for itself. */
+/** Names in the agent directory that are never readable: keys, and the host's own data. */
 export const closedNames: ReadonlySet<string> = new Set([...keyFileNames, "rewind", "sandbox"]);
 
-/** The paths of a session's policy, real and as they are at this moment. */
+/** The paths of a session's policy, real and current. */
 export class SandboxPaths implements PathPlan {
   readonly #policy: SandboxPolicy;
   readonly #places: SandboxPlaces;
@@ -68,17 +68,20 @@ export class SandboxPaths implements PathPlan {
     ];
   }
 
-  /** Folders of the host that are only read. */
+  /** Folders of the host that are read-only. */
   get shown(): readonly string[] {
     return (this.#places.shown ?? []).map((path) => resolveLinks(path).path);
   }
 
-  /** The host's folders; not one that the working folder is in: the tree of an isolated task. */
+  /**
+   * The host's own folders, without those that contain the working folder, as for the tree of an
+   * isolated task.
+   */
   get readOnly(): readonly string[] {
     return [this.agentDirectory, ...this.shown].filter((folder) => !isInside(folder, this.cwd));
   }
 
-  /** The repository of the isolated tree that the working folder is in: it lies beside the tree. */
+  /** The repository of the isolated tree with the working folder; it is beside the tree. */
   get treeRepository(): string | undefined {
     const tree = isolatedTreeOf(this.cwd, join(this.agentDirectory, "worktrees"));
     const repository = tree && `${tree}.git`;
@@ -93,7 +96,7 @@ export class SandboxPaths implements PathPlan {
     return [...named].filter(isIn).filter(isOpen);
   }
 
-  /** Notes code that the host runs outside: the paths, and what they lead to. */
+  /** Notes code that the host runs outside: the paths and their targets. */
   keepForHost(paths: readonly string[]): void {
     for (const path of paths) {
       this.#hostCode.add(join(resolveLinks(dirname(path)).path, basename(path)));

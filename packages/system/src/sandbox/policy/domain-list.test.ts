@@ -22,7 +22,7 @@ it.each([
   expect(allowsHost(domains, host)).toBe(allowed);
 });
 
-it("takes a name in any case, with or without the dot at its end", () => {
+it("accepts a name in any case, with or without a trailing dot", () => {
   fc.assert(
     fc.property(fc.domain(), (name) => {
       expect(allowsHost([name], `${name.toUpperCase()}.`)).toBe(true);

@@ -1,11 +1,14 @@
-/** Whether a list of exact names, `*.name` and `*` allows a name as it was asked for, before it is resolved. */
+/**
+ * Whether a list of exact names, `*.name` and `*` allows a name as requested, before it is
+ * resolved.
+ */
 export function allowsHost(domains: readonly string[], asked: string): boolean {
   const host = plainName(asked);
   if (host === "") return false;
   return domains.some((domain) => {
     const wanted = plainName(domain);
     if (wanted === "*") return true;
-    // An address is in no domain, however it is written.
+    // An address belongs to no domain, however it is written.
     if (wanted.startsWith("*.")) return !isAddress(host) && host.endsWith(wanted.slice(1));
     return wanted === host;
   });
@@ -21,7 +24,7 @@ export function coversDomain(domains: readonly string[], domain: string): boolea
   });
 }
 
-/** In lower case, without a dot at the end and the brackets of IPv6. */
+/** In lower case, without a trailing dot and without the brackets of IPv6. */
 export function plainName(name: string): string {
   return name
     .toLowerCase()
@@ -29,7 +32,7 @@ export function plainName(name: string): string {
     .replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Resolvers also take `127.1`, `0x7f.1` and `2130706433` for addresses. */
+/** Resolvers also accept `127.1`, `0x7f.1` and `2130706433` as addresses. */
 function isAddress(host: string): boolean {
   return host.includes(":") || /^(?:0x[\da-f]*|\d+)$/.test(host.slice(host.lastIndexOf(".") + 1));
 }

@@ -1,6 +1,6 @@
 import type { SandboxPolicy } from "./sandbox-settings.ts";
 
-/** The last line of the result of a failed command, with the paths that it may write. */
+/** The last line of the result of a failed command, with the paths that commands may write to. */
 export function failureNotice(
   { network, secrets }: Pick<SandboxPolicy, "network" | "secrets">,
   named: readonly string[],

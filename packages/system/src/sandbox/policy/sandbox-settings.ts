@@ -14,26 +14,26 @@ import { usableSecrets } from "./usable-secrets.ts";
 
 export { sourceVariables } from "./secret-settings.ts";
 
-/** Which names a sandbox may reach over the network: none, any, or these. */
+/** The names that a sandbox may reach over the network: none, all, or those on a list. */
 type SandboxNetwork = "off" | "all" | readonly string[];
 
-/** What happens where this machine has no sandbox. */
+/** What happens if this machine has no sandbox. */
 type SandboxFallback = "refuse" | "ask" | "run";
 
-/** The sandbox that one file, or one caller, asks for. */
+/** The sandbox settings of one file, or of one caller. */
 export interface SandboxChange {
   /** `workspace` lets commands write in the working folder, `readOnly` nowhere but in `write`. */
   readonly mode?: SandboxMode | undefined;
-  /** More paths to write: absolute, `~`, or relative to the working folder. */
+  /** More writable paths: absolute, `~`, or relative to the working folder. */
   readonly write?: readonly string[] | undefined;
   /** Paths that may not be read, written in the same way. */
   readonly denyRead?: readonly string[] | undefined;
   /** A domain is an exact name, or `*.name` for all below it. */
   readonly network?: SandboxNetwork | undefined;
   readonly whenUnavailable?: SandboxFallback | undefined;
-  /** Credentials that commands use and never see; of the user and the caller only. */
+  /** Credentials that commands use but never see; only from the user and the caller. */
   readonly secrets?: readonly SandboxSecret[] | undefined;
-  /** A file with further authorities that may vouch for the hosts of secrets. */
+  /** A file with additional authorities to trust for the hosts of secrets. */
   readonly upstreamCertificates?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface SandboxFile {
   readonly value: unknown;
 }
 
-/** What a sandbox may be at most, whatever files and callers say. */
+/** The most that a sandbox may allow, whatever files and callers ask for. */
 export type SandboxCeiling = Pick<SandboxChange, "mode" | "write" | "network">;
 
 interface Places {
@@ -56,11 +56,11 @@ interface Places {
   readonly homeDirectory: string;
 }
 
-/** A policy of the host over the sandbox, and what to do where more is asked for. */
+/** The host's policy for the sandbox, and how to react if more is requested. */
 export interface SandboxLimit {
   readonly ceiling: SandboxCeiling;
   readonly places: Places;
-  /** Called with each member of a source that asks for more; may throw. */
+  /** Called with each member of a source that requests more; may throw. */
   readonly onExcess: (member: string, path: string | undefined) => void;
 }
 
@@ -85,25 +85,25 @@ export const noSandbox: SandboxPolicy = {
 };
 
 /**
- * The sandbox of a session: what the caller gave in place of the user's settings, tightened by those of
- * the project.
+ * The sandbox of a session: the caller's settings, which replace the user's, tightened by those of the
+ * project.
  *
  * @throws {SessionError} `invalid_settings` for a bad value of the user or of a trusted project, and
- * `invalid_option` for one of the caller: a sandbox that is not understood must not be none
+ * `invalid_option` for one of the caller: a misunderstood setting must not mean "no sandbox"
  */
 export function settleSandbox(
   files: readonly SandboxFile[],
   options: {
     readonly isProjectTrusted: boolean;
     readonly given?: SandboxChange | undefined;
-    /** In addition to those of the settings, or of `given`. */
+    /** In addition to the secrets of the settings, or of `given`. */
     readonly secrets?: unknown;
     readonly limit?: SandboxLimit | undefined;
   },
 ): { readonly policy: SandboxPolicy; readonly diagnostics: readonly Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const { limit } = options;
-  // What nobody else says is as the limit says.
+  // Members that nobody sets are as in the limit.
   let policy = joined(noSandbox, limit?.ceiling ?? {});
   const join = (change: SandboxChange, path?: string): void => {
     if (limit !== undefined) noteExcess(change, path, limit);
@@ -121,7 +121,7 @@ export function settleSandbox(
     }
     if (problem !== undefined) diagnostics.push(ignored(problem, path));
     if (scope === "project") {
-      // A limit that is not understood could be any; the closest one holds.
+      // An invalid limit could mean anything, so the strictest one applies.
       policy = tightened(policy, problem === undefined ? change : { ...change, mode: "readOnly" });
       closing.push(change.network ?? "all");
     } else if (options.given === undefined) join(change, path);
@@ -138,7 +138,7 @@ export function settleSandbox(
   return { policy: { ...held, secrets }, diagnostics };
 }
 
-/** A project names no programs and no hosts for its reader's credentials. */
+/** A project must not name programs and hosts for the credentials of its user. */
 function withoutOfUser(value: unknown, path: string, diagnostics: Diagnostic[]): unknown {
   if (!isJsonObject(value)) return value;
   for (const name of ofUser.filter((each) => value[each] !== undefined)) {
@@ -163,7 +163,7 @@ function unusedSecrets(names: readonly string[], { mode }: SandboxPolicy): Diagn
   return { severity: "warning", code: "sandbox_secret_unused", message };
 }
 
-/** Without a sandbox nothing that is managed runs, and nobody may say otherwise. */
+/** Under a managed policy nothing runs without a sandbox, and nobody can override that. */
 function isManaged({ mode = "off" }: SandboxCeiling): boolean {
   return mode !== "off";
 }
@@ -201,7 +201,7 @@ function limited(policy: SandboxPolicy, { ceiling, places }: SandboxLimit): Sand
   };
 }
 
-/** Two limits as one that allows what both allow. */
+/** Combines two limits into one that allows only what both allow. */
 export function tightenCeiling(one: SandboxCeiling, other: SandboxCeiling): SandboxCeiling {
   const { mode = other.mode, network = other.network, write = other.write } = one;
   return {
@@ -219,7 +219,7 @@ function readGiven(given: SandboxChange): SandboxChange {
   throw new SessionError("invalid_option", { option, reason: problem.reason });
 }
 
-/** Reads the members of a sandbox; those that are wrong are left out and named. */
+/** Reads the members of a sandbox; invalid ones are left out and reported. */
 function readSandbox(
   value: unknown,
   isLibrary = false,
@@ -276,7 +276,7 @@ function pathsOf(
     Array.isArray(value) && value.every((path) => typeof path === "string" && path !== "");
   if (isList && isExcess(value)) {
     problems.push({ field, reason: tooMany });
-    // Which files must stay hidden is not known.
+    // It is unknown which files must stay hidden.
     return field === "denyRead" ? ["."] : undefined;
   }
   if (isList) return value as string[];
@@ -284,7 +284,7 @@ function pathsOf(
   return undefined;
 }
 
-/** More than a person would list: each costs time whenever a command starts. */
+/** More than a person would list: each entry takes time whenever a command starts. */
 const MAX_ENTRIES = 1000;
 const MAX_ENTRY = 4096;
 const tooMany = `expected at most ${MAX_ENTRIES} entries of at most ${MAX_ENTRY} characters`;
@@ -307,7 +307,7 @@ function networkOf(value: unknown, problems: Problem[]): SandboxNetwork | undefi
   return undefined;
 }
 
-/** What a project may do: take away. */
+/** Applies what a project may do: restrict. */
 function tightened(policy: SandboxPolicy, change: SandboxChange): SandboxPolicy {
   const { write, denyRead = [], network = policy.network } = change;
   return {
@@ -325,7 +325,7 @@ function tightened(policy: SandboxPolicy, change: SandboxChange): SandboxPolicy 
   };
 }
 
-/** The later of two words in a list that ends with the strictest. */
+/** The stricter of two words, from a list in ascending order of strictness. */
 function stricter<Word>(words: readonly Word[], own: Word, other: Word | undefined): Word {
   return other !== undefined && words.indexOf(other) > words.indexOf(own) ? other : own;
 }
@@ -338,7 +338,7 @@ function commonNetwork(own: SandboxNetwork, other: SandboxNetwork): SandboxNetwo
   return [...new Set([...common, ...other.filter((domain) => coversDomain(own, domain))])];
 }
 
-/** A path of a setting as an absolute one. */
+/** The absolute path for a path in settings. */
 export function settingPath(path: string, { cwd, homeDirectory }: Places): string {
   if (path === "~") return homeDirectory;
   if (path.startsWith("~/")) return join(homeDirectory, path.slice(2));

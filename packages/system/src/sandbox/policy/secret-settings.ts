@@ -1,19 +1,21 @@
 import { isIP } from "node:net";
 import { isJsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
 
-/** A credential that the sandbox's proxy puts into requests; commands find a placeholder for it. */
+/** A credential that the sandbox's proxy inserts into requests; commands see only a placeholder. */
 export interface SandboxSecret {
-  /** The variable in which commands find the placeholder. */
+  /** The variable with the placeholder in the environment of commands. */
   readonly env: string;
-  /** `$NAME`, `!command`; for the library also the value itself, or a function that gives it. */
+  /**
+   * `$NAME` or `!command`; for the library also the value itself, or a function that returns it.
+   */
   readonly value: string | (() => string | Promise<string>);
-  /** Exact names, port 443 unless `name:port`. */
+  /** Exact names; port 443 unless `name:port`. */
   readonly hosts: readonly string[];
-  /** Which header is set where a request has none: `bearer`, `basic` or `header:<name>`. */
+  /** The header to set if a request has none: `bearer`, `basic` or `header:<name>`. */
   readonly as?: string | undefined;
-  /** The only methods; any by default. */
+  /** The only allowed methods; all by default. */
   readonly methods?: readonly string[] | undefined;
-  /** Globs over the only decoded, normalised paths; any by default. */
+  /** Globs for the only allowed paths, decoded and normalised; all by default. */
   readonly paths?: readonly string[] | undefined;
 }
 
@@ -25,7 +27,7 @@ interface SecretProblem {
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const schemes = /^(?:bearer|basic|header:[\w!#$%&'*+.^`|~-]+)$/;
 
-/** What each member has to be, in words; undefined for a good value. */
+/** The requirement for each member, in words; undefined for a valid value. */
 const members: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   env: (value) =>
     typeof value === "string" && /^[A-Za-z_]\w*$/.test(value)
@@ -51,9 +53,9 @@ const members: Readonly<Record<string, (value: unknown) => string | undefined>> 
 };
 
 /**
- * Reads `sandbox.secrets`. The texts never show a value.
+ * Reads `sandbox.secrets`. Error texts never show a value.
  *
- * @param isLibrary whether values may be given as they are
+ * @param isLibrary whether values may be given literally
  */
 export function readSecrets(
   value: unknown,
@@ -111,7 +113,7 @@ function isList(value: unknown, accepts: (each: string) => boolean): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === "string" && accepts(each));
 }
 
-/** The variables that values come from: no command gets them. */
+/** The variables that values come from; no command inherits them. */
 export function sourceVariables(secrets: readonly SandboxSecret[]): readonly string[] {
   return secrets.flatMap(({ value }) =>
     typeof value === "string" && /^\$[A-Za-z_]\w*$/.test(value) ? [value.slice(1)] : [],

@@ -8,10 +8,10 @@ const plan = {
   network: "off",
 } as const;
 
-it("lets everything be read but what is denied, and nothing be written but what is listed", () => {
+it("allows reading everything that is not denied, and writing only what is listed", () => {
   const lines = seatbeltProfile(plan).split("\n");
   expect(lines.slice(0, 3)).toEqual(["(version 1)", "(allow default)", "(deny file-write*)"]);
-  // The last rule that fits decides, so what is taken away comes after what is given.
+  // The last matching rule decides, so denials come after permissions.
   const allowed = lines.indexOf('(allow file-write* (subpath "/p") (subpath "/private/t"))');
   const kept = lines.indexOf('(deny file-write* (subpath "/p/.git/hooks") (subpath "/p/.pi"))');
   expect(allowed).toBeGreaterThan(2);
@@ -22,7 +22,7 @@ it("lets everything be read but what is denied, and nothing be written but what 
   expect(lines).toContain('(deny file-write-unlink (literal "/p/.git"))');
 });
 
-it("has no network, all of it, or the way to the proxy", () => {
+it("allows no network, all of it, or only the proxy", () => {
   expect(seatbeltProfile(plan)).toContain("(deny network*)");
   expect(seatbeltProfile({ ...plan, network: "all" })).not.toContain("network");
   const domains = seatbeltProfile({ ...plan, network: { port: 4242 } });
@@ -31,7 +31,7 @@ it("has no network, all of it, or the way to the proxy", () => {
   );
 });
 
-it("has no rule without a path", () => {
+it("contains no rule without a path", () => {
   const empty = seatbeltProfile({ writable: [], readOnly: [], denied: [], network: "all" });
   expect(empty).not.toMatch(/file-write\*\)$.*file-read|\(deny file-write\* file-read\*\)|unlink/s);
 });

@@ -1,11 +1,11 @@
 import type { PathPlan } from "../paths/path-rules.ts";
 
 export interface SeatbeltPlan extends Pick<PathPlan, "writable" | "denied"> {
-  /** What of the writable stays as it is. */
+  /** Paths inside the writable ones that are read-only. */
   readonly readOnly: readonly string[];
-  /** What is written all the same. */
+  /** Paths that are writable nevertheless. */
   readonly alsoWritable?: readonly string[];
-  /** All, nothing, or the port of a proxy on this machine. */
+  /** All, nothing, or only the port of a proxy on this machine. */
   readonly network: "all" | "off" | { readonly port: number };
 }
 
@@ -17,8 +17,8 @@ const closedServices = [
 ];
 
 /**
- * A profile for `sandbox-exec`, in the language of Seatbelt: the last rule that fits decides. Rules name
- * paths, so they also hold for what does not exist.
+ * A profile for `sandbox-exec`, in the language of Seatbelt: the last matching rule decides. Rules name
+ * paths, so they also apply to paths that do not exist.
  */
 export function seatbeltProfile(plan: SeatbeltPlan): string {
   const { writable, readOnly, alsoWritable = [], denied, network } = plan;
@@ -31,7 +31,7 @@ export function seatbeltProfile(plan: SeatbeltPlan): string {
     rule("deny file-write*", readOnly.map(subpath)),
     rule("allow file-write*", alsoWritable.map(subpath)),
     rule("deny file-write* file-read*", denied.map(subpath)),
-    // Neither the folders around what is protected, nor what is denied, can be moved out of the rules.
+    // Neither folders around protected paths nor denied paths can be moved to escape the rules.
     rule("deny file-write-unlink", parents([...readOnly, ...denied], writable).map(literal)),
     rule(
       "deny mach-lookup",
@@ -59,7 +59,7 @@ function rule(head: string, filters: readonly string[]): string {
   return filters.length === 0 ? "" : `(${head} ${filters.join(" ")})`;
 }
 
-/** Folders on the way from what may be written to these paths. */
+/** Folders between the writable ones and these paths. */
 function parents(paths: readonly string[], writable: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) {
@@ -81,7 +81,7 @@ function literal(path: string): string {
   return `(literal ${quoted(path)})`;
 }
 
-/** Strings of the profile's language escape quotes and backslashes. */
+/** Quotes a string for a profile, escaping quotes and backslashes. */
 function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }

@@ -1,6 +1,9 @@
-/** Lines that run `touch C` in bash, or make a command run something else, and once passed for harmless. */
+/**
+ * Lines that run `touch C` in bash, or make a command run something else, and that were once judged
+ * harmless.
+ */
 export const hiddenCommands: readonly string[] = [
-  // Expansions that hold a substitution.
+  // Expansions that contain a substitution.
   "echo ${x['$(touch C)']}",
   'echo "${!x[\'$(touch C)\']}"',
   "echo \"${x:-$'$(touch C)'}\"",
@@ -89,7 +92,7 @@ export const hiddenCommands: readonly string[] = [
   ...["HOME=. git status", "XDG_CONFIG_HOME=. git log", "env GIT_PAGER=./x git log", "CI+=x ls"],
   ...["sudo GIT_PAGER=./x git log", "env -- PAGER=./x man ls", "BASH_FUNC_ls%%='() { touch C; }' bash -c ls"],
   "env 'BASH_FUNC_ls%%=() { touch C; }' bash -c ls",
-  // Names that only the shell knows.
+  // Names that have a meaning only in the shell.
   ...["$x C", "${x} C", "t?uch C", "/bin/t*h C", "{touch,C}", "~+/x", "'to uch' C", "to$x C", "%1", "=touch C"],
   ...["ls &>f touch C", "sh -c 'ls &>f touch C'", "dash -c 'ls &>> f touch C'", "bash -c \"sh -c 'ls &>f touch C'\""],
   ...["sh -c 'time DEBUG=./x ls'", "time -p CI=./x ls", "time ! ls", "time > C", "time -p 2>&1 | ls"],

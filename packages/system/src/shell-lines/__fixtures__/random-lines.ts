@@ -3,7 +3,7 @@ import { hiddenCommands } from "./hidden-commands.ts";
 import { shellLines } from "./shell-lines.ts";
 import { typedLines } from "./typed-lines.ts";
 
-/** Everything that means something to bash, and a few things that might. */
+/** Characters with a special meaning in bash, and a few that might have one. */
 const marks = [
   ..." ;&|<>()[]{}$`'\"\\!#*?~=+-@%^:,./0129\n\t\r\f\v\u00a0é_aC".split(""),
   ...["$(", "${", "$((", "))", "$'", '$"', "<(", ">(", "<<", "<<-", "<<<", "&>", ">&", ">|", "<>", "&&", "||", "|&", ";;"],
@@ -36,7 +36,7 @@ const quotedPiece = fc
   .tuple(piece, fc.constantFrom("'", '"', "", "\\"))
   .map(([text, quote]) => (quote === "\\" ? `\\${text}` : `${quote}${text}${quote}`));
 
-/** A known line in which some places have been replaced, and perhaps put into another. */
+/** A known line with some parts replaced, perhaps nested in another line. */
 const changed = fc
   .tuple(
     fc.constantFrom(...known),
@@ -65,7 +65,7 @@ const composed = fc
 
 const single = fc.oneof({ weight: 3, arbitrary: changed }, { weight: 2, arbitrary: composed });
 
-/** Lines that try to make a judge see something else than bash does. */
+/** Lines that try to make the judge see something other than bash does. */
 export const randomLine: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: single },
   {

@@ -13,31 +13,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface BashRun {
-  /** Programs that started, with their words: the name, a blank, the arguments. */
+  /** Programs that started, with their words: the name, a blank and the arguments. */
   readonly programs: readonly string[];
   /** Simple commands that bash was about to run, as it prints them. */
   readonly commands: readonly string[];
-  /** Names in the working folder, which was empty. */
+  /** Names in the working folder, which was empty before. */
   readonly files: readonly string[];
 }
 
-/** Programs that start the command they are given. The real ones; every other program only tells its words. */
+/** Real programs that start the command they are given; all other programs only log their words. */
 const realPrograms = ["bash", "dash", "env", "find", "nice", "nohup", "setsid", "timeout", "xargs"];
 
-/** Tells the words of the program, which ends at once. */
+/** Logs the words of the program, and ends immediately. */
 const logger = `#!/bin/dash
 IFS=' '
 printf '\\036P%s' "\${0##*/} $*" >&9
 `;
 
-/** Read by every bash, inner ones too: tells each simple command before it runs, quoted, in one write. */
+/**
+ * Read by every bash, including inner ones: logs each simple command before it runs, quoted, in a
+ * single write.
+ */
 const prelude = `set -T
 trap 'printf "\\036D%q" "$BASH_COMMAND" >&9' DEBUG
 `;
 
 /**
- * Runs each line in an empty folder, and waits until all that it started has ended. Its variables have names that no
- * line uses: lines say `$log`.
+ * Runs each line in an empty folder, and waits until all its processes have ended. Its variables have names that no
+ * line uses; lines use `$log`.
  */
 const driver = `
 export BASH_ENV=/work/prelude
@@ -59,9 +62,9 @@ done
 `;
 
 /**
- * Runs lines in bash, in a sandbox in which no program does anything but tell its words.
+ * Runs lines in bash, in a sandbox where programs only log their words.
  *
- * @param names the programs that are on the path
+ * @param names the programs on the PATH
  */
 export function runInBash(lines: readonly string[], names: readonly string[]): BashRun[] {
   const folder = mkdtempSync(join(tmpdir(), "bash-runs-"));

@@ -1,7 +1,7 @@
-/** A line, and what it consists of or why it is not understood. */
+/** A line, and either its parts or why it is not understood. */
 export type ShellLineRow = {
   readonly line: string;
-  /** It is known to only read. */
+  /** The line is known to only read. */
   readonly reads?: true;
 } & (
   | {
@@ -11,7 +11,7 @@ export type ShellLineRow = {
   | { readonly reason: string }
 );
 
-/** Lines by what they show. A row for each construct of the shell that rules meet. */
+/** Lines by topic, with a row for each construct of the shell that matters for rules. */
 export const shellLines: Readonly<Record<string, readonly ShellLineRow[]>> = {
   "simple commands and quotes": [
     { line: "ls", parts: ["ls"], reads: true },

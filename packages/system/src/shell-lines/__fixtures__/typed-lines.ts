@@ -1,6 +1,6 @@
 /**
- * Lines as agents and people type them, in the proportions in which they do. Most of them have to be understood: a
- * judge that asks about every second line is one whose questions nobody reads.
+ * Lines as agents and people type them, in realistic proportions. Most of them must be understood: users stop
+ * reading questions if every second line causes one.
  */
 export const typedLines: readonly string[] = [
   "ls",

@@ -3,12 +3,15 @@ import { type CommandEffect, type FoundCommand, unknownEffect } from "./effect.t
 
 type Words = readonly ShellWord[];
 
-/** Whether a builtin, given these words, evaluates none of them a second time and sets no variable. */
+/** Whether a builtin with these words evaluates no word a second time and sets no variable. */
 type IsPlain = (words: Words) => boolean;
 
 const always: IsPlain = () => true;
 
-/** The builtins of bash that may be used, and how; with any words where nothing is said. */
+/**
+ * The builtins of bash that may be used, with conditions on their words; without a condition, any
+ * words.
+ */
 const plainBuiltins: ReadonlyMap<string, IsPlain> = new Map<string, IsPlain>([
   ...[
     ":",
@@ -30,7 +33,9 @@ const plainBuiltins: ReadonlyMap<string, IsPlain> = new Map<string, IsPlain>([
   ["wait", (words) => words.every(({ text }) => /^(?:\d+|\$!)$/.test(text))],
 ]);
 
-/** All others: they set variables, run text as commands, or evaluate words as arithmetic. */
+/**
+ * All other builtins: they set variables, run text as commands, or evaluate words as arithmetic.
+ */
 const otherBuiltins: ReadonlySet<string> = new Set([
   ...[".", "alias", "bg", "bind", "break", "caller", "compgen", "complete", "compopt", "continue"],
   ...["declare", "disown", "enable", "eval", "export", "fc", "fg", "getopts", "hash", "help"],
@@ -52,13 +57,13 @@ export function builtinEffect({ words, isContinued }: FoundCommand): CommandEffe
   return { moves: moving.has(builtin) };
 }
 
-/** `-v` and `%n` set a variable. Other shells evaluate the numbers. */
+/** `-v` and `%n` set a variable. Other shells evaluate numbers as arithmetic. */
 function isPlainPrintf([format, ...values]: Words): boolean {
   if (format?.isLiteral !== true || format.text.startsWith("-")) return false;
   return !/%[^%A-Za-z]*[hlLjzt]*n/.test(format.text) && values.every(isPlainOperand);
 }
 
-/** No text that holds a substitution, which the shell would run where it evaluates the text. */
+/** Contains no substitution, which the shell would run when it evaluates the text. */
 function isPlainOperand({ text, isLiteral }: ShellWord): boolean {
   return !isLiteral || !/\$\(|`/.test(text);
 }
@@ -67,7 +72,10 @@ const unary = /^-[a-hknoprstuwxzGLNOS]$/;
 const binary = /^(?:=|==|!=|-nt|-ot|-ef|-eq|-ne|-lt|-le|-gt|-ge)$/;
 const numeric = /^-(?:eq|ne|lt|le|gt|ge)$/;
 
-/** A question about one or two words, each of which is one word. Never `-v` and `-R`, which evaluate theirs. */
+/**
+ * A test of one or two operands, each a single word. Never `-v` and `-R`, which evaluate their
+ * operands.
+ */
 function isPlainTest(words: Words): boolean {
   const [first, second, third] = words;
   if (words.length > 2 && first?.text === "!" && first.isLiteral)

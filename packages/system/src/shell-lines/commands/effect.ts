@@ -1,13 +1,13 @@
 import type { ShellWord } from "../line/shell-word.ts";
 
-/** A command as it was found: in the line, or among the words of another one. */
+/** A command found in the line itself, or among the words of another command. */
 export interface FoundCommand {
   readonly words: readonly ShellWord[];
   /** `xargs` adds more words at the end. */
   readonly isContinued?: boolean;
 }
 
-/** The words of a command in which the program that starts it replaces a text by another. */
+/** The words of a command in which the program that starts it replaces a placeholder. */
 export function filledIn(words: readonly ShellWord[], placeholder: string): readonly ShellWord[] {
   return words.map((word) =>
     word.text.includes(placeholder)
@@ -22,15 +22,15 @@ export function filledIn(words: readonly ShellWord[], placeholder: string): read
 }
 
 export interface CommandEffect {
-  /** It does nothing else but to run the commands below. */
+  /** The command only runs the commands below. */
   readonly isWrapper?: boolean;
-  /** Why it cannot be understood. */
+  /** Why the command cannot be understood. */
   readonly reason?: string | undefined;
   readonly commands?: readonly FoundCommand[];
   readonly line?: ShellWord | undefined;
-  /** It changes the working folder. */
+  /** The command changes the working folder. */
   readonly moves?: boolean;
-  /** It sets variables. */
+  /** The command sets variables. */
   readonly assigns?: boolean;
 }
 

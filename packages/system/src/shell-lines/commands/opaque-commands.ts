@@ -1,4 +1,4 @@
-/** They run the commands that they are given, in a way that is not looked through. */
+/** Programs that run the commands they are given in a way that cannot be analysed. */
 const runners: ReadonlySet<string> = new Set([
   ...["at", "batch", "busybox", "bwrap", "capsh", "cgexec", "choom", "chpst", "chroot", "coproc"],
   ...["daemonize", "dbus-launch", "dbus-run-session", "dumb-init", "entr", "envdir"],
@@ -9,10 +9,10 @@ const runners: ReadonlySet<string> = new Set([
   ...["start-stop-daemon", "strace", "su", "su-exec", "systemd-run", "tini", "toybox", "uname26"],
   ...["unbuffer", "unshare", "valgrind", "watch", "watchexec", "x86_64", "xvfb-run"],
 ]);
-/** The loader of programs runs the program that it is given. */
+/** The dynamic loader runs the program that it is given. */
 const loader = /^ld(?:[-.\d]|linux|musl).*\.so(?:\.\d+)*$|^ld\.so$/;
 
-/** Why a program cannot be understood, where it is known to run others. */
+/** Why a program cannot be understood, if it is known to run others. */
 export function opaqueReason(program: string): string | undefined {
   return runners.has(program) || loader.test(program)
     ? `${program} runs another command`

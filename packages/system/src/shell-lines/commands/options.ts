@@ -13,7 +13,7 @@ export interface OptionRow {
 }
 
 /**
- * Where the options end.
+ * Finds the end of the options.
  *
  * @returns the index of the first operand; undefined when an option is unknown or not literal
  */

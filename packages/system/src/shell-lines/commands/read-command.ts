@@ -9,7 +9,7 @@ import { isShell, shellEffect } from "./shell-effect.ts";
 import { wrapperEffect } from "./wrapper-effect.ts";
 import { wrappers } from "./wrappers.ts";
 
-/** What reading a command needs of the line around it. */
+/** What reading a command needs to know about the line around it. */
 export interface CommandContext {
   readonly reading: LineReading;
   /** Reads the line that a command passes to a shell. */
@@ -19,7 +19,7 @@ export interface CommandContext {
 /** `env env env …`: more than this is an attempt to hide something. */
 const maxDepth = 16;
 
-/** Adds a simple command, and the commands that it runs, to what is known of the line. */
+/** Adds a simple command, and the commands that it runs, to the parts of the line. */
 export function readCommand(command: FoundCommand, context: CommandContext, depth = 0): void {
   const { reading, readText } = context;
   const effect = effectOf(command);
@@ -49,7 +49,7 @@ function effectOf(command: FoundCommand): CommandEffect {
   return builtinEffect(command) ?? { reason: opaqueReason(program) };
 }
 
-/** Names that mean themselves in every shell. */
+/** Names without a special meaning in any shell. */
 const plainName = /^(?:\[|[\w./+:@][\w./+:@%,-]*)$/;
 
 function nameReason({ words: [name] }: FoundCommand): string | undefined {

@@ -14,14 +14,14 @@ const shells: ReadonlySet<string> = new Set([
   "zsh",
 ]);
 
-/** Lines of the grammar mean the same to them. */
+/** Shells for which the lines of the grammar mean the same as for bash. */
 const likeBash: ReadonlySet<string> = new Set(["bash", "dash", "sh"]);
 
 export function isShell(program: string): boolean {
   return shells.has(program);
 }
 
-/** The line of `sh -c`. A shell that runs a file is a program like any other. */
+/** The effect of `sh -c`. A shell that runs a file is a program like any other. */
 export function shellEffect(name: string, { words }: FoundCommand): CommandEffect {
   const options = readOptions(words);
   if (options === undefined) return unknownEffect(name);
@@ -55,7 +55,7 @@ function readOptions(words: readonly ShellWord[]): ShellOptions | undefined {
   let end = 1;
   for (let word = words[end]; word !== undefined; word = words[end]) {
     if (word.isOpen || (!word.isLiteral && /^[-+]/.test(word.text))) return undefined;
-    // For dash, a lone `+` is an option, and the line comes after it.
+    // dash takes a lone `+` as an option, with the line after it.
     if (!/^[-+]/.test(word.text)) break;
     end += 1;
     if (word.text === "--") break;
@@ -63,7 +63,7 @@ function readOptions(words: readonly ShellWord[]): ShellOptions | undefined {
     const cluster = /^-([celouvx]+)$/.exec(word.text)?.[1];
     if (cluster === undefined) return undefined;
     takesLine ||= cluster.includes("c");
-    // Each o takes the name of an option from the words that follow.
+    // Each `o` takes the name of an option from the following words.
     for (const _ of cluster.replace(/[^o]/g, "")) {
       if (!/^(?:errexit|nounset|pipefail)$/.test(words[end]?.text ?? "")) return undefined;
       end += 1;

@@ -21,14 +21,14 @@ export function wrapperEffect(
   return {
     isWrapper: row.isOwnCommand !== true && rest.length > 0,
     reason: assigned.reason,
-    // Alone, xargs runs echo.
+    // Without a command, xargs runs echo.
     commands: name === "xargs" && rest.length === 0 && !origin.isContinued ? [] : [inner],
     assigns: assigned.end > operands,
   };
 }
 
 interface Assignments {
-  /** The index of the first word that is not one. */
+  /** The index of the first word that is not an option. */
   readonly end: number;
   readonly reason?: string | undefined;
 }
@@ -37,14 +37,14 @@ function readAssignments(words: readonly ShellWord[], start: number): Assignment
   let reason: string | undefined;
   let end = words[start]?.text === "-" ? start + 1 : start;
   for (let word = words[end]; word !== undefined; word = words[++end]) {
-    // `env` takes every word with an equals sign for an assignment.
+    // `env` takes every word with an equals sign as an assignment.
     if (!word.text.includes("=") || word.isOpen) break;
     if (!isHarmlessAssignment(word)) reason ??= "it assigns to a variable";
   }
   return { end, reason };
 }
 
-/** The command of `xargs`: what it reads is put at the end, or wherever its placeholder is. */
+/** The command of `xargs`: its input is appended, or replaces the placeholder. */
 function xargsCommand(options: readonly ShellWord[], words: readonly ShellWord[]): FoundCommand {
   const placeholder = xargsPlaceholder(options.map((word) => word.text));
   if (placeholder === undefined) return { words, isContinued: true };

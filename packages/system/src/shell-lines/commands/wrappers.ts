@@ -1,12 +1,12 @@
 import type { OptionRow } from "./options.ts";
 
 export interface WrapperRow extends OptionRow {
-  /** Words between the options and the command, as the duration of `timeout`. */
+  /** The number of words between the options and the command, such as the duration of `timeout`. */
   readonly operands?: number;
   readonly takesAssignments?: true;
-  /** With one of these options it runs no command. */
+  /** With one of these options the wrapper runs no command. */
   readonly lookUps?: RegExp;
-  /** It changes what the other command does, so that a rule has to allow it itself. */
+  /** The wrapper changes what the other command does, so a rule has to allow the wrapper itself. */
   readonly isOwnCommand?: true;
 }
 
@@ -19,7 +19,7 @@ const elevated: WrapperRow = {
   isOwnCommand: true,
 };
 
-/** Options that are missing here make a line that is not understood. */
+/** A line with an option that is missing here is not understood. */
 export const wrappers: ReadonlyMap<string, WrapperRow> = new Map<string, WrapperRow>([
   [
     "env",

@@ -3,13 +3,13 @@ import type { SandboxSecret } from "../../policy/secret-settings.ts";
 import type { Rule } from "./mutant.ts";
 import { type Answer, conversation, echo, type SecretProxy, VALUE } from "./secret-proxy.ts";
 
-/** One way to get the value out, and the rule that stands against it. */
+/** One way to get at the value, and the rule that prevents it. */
 export interface Attempt {
   readonly title: string;
   readonly rule: Rule;
   readonly secret?: Partial<SandboxSecret>;
   readonly answer?: Answer;
-  /** All that the attacker sees; the attempt works if the value is in it. */
+  /** Everything that the attacker sees; the attempt succeeds if that contains the value. */
   readonly run: (proxy: SecretProxy) => Promise<string>;
 }
 
@@ -60,14 +60,14 @@ const rules = {
   },
 } satisfies Record<string, Rule>;
 
-/** The headers of a request that holds the placeholder. */
+/** The headers of a request with the placeholder. */
 const withToken = ({ placeholder }: SecretProxy) => ({
   authorization: `Bearer ${placeholder}`,
   "x-token": placeholder,
 });
 const valueIn = (text: string): Answer => (_request, response) => void response.end(text);
 
-/** What a server got, for attempts to reach it with the value where that is not meant. */
+/** What a server received, for attempts to send it a value that is not meant for it. */
 const whatReached = async (proxy: SecretProxy, talk: () => Promise<unknown>): Promise<string> => {
   await talk().catch(() => undefined);
   return proxy.reached.join("\n");
@@ -214,7 +214,7 @@ function hosts(): Attempt[] {
           socket,
           `GET http://localhost:${proxy.serverPort}/ HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
         );
-        // What goes on in the clear shows the request to everybody on the way.
+        // Anyone on the network path can read an unencrypted request.
         return answer.startsWith("HTTP/1.1 403") ? "" : VALUE;
       },
     },
@@ -280,7 +280,7 @@ export const attempts: readonly Attempt[] = [
   ...places(),
 ].map((attempt) => ({ answer: echo, ...attempt }));
 
-/** The body of an answer without the lengths of its chunks. */
+/** The body of an answer without the chunk lengths. */
 function unchunked(answer: string): string {
   return answer.replace(/\r\n[0-9a-f]+\r\n/g, "");
 }

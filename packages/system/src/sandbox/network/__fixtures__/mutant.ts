@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ProxyModules } from "./secret-proxy.ts";
 
-/** A rule of the proxy: its place in the source, and the source without it. */
+/** A rule of the proxy: where it is in the source, and the source without it. */
 export interface Rule {
   readonly file: string;
   readonly from: string | RegExp;
@@ -14,7 +14,7 @@ const network = fileURLToPath(new URL("..", import.meta.url));
 const made = new Map<Rule, Promise<ProxyModules>>();
 const folders: string[] = [];
 
-/** The proxy's code without a rule; removed by {@link removeMutants}. */
+/** Loads the proxy's code without a rule; {@link removeMutants} removes the files. */
 export function mutantWithout(rule: Rule): Promise<ProxyModules> {
   const known = made.get(rule) ?? make(rule);
   made.set(rule, known);
@@ -26,7 +26,7 @@ export function removeMutants(): void {
 }
 
 async function make({ file, from, to }: Rule): Promise<ProxyModules> {
-  // Beside the original, so that what it imports is found; hidden from the checks that read sources meanwhile.
+  // Beside the original, so that imports resolve; a hidden folder, which source checks ignore.
   const folder = mkdtempSync(join(network, "..", ".network-mutant-"));
   folders.push(folder);
   for (const name of readdirSync(network)) {

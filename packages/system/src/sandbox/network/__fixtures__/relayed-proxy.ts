@@ -10,7 +10,7 @@ import { ConnectionStream } from "../connection-stream.ts";
 import { relay } from "../relay-door.ts";
 import type { ProxyModules } from "./secret-proxy.ts";
 
-/** The same proxy, whose clients are at the other end of a connection to an exec server. */
+/** The same proxy, with clients at the other end of a connection to an exec server. */
 export function relayed(modules: ProxyModules, frames: string[] = []): ProxyModules {
   return {
     ...modules,
@@ -53,7 +53,7 @@ export function relayed(modules: ProxyModules, frames: string[] = []): ProxyModu
   };
 }
 
-/** A workspace behind lines of frames. */
+/** A workspace behind a connection of framed lines. */
 function connected(served: Workspace, frames: string[]): Workspace {
   const wire = (take: (frame: unknown) => unknown) => {
     const lines = new FrameLines();

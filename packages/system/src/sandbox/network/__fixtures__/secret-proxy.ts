@@ -13,7 +13,7 @@ export const VALUE = "s3cr3t-value-0123456789";
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What a rule may be taken out of. */
+/** The modules from which a rule may be removed. */
 export interface ProxyModules {
   readonly createProxy: typeof createProxy;
   readonly startProxy: typeof startProxy;
@@ -23,12 +23,14 @@ export interface ProxyModules {
 
 export const realModules: ProxyModules = { createProxy, startProxy, SecretGate, SessionSecrets };
 
-/** A proxy with one secret for a server on this machine, and what reached that server. */
+/**
+ * A proxy with one secret for a server on this machine, and the requests that reached that server.
+ */
 export class SecretProxy {
   readonly placeholder: string;
   readonly port: number;
   readonly serverPort: number;
-  /** Heads of requests and bodies, as the server got them. */
+  /** Heads and bodies of the requests that the server received. */
   readonly reached: string[];
   readonly notes: string[];
   readonly reads: () => number;
@@ -109,7 +111,7 @@ export class SecretProxy {
     });
   }
 
-  /** A connection through CONNECT, with TLS that ends at the proxy. */
+  /** A CONNECT connection whose TLS ends at the proxy. */
   async connect(options: { servername?: string; alpn?: string[] } = {}): Promise<TLSSocket> {
     const raw = await this.tunnel(`localhost:${this.serverPort}`);
     const { servername = "localhost", alpn } = options;
@@ -139,12 +141,12 @@ export class SecretProxy {
     return socket;
   }
 
-  /** Sends bytes, and returns all that comes back until the connection ends. */
+  /** Sends bytes, and returns everything received until the connection ends. */
   async raw(text: string, options?: { servername?: string; alpn?: string[] }): Promise<string> {
     return conversation(await this.connect(options), text);
   }
 
-  /** One request with these headers; the whole answer. */
+  /** Sends one request with these headers, and returns the whole answer. */
   request(
     headers: Readonly<Record<string, string>> = {},
     { method = "GET", path = "/", body = "", host = `localhost:${this.serverPort}` } = {},
@@ -156,7 +158,7 @@ export class SecretProxy {
   }
 }
 
-/** Sends bytes, and returns all that comes back until the other side ends. */
+/** Sends bytes, and returns everything received until the other side ends. */
 export async function conversation(socket: Socket, text: string): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -174,7 +176,7 @@ function headOf({ method, url, rawHeaders }: IncomingMessage): string {
   return `${method} ${url}\n${JSON.stringify(rawHeaders)}`;
 }
 
-/** Says the value of `authorization` and of `x-token` in body and headers. */
+/** Echoes the values of `authorization` and `x-token` in body and headers. */
 export const echo: Answer = (request, response) => {
   const said = `${request.headers.authorization ?? ""} ${request.headers["x-token"] ?? ""}`;
   response.writeHead(200, { "x-echo": said });
